@@ -1,0 +1,21 @@
+import type { JsonObject } from "../protocol/content.ts";
+import type { ModelEvent, ModelRequest } from "./model.ts";
+
+/**
+ * One wire format (Anthropic Messages, …) as pure functions.
+ * A dialect knows no URL, no key and no clock; that is a provider's business.
+ */
+export interface Dialect {
+  readonly id: string;
+  encode(request: ModelRequest): JsonObject;
+  /** A fresh decoder for one answer; `provider` goes into the message's `model`. */
+  decoder(request: ModelRequest, provider: string): Decoder;
+}
+
+export interface Decoder {
+  /**
+   * Folds one server-sent payload in and answers what became visible; the last answer of a whole stream ends with `finished`.
+   * Throws a RuntimeError for an error inside the stream and for bytes that cannot be understood.
+   */
+  push(payload: { event: string | undefined; data: string }): ModelEvent[];
+}

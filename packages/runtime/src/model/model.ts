@@ -1,0 +1,41 @@
+import type { AssistantMessage, JsonObject, Message } from "../protocol/content.ts";
+import type { ErrorData } from "../protocol/errors.ts";
+
+export type ToolDefinition = { name: string; description: string; inputSchema: JsonObject };
+
+export type ModelRequest = {
+  /** The model's id at its provider. */
+  readonly model: string;
+  readonly system: string;
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolDefinition[];
+  readonly maxOutputTokens?: number;
+  readonly temperature?: number;
+  /** Tokens the model may think with before it answers; absent = no thinking asked for. */
+  readonly thinkingTokens?: number;
+  readonly stopSequences?: readonly string[];
+};
+
+export type ModelEvent =
+  | { type: "text.delta"; text: string }
+  | { type: "reasoning.delta"; text: string }
+  | { type: "tool-input.delta"; callId: string; name: string; json: string }
+  /** This attempt failed; everything it had said is void, the next attempt starts over. */
+  | { type: "retry.scheduled"; attempt: number; maxRetries: number; delayMs: number; error: ErrorData }
+  /** Always last. */
+  | { type: "finished"; message: AssistantMessage };
+
+/** The only thing the engine knows about any model. Failures reject with a RuntimeError; a stream that does not reject ends with `finished`. */
+export interface ModelClient {
+  stream(request: ModelRequest, options: { signal: AbortSignal }): AsyncIterable<ModelEvent>;
+}
+
+/** A model client with the facts a session needs about it. */
+export interface Provider extends ModelClient {
+  /** e.g. `anthropic`. */
+  readonly name: string;
+  /** The model asked for when the session names none. */
+  readonly model: string;
+  /** Tokens that fit into one request together with its answer. */
+  readonly contextWindow: number;
+}

@@ -1,0 +1,85 @@
+import type { AssistantMessage, ModelRef, ToolResultPart, Usage, UserMessage } from "./content.ts";
+import type { ErrorData } from "./errors.ts";
+import type { Outcome } from "./outcome.ts";
+import type { PermissionMode } from "./permission.ts";
+
+/** `denied`: a rule or mode refused it. `interrupted`: an abort cut it off; the content is what had come by then. */
+export type ToolStatus = "ok" | "error" | "denied" | "interrupted";
+
+/** What a tool tells front ends beside its words for the model. */
+export type ToolDetails = {
+  /** The file a Write or Edit changed, with the lines that changed. */
+  file?: string;
+  diff?: DiffLine[];
+  exitCode?: number;
+  /** Where the whole output is when the model saw a shortened one. */
+  fullOutputPath?: string;
+};
+
+export type DiffLine = { type: "hunk" | "context" | "remove" | "add"; text: string; line?: number };
+
+/** A refusal in the words of the result frame. */
+export type Denial = { callId: string; tool: string; input: unknown; reason: string };
+
+/**
+ * The vocabulary: `subject.verb`. Lifecycles use exactly `started`, `delta`/`progress`, `ended`.
+ * `ended` carries the whole final value, so a reader may ignore every delta.
+ */
+export interface AgentEvents {
+  /** Once per opening of a session by a writer; `resumed` when there was history. */
+  "session.started": SessionFacts & { journalVersion: 1; resumed: boolean };
+  "session.named": { name: string };
+  "turn.started": { input: UserMessage; displayInput?: string };
+  /** Input that joined a running turn by itself: a nudge to go on after a cut answer. */
+  "input.added": { input: UserMessage; origin: "continuation" | "empty-answer" };
+  "text.delta": { messageId: string; text: string };
+  "reasoning.delta": { messageId: string; text: string };
+  "tool-input.delta": { messageId: string; callId: string; name: string; json: string };
+  /** A provider call failed and is tried again. Every delta of `messageId` so far is void. */
+  "retry.scheduled": { messageId: string; attempt: number; maxRetries: number; delayMs: number; error: ErrorData };
+  "message.ended": { messageId: string; message: AssistantMessage; durationMs: number; requestedModel: string };
+  /** Stored before the tool does anything: after a crash, a start without an end means "outcome unknown". */
+  "tool.started": { callId: string; name: string; input: unknown };
+  "tool.progress": { callId: string; text: string };
+  "tool.ended": {
+    callId: string;
+    name: string;
+    status: ToolStatus;
+    result: ToolResultPart;
+    durationMs: number;
+    details?: ToolDetails;
+  };
+  "permission.requested": { requestId: string; callId: string; tool: string; input: unknown; reason: string };
+  "permission.resolved": { requestId: string; callId: string; decision: "allow" | "deny"; by: "policy" | "user"; reason: string };
+  "context.updated": { usedTokens: number; maxTokens: number };
+  "warning.raised": { message: string };
+  /** Always the last event of its turn; everything before it is stored. */
+  "turn.ended": { outcome: Outcome; usage: Usage; modelCalls: number; durationMs: number; modelDurationMs: number };
+  "session.ended": { reason: string };
+}
+
+export type SessionFacts = {
+  cwd: string;
+  model: ModelRef;
+  tools: string[];
+  permissionMode: PermissionMode;
+  version: string;
+};
+
+export type EventType = keyof AgentEvents;
+
+/** Filled in by the hub, never by the code that emits. */
+export type EventEnvelope = { seq: number; at: string; sessionId: string; turnId?: string };
+
+export type EventBody<T extends EventType = EventType> = { [K in T]: { type: K } & AgentEvents[K] }[T];
+export type AgentEvent<T extends EventType = EventType> = { [K in T]: EventEnvelope & { type: K } & AgentEvents[K] }[T];
+
+/** Code inside the runtime tells what happened with `emit`; code outside reads it with `for await`. */
+export type Emit = (event: EventBody) => void;
+
+const ephemeral: ReadonlySet<EventType> = new Set<EventType>(["text.delta", "reasoning.delta", "tool-input.delta", "tool.progress"]);
+
+/** Deltas and progress are for watching; they are never stored and never replayed. */
+export function isEphemeral(type: EventType): boolean {
+  return ephemeral.has(type);
+}

@@ -1,0 +1,14 @@
+import type { ErrorData } from "./errors.ts";
+
+export type StopLimit = "max-turns";
+export type CancelCause = "abort" | "signal" | "output-closed";
+
+/**
+ * How a turn went: the one value that exit code, result frame and stored record are derived from.
+ * `text` is the last thing the model said in the turn, also when it did not end well.
+ */
+export type Outcome =
+  | { type: "completed"; text: string }
+  | { type: "stopped"; limit: StopLimit; text: string }
+  | { type: "cancelled"; cause: CancelCause; text: string }
+  | { type: "failed"; error: ErrorData; text: string };

@@ -1,0 +1,8 @@
+/** What may happen without asking: `plan` only looks, `default` also does nothing else, `acceptEdits` changes files, `bypassPermissions` everything. */
+export type PermissionMode = "plan" | "default" | "acceptEdits" | "bypassPermissions";
+
+export const permissionModes: readonly PermissionMode[] = ["plan", "default", "acceptEdits", "bypassPermissions"];
+
+export function isPermissionMode(value: unknown): value is PermissionMode {
+  return (permissionModes as readonly unknown[]).includes(value);
+}

@@ -1,0 +1,73 @@
+import type { ImagePart, JsonObject, TextPart } from "../protocol/content.ts";
+import type { ToolDetails } from "../protocol/events.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+
+/**
+ * What a call is about to touch, in the words permission rules are written in.
+ * `look` reads the workspace, `edit` changes files, `run` starts programs, `reach` talks to the network, `note` touches nothing.
+ */
+export type Access = {
+  readonly kind: "look" | "edit" | "run" | "reach" | "note";
+  /** What rules match: absolute real paths (look, edit), the command (run), the URL or query (reach). Empty for `note`. */
+  readonly resources: readonly string[];
+};
+
+export type ToolContext = {
+  readonly callId: string;
+  readonly workspace: Workspace;
+  readonly signal: AbortSignal;
+  /** Shown to watchers while the tool runs; never stored. */
+  progress(text: string): void;
+  /** What tools of one session remember between calls (files that were read, the todo list). */
+  readonly memory: ToolMemory;
+};
+
+/** Session-long memory, one slot per key, made on first use. */
+export interface ToolMemory {
+  slot<T>(key: string, create: () => T): T;
+}
+
+export type ToolOutput = {
+  readonly content: (TextPart | ImagePart)[];
+  /** The call did what it was told and the answer is bad news (a command's exit code): shown to the model as an error. */
+  readonly isError?: boolean;
+  readonly details?: ToolDetails;
+};
+
+export interface Tool<Input = unknown> {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the input; calls that do not fit are refused before anything else happens. */
+  readonly inputSchema: JsonObject;
+  /** May run beside other calls of the same message. */
+  readonly concurrent: boolean;
+  /** Declared, not performed: the engine asks once, before `execute`. A tool cannot forget to ask. */
+  access(input: Input, workspace: Workspace): Promise<Access>;
+  execute(input: Input, context: ToolContext): Promise<ToolOutput>;
+}
+
+/** An expected failure, worded for the model. Anything else a tool throws is a bug and is reported as one. */
+export class ToolFailure extends Error {
+  override readonly name = "ToolFailure";
+  readonly details: ToolDetails | undefined;
+
+  constructor(message: string, options: { cause?: unknown; details?: ToolDetails } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.details = options.details;
+  }
+}
+
+/** Checks the types of one tool and erases its input type, so that tools of many shapes share a list. The engine has checked the input against the schema. */
+export function defineTool<Input>(tool: Tool<Input>): Tool {
+  return tool as Tool;
+}
+
+export function createToolMemory(): ToolMemory {
+  const slots = new Map<string, unknown>();
+  return {
+    slot<T>(key: string, create: () => T): T {
+      if (!slots.has(key)) slots.set(key, create());
+      return slots.get(key) as T; // each key is used by one tool, with one type
+    },
+  };
+}

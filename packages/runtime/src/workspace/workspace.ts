@@ -1,0 +1,41 @@
+/** The machine the agent works on. Every file and process effect goes through here, so that it can be remote, boxed or fake. */
+export interface Workspace {
+  /** Absolute real path of the directory the session was started in. */
+  readonly root: string;
+  /** Absolute path with every symbolic link resolved, also for a file that does not exist yet; relative paths start at `root`, `~/` at the home directory. */
+  resolve(path: string): Promise<string>;
+  /** Undefined when there is nothing at `path`. */
+  stat(path: string): Promise<FileStat | undefined>;
+  /** Regular files only; a device, socket or pipe is refused, and so is a file above `maxBytes`. */
+  readFile(path: string, options?: { maxBytes?: number }): Promise<Uint8Array>;
+  /** Whole or not at all: a reader never sees half a file. Creates parent directories; keeps the mode bits of a file that was there. */
+  writeFile(path: string, content: Uint8Array | string): Promise<void>;
+  readDirectory(path: string): Promise<DirectoryEntry[]>;
+  /** Runs one program to its end. Rejects only when it could not be started. */
+  run(command: RunCommand): Promise<RunResult>;
+  /** A new file for output that is too long to show; answers its path. */
+  saveOverflow(name: string, content: string): Promise<string>;
+  /** Ends every process this workspace started and that still lives. */
+  close(): Promise<void>;
+}
+
+export type FileStat = { kind: "file" | "directory" | "other"; size: number; mtimeMs: number; mode: number };
+export type DirectoryEntry = { name: string; kind: "file" | "directory" | "symlink" | "other" };
+
+export type RunCommand = {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  onOutput?(chunk: { stream: "stdout" | "stderr"; bytes: Uint8Array }): void;
+};
+
+/** `exit` is the program's own end; `timeout` and `aborted` mean that its whole process group was killed. */
+export type RunResult =
+  | { readonly end: "exit"; readonly exitCode: number }
+  | { readonly end: "signal"; readonly signal: string }
+  | { readonly end: "timeout" }
+  | { readonly end: "aborted" };

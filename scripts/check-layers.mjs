@@ -1,0 +1,94 @@
+// Which folder may import which. An allow-list: a folder or an edge that is not written here is an error.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const LAYERS = {
+  // folder:     may import these folders (written above it),                     and these modules
+  util: { folders: [], modules: ["node:"] },
+  protocol: { folders: [], modules: [] },
+  model: { folders: ["util", "protocol"], modules: ["node:", "eventsource-parser"] },
+  workspace: { folders: ["util", "protocol"], modules: ["node:"] },
+  permissions: { folders: ["util", "protocol"], modules: ["node:path"] },
+  journal: { folders: ["util", "protocol"], modules: ["node:"] },
+  context: { folders: ["util", "protocol"], modules: ["node:os"] },
+  tools: { folders: ["util", "protocol", "workspace"], modules: ["node:", "@cfworker/json-schema", "@vscode/ripgrep", "ignore", "picomatch"] },
+  engine: { folders: ["util", "protocol", "model", "workspace", "permissions", "tools"], modules: [] },
+  session: {
+    folders: ["util", "protocol", "model", "workspace", "permissions", "journal", "context", "tools", "engine"],
+    modules: ["node:crypto"],
+  },
+  settings: { folders: ["util", "protocol", "model", "journal"], modules: ["node:"] },
+  transports: { folders: ["util", "protocol", "session"], modules: ["node:"] },
+  testing: { folders: ["util", "protocol", "model", "workspace", "journal", "tools"], modules: ["node:"] },
+  exports: {
+    folders: ["util", "protocol", "model", "workspace", "permissions", "journal", "context", "tools", "engine", "session", "settings", "transports", "testing"],
+    modules: [],
+  },
+};
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const problems = [];
+const rank = Object.keys(LAYERS);
+for (const [folder, { folders }] of Object.entries(LAYERS)) {
+  for (const other of folders) {
+    if (!(other in LAYERS)) problems.push(`LAYERS.${folder} names an unknown folder "${other}"`);
+    else if (rank.indexOf(other) >= rank.indexOf(folder)) problems.push(`LAYERS: ${folder} may not import ${other}, which is written below it`);
+  }
+}
+
+const src = resolve(process.argv[2] ?? join(root, "packages/runtime/src"));
+const onDisk = readdirSync(src, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name);
+for (const folder of onDisk) if (!(folder in LAYERS)) problems.push(`src/${folder} has no line in LAYERS`);
+for (const folder of rank) if (!onDisk.includes(folder)) problems.push(`LAYERS.${folder} matches no folder`);
+
+const used = new Map(rank.map((folder) => [folder, new Set()]));
+let edges = 0;
+for (const path of sourceFiles(src)) {
+  const folder = path.split(sep)[0];
+  const rule = LAYERS[folder];
+  if (!rule) continue;
+  for (const specifier of importsOf(join(src, path))) {
+    edges++;
+    if (!specifier.startsWith(".")) {
+      const allowed = rule.modules.some((name) => specifier === name || (name.endsWith(":") && specifier.startsWith(name)));
+      if (!allowed) problems.push(`src/${path}: ${folder}/ may not import "${specifier}"`);
+      continue;
+    }
+    const target = relative(src, resolve(dirname(join(src, path)), specifier)).split(sep)[0];
+    used.get(folder).add(target);
+    if (target !== folder && !rule.folders.includes(target)) problems.push(`src/${path}: ${folder}/ may not import ${target}/ (${specifier})`);
+  }
+}
+for (const [folder, { folders }] of Object.entries(LAYERS)) {
+  for (const other of folders) if (!used.get(folder).has(other)) problems.push(`LAYERS.${folder} allows ${other}/, which it never imports`);
+}
+
+const cli = join(root, "packages/cli/src");
+if (!process.argv[2]) {
+  for (const path of sourceFiles(cli)) {
+    for (const specifier of importsOf(join(cli, path))) {
+      edges++;
+      if (specifier.startsWith(".") && !resolve(dirname(join(cli, path)), specifier).startsWith(cli + sep)) {
+        problems.push(`cli/src/${path}: reaches outside the package (${specifier}); import a published subpath`);
+      }
+    }
+  }
+}
+if (edges === 0) problems.push("no imports were found: the checker is looking at nothing");
+
+for (const problem of problems) console.error(`layers: ${problem}`);
+console.log(`layers: ${edges} imports in ${onDisk.length} folders, ${problems.length} problems`);
+process.exitCode = problems.length > 0 ? 1 : 0;
+
+function sourceFiles(folder) {
+  return readdirSync(folder, { recursive: true }).filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"));
+}
+
+function importsOf(file) {
+  const pattern =
+    /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?\bfrom\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)|(?:^|\n)import\s*["']([^"']+)["']|getBuiltinModule\(\s*["']([^"']+)["']\s*\)/g;
+  return [...readFileSync(file, "utf8").matchAll(pattern)].map((match) => match[1] ?? match[2] ?? match[3] ?? match[4]);
+}
