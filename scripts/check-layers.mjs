@@ -13,9 +13,10 @@ const LAYERS = {
   journal: { folders: ["util", "protocol"], modules: ["node:"] },
   context: { folders: ["util", "protocol"], modules: ["node:os"] },
   tools: { folders: ["util", "protocol", "workspace"], modules: ["node:", "@cfworker/json-schema", "@vscode/ripgrep", "ignore", "picomatch"] },
+  commands: { folders: [], modules: [] },
   engine: { folders: ["util", "protocol", "model", "workspace", "permissions", "tools"], modules: [] },
   session: {
-    folders: ["util", "protocol", "model", "workspace", "permissions", "journal", "context", "tools", "engine"],
+    folders: ["util", "protocol", "model", "workspace", "permissions", "journal", "context", "commands", "tools", "engine"],
     modules: ["node:crypto"],
   },
   settings: { folders: ["util", "protocol", "model", "journal"], modules: ["node:"] },

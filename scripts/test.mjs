@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const output = join(root, ".cache/tests");
+const output = join(root, `.cache/tests-${process.pid}`); // inside the project, so that packages resolve
 const args = process.argv.slice(2);
 const nodeFlag = args.indexOf("--node");
 const node = nodeFlag === -1 ? process.execPath : args.splice(nodeFlag, 2)[1];
@@ -27,7 +27,6 @@ if (sources.length === 0) {
   process.exit(1);
 }
 
-rmSync(output, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
 await build({
   absWorkingDir: root,
@@ -53,6 +52,7 @@ const run = spawnSync(
   ["--enable-source-maps", "--test", "--test-reporter=spec", "--test-reporter-destination=stdout", "--test-concurrency=2", ...compiled],
   { stdio: "inherit", cwd: root, env: { ...process.env, OUTRIDER_ROOT: root, NODE_OPTIONS: "" } },
 );
+rmSync(output, { recursive: true, force: true });
 process.exit(run.status ?? 1);
 
 function listTests(folder) {

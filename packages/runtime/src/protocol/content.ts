@@ -97,6 +97,10 @@ export function textOf(content: readonly { type: string }[]): string {
   return text;
 }
 
+export function callsOf(message: AssistantMessage): ToolCallPart[] {
+  return message.content.filter((part): part is ToolCallPart => part.type === "tool-call");
+}
+
 export function userText(text: string): UserMessage {
   return { role: "user", content: [{ type: "text", text }] };
 }

@@ -20,6 +20,7 @@ export type ErrorCode =
   | "model-refusal"
   | "model-empty-answer"
   | "model-output-limit"
+  | "limit-reached"
   /** Our own side. */
   | "storage-failed"
   | "session-locked"

@@ -27,7 +27,7 @@ export type Denial = { callId: string; tool: string; input: unknown; reason: str
  */
 export interface AgentEvents {
   /** Once per opening of a session by a writer; `resumed` when there was history. */
-  "session.started": SessionFacts & { journalVersion: 1; resumed: boolean };
+  "session.started": SessionFacts & { journalVersion: 1; resumed: boolean; system: string };
   "session.named": { name: string };
   "turn.started": { input: UserMessage; displayInput?: string };
   /** Input that joined a running turn by itself: a nudge to go on after a cut answer. */

@@ -1,0 +1,82 @@
+import { nearest, RuntimeError } from "@outrider/runtime";
+import { type Flag, type FlagName, type FlagValues, flags } from "./flags.ts";
+
+export type Arguments = { readonly flags: FlagValues; readonly positionals: readonly string[] };
+
+/**
+ * Command-line words to typed values. The grammar is Claude Code's, which no parser library offers:
+ * `--flag value` and `--flag=value`, lists that take comma- or space-separated words until the next flag, repeated scalars where the last wins.
+ */
+export function parseArguments(argv: readonly string[]): Arguments {
+  const values: Record<string, true | string | string[]> = {};
+  const positionals: string[] = [];
+  const words = [...argv];
+  let flagsEnded = false;
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (flagsEnded || word === "-" || !word.startsWith("-")) {
+      positionals.push(word);
+    } else if (word === "--") {
+      flagsEnded = true;
+    } else {
+      const { flag, written, inline } = findFlag(word);
+      values[flag.name] = readValue(flag, { written, inline, words, earlier: values[flag.name] });
+    }
+  }
+  return { flags: values as FlagValues, positionals }; // each value was read by its flag's own kind
+}
+
+/** The value a flag was given anywhere, without judging the rest: for telling a failure in the format that was asked for. */
+export function peekFlag(argv: readonly string[], name: FlagName): string | undefined {
+  const at = argv.findLastIndex((word) => word === `--${name}` || word.startsWith(`--${name}=`));
+  const word = argv[at];
+  return word?.includes("=") ? word.slice(word.indexOf("=") + 1) : argv[at + 1];
+}
+
+function findFlag(word: string): { flag: Flag; written: string; inline: string | undefined } {
+  const equals = word.startsWith("--") ? word.indexOf("=") : -1;
+  const written = equals === -1 ? word : word.slice(0, equals);
+  const inline = equals === -1 ? undefined : word.slice(equals + 1);
+  const flag = (flags as readonly Flag[]).find((candidate) => spellings(candidate).includes(written));
+  if (flag) return { flag, written, inline };
+  const guess = nearest(written, (flags as readonly Flag[]).flatMap(spellings));
+  throw new RuntimeError("usage", `Unknown flag ${written}.${guess ? ` Did you mean ${guess}?` : ""}`);
+}
+
+function spellings(flag: Flag): string[] {
+  return [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : []), ...(flag.aliases ?? []).map((alias) => `--${alias}`)];
+}
+
+type Reading = { written: string; inline: string | undefined; words: string[]; earlier: true | string | string[] | undefined };
+
+function readValue(flag: Flag, reading: Reading): true | string | string[] {
+  const { written, inline, words, earlier } = reading;
+  if (flag.kind === "switch") {
+    if (inline !== undefined) throw new RuntimeError("usage", `${written} takes no value`);
+    return true;
+  }
+  const first = inline ?? words.shift();
+  if (first === undefined) throw new RuntimeError("usage", `${written} needs a value: ${written} ${flag.placeholder ?? "VALUE"}`);
+  if (flag.kind === "value") return checkChoice(flag, written, first);
+  const items = splitList(first);
+  // Like Claude Code, a list takes the words that follow it; unlike it, it stops before a word that can be no rule, such as a prompt.
+  while (inline === undefined && words[0] !== undefined && !words[0].startsWith("-") && isRuleList(words[0])) {
+    items.push(...splitList(words.shift() ?? ""));
+  }
+  return [...(Array.isArray(earlier) ? earlier : []), ...items];
+}
+
+function checkChoice(flag: Flag, written: string, value: string): string {
+  if (!flag.choices || flag.choices.includes(value)) return value;
+  const guess = nearest(value, flag.choices);
+  const question = guess ? ` Did you mean ${guess}?` : "";
+  throw new RuntimeError("usage", `${written} cannot be ${JSON.stringify(value)}.${question} Choose from: ${flag.choices.join(", ")}`);
+}
+
+/** Splits at commas and spaces, but not inside parentheses. */
+function splitList(text: string): string[] {
+  return (text.match(/(?:[^\s,(]|\([^)]*\)?)+/g) ?? []).map((item) => item.trim()).filter(Boolean);
+}
+
+function isRuleList(text: string): boolean {
+  return splitList(text).every((item) => /^[A-Z]\w*(?:\(.*\))?$|^mcp__[\w*-]+$/s.test(item));
+}

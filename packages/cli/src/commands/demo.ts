@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createFileStore, createScriptedProvider, InteractiveSession, outriderHome, type ScriptedReply, scrubEnvironment } from "@outrider/runtime";
+import { exitCodes } from "../exit-codes.ts";
+import { toolLine } from "../progress.ts";
+
+const project: Readonly<Record<string, string>> = {
+  "package.json": '{ "name": "demo-project", "type": "module", "scripts": { "test": "node --test" } }\n',
+  "src/average.js": "/** The mean of a list of numbers; 0 for an empty list. */\nexport function average(numbers) {\n  const sum = numbers.reduce((total, number) => total + number, 0);\n  return sum / numbers.length;\n}\n",
+  "src/average.test.js":
+    'import assert from "node:assert/strict";\nimport { test } from "node:test";\nimport { average } from "./average.js";\n\ntest("averages numbers", () => assert.equal(average([1, 2, 6]), 3));\ntest("answers 0 for an empty list", () => assert.equal(average([]), 0));\n',
+};
+
+const prompt = "The test suite fails. Find out why, fix it, and show that it passes.";
+
+/** A real run of the real engine on a real project; only the model is a script. Ends with what a person wants to know of any run. */
+export async function runDemo(args: readonly string[]): Promise<number> {
+  if (args.length > 0) {
+    process.stderr.write("outrider: demo takes no arguments\n");
+    return exitCodes.usage;
+  }
+  const folder = makeProject();
+  const say = (text: string): void => void process.stdout.write(text);
+  say("Outrider demo: the engine, the tools and the project are real; the model is a script that ships with Outrider.\n");
+  say(`Project: ${folder}\nPrompt:  ${prompt}\n\n`);
+
+  const session = new InteractiveSession({
+    cwd: folder,
+    provider: createScriptedProvider(replies(folder), { deltaDelayMs: 15 }),
+    sessionStore: createFileStore(join(outriderHome(process.env), "sessions")),
+    permissionMode: "acceptEdits",
+    allowedTools: ["Bash(node --test)"],
+    env: scrubEnvironment(process.env),
+  });
+  const testRuns: boolean[] = [];
+  session.on("text_delta", say);
+  session.on("tool_start", () => say("\n"));
+  session.on("tool_end", (state) => {
+    say(`  ${toolLine(state)}\n${indent(state.toolResultData ?? "")}\n`);
+    if (state.toolName === "Bash") testRuns.push(state.result === "success");
+  });
+  const startedAt = Date.now();
+  const outcome = await session.submit(prompt);
+  const journal = await session.journalLocation();
+  const usage = session.getFullHistory().findLast((entry) => entry.type === "usage-summary");
+  await session.shutdown();
+
+  const fixed = outcome.type === "completed" && testRuns[0] === false && testRuns.at(-1) === true;
+  say(`\n\n${fixed ? "The project's own tests failed before and pass now." : "The demo did not work as it should."}\n`);
+  say(`  changed   ${changedFiles(folder).join(", ") || "nothing"}\n`);
+  if (usage?.type === "usage-summary") say(`  tokens    ${usage.data.promptTokens} in, ${usage.data.completionTokens} out (as the script reports them)\n`);
+  say(`  took      ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`);
+  say(`  journal   ${journal}\n\nLook at it: jq -c '{seq, type}' ${journal}\n`);
+  return fixed ? exitCodes.success : exitCodes.error;
+}
+
+function makeProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), "outrider-demo-"));
+  for (const [name, content] of Object.entries(project)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+  return folder;
+}
+
+function replies(folder: string): ScriptedReply[] {
+  const source = join(folder, "src/average.js");
+  return [
+    { text: "I'll run the tests to see what fails.", calls: [{ name: "Bash", input: { command: "node --test" } }] },
+    {
+      text: "The empty list gives NaN instead of 0. Let me look at the function and its test.",
+      calls: [
+        { name: "Read", input: { file_path: source } },
+        { name: "Read", input: { file_path: join(folder, "src/average.test.js") } },
+      ],
+    },
+    {
+      text: "An empty list divides 0 by 0. The documented answer is 0, so the function needs that case.",
+      calls: [
+        {
+          name: "Edit",
+          input: {
+            file_path: source,
+            old_string: "export function average(numbers) {\n",
+            new_string: "export function average(numbers) {\n  if (numbers.length === 0) return 0;\n",
+          },
+        },
+      ],
+    },
+    { text: "Now the tests again.", calls: [{ name: "Bash", input: { command: "node --test" } }] },
+    { text: "Fixed: `average([])` divided by zero and answered NaN. It now returns 0 for an empty list, as its comment says, and both tests pass." },
+  ];
+}
+
+function changedFiles(folder: string): string[] {
+  return Object.entries(project)
+    .filter(([name, before]) => readFileSync(join(folder, name), "utf8") !== before)
+    .map(([name]) => name);
+}
+
+function indent(text: string): string {
+  const lines = text.trimEnd().split("\n");
+  const shown = lines.length > 12 ? [...lines.slice(0, 8), `… ${lines.length - 11} more lines`, ...lines.slice(-3)] : lines;
+  return shown.map((line) => `    ${line}`).join("\n");
+}

@@ -1,0 +1,39 @@
+import type { ErrorCode, Outcome } from "@outrider/runtime";
+
+/** What the process's exit code means; the result's subtype and `terminal_reason` say the same. */
+export const exitCodes = {
+  success: 0,
+  error: 1,
+  assistantError: 2,
+  usage: 64,
+  noInput: 66,
+  maxTurns: 75,
+  config: 78,
+  cancelled: 124,
+  killed: 130,
+  maxBudget: 137,
+} as const;
+
+const byErrorCode: Partial<Record<ErrorCode, number>> = {
+  usage: exitCodes.usage,
+  "no-input": exitCodes.noInput,
+  "not-found": exitCodes.noInput,
+  config: exitCodes.config,
+  "storage-failed": exitCodes.config,
+  "model-refusal": exitCodes.assistantError,
+  "model-empty-answer": exitCodes.assistantError,
+  "model-output-limit": exitCodes.assistantError,
+};
+
+export function exitCodeOf(outcome: Outcome): number {
+  switch (outcome.type) {
+    case "completed":
+      return exitCodes.success;
+    case "stopped":
+      return exitCodes.maxTurns;
+    case "cancelled":
+      return exitCodes.cancelled;
+    case "failed":
+      return byErrorCode[outcome.error.code] ?? exitCodes.error;
+  }
+}

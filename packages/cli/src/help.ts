@@ -1,0 +1,57 @@
+import { type Flag, flags } from "./flags.ts";
+
+const groups: readonly Flag["group"][] = ["Prompt", "Output", "Model", "Permissions", "Session", "Other"];
+
+export function helpText(version: string): string {
+  return [
+    `outrider ${version}: runs an LLM agent without anyone watching, in scripts, CI and servers.`,
+    "",
+    "Usage:",
+    '  outrider -p "fix the failing test"             one prompt; the answer goes to stdout',
+    '  git diff | outrider -p "review this"           stdin is added to the prompt',
+    "  outrider - < prompt.md                         the prompt comes from stdin",
+    "  outrider demo                                  see a whole run: no key, no network",
+    "",
+    ...groups.flatMap((group) => [`${group}:`, ...flags.filter((flag) => flag.group === group).flatMap(describeFlag), ""]),
+    "Exit codes:",
+    "  0 success · 1 error · 2 the model refused or gave no usable answer · 64 wrong usage · 66 no input",
+    "  75 --max-turns reached · 78 configuration, provider or storage missing · 124 stopped by a signal or closed output",
+    "  130 stopped by a second Ctrl-C",
+    "",
+    "Environment:",
+    "  ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, ANTHROPIC_MODEL   the provider",
+    "  HTTPS_PROXY, HTTP_PROXY, NO_PROXY, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS          the way to it",
+    "  OUTRIDER_HOME       where sessions are kept (~/.outrider)",
+    "  OUTRIDER_MAX_RETRIES, OUTRIDER_CONNECT_TIMEOUT_MS, OUTRIDER_IDLE_TIMEOUT_MS    and more: see the README",
+    "",
+    "Examples:",
+    '  outrider -p "why does the test fail?" --output-format json | jq -r .result',
+    '  outrider -p "bump the version" --permission-mode acceptEdits --allowedTools "Bash(npm test)"',
+    "",
+  ].join("\n");
+}
+
+const column = 34;
+const width = 100;
+
+function describeFlag(flag: Flag): string[] {
+  const short = flag.short ? `-${flag.short}, ` : "    ";
+  const head = `  ${short}--${flag.name}${flag.placeholder ? ` ${flag.placeholder}` : ""}`;
+  const lines = wrap(flag.help, width - column);
+  const first = head.length < column - 1 ? [head.padEnd(column) + lines[0]] : [head, " ".repeat(column) + lines[0]];
+  return [...first, ...lines.slice(1).map((line) => " ".repeat(column) + line)];
+}
+
+function wrap(text: string, limit: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line && line.length + word.length + 1 > limit) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line ? `${line} ${word}` : word;
+    }
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,76 @@
+import { fstatSync } from "node:fs";
+import { RuntimeError } from "@outrider/runtime";
+
+/** Standard input above this is refused. */
+export const maxStdinBytes: number = 10 * 1024 * 1024;
+
+/** A pipeline's other end starts when we do; a prompt on the command line gives it this long to say something. */
+const pipeGraceMs = 150;
+
+export type PromptSource = { readonly positionals: readonly string[]; readonly stdin: NodeJS.ReadStream; warn(line: string): void };
+
+/**
+ * The prompt: the words on the command line, with what stdin holds after them. Without words, or with `-`, stdin is read to its end;
+ * with words an open pipe that says nothing is not waited for.
+ */
+export async function readPrompt(source: PromptSource): Promise<string> {
+  const words = source.positionals.filter((word) => word !== "-");
+  const wantsStdin = words.length === 0 || source.positionals.includes("-");
+  if (words.length === 0 && source.stdin.isTTY) {
+    throw new RuntimeError("no-input", "There is no prompt", { hint: 'Give one: outrider -p "what does this project do?"' });
+  }
+  const piped = source.stdin.isTTY ? "" : await readStdin(source, wantsStdin);
+  const prompt = [words.join(" "), piped.trimEnd()].filter((part) => part.trim() !== "").join("\n\n");
+  if (prompt === "") throw new RuntimeError("no-input", "The prompt is empty", { hint: "Give a prompt as an argument or on stdin" });
+  return prompt;
+}
+
+async function readStdin(source: PromptSource, mustWait: boolean): Promise<string> {
+  const kind = stdinKind();
+  if (kind === "none") return "";
+  const { stdin } = source;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return await new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      if (bytes > 0) return;
+      if (kind === "pipe") source.warn("stdin is open and holds nothing yet: not waiting for it (use - to wait)");
+      finish("");
+    };
+    const timer = mustWait || kind === "file" ? undefined : setTimeout(giveUp, kind === "pipe" ? pipeGraceMs : 0);
+    const finish = (text: string): void => {
+      clearTimeout(timer);
+      stdin.removeAllListeners("data").removeAllListeners("end").removeAllListeners("error");
+      stdin.pause();
+      (stdin as { unref?(): void }).unref?.(); // an open pipe must not keep the process alive
+      resolve(text);
+    };
+    stdin.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes <= maxStdinBytes) return;
+      finish("");
+      reject(new RuntimeError("config", `stdin holds more than ${maxStdinBytes / 1024 / 1024} MB`, { hint: "Put it into a file and name the file in the prompt" }));
+    });
+    stdin.on("end", () => finish(decode(Buffer.concat(chunks))));
+    stdin.on("error", (error) => reject(new RuntimeError("no-input", `Cannot read stdin: ${error.message}`)));
+  });
+}
+
+/** A socket is what most programs' spawn functions leave open: nothing is expected from it unless it is there already. */
+function stdinKind(): "file" | "pipe" | "socket" | "none" {
+  try {
+    const stat = fstatSync(0);
+    if (stat.isFile()) return "file";
+    if (stat.isFIFO()) return "pipe";
+    return stat.isSocket() ? "socket" : "none";
+  } catch {
+    return "none"; // closed
+  }
+}
+
+function decode(bytes: Buffer): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+  return new TextDecoder().decode(bytes);
+}

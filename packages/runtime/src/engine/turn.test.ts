@@ -1,0 +1,234 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import type { ModelEvent, Provider } from "../model/model.ts";
+import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
+import { PermissionGate } from "../permissions/gate.ts";
+import type { EventBody } from "../protocol/events.ts";
+import { textOf, userText } from "../protocol/content.ts";
+import { createToolMemory, defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
+import { createLocalWorkspace } from "../workspace/local.ts";
+import { runTurn, type TurnDeps } from "./turn.ts";
+import { TurnAborted } from "./turn-aborted.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "outrider-turn-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+type Setup = { tools?: Tool[]; maxTurns?: number; signal?: AbortSignal; provider?: Provider; onEvent?: (event: EventBody) => void };
+
+async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
+  const events: EventBody[] = [];
+  const provider = setup.provider ?? createScriptedProvider(replies);
+  let ids = 0;
+  const deps: TurnDeps = {
+    provider,
+    request: { model: "m", system: "", tools: [] },
+    maxTurns: setup.maxTurns,
+    tools: new Map((setup.tools ?? []).map((tool) => [tool.name, tool])),
+    workspace: await createLocalWorkspace({ root: folder, env: {}, overflowDirectory: join(folder, "overflow") }),
+    memory: createToolMemory(),
+    policy: () => ({ mode: "default", allow: [], deny: [], base: { root: folder, home: undefined }, readable: [] }),
+    gate: new PermissionGate(),
+    answerable: false,
+    outputLimit: 1000,
+    emit: (event) => {
+      events.push(event);
+      setup.onEvent?.(event);
+    },
+    flush: async () => {},
+    congestion: () => undefined,
+    signal: setup.signal ?? new AbortController().signal,
+    newId: () => `id-${++ids}`,
+    clock: () => 0,
+  };
+  const report = await runTurn(deps, [userText("go")]);
+  const requests = "requests" in provider ? (provider as ReturnType<typeof createScriptedProvider>).requests : [];
+  return { ...report, events, requests };
+}
+
+function tool(name: string, execute: Tool["execute"], concurrent = false): Tool {
+  const access: Tool["access"] = async () => ({ kind: "note", resources: [] });
+  return defineTool({ name, description: name, inputSchema: { type: "object" }, concurrent, access, execute });
+}
+
+const say = (text: string) => ({ content: [{ type: "text" as const, text }] });
+
+describe("a turn", () => {
+  it("goes on until the model calls nothing, and adds up its usage", async () => {
+    const usage = { inputTokens: 10, outputTokens: 5 };
+    const { outcome, modelCalls, usage: total } = await turn(
+      [{ calls: [{ name: "Echo", input: {} }], usage }, { calls: [{ name: "Echo", input: {} }], usage }, { text: "Done.", usage }],
+      { tools: [tool("Echo", async () => say("echo"))] },
+    );
+    assert.deepEqual({ outcome, modelCalls, total }, {
+      outcome: { type: "completed", text: "Done." },
+      modelCalls: 3,
+      total: { inputTokens: 30, outputTokens: 15, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+    });
+  });
+
+  it("continues an answer that the output limit cut, and answers with all of it", async () => {
+    const { outcome, requests, events } = await turn([
+      { text: "The first half, ", finish: "length" },
+      { text: "the second half.", finish: "stop" },
+    ]);
+    assert.deepEqual(outcome, { type: "completed", text: "The first half, the second half." });
+    assert.deepEqual(requests[1]?.messages.map((message) => message.role), ["user", "assistant", "user"]);
+    assert.deepEqual(events.flatMap((event) => (event.type === "input.added" ? [event.origin] : [])), ["continuation"]);
+  });
+
+  it("fails when the answer does not end after three continuations", async () => {
+    const { outcome, modelCalls } = await turn(Array.from({ length: 9 }, () => ({ text: "more ", finish: "length" as const })));
+    assert.equal(outcome.type === "failed" && outcome.error.code, "model-output-limit");
+    assert.equal(modelCalls, 4);
+  });
+
+  it("continues a paused answer as it is", async () => {
+    const { outcome, requests } = await turn([{ text: "Searching… ", finish: "paused" }, { text: "found." }]);
+    assert.deepEqual(outcome, { type: "completed", text: "Searching… found." });
+    assert.deepEqual(requests[1]?.messages.map((message) => message.role), ["user", "assistant"]);
+  });
+
+  it("asks once more after an empty answer and fails after the second", async () => {
+    assert.deepEqual((await turn([{ text: "" }, { text: "There." }])).outcome, { type: "completed", text: "There." });
+    const twice = await turn([{ text: "" }, { text: " " }]);
+    assert.equal(twice.outcome.type === "failed" && twice.outcome.error.code, "model-empty-answer");
+  });
+
+  it("tells a refusal from a success, and keeps what was said", async () => {
+    const { outcome } = await turn([{ text: "I can", finish: "refusal" }]);
+    assert.deepEqual([outcome.type, outcome.type === "failed" && outcome.error.code, outcome.text], ["failed", "model-refusal", "I can"]);
+  });
+
+  it("stops at the limit of model calls after running the last call's tools", async () => {
+    let ran = 0;
+    const echo = tool("Echo", async () => {
+      ran++;
+      return say("x");
+    });
+    const call = { text: "again", calls: [{ name: "Echo", input: {} }] };
+    const { outcome, modelCalls } = await turn([call, call, call], { tools: [echo], maxTurns: 2 });
+    assert.deepEqual({ outcome, modelCalls, ran }, { outcome: { type: "stopped", limit: "max-turns", text: "again" }, modelCalls: 2, ran: 2 });
+  });
+
+  it("runs neighbours side by side only where their tools say so, and keeps the order of calls", async () => {
+    let now = 0;
+    let most = 0;
+    const busy = (name: string, concurrent: boolean): Tool =>
+      tool(
+        name,
+        async () => {
+          most = Math.max(most, ++now);
+          await new Promise((resolve) => setImmediate(resolve));
+          now--;
+          return say(name);
+        },
+        concurrent,
+      );
+    const run = async (names: string[]) => {
+      most = 0;
+      const { requests } = await turn([{ calls: names.map((name) => ({ name, input: {} })) }, { text: "ok" }], {
+        tools: [busy("Par", true), busy("Seq", false)],
+      });
+      const results = requests[1]?.messages.at(-1);
+      return { most, order: results?.role === "tool" && results.content.map((result) => result.name) };
+    };
+    assert.deepEqual(await run(["Par", "Par", "Par"]), { most: 3, order: ["Par", "Par", "Par"] });
+    assert.deepEqual(await run(["Seq", "Seq"]), { most: 1, order: ["Seq", "Seq"] });
+    assert.deepEqual(await run(["Par", "Seq", "Par"]), { most: 1, order: ["Par", "Seq", "Par"] });
+  });
+
+  it("answers unknown tools, bad input, broken input and failures with words the model can act on", async () => {
+    const strict = defineTool<{ path: string }>({
+      ...tool("Strict", async () => say("never")),
+      inputSchema: { type: "object", properties: { path: { type: "string" } }, required: ["path"], additionalProperties: false },
+    });
+    const fails = tool("Fails", async () => {
+      throw new ToolFailure("No such file: x");
+    });
+    const { requests } = await turn(
+      [
+        {
+          calls: [
+            { name: "Nope", input: {} },
+            { name: "Strict", input: { file: "x" } },
+            { name: "Strict", input: {}, malformedInput: '{"path": "a' },
+            { name: "Fails", input: {} },
+          ],
+        },
+        { text: "ok" },
+      ],
+      { tools: [strict, fails] },
+    );
+    const results = requests[1]?.messages.at(-1);
+    const texts = results?.role === "tool" ? results.content.map((result) => [result.isError, textOf(result.content)]) : [];
+    assert.deepEqual(texts.map(([isError]) => isError), [true, true, true, true]);
+    for (const [index, words] of [/There is no tool named Nope.*Strict, Fails/, /path/, /cut off or broken/, /^No such file: x$/].entries()) {
+      assert.match(String(texts[index]?.[1]), words);
+    }
+  });
+
+  it("bounds every tool result and keeps the whole text in a file", async () => {
+    const long = tool("Long", async () => say("x".repeat(5000)));
+    const { requests, events } = await turn([{ calls: [{ name: "Long", input: {} }] }, { text: "ok" }], { tools: [long] });
+    const results = requests[1]?.messages.at(-1);
+    const text = results?.role === "tool" ? textOf(results.content[0]?.content ?? []) : "";
+    assert.ok(text.length <= 1000, `${text.length} characters`);
+    const ended = events.find((event) => event.type === "tool.ended");
+    assert.match(ended?.details?.fullOutputPath ?? "", /overflow/);
+  });
+
+  it("keeps what was said when it is aborted in the middle of an answer", async () => {
+    const controller = new AbortController();
+    const { outcome, events } = await turn([{ text: "Half an answer", hang: true }], {
+      signal: controller.signal,
+      onEvent: (event) => event.type === "text.delta" && event.text.includes("answer") && controller.abort(new TurnAborted("abort")),
+    });
+    assert.deepEqual(outcome, { type: "cancelled", cause: "abort", text: "Half an answer" });
+    const message = events.find((event) => event.type === "message.ended")?.message;
+    assert.deepEqual([message?.finish, message && textOf(message.content)], ["interrupted", "Half an answer"]);
+  });
+
+  it("ends within a second of an abort though tool and model ignore it", { timeout: 10_000 }, async () => {
+    const deaf = tool("Deaf", () => new Promise(() => {}));
+    const inTool = new AbortController();
+    const startedAt = Date.now();
+    const first = await turn([{ calls: [{ name: "Deaf", input: {} }] }], {
+      tools: [deaf],
+      signal: inTool.signal,
+      onEvent: (event) => event.type === "tool.started" && inTool.abort(new TurnAborted("signal")),
+    });
+    assert.ok(Date.now() - startedAt < 1000);
+    assert.deepEqual(first.outcome, { type: "cancelled", cause: "signal", text: "" });
+    assert.deepEqual(first.events.flatMap((event) => (event.type === "tool.ended" ? [event.status] : [])), ["interrupted"]);
+
+    const inModel = new AbortController();
+    const deafModel: Provider = {
+      name: "deaf",
+      model: "m",
+      contextWindow: 1,
+      async *stream(): AsyncGenerator<ModelEvent> {
+        setImmediate(() => inModel.abort(new TurnAborted("abort")));
+        await new Promise(() => {});
+        yield { type: "text.delta", text: "" };
+      },
+    };
+    assert.equal((await turn([], { provider: deafModel, signal: inModel.signal })).outcome.type, "cancelled");
+  });
+
+  it("runs no tool of a message whose calls come after an abort", async () => {
+    const controller = new AbortController();
+    let ran = 0;
+    const stopper = tool("Stop", async () => {
+      ran++;
+      controller.abort(new TurnAborted("abort"));
+      return say("stopped");
+    });
+    const calls = [{ name: "Stop", input: {} }, { name: "Stop", input: {} }];
+    const { events } = await turn([{ calls }], { tools: [stopper], signal: controller.signal });
+    assert.equal(ran, 1);
+    assert.deepEqual(events.flatMap((event) => (event.type === "tool.ended" ? [event.status] : [])), ["ok", "interrupted"]);
+  });
+});

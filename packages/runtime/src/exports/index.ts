@@ -1,0 +1,55 @@
+export { type CommandHost, type CommandResult, parseCommand, type SystemCommand } from "../commands/command.ts";
+export { createFileStore } from "../journal/file-store.ts";
+export { createMemoryStore } from "../journal/memory-store.ts";
+export type { JournalWriter, SessionStore } from "../journal/store.ts";
+export { toMessages } from "../journal/transcript.ts";
+export type { ModelClient, ModelEvent, ModelRequest, Provider, ToolDefinition } from "../model/model.ts";
+export { type AnthropicOptions, createAnthropicProvider } from "../model/providers/anthropic.ts";
+export { createScriptedProvider, parseScript, type ScriptedReply } from "../model/scripted.ts";
+export { parseRule } from "../permissions/rules.ts";
+export type {
+  AssistantMessage,
+  AssistantPart,
+  FinishReason,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  Message,
+  ModelRef,
+  OpaquePart,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  ToolMessage,
+  ToolResultPart,
+  Usage,
+  UserMessage,
+} from "../protocol/content.ts";
+export { type ErrorCode, type ErrorData, RuntimeError, toRuntimeError } from "../protocol/errors.ts";
+export type { AgentEvent, AgentEvents, DiffLine, EventType, ToolDetails, ToolStatus } from "../protocol/events.ts";
+export { isEphemeral } from "../protocol/events.ts";
+export type { CancelCause, Outcome, StopLimit } from "../protocol/outcome.ts";
+export { isPermissionMode, type PermissionMode, permissionModes } from "../protocol/permission.ts";
+export type { SessionOptions } from "../session/create-session.ts";
+export type { SubscribeOptions } from "../session/event-hub.ts";
+export { type ContextState, chatEntryToMessage, type HistoryEntry, isChatEntry, type ToolState, type UsageSnapshot } from "../session/history.ts";
+export { InteractiveSession, type TransportAdapter } from "../session/interactive-session.ts";
+export { createQuery, type QueryOptions } from "../session/query.ts";
+export type { ExecutionResult, PermissionRequest, SessionEventName, SessionEvents } from "../session/session-view.ts";
+export { outriderHome } from "../settings/home.ts";
+export { loadProvider, type ProviderChoice } from "../settings/provider-from-environment.ts";
+export type { WebSearchBackend } from "../tools/builtin/web-search.ts";
+export { type Access, defineTool, type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../tools/tool.ts";
+export { createClaudeFormat } from "../transports/headless/claude-format.ts";
+export {
+  createHeadlessRunner,
+  createHeadlessTransport,
+  type HeadlessRunnerOptions,
+  type HeadlessTransportOptions,
+} from "../transports/headless/headless-runner.ts";
+export { LineOutput } from "../transports/headless/line-output.ts";
+export { type OutputFormat, type OutputFormatName, outputFormatNames } from "../transports/headless/output-format.ts";
+export { runPrompt } from "../transports/headless/run-prompt.ts";
+export { nearest } from "../util/nearest.ts";
+export { scrubEnvironment } from "../workspace/environment.ts";
+export type { RunCommand, RunResult, Workspace } from "../workspace/workspace.ts";

@@ -1,0 +1,459 @@
+import type {
+  AssistantMessage,
+  AssistantPart,
+  FinishReason,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  Message,
+  TextPart,
+  ToolResultPart,
+  Usage,
+} from "../../protocol/content.ts";
+import { type ErrorCode, RuntimeError } from "../../protocol/errors.ts";
+import type { Decoder, Dialect } from "../dialect.ts";
+import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts";
+import type { ModelEvent, ModelRequest } from "../model.ts";
+
+const dialectId = "anthropic-messages";
+
+/** The wire format of Anthropic's Messages API, streaming. */
+export const anthropicMessages: Dialect = { id: dialectId, encode, decoder: createDecoder };
+
+/** The typed failure behind an HTTP answer of this wire that is no 2xx. */
+export function anthropicHttpError(failure: HttpFailure): RuntimeError {
+  return toHttpError(failure, { provider: "Anthropic", authHint, isContextOverflow });
+}
+
+const authHint = "Check ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), and ANTHROPIC_BASE_URL if you use a gateway";
+const defaultMaxTokens = 32_000;
+/** The API refuses a smaller thinking budget. */
+const minThinkingTokens = 1_024;
+
+// ---------------------------------------------------------------------------------------------------- request
+
+type Turn = { role: "user" | "assistant"; content: JsonObject[] };
+
+function encode(request: ModelRequest): JsonObject {
+  const thinking = request.thinkingTokens ? Math.max(minThinkingTokens, request.thinkingTokens) : 0;
+  const answerTokens = request.maxOutputTokens ?? defaultMaxTokens;
+  const turns = toTurns(request.messages);
+  markForCache(turns);
+  return {
+    model: request.model,
+    // The limit covers thinking too: a limit below the budget was meant for the answer alone.
+    max_tokens: answerTokens > thinking ? answerTokens : thinking + answerTokens,
+    ...(request.system.trim() && { system: [cached({ type: "text", text: request.system })] }),
+    ...(request.tools.length > 0 && { tools: toTools(request.tools) }),
+    messages: turns,
+    ...(thinking > 0 && { thinking: { type: "enabled", budget_tokens: thinking } }),
+    // With thinking the API takes no other temperature than its own.
+    ...(request.temperature !== undefined && thinking === 0 && { temperature: request.temperature }),
+    ...(request.stopSequences && request.stopSequences.length > 0 && { stop_sequences: [...request.stopSequences] }),
+    stream: true,
+  };
+}
+
+function toTools(tools: ModelRequest["tools"]): JsonObject[] {
+  return tools.map((tool, index) => {
+    const definition = { name: tool.name, description: tool.description, input_schema: tool.inputSchema };
+    return index === tools.length - 1 ? cached(definition) : definition;
+  });
+}
+
+/** Roles must alternate and no content may be empty; results answer their calls before anything else is said. */
+function toTurns(messages: readonly Message[]): Turn[] {
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    const role = message.role === "assistant" ? "assistant" : "user";
+    const content = toBlocks(message);
+    if (content.length === 0) continue;
+    const last = turns.at(-1);
+    if (last?.role === role) last.content = resultsFirst([...last.content, ...content]);
+    else turns.push({ role, content });
+  }
+  trimPrefill(turns.at(-1));
+  return turns;
+}
+
+function resultsFirst(content: JsonObject[]): JsonObject[] {
+  const isResult = (block: JsonObject): boolean => block["type"] === "tool_result";
+  return [...content.filter(isResult), ...content.filter((block) => !isResult(block))];
+}
+
+/** A conversation that ends with the assistant's own words may not end with white space. */
+function trimPrefill(last: Turn | undefined): void {
+  const block = last?.role === "assistant" ? last.content.at(-1) : undefined;
+  if (block?.["type"] === "text") block["text"] = String(block["text"]).trimEnd();
+}
+
+function toBlocks(message: Message): JsonObject[] {
+  switch (message.role) {
+    case "user":
+      return message.content.flatMap(toContentBlocks);
+    case "assistant":
+      return message.content.flatMap(toAssistantBlocks);
+    case "tool":
+      return message.content.map(toResultBlock);
+  }
+}
+
+function toContentBlocks(part: TextPart | ImagePart): JsonObject[] {
+  if (part.type === "text") return part.text.trim() ? [{ type: "text", text: part.text }] : [];
+  return [{ type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } }];
+}
+
+function toAssistantBlocks(part: AssistantPart): JsonObject[] {
+  switch (part.type) {
+    case "text":
+      return toContentBlocks(part);
+    case "reasoning": {
+      const signature = signatureOf(part.providerMetadata?.[dialectId]);
+      return signature ? [{ type: "thinking", thinking: part.text, signature }] : [];
+    }
+    case "tool-call":
+      return [{ type: "tool_use", id: toWireId(part.callId), name: part.name, input: isObject(part.input) ? part.input : {} }];
+    case "opaque":
+      return part.dialect === dialectId && isObject(part.value) ? [part.value] : [];
+  }
+}
+
+function toResultBlock(part: ToolResultPart): JsonObject {
+  const content = part.content.flatMap(toContentBlocks);
+  return {
+    type: "tool_result",
+    tool_use_id: toWireId(part.callId),
+    content: content.length > 0 ? content : [{ type: "text", text: "(no output)" }],
+    ...(part.isError && { is_error: true }),
+  };
+}
+
+/** Ids of calls another provider made may hold characters this API refuses. */
+function toWireId(callId: string): string {
+  return callId.replace(/[^a-zA-Z0-9_-]/g, "_");
+}
+
+function signatureOf(metadata: JsonValue | undefined): string | undefined {
+  const signature = isObject(metadata) ? metadata["signature"] : undefined;
+  return typeof signature === "string" && signature !== "" ? signature : undefined;
+}
+
+/**
+ * Marks where the next request may pick up: here, and where the last request ended (the API looks back 20 blocks only,
+ * and one answer with many parallel calls is longer). With system and tools that is 4, as many as are allowed.
+ */
+function markForCache(turns: Turn[]): void {
+  const previousUser = turns.findLast((turn, index) => turn.role === "user" && index < turns.length - 1);
+  for (const turn of [previousUser, turns.at(-1)]) {
+    const index = turn?.content.findLastIndex((block) => cacheable.has(String(block["type"]))) ?? -1;
+    const block = turn?.content[index];
+    if (turn && block) turn.content[index] = cached(block);
+  }
+}
+
+const cacheable: ReadonlySet<string> = new Set(["text", "image", "tool_use", "tool_result"]);
+
+function cached(block: JsonObject): JsonObject {
+  return { ...block, cache_control: { type: "ephemeral" } };
+}
+
+// ----------------------------------------------------------------------------------------------------- answer
+
+type Block =
+  | { type: "text"; text: string }
+  | { type: "thinking"; text: string; signature: string }
+  | { type: "tool"; callId: string; name: string; json: string; input: unknown }
+  | { type: "opaque"; value: JsonObject; json: string };
+
+function createDecoder(request: ModelRequest, provider: string): Decoder {
+  const answer = new Answer(request, provider);
+  return { push: (payload) => answer.push(payload) };
+}
+
+function parsePayload(data: string): JsonObject {
+  const payload = parseJson(data);
+  if (isObject(payload)) return payload;
+  throw broken(`is no JSON object: ${excerpt(data)}`);
+}
+
+class Answer {
+  readonly #request: ModelRequest;
+  readonly #provider: string;
+  readonly #blocks: Block[] = [];
+  readonly #byIndex = new Map<JsonValue | undefined, Block>();
+  readonly #usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
+  #callIds: Set<string> | undefined;
+  #responseId: string | undefined;
+  #model: string;
+  #stopReason: string | undefined;
+  #stopSequence: string | undefined;
+  #finished = false;
+
+  constructor(request: ModelRequest, provider: string) {
+    this.#request = request;
+    this.#provider = provider;
+    this.#model = request.model;
+  }
+
+  push({ event, data }: { event: string | undefined; data: string }): ModelEvent[] {
+    if (this.#finished) return [];
+    const payload = parsePayload(data);
+    switch (payload["type"] ?? event) {
+      case "message_start":
+        this.#start(objectIn(payload, "message"));
+        return [];
+      case "content_block_start":
+        return this.#startBlock(payload["index"], objectIn(payload, "content_block"));
+      case "content_block_delta":
+        return this.#addToBlock(payload["index"], objectIn(payload, "delta"));
+      case "message_delta":
+        this.#updateEnd(payload);
+        return [];
+      case "message_stop":
+        this.#finished = true;
+        return [{ type: "finished", message: this.#toMessage() }];
+      case "error":
+        throw streamError(objectIn(payload, "error"));
+      default:
+        return []; // ping, content_block_stop, and whatever is invented later
+    }
+  }
+
+  #start(message: JsonObject): void {
+    if (typeof message["id"] === "string") this.#responseId = message["id"];
+    if (typeof message["model"] === "string" && message["model"]) this.#model = message["model"];
+    this.#count(message["usage"]);
+  }
+
+  #startBlock(index: JsonValue | undefined, start: JsonObject): ModelEvent[] {
+    const block = this.#toBlock(start);
+    this.#blocks.push(block);
+    this.#byIndex.set(index, block);
+    if (block.type === "text" && block.text) return [{ type: "text.delta", text: block.text }];
+    if (block.type === "thinking" && block.text) return [{ type: "reasoning.delta", text: block.text }];
+    return [];
+  }
+
+  #toBlock(start: JsonObject): Block {
+    switch (start["type"]) {
+      case "text":
+        return { type: "text", text: stringIn(start, "text") };
+      case "thinking":
+        return { type: "thinking", text: stringIn(start, "thinking"), signature: stringIn(start, "signature") };
+      case "tool_use":
+        return {
+          type: "tool",
+          callId: this.#uniqueId(start["id"]),
+          name: stringIn(start, "name"),
+          json: "",
+          input: start["input"],
+        };
+      default:
+        return { type: "opaque", value: start, json: "" };
+    }
+  }
+
+  /** A call keeps its id unless it has none or shares it with another call of this conversation. */
+  #uniqueId(id: JsonValue | undefined): string {
+    this.#callIds ??= callIdsIn(this.#request.messages);
+    const base = `call_${this.#responseId ?? this.#request.messages.length}_${this.#blocks.length}`;
+    let callId = typeof id === "string" && id ? id : base;
+    for (let n = 0; this.#callIds.has(callId); n++) callId = n === 0 ? base : `${base}_${n}`;
+    this.#callIds.add(callId);
+    return callId;
+  }
+
+  #addToBlock(index: JsonValue | undefined, delta: JsonObject): ModelEvent[] {
+    const block = this.#byIndex.get(index);
+    if (!block) throw broken(`adds to block ${JSON.stringify(index)}, which was never started`);
+    switch (delta["type"]) {
+      case "text_delta":
+        return block.type === "text" ? addText(block, stringIn(delta, "text")) : [];
+      case "thinking_delta":
+        return block.type === "thinking" ? addThinking(block, stringIn(delta, "thinking")) : [];
+      case "signature_delta":
+        if (block.type === "thinking") block.signature += stringIn(delta, "signature");
+        return [];
+      case "input_json_delta":
+        return addJson(block, stringIn(delta, "partial_json"));
+      default:
+        return []; // citations, and whatever is invented later
+    }
+  }
+
+  #updateEnd(payload: JsonObject): void {
+    const delta = isObject(payload["delta"]) ? payload["delta"] : {};
+    if (typeof delta["stop_reason"] === "string") this.#stopReason = delta["stop_reason"];
+    if (typeof delta["stop_sequence"] === "string") this.#stopSequence = delta["stop_sequence"];
+    this.#count(payload["usage"]);
+  }
+
+  /** Counts are running totals: a later one replaces the earlier. */
+  #count(usage: JsonValue | undefined): void {
+    if (!isObject(usage)) return;
+    this.#usage.input = numberIn(usage, "input_tokens") ?? this.#usage.input;
+    this.#usage.cacheRead = numberIn(usage, "cache_read_input_tokens") ?? this.#usage.cacheRead;
+    this.#usage.cacheWrite = numberIn(usage, "cache_creation_input_tokens") ?? this.#usage.cacheWrite;
+    this.#usage.output = numberIn(usage, "output_tokens") ?? this.#usage.output;
+  }
+
+  #toMessage(): AssistantMessage {
+    const finish = toFinish(this.#stopReason, this.#blocks);
+    return {
+      role: "assistant",
+      content: this.#blocks.flatMap((block, index) => toParts(block, finish === "length" && index === this.#blocks.length - 1)),
+      model: { provider: this.#provider, id: this.#model },
+      finish,
+      ...(this.#stopReason !== undefined && { stopReason: this.#stopReason }),
+      ...(this.#stopSequence !== undefined && { stopSequence: this.#stopSequence }),
+      usage: toUsage(this.#usage),
+      ...(this.#responseId !== undefined && { responseId: this.#responseId }),
+    };
+  }
+}
+
+function addText(block: Block & { type: "text" }, text: string): ModelEvent[] {
+  block.text += text;
+  return text ? [{ type: "text.delta", text }] : [];
+}
+
+function addThinking(block: Block & { type: "thinking" }, text: string): ModelEvent[] {
+  block.text += text;
+  return text ? [{ type: "reasoning.delta", text }] : [];
+}
+
+function addJson(block: Block, json: string): ModelEvent[] {
+  if (block.type !== "tool" && block.type !== "opaque") return [];
+  block.json += json;
+  return block.type === "tool" && json ? [{ type: "tool-input.delta", callId: block.callId, name: block.name, json }] : [];
+}
+
+/** `cut`: the output limit fell into this block, so that a call without a single argument byte is not a call without arguments. */
+function toParts(block: Block, cut: boolean): AssistantPart[] {
+  switch (block.type) {
+    case "text":
+      return block.text ? [{ type: "text", text: block.text }] : [];
+    case "thinking": {
+      if (!block.text && !block.signature) return [];
+      const providerMetadata = block.signature ? { providerMetadata: { [dialectId]: { signature: block.signature } } } : {};
+      return [{ type: "reasoning", text: block.text, ...providerMetadata }];
+    }
+    case "tool":
+      return [{ type: "tool-call", callId: block.callId, name: block.name, ...toInput(block, cut) }];
+    case "opaque": {
+      const input = block.json ? parseJson(block.json) : undefined;
+      return [{ type: "opaque", dialect: dialectId, value: isObject(input) ? { ...block.value, input } : block.value }];
+    }
+  }
+}
+
+function toInput(block: Block & { type: "tool" }, cut: boolean): { input: JsonObject; malformedInput?: string } {
+  if (block.json) {
+    const input = parseJson(block.json);
+    return isObject(input) ? { input } : { input: {}, malformedInput: block.json };
+  }
+  const given = isObject(block.input) ? block.input : {};
+  if (cut && Object.keys(given).length === 0) return { input: {}, malformedInput: "" };
+  if (block.input !== undefined && block.input !== null && !isObject(block.input)) {
+    return { input: {}, malformedInput: JSON.stringify(block.input) };
+  }
+  return { input: given };
+}
+
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  end_turn: "stop",
+  max_tokens: "length",
+  tool_use: "tool-calls",
+  stop_sequence: "stop-sequence",
+  pause_turn: "paused",
+  refusal: "refusal",
+  model_context_window_exceeded: "context-overflow",
+};
+
+function toFinish(stopReason: string | undefined, blocks: readonly Block[]): FinishReason {
+  if (stopReason !== undefined) return finishReasons[stopReason] ?? "other";
+  return blocks.some((block) => block.type === "tool") ? "tool-calls" : "other";
+}
+
+function toUsage(counts: { input: number; cacheRead: number; cacheWrite: number; output: number }): Usage {
+  return {
+    inputTokens: counts.input + counts.cacheRead + counts.cacheWrite,
+    outputTokens: counts.output,
+    cacheReadTokens: counts.cacheRead,
+    cacheWriteTokens: counts.cacheWrite,
+    reasoningTokens: 0, // part of the output, but this wire does not say how much
+  };
+}
+
+function callIdsIn(messages: readonly Message[]): Set<string> {
+  const ids = new Set<string>();
+  for (const message of messages) {
+    if (message.role !== "assistant") continue;
+    for (const part of message.content) if (part.type === "tool-call") ids.add(part.callId);
+  }
+  return ids;
+}
+
+// ----------------------------------------------------------------------------------------------------- errors
+
+const streamErrors: Readonly<Record<string, { code: ErrorCode; retryable: boolean }>> = {
+  overloaded_error: { code: "provider-overloaded", retryable: true },
+  rate_limit_error: { code: "provider-rate-limit", retryable: true },
+  api_error: { code: "provider-unavailable", retryable: true },
+  timeout_error: { code: "provider-timeout", retryable: true },
+  authentication_error: { code: "provider-auth", retryable: false },
+  permission_error: { code: "provider-auth", retryable: false },
+  billing_error: { code: "provider-auth", retryable: false },
+  invalid_request_error: { code: "provider-bad-request", retryable: false },
+  request_too_large: { code: "provider-bad-request", retryable: false },
+  not_found_error: { code: "provider-bad-request", retryable: false },
+};
+
+/** An error the server reports after it had begun to answer. */
+function streamError(error: JsonObject): RuntimeError {
+  const type = stringIn(error, "type");
+  const said = stringIn(error, "message");
+  const known = streamErrors[type] ?? { code: "provider-unavailable", retryable: true };
+  const code = known.code === "provider-bad-request" && isContextOverflow(said) ? "context-overflow" : known.code;
+  const message = `Anthropic broke off its answer with ${type || "an unnamed error"}${said ? `: ${redact(said)}` : ""}`;
+  return new RuntimeError(code, message, { retryable: known.retryable, ...(code === "provider-auth" && { hint: authHint }) });
+}
+
+/** The API has no code for it, only these words. */
+function isContextOverflow(message: string): boolean {
+  return /prompt is too long|exceed(s|ed)? (the )?(model's )?(maximum )?context/i.test(message);
+}
+
+function broken(what: string): RuntimeError {
+  return new RuntimeError("provider-protocol", `A piece of Anthropic's stream ${what}`, { retryable: true });
+}
+
+// ------------------------------------------------------------------------------------------------------- JSON
+
+function parseJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue; // what JSON.parse answers is JSON
+  } catch {
+    return undefined; // no JSON text stands for undefined
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function objectIn(payload: JsonObject, name: string): JsonObject {
+  const value = payload[name];
+  if (isObject(value)) return value;
+  throw broken(`lacks "${name}": ${excerpt(JSON.stringify(payload))}`);
+}
+
+function stringIn(object: JsonObject, name: string): string {
+  const value = object[name];
+  return typeof value === "string" ? value : "";
+}
+
+function numberIn(object: JsonObject, name: string): number | undefined {
+  const value = object[name];
+  return typeof value === "number" ? value : undefined;
+}

@@ -1,0 +1,99 @@
+import { RuntimeError, type RuntimeErrorOptions } from "../protocol/errors.ts";
+
+export type HttpFailure = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Milliseconds since 1970: a `retry-after` may be a date. */
+  readonly now: number;
+  /** Header values that must not show up in a message. */
+  readonly secrets?: readonly string[];
+};
+
+/** What differs between wires: the rest of the mapping follows from the status. */
+export type HttpErrorWords = {
+  /** Who answered, for messages. */
+  readonly provider: string;
+  /** What to check when the key is refused. */
+  readonly authHint: string;
+  /** Recognises a refusal because the conversation is too long: wires only say so in words. */
+  isContextOverflow(message: string): boolean;
+};
+
+/** The typed failure behind an answer that is no 2xx. */
+export function toHttpError(failure: HttpFailure, words: HttpErrorWords): RuntimeError {
+  const { status, headers, now } = failure;
+  const said = messageIn(failure.body) ?? excerpt(failure.body);
+  const reason = redact(said, failure.secrets);
+  const message = `${words.provider} answered HTTP ${status}${reason ? `: ${reason}` : " with an empty body"}`;
+  const retryAfterMs = retryAfter(headers, now);
+  const retry: RuntimeErrorOptions = { httpStatus: status, retryable: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+
+  if (status === 401 || status === 403) {
+    return new RuntimeError("provider-auth", message, { httpStatus: status, hint: words.authHint });
+  }
+  if (status === 429) return new RuntimeError("provider-rate-limit", message, retry);
+  if (status === 529) return new RuntimeError("provider-overloaded", message, retry);
+  if (status === 408 || status === 409 || status >= 500) return new RuntimeError("provider-unavailable", message, retry);
+  if (words.isContextOverflow(said)) return new RuntimeError("context-overflow", message, { httpStatus: status });
+  return new RuntimeError("provider-bad-request", message, {
+    httpStatus: status,
+    ...(status >= 300 &&
+      status < 400 && {
+        hint: `The base URL leads to a redirect${headers["location"] ? ` to ${headers["location"]}` : ""}; use that address`,
+      }),
+  });
+}
+
+/** The first characters of a body on one line, without anything that looks like a key. */
+export function excerpt(body: string, secrets?: readonly string[]): string {
+  const line = redact(body.replace(/\s+/g, " ").trim(), secrets);
+  return line.length > excerptLength ? `${line.slice(0, excerptLength)}…` : line;
+}
+
+const excerptLength = 200;
+
+/** Hides the given secrets and whatever has the shape of a key. */
+export function redact(text: string, secrets: readonly string[] = []): string {
+  let shown = text;
+  for (const secret of secrets) if (secret.length >= 6) shown = shown.replaceAll(secret, "[redacted]");
+  return shown
+    .replace(/\b(?:sk|pk|key)-[A-Za-z0-9_-]{8,}/g, "[redacted]")
+    .replace(/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, "$1 [redacted]");
+}
+
+/** Milliseconds the server asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date. */
+export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
+  const precise = toNumber(headers["retry-after-ms"]);
+  if (precise !== undefined) return precise;
+  const value = headers["retry-after"];
+  if (value === undefined) return undefined;
+  const seconds = toNumber(value);
+  if (seconds !== undefined) return Math.round(seconds * 1_000);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+function toNumber(value: string | undefined): number | undefined {
+  return value !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : undefined;
+}
+
+/** `{ error: { message } }`, `{ error: "…" }` or `{ message }`, whichever the body holds. */
+function messageIn(body: string): string | undefined {
+  const parsed = parseObject(body);
+  if (!parsed) return undefined;
+  const { error, message } = parsed;
+  if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string")
+    return error.message;
+  if (typeof error === "string") return error;
+  return typeof message === "string" ? message : undefined;
+}
+
+function parseObject(body: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined; // an HTML page, or cut at our limit
+  }
+}

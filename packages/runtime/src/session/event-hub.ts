@@ -1,0 +1,155 @@
+import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
+import { type AgentEvent, type EventBody, isEphemeral } from "../protocol/events.ts";
+import type { JournalWriter, SessionStore } from "../journal/store.ts";
+import { AsyncQueue } from "../util/async-queue.ts";
+
+export type EventHubOptions = {
+  readonly sessionId: string;
+  readonly store: SessionStore;
+  readonly now: () => Date;
+  /** Called for each event after it is stored and before readers get it; must not throw. */
+  readonly onEvent: (event: AgentEvent) => void;
+  /** The store failed: nothing more can be recorded, so nothing more may happen. */
+  readonly onFault: (error: RuntimeError) => void;
+};
+
+export type SubscribeOptions = {
+  /** Start with the stored events after this seq; without it, with what happens from now on. */
+  readonly after?: number;
+  readonly capacity?: number;
+  /** `drop` (default) ends a reader that falls behind; `wait` makes the session wait for it. */
+  readonly whenFull?: "drop" | "wait";
+};
+
+/**
+ * The one stream of a session. Order is fixed here, durable events are stored before anyone sees them,
+ * and every reader has its own bounded queue: a slow reader loses its subscription, never the others' events.
+ */
+export class EventHub {
+  readonly #options: EventHubOptions;
+  readonly #readers = new Map<AsyncQueue<AgentEvent>, "drop" | "wait">();
+  #pending: AgentEvent[] = [];
+  #draining = false;
+  #drained: Promise<void> = Promise.resolve();
+  #fault: RuntimeError | undefined;
+  #closed = false;
+  #journal: JournalWriter | undefined;
+  #seq = 0;
+
+  constructor(options: EventHubOptions) {
+    this.#options = options;
+  }
+
+  /** From here on events can be emitted; subscribing is possible before. */
+  attach(journal: JournalWriter): void {
+    this.#journal = journal;
+    this.#seq = journal.events.at(-1)?.seq ?? 0;
+  }
+
+  emit(body: EventBody, turnId?: string): void {
+    if (this.#fault || this.#closed || !this.#journal) return;
+    const event = this.#stamp(body, turnId);
+    if (!this.#draining && isEphemeral(event.type)) return this.#deliver(event);
+    this.#pending.push(event);
+    if (!this.#draining) this.#drained = this.#drain();
+  }
+
+  /** Resolves when everything emitted so far is stored and handed out; rejects if the store failed. */
+  async flush(): Promise<void> {
+    do await this.#drained;
+    while (this.#draining);
+    if (this.#fault) throw this.#fault;
+  }
+
+  /** A promise to wait for while a reader that must not lose anything is behind. */
+  congestion(): Promise<unknown> | undefined {
+    let waits: Promise<void>[] | undefined;
+    for (const [queue, whenFull] of this.#readers) {
+      const room = whenFull === "wait" ? queue.room() : undefined;
+      if (room) waits = [...(waits ?? []), room];
+    }
+    return waits && Promise.all(waits);
+  }
+
+  /** Listens from this call on, not from the first `next()`: what happens in between is never missed. */
+  subscribe(options: SubscribeOptions = {}): AsyncIterable<AgentEvent> {
+    const queue: AsyncQueue<AgentEvent> = new AsyncQueue({
+      capacity: options.capacity ?? 1024,
+      onReturn: () => this.#readers.delete(queue),
+    });
+    if (this.#fault) queue.end(this.#fault);
+    else if (this.#closed) queue.end();
+    else this.#readers.set(queue, options.whenFull ?? "drop");
+    return this.#read(queue, options.after);
+  }
+
+  /** After this the session is over: readers get the error, later emits are dropped, `flush` rejects. */
+  fail(thrown: unknown): void {
+    if (this.#fault) return;
+    const error = toRuntimeError(thrown);
+    this.#fault = error.code === "internal" ? new RuntimeError("storage-failed", error.message, { cause: thrown }) : error;
+    this.#pending = [];
+    for (const reader of this.#readers.keys()) reader.end(this.#fault);
+    this.#readers.clear();
+    this.#options.onFault(this.#fault);
+  }
+
+  /** Readers finish what they have and end. */
+  close(): void {
+    this.#closed = true;
+    for (const reader of this.#readers.keys()) reader.end();
+    this.#readers.clear();
+  }
+
+  #stamp(body: EventBody, turnId: string | undefined): AgentEvent {
+    const envelope = { seq: ++this.#seq, at: this.#options.now().toISOString(), sessionId: this.#options.sessionId, ...(turnId && { turnId }) };
+    return { ...envelope, ...body } as AgentEvent; // an envelope and a body of one type make that type's event
+  }
+
+  async *#read(queue: AsyncQueue<AgentEvent>, after: number | undefined): AsyncGenerator<AgentEvent> {
+    let last = 0;
+    try {
+      if (after !== undefined) {
+        for (const event of await this.#options.store.read(this.#options.sessionId, { after })) {
+          last = event.seq;
+          yield event;
+        }
+      }
+      for await (const event of queue) if (event.seq > last) yield event;
+    } finally {
+      this.#readers.delete(queue);
+      queue.end();
+    }
+  }
+
+  async #drain(): Promise<void> {
+    this.#draining = true;
+    try {
+      while (this.#pending.length > 0) {
+        const batch = this.#pending;
+        this.#pending = [];
+        const durable = batch.filter((event) => !isEphemeral(event.type));
+        if (durable.length > 0) await this.#journal?.append(durable);
+        for (const event of batch) this.#deliver(event);
+      }
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.#draining = false; // here, not in a later callback: an emit in between would never be drained
+    }
+  }
+
+  #deliver(event: AgentEvent): void {
+    this.#options.onEvent(event);
+    for (const [reader, whenFull] of this.#readers) {
+      if (whenFull === "wait") reader.pushAnyway(event);
+      else if (!reader.push(event)) this.#dropReader(reader);
+    }
+  }
+
+  #dropReader(reader: AsyncQueue<AgentEvent>): void {
+    this.#readers.delete(reader);
+    const message = "This reader fell behind and was dropped; subscribe again with `after` set to the last seq it saw";
+    reader.end(new RuntimeError("subscriber-overflow", message, { retryable: true }));
+  }
+}

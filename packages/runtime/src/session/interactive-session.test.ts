@@ -1,0 +1,234 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { createFileStore } from "../journal/file-store.ts";
+import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
+import type { SessionOptions } from "./create-session.ts";
+import { chatEntryToMessage, isChatEntry } from "./history.ts";
+import { InteractiveSession } from "./interactive-session.ts";
+import { createQuery } from "./query.ts";
+
+const root = mkdtempSync(join(tmpdir(), "outrider-session-"));
+after(() => rmSync(root, { recursive: true, force: true }));
+
+function open(replies: readonly ScriptStep[], options: Partial<SessionOptions> = {}) {
+  const provider = createScriptedProvider(replies, { contextWindow: 1000 });
+  return { provider, session: new InteractiveSession({ cwd: root, provider, ...options }) };
+}
+
+function record(session: InteractiveSession): string[] {
+  const log: string[] = [];
+  session.on("thinking", (on) => log.push(`thinking ${on}`));
+  session.on("text_delta", (delta) => log.push(`text ${delta.trim()}`));
+  session.on("tool_start", (state) => log.push(`start ${state.toolName} ${state.toolCallId}`));
+  session.on("tool_end", (state) => log.push(`end ${state.toolName} ${state.toolCallId} ${state.result}`));
+  session.on("context_update", (state) => log.push(`context ${state.usedTokens}/${state.maxTokens}`));
+  session.on("complete", (result) => log.push(`complete ${result.response}`));
+  session.on("interrupted", (result) => log.push(`interrupted ${result.response}`));
+  session.on("error", (error) => log.push(`error ${error.message}`));
+  return log;
+}
+
+describe("InteractiveSession", () => {
+  it("tells its listeners the story of a turn", async () => {
+    writeFileSync(join(root, "a.txt"), "hello\n");
+    const { session } = open([
+      { text: "Reading.", calls: [{ name: "Read", input: { file_path: "a.txt" }, callId: "c1" }], usage: { inputTokens: 90, outputTokens: 10 } },
+      { text: "Hello.", usage: { inputTokens: 150, outputTokens: 50 } },
+    ]);
+    const log = record(session);
+    const outcome = await session.submit("what is in a.txt?");
+    assert.deepEqual(outcome, { type: "completed", text: "Hello." });
+    assert.deepEqual(log, [
+      "thinking true",
+      "text Reading.",
+      "context 100/1000",
+      "start Read c1",
+      "end Read c1 success",
+      "text Hello.",
+      "context 200/1000",
+      "thinking false",
+      "complete Hello.",
+    ]);
+    assert.deepEqual(session.getContextState(), { usedTokens: 200, maxTokens: 1000, usedPercentage: 20, remainingPercentage: 80 });
+    await session.shutdown();
+  });
+
+  it("shows a refused call as one that began and was denied", async () => {
+    const { session } = open([{ calls: [{ name: "Bash", input: { command: "ls" }, callId: "c1" }] }, { text: "No." }]);
+    const log = record(session);
+    await session.submit("go");
+    assert.deepEqual(log.filter((line) => /start|end/.test(line)), ["start Bash c1", "end Bash c1 denied"]);
+    await session.shutdown();
+  });
+
+  it("keeps a history of messages and events with tool and usage summaries", async () => {
+    writeFileSync(join(root, "edit.txt"), "one\ntwo\n");
+    const { session } = open(
+      [
+        { calls: [{ name: "Read", input: { file_path: "edit.txt" } }] },
+        { calls: [{ name: "Edit", input: { file_path: "edit.txt", old_string: "two", new_string: "2" } }] },
+        { text: "Done.", usage: { inputTokens: 100, outputTokens: 20 } },
+      ],
+      { permissionMode: "acceptEdits" },
+    );
+    await session.submit("expanded prompt", "/edit");
+    const history = session.getFullHistory();
+    assert.deepEqual(
+      history.map((entry) => `${entry.category}:${entry.type}`),
+      [
+        "chat:user",
+        "chat:assistant",
+        "event:tool-start",
+        "event:tool-end",
+        "chat:tool",
+        "chat:assistant",
+        "event:tool-start",
+        "event:tool-end",
+        "chat:tool",
+        "chat:assistant",
+        "event:tool-summary",
+        "event:usage-summary",
+      ],
+    );
+    assert.deepEqual(history.filter(isChatEntry).map(chatEntryToMessage), session.getMessages());
+    const [user, summary, usage] = [history[0], history.at(-2), history.at(-1)];
+    assert.equal(user?.type === "user" && user.data.displayInput, "/edit");
+    assert.ok(summary?.type === "tool-summary");
+    assert.equal(summary.data.summary, "2 tool calls (Read, Edit)");
+    assert.deepEqual(
+      summary.data.tools[1]?.diffLines?.filter((line) => line.type === "add" || line.type === "remove").map(({ type, text }) => [type, text]),
+      [["remove", "two"], ["add", "2"]],
+    );
+    assert.ok(usage?.type === "usage-summary");
+    assert.deepEqual([usage.data.promptTokens, usage.data.completionTokens, usage.data.totalTokens, usage.data.kind], [100, 20, 120, "exact"]);
+    await session.shutdown();
+  });
+
+  it("lets one prompt wait, refuses the next, and starts the waiting one by itself", async () => {
+    const { session, provider } = open([{ text: "first", delayMs: 30 }, { text: "second" }]);
+    const first = session.submit("one");
+    const second = session.submit("two", "shown two");
+    await assert.rejects(session.submit("three"), { code: "busy" });
+    assert.equal(session.getPendingPrompt(), "shown two");
+    assert.equal(session.isExecuting(), true);
+    assert.deepEqual([(await first).text, (await second).text], ["first", "second"]);
+    assert.equal(provider.requests.length, 2);
+    assert.equal(session.getPendingPrompt(), null);
+    await session.shutdown();
+  });
+
+  it("drops the waiting prompt on cancelQueue and goes on with the running one", async () => {
+    const { session, provider } = open([{ text: "first", delayMs: 20 }]);
+    const first = session.submit("one");
+    const second = session.submit("two");
+    session.cancelQueue();
+    assert.deepEqual(await second, { type: "cancelled", cause: "abort", text: "" });
+    assert.equal((await first).type, "completed");
+    assert.equal(provider.requests.length, 1);
+    await session.shutdown();
+  });
+
+  it("aborts the running turn and the waiting prompt, and takes the next one", async () => {
+    const { session } = open([{ text: "never ends", hang: true }, { text: "next" }]);
+    const log = record(session);
+    const first = session.submit("one");
+    const second = session.submit("two");
+    session.on("text_delta", (delta) => delta.includes("ends") && session.abort());
+    assert.deepEqual([await first, (await second).type], [{ type: "cancelled", cause: "abort", text: "never ends" }, "cancelled"]);
+    assert.equal(log.at(-1), "interrupted never ends");
+    assert.deepEqual(await session.submit("three"), { type: "completed", text: "next" });
+    await session.shutdown();
+  });
+
+  it("knows the text and the tools of the moment", async () => {
+    const { session } = open(
+      [{ text: "Running.", calls: [{ name: "Bash", input: { command: "echo hi" }, callId: "c1" }] }, { text: "one two" }],
+      { allowedTools: ["Bash(echo hi)"] },
+    );
+    const moments: unknown[] = [];
+    session.on("tool_start", () => moments.push(session.getActiveTools().map((state) => [state.toolName, state.firstArg, state.isRunning])));
+    session.on("text_delta", () => moments.push(session.getStreamingText()));
+    await session.submit("go");
+    assert.deepEqual(moments, ["Running.", [["Bash", "echo hi", true]], "one ", "one two"]);
+    assert.deepEqual([session.getStreamingText(), session.getActiveTools()], ["", []]);
+    await session.shutdown();
+  });
+
+  it("goes on from the store with its history, name and files", async () => {
+    const store = createFileStore(join(root, "sessions"));
+    const first = open([{ text: "I am here." }], { sessionStore: store, sessionId: "keep-1" });
+    await first.session.submit("hello");
+    await first.session.setName("greeting");
+    await first.session.shutdown();
+    const second = open([{ text: "Still here." }], { sessionStore: store, resumeSessionId: "keep-1" });
+    await second.session.submit("and now?");
+    assert.deepEqual(second.provider.requests[0]?.messages.map((message) => message.role), ["user", "assistant", "user"]);
+    assert.equal(second.session.getName(), "greeting");
+    assert.equal(second.session.getFullHistory().filter((entry) => entry.category === "chat").length, 4);
+    await second.session.shutdown();
+    const lines = readFileSync(join(root, "sessions/keep-1.jsonl"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+    assert.deepEqual(lines.map((line) => line.seq), [...lines.map((line) => line.seq)].sort((a, b) => a - b));
+  });
+
+  it("refuses a taken id, an unknown one to resume, and a prompt after shutdown", async () => {
+    const store = createFileStore(join(root, "sessions-2"));
+    const first = open([{ text: "ok" }], { sessionStore: store, sessionId: "taken" });
+    await first.session.submit("hello");
+    await first.session.shutdown();
+    await assert.rejects(first.session.submit("again"), { code: "closed" });
+    const taken = await open([], { sessionStore: store, sessionId: "taken" }).session.submit("x");
+    const unknown = await open([], { sessionStore: store, resumeSessionId: "nobody" }).session.submit("x");
+    assert.deepEqual([taken, unknown].map((outcome) => outcome.type === "failed" && outcome.error.code), ["usage", "not-found"]);
+  });
+
+  it("does not let a listener that throws stop the turn", async () => {
+    const { session } = open([{ text: "fine" }]);
+    const uncaught: unknown[] = [];
+    const listeners = process.listeners("uncaughtException");
+    process.removeAllListeners("uncaughtException");
+    process.on("uncaughtException", (error) => uncaught.push(error));
+    session.on("text_delta", () => {
+      throw new Error("listener bug");
+    });
+    const outcome = await session.submit("go");
+    await new Promise((resolve) => setImmediate(resolve));
+    process.removeAllListeners("uncaughtException");
+    for (const listener of listeners) process.on("uncaughtException", listener);
+    assert.equal(outcome.type, "completed");
+    assert.equal(uncaught.length, 1);
+    await session.shutdown();
+  });
+
+  it("gives child processes no secrets", async () => {
+    const { session } = open([{ calls: [{ name: "Bash", input: { command: "env" }, callId: "c1" }] }, { text: "ok" }], {
+      allowedTools: ["Bash"],
+    });
+    let output = "";
+    session.on("tool_end", (state) => {
+      output = state.toolResultData ?? "";
+    });
+    await session.submit("go");
+    assert.match(output, /^PATH=/m);
+    assert.doesNotMatch(output, /API_KEY|TOKEN=/);
+    await session.shutdown();
+  });
+});
+
+describe("createQuery", () => {
+  it("answers a prompt with text and streams it", async () => {
+    const deltas: string[] = [];
+    const query = createQuery({ provider: createScriptedProvider([{ text: "a b" }]), cwd: root, onTextDelta: (delta) => deltas.push(delta) });
+    assert.equal(await query("hi"), "a b");
+    assert.deepEqual(deltas, ["a ", "b"]);
+  });
+
+  it("rejects with a typed error when there is no answer", async () => {
+    const failing = createScriptedProvider([{ fail: { code: "provider-auth", message: "wrong key" } }]);
+    await assert.rejects(createQuery({ provider: failing, cwd: root })("hi"), { code: "provider-auth", message: "wrong key" });
+    const endless = createScriptedProvider(Array.from({ length: 5 }, () => ({ calls: [{ name: "Glob", input: { pattern: "*" } }] })));
+    await assert.rejects(createQuery({ provider: endless, cwd: root, maxTurns: 2 })("hi"), { code: "limit-reached" });
+  });
+});

@@ -1,0 +1,27 @@
+type AnyListener = (...args: never[]) => void;
+
+/** Typed callbacks by name. A listener that throws does not keep the others, or the session, from going on. */
+export class Listeners<Events extends { [N in keyof Events]: (...args: never[]) => void }> {
+  readonly #listeners = new Map<keyof Events, Set<AnyListener>>();
+
+  add<N extends keyof Events>(name: N, listener: Events[N]): void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener));
+  }
+
+  delete<N extends keyof Events>(name: N, listener: Events[N]): void {
+    this.#listeners.get(name)?.delete(listener);
+  }
+
+  notify<N extends keyof Events>(name: N, ...args: Parameters<Events[N]>): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        listener(...(args as never[])); // `add` has tied this name to listeners of these arguments
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error; // the program's own bug: reported as uncaught, where its author looks for it
+        });
+      }
+    }
+  }
+}

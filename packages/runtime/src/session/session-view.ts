@@ -1,0 +1,178 @@
+import { callsOf, type ToolCallPart, type ToolResultPart, type Usage } from "../protocol/content.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { Outcome } from "../protocol/outcome.ts";
+import {
+  type ContextState,
+  endedTool,
+  type HistoryEntry,
+  startedTool,
+  summarize,
+  type ToolState,
+  toContextState,
+  type UsageSnapshot,
+} from "./history.ts";
+
+export type ExecutionResult = {
+  readonly response: string;
+  readonly history: readonly HistoryEntry[];
+  readonly toolSummaries: readonly ToolState[];
+  readonly contextState: ContextState;
+  readonly usage?: UsageSnapshot;
+};
+
+export type PermissionRequest = { requestId: string; toolCallId: string; toolName: string; input: unknown; reason: string };
+
+/** What an InteractiveSession tells its listeners. */
+export interface SessionEvents {
+  text_delta: (delta: string) => void;
+  tool_start: (state: ToolState) => void;
+  tool_end: (state: ToolState) => void;
+  thinking: (isThinking: boolean) => void;
+  complete: (result: ExecutionResult) => void;
+  error: (error: Error) => void;
+  context_update: (state: ContextState) => void;
+  interrupted: (result: ExecutionResult) => void;
+  permission_request: (request: PermissionRequest) => void;
+}
+
+export type SessionEventName = keyof SessionEvents;
+export type Notify = <N extends SessionEventName>(name: N, ...args: Parameters<SessionEvents[N]>) => void;
+
+/** The session as a client shows it, folded from its events: history, running tools, the text so far, the context window. */
+export class SessionView {
+  readonly history: HistoryEntry[] = [];
+  readonly #running = new Map<string, ToolState>();
+  #calls = new Map<string, ToolCallPart>();
+  #turnTools: ToolState[] = [];
+  #results: ToolResultPart[] = [];
+  streamingText = "";
+  contextState: ContextState;
+  name: string | undefined;
+
+  constructor(contextWindow: number) {
+    this.contextState = toContextState(0, contextWindow);
+  }
+
+  get activeTools(): ToolState[] {
+    return [...this.#running.values()];
+  }
+
+  apply(event: AgentEvent, notify: Notify): void {
+    switch (event.type) {
+      case "turn.started":
+        this.#turnTools = [];
+        this.streamingText = "";
+        this.#add(event, {
+          category: "chat",
+          type: "user",
+          data: { ...event.input, ...(event.displayInput !== undefined && { displayInput: event.displayInput }) },
+        });
+        return notify("thinking", true);
+      case "input.added":
+        return this.#add(event, { category: "chat", type: "user", data: event.input });
+      case "text.delta":
+        this.streamingText += event.text;
+        return notify("text_delta", event.text);
+      case "retry.scheduled":
+        this.streamingText = "";
+        return;
+      case "message.ended":
+        this.streamingText = "";
+        this.#calls = new Map(callsOf(event.message).map((call) => [call.callId, call]));
+        this.#results = [];
+        return this.#add(event, { category: "chat", type: "assistant", data: event.message });
+      case "tool.started":
+        return this.#startTool(event, startedTool(event), notify);
+      case "tool.ended":
+        return this.#endTool(event, notify);
+      case "permission.requested": {
+        const { requestId, callId, tool, input, reason } = event;
+        return notify("permission_request", { requestId, toolCallId: callId, toolName: tool, input, reason });
+      }
+      case "context.updated":
+        this.contextState = toContextState(event.usedTokens, event.maxTokens);
+        return notify("context_update", this.contextState);
+      case "session.named":
+        this.name = event.name;
+        return;
+      case "turn.ended":
+        return this.#endTurn(event, notify);
+    }
+  }
+
+  #startTool(event: AgentEvent, state: ToolState, notify: Notify): void {
+    this.#running.set(state.toolCallId, state);
+    this.#add(event, { category: "event", type: "tool-start", data: state });
+    notify("tool_start", state);
+  }
+
+  #endTool(event: AgentEvent<"tool.ended">, notify: Notify): void {
+    const call = this.#calls.get(event.callId);
+    // A refused call never started, but whoever shows calls sees each one begin and end.
+    if (!this.#running.has(event.callId)) this.#startTool(event, startedTool({ ...event, input: call?.input }), notify);
+    const started = this.#running.get(event.callId) ?? startedTool({ ...event, input: call?.input });
+    const state = endedTool(event, started);
+    this.#running.delete(event.callId);
+    this.#turnTools.push(state);
+    this.#add(event, { category: "event", type: "tool-end", data: state });
+    notify("tool_end", state);
+    this.#results.push(event.result);
+    if (this.#results.length === this.#calls.size) this.#addToolMessage(event);
+  }
+
+  #addToolMessage(event: AgentEvent): void {
+    const byId = new Map(this.#results.map((result) => [result.callId, result]));
+    const content = [...this.#calls.keys()].flatMap((callId) => byId.get(callId) ?? []);
+    this.#add(event, { category: "chat", type: "tool", data: { role: "tool", content } });
+  }
+
+  #endTurn(event: AgentEvent<"turn.ended">, notify: Notify): void {
+    if (this.#turnTools.length > 0) {
+      const data = { summary: summarize(this.#turnTools), tools: this.#turnTools };
+      this.#add(event, { category: "event", type: "tool-summary", data });
+    }
+    const usage = toSnapshot(event.usage, this.contextState);
+    if (usage) this.#add(event, { category: "event", type: "usage-summary", data: usage });
+    this.streamingText = "";
+    notify("thinking", false);
+    const result: ExecutionResult = {
+      response: event.outcome.text,
+      history: [...this.history],
+      toolSummaries: this.#turnTools,
+      contextState: this.contextState,
+      ...(usage && { usage }),
+    };
+    if (event.outcome.type === "completed") return notify("complete", result);
+    if (event.outcome.type === "cancelled") return notify("interrupted", result);
+    notify("error", outcomeError(event.outcome));
+  }
+
+  #add(event: AgentEvent, entry: EntryBody): void {
+    this.history.push({ id: `${event.seq}-${this.history.length}`, timestamp: new Date(event.at), ...entry });
+  }
+}
+
+type WithoutEnvelope<Entry> = Entry extends unknown ? Omit<Entry, "id" | "timestamp"> : never;
+type EntryBody = WithoutEnvelope<HistoryEntry>;
+
+export function outcomeError(outcome: Outcome & { type: "failed" | "stopped" }): RuntimeError {
+  if (outcome.type === "failed") return new RuntimeError(outcome.error.code, outcome.error.message, outcome.error);
+  return new RuntimeError("limit-reached", `Stopped: the limit of model calls for one prompt was reached (${outcome.limit})`);
+}
+
+function toSnapshot(usage: Usage, context: ContextState): UsageSnapshot | undefined {
+  const totalTokens = usage.inputTokens + usage.outputTokens;
+  if (totalTokens === 0) return undefined;
+  return {
+    kind: "exact",
+    scope: "turn",
+    totalTokens,
+    promptTokens: usage.inputTokens,
+    completionTokens: usage.outputTokens,
+    contextUsedTokens: context.usedTokens,
+    contextMaxTokens: context.maxTokens,
+    contextUsedPercentage: context.usedPercentage,
+    costStatus: "unknown",
+  };
+}

@@ -1,0 +1,199 @@
+import { constants } from "node:os";
+import { RuntimeError } from "../../protocol/errors.ts";
+import type { ToolDetails } from "../../protocol/events.ts";
+import type { RunResult, Workspace } from "../../workspace/workspace.ts";
+import { defaultOutputLimit } from "../output-limit.ts";
+import { defineTool, type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../tool.ts";
+import { type CommandOutput, createCommandOutput } from "./command-output.ts";
+
+type BashInput = { command: string; timeout?: number; description?: string };
+
+const defaultTimeoutMs = 120_000;
+const maxTimeoutMs = 600_000;
+/** Output beyond this is shown at its end and otherwise lost: memory and disk stay bounded whatever a command prints. */
+const maxSavedCharacters = 16 * 1024 * 1024;
+const progressIntervalMs = 200;
+const progressCharacters = 2_000;
+/** Linux takes no single argument of 128 KiB or more. */
+const maxArgumentBytes = 120 * 1024;
+
+/** Nobody is there to leave a pager, type a password or close an editor. */
+const unattended: Readonly<Record<string, string>> = {
+  TERM: "dumb",
+  PAGER: "cat",
+  MANPAGER: "cat",
+  GIT_PAGER: "cat",
+  EDITOR: "true",
+  VISUAL: "true",
+  GIT_EDITOR: "true",
+  GIT_TERMINAL_PROMPT: "0",
+};
+
+export const bashTool: Tool = defineTool<BashInput>({
+  name: "Bash",
+  description: [
+    "Runs a command in a new bash process and returns what it prints, standard output and standard error together.",
+    "The working directory carries over to the next call; variables, functions and shell options do not.",
+    "Standard input is empty and there is no terminal: use flags that avoid questions, pagers and editors.",
+    "A process started in the background with & goes on after the call; send its output to a file to read it later.",
+    "Long output is shortened in the middle and saved to a file that is named in the result.",
+    `A command is stopped after timeout milliseconds (${defaultTimeoutMs} unless given, at most ${maxTimeoutMs}), with every process it started.`,
+  ].join("\n"),
+  inputSchema: {
+    type: "object",
+    properties: {
+      command: {
+        type: "string",
+        minLength: 1,
+        description: "The command, as it would be typed into bash; may have several lines",
+      },
+      timeout: { type: "number", minimum: 1, maximum: maxTimeoutMs, description: "Time limit in milliseconds" },
+      description: { type: "string", description: "What the command does, in a few words" },
+    },
+    required: ["command"],
+    additionalProperties: false,
+  },
+  concurrent: false,
+  access: async (input) => ({ kind: "run", resources: [input.command] }),
+  execute: runBash,
+});
+
+async function runBash(input: BashInput, context: ToolContext): Promise<ToolOutput> {
+  const { workspace, signal } = context;
+  if (input.command.includes("\0")) throw new ToolFailure("The command holds a NUL character, which bash cannot take.");
+  const place = context.memory.slot("bash.cwd", (): Place => ({ directory: workspace.root, record: undefined }));
+  const notices = await checkPlace(place, workspace);
+  const timeoutMs = input.timeout ?? defaultTimeoutMs;
+  const output = createCommandOutput({ keep: maxSavedCharacters, tail: defaultOutputLimit });
+  const progress = reportProgress(output, context);
+
+  let result: RunResult;
+  try {
+    result = await workspace.run({
+      file: "bash",
+      args: ["-c", await scriptFor({ command: input.command, record: place.record, workspace })],
+      cwd: place.directory,
+      env: { ...unattended, PWD: place.directory },
+      timeoutMs,
+      signal,
+      onOutput(chunk) {
+        output.add(chunk);
+        progress.changed();
+      },
+    });
+  } catch (error) {
+    if (error instanceof RuntimeError && error.code === "not-found") {
+      throw new ToolFailure("There is no bash on this machine (looked for it in PATH), so no command can be run.", {
+        cause: error,
+      });
+    }
+    throw error instanceof RuntimeError ? new ToolFailure(error.message, { cause: error }) : error;
+  } finally {
+    progress.stop();
+  }
+  await followShell(place, workspace);
+  return report({ result, output, notices, timeoutMs, workspace });
+}
+
+/** Where the next command starts, and the file in which the shell leaves that when it ends. */
+type Place = { directory: string; record: string | undefined };
+
+async function checkPlace(place: Place, workspace: Workspace): Promise<string[]> {
+  // Without the file commands still run, only `cd` is forgotten: a full disk must not keep anyone from making room.
+  place.record ??= await workspace.saveOverflow("working-directory", "").catch(() => undefined);
+  const before = place.directory;
+  if ((await workspace.stat(before).catch(() => undefined))?.kind === "directory") return [];
+  place.directory = workspace.root;
+  return [`(The working directory ${before} no longer exists; the command was run in ${workspace.root}.)`];
+}
+
+/**
+ * The command runs inside `eval`, so that neither a syntax error nor an open quote or here-document in it can reach the lines around.
+ * The shell's last directory is written twice: after the `eval`, for commands that set an EXIT trap of their own, which replaces ours
+ * and still runs; and in our EXIT trap, for commands that end the shell themselves (`exit`, `set -e`, `${x:?}`).
+ * When neither comes about (`exec`, SIGKILL, an own trap together with `exit`), the directory stays what it was before.
+ * The redirections keep `set -x` and DEBUG traps from showing these lines.
+ */
+async function scriptFor(parts: { command: string; record: string | undefined; workspace: Workspace }): Promise<string> {
+  const { command, workspace } = parts;
+  const remember = `builtin pwd >| ${quote(parts.record ?? "/dev/null")} || :`;
+  const quoted = quote(command);
+  const fits = Buffer.byteLength(quoted) < maxArgumentBytes;
+  const source = fits ? quoted : `"$(< ${quote(await workspace.saveOverflow("command.sh", command))})"`;
+  return [
+    "exec 2>&1", // one pipe: lines of both streams keep their order
+    `trap ${quote(`{ ${remember}; } > /dev/null 2>&1`)} EXIT`,
+    `eval ${source}`,
+    `{ outrider_status=$?; trap - DEBUG ERR; set +x; ${remember}; } > /dev/null 2>&1`,
+    "exit $outrider_status",
+  ].join("\n");
+}
+
+async function followShell(place: Place, workspace: Workspace): Promise<void> {
+  if (place.record === undefined) return;
+  try {
+    const directory = new TextDecoder().decode(await workspace.readFile(place.record)).replace(/\n$/, "");
+    if (directory.startsWith("/")) place.directory = directory;
+  } catch {
+    place.record = undefined; // somebody cleaned up; the next call makes a new one
+  }
+}
+
+async function report(facts: {
+  result: RunResult;
+  output: CommandOutput;
+  notices: string[];
+  timeoutMs: number;
+  workspace: Workspace;
+}): Promise<ToolOutput> {
+  const { result, notices } = facts;
+  const last = lastLine(result, facts.timeoutMs);
+  const frame = [...notices, ...(last ? [last] : [])].join("\n").length + 2;
+  const { text, fullOutputPath } = await facts.output.finish({
+    limit: Math.max(0, defaultOutputLimit - frame),
+    save: (text) => facts.workspace.saveOverflow("bash-output.txt", text),
+  });
+  const whole = [...notices, text.replace(/\n+$/, "") || "(no output)", ...(last ? [last] : [])].join("\n");
+  const exitCode = exitCodeOf(result);
+  const details: ToolDetails = { ...(exitCode !== undefined && { exitCode }), ...(fullOutputPath && { fullOutputPath }) };
+  if (result.end === "aborted") throw new ToolFailure(whole, { details });
+  return { content: [{ type: "text", text: whole }], isError: last !== undefined, details };
+}
+
+function lastLine(result: RunResult, timeoutMs: number): string | undefined {
+  switch (result.end) {
+    case "exit":
+      return result.exitCode === 0 ? undefined : `Exit code ${result.exitCode}`;
+    case "signal":
+      return `The shell was ended by ${result.signal}. Exit code ${exitCodeOf(result) ?? "unknown"}`;
+    case "timeout":
+      return `Stopped after ${timeoutMs} ms, the time limit; the processes of the command were ended.`;
+    case "aborted":
+      return "Interrupted; the processes of the command were ended.";
+  }
+}
+
+function exitCodeOf(result: RunResult): number | undefined {
+  if (result.end === "exit") return result.exitCode;
+  if (result.end !== "signal") return undefined;
+  const number = Object.entries(constants.signals).find(([name]) => name === result.signal)?.[1];
+  return number === undefined ? undefined : 128 + number;
+}
+
+/** At most one report per interval, and the last words before a silence are among them. */
+function reportProgress(output: CommandOutput, context: ToolContext): { changed(): void; stop(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    changed(): void {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        context.progress(output.latest(progressCharacters));
+      }, progressIntervalMs);
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,170 @@
+import type { JsonObject } from "../../protocol/content.ts";
+import { displayPath } from "../display-path.ts";
+import { createFileFilter } from "../file-filter.ts";
+import { loadRulesAbove } from "../ignore-rules.ts";
+import { comparePaths, newestFirst } from "../newest-first.ts";
+import { cutLine } from "../numbered-lines.ts";
+import { findRipgrep, ripgrepUnderstands } from "../ripgrep.ts";
+import type { FoundFile, SearchQuery, SearchResult } from "../search.ts";
+import { searchBuiltIn } from "../search-built-in.ts";
+import { searchWithRipgrep } from "../search-with-ripgrep.ts";
+import type { Tool, ToolContext } from "../tool.ts";
+import { defineTool, ToolFailure } from "../tool.ts";
+import { orToolFailure } from "../workspace-failure.ts";
+
+type GrepInput = {
+  pattern: string;
+  path?: string;
+  glob?: string;
+  type?: string;
+  output_mode?: "content" | "files_with_matches" | "count";
+  "-A"?: number;
+  "-B"?: number;
+  "-C"?: number;
+  "-n"?: boolean;
+  "-i"?: boolean;
+  multiline?: boolean;
+  head_limit?: number;
+};
+
+const defaultHeadLimit = 250;
+
+const inputSchema: JsonObject = {
+  type: "object",
+  properties: {
+    pattern: {
+      type: "string",
+      minLength: 1,
+      description: "Regular expression in ripgrep's syntax; escape literal braces: interface\\{\\}.",
+    },
+    path: { type: "string", minLength: 1, description: "The directory or file to search in. Default: the working directory." },
+    glob: {
+      type: "string",
+      minLength: 1,
+      description: "Only files that match, for example *.{ts,tsx} or src/**; a leading ! excludes them.",
+    },
+    type: {
+      type: "string",
+      minLength: 1,
+      description: "Only files of this type: ts, js, py, go, rust, java, md, json and so on.",
+    },
+    output_mode: {
+      type: "string",
+      enum: ["content", "files_with_matches", "count"],
+      description:
+        "content: the matching lines. files_with_matches (default): the files, newest first. count: matching lines per file.",
+    },
+    "-A": { type: "integer", minimum: 0, description: "Lines to show after each match (content only)." },
+    "-B": { type: "integer", minimum: 0, description: "Lines to show before each match (content only)." },
+    "-C": { type: "integer", minimum: 0, description: "Lines to show before and after each match (content only)." },
+    "-n": { type: "boolean", description: "Show line numbers (content only). Default true." },
+    "-i": { type: "boolean", description: "Ignore case. Default false." },
+    multiline: { type: "boolean", description: "Let the pattern span lines, and . match line breaks. Default false." },
+    head_limit: { type: "integer", minimum: 0, description: "Show only the first lines or files. Default 250; 0 shows all." },
+  },
+  required: ["pattern"],
+  additionalProperties: false,
+};
+
+/** `ripgrep: false` keeps to the built-in search even where ripgrep is installed; on ordinary patterns both find the same. */
+export function createGrepTool(options: { ripgrep?: boolean } = {}): Tool {
+  return defineTool<GrepInput>({
+    name: "Grep",
+    description:
+      "Searches file contents with a regular expression. Answers with the files that match, or with output_mode content the matching lines " +
+      "(path:line:text; context lines have - instead of :), or with count their number per file. Searches hidden files, leaves out binary files and " +
+      "what .gitignore ignores, unless path names it. Use this instead of grep or rg in Bash; use Glob to find files by name.",
+    inputSchema,
+    concurrent: true,
+    async access(input, workspace) {
+      return { kind: "look", resources: [await workspace.resolve(input.path ?? ".")] };
+    },
+    async execute(input, context) {
+      const query = await toQuery(input, context);
+      const useRipgrep = (options.ripgrep ?? true) && ripgrepUnderstands(query.above);
+      const ripgrep = useRipgrep ? await findRipgrep(context) : undefined;
+      const result = ripgrep ? await searchWithRipgrep(query, ripgrep, context) : await searchBuiltIn(query, context);
+      return { content: [{ type: "text", text: await inWords(result, input, context) }] };
+    },
+  });
+}
+
+async function toQuery(input: GrepInput, { workspace }: ToolContext): Promise<SearchQuery> {
+  if (input.pattern.includes("\0")) throw new ToolFailure("The pattern contains a NUL character.");
+  if (!input.multiline && /\n|(?<!\\)(?:\\\\)*\\n/.test(input.pattern)) {
+    throw new ToolFailure("The pattern contains a line break, which never matches within one line. Set multiline: true.");
+  }
+  const root = await workspace.resolve(input.path ?? ".");
+  const stat = await orToolFailure(workspace.stat(root));
+  if (!stat) throw new ToolFailure(`${displayPath(workspace.root, root)} does not exist. Use Glob to find the right path.`);
+  const headLimit = input.head_limit ?? defaultHeadLimit;
+  const rootIsFile = stat.kind !== "directory";
+  return {
+    pattern: input.pattern,
+    root,
+    rootIsFile,
+    above: rootIsFile ? { rules: [], inGit: false } : await loadRulesAbove(workspace, root),
+    filter: await createFileFilter({ glob: input.glob, type: input.type, root, workspaceRoot: workspace.root }),
+    mode: modes[input.output_mode ?? "files_with_matches"],
+    before: input["-B"] ?? input["-C"] ?? 0,
+    after: input["-A"] ?? input["-C"] ?? 0,
+    ignoreCase: input["-i"] ?? false,
+    multiline: input.multiline ?? false,
+    maxLines: headLimit === 0 ? Number.POSITIVE_INFINITY : headLimit,
+  };
+}
+
+const modes = { content: "content", files_with_matches: "files", count: "count" } as const;
+
+async function inWords({ files, skipped }: SearchResult, input: GrepInput, { workspace }: ToolContext): Promise<string> {
+  const notes = skipped > 0 ? [`[${skipped} files over 20 MB were not searched.]`] : [];
+  if (files.length === 0) return ["No matches found.", ...notes].join("\n");
+  const limit = input.head_limit === 0 ? Number.POSITIVE_INFINITY : (input.head_limit ?? defaultHeadLimit);
+  const name = (path: string): string => displayPath(workspace.root, path);
+
+  if (input.output_mode === "content") {
+    const separated = (input["-A"] ?? 0) + (input["-B"] ?? 0) + (input["-C"] ?? 0) > 0;
+    const shown = contentLines(files, { limit, name, separated, numbers: input["-n"] ?? true });
+    if (files.reduce((sum, file) => sum + file.lines.length, 0) > limit) {
+      notes.unshift(`[The first ${limit} lines are shown; there are more. Narrow the search or raise head_limit.]`);
+    }
+    return [...shown, ...notes].join("\n");
+  }
+  if (input.output_mode === "count") {
+    files.sort((a, b) => comparePaths(a.path, b.path));
+    const total = files.reduce((sum, file) => sum + file.count, 0);
+    notes.unshift(
+      `[${total} in ${files.length} ${files.length === 1 ? "file" : "files"}${files.length > limit ? `, ${limit} of them shown` : ""}.]`,
+    );
+    return [...files.slice(0, limit).map((file) => `${name(file.path)}:${file.count}`), ...notes].join("\n");
+  }
+  const sorted = await newestFirst(
+    workspace,
+    files.map((file) => file.path),
+  );
+  if (sorted.length > limit)
+    notes.unshift(`[The ${limit} newest of ${sorted.length} files are shown. Narrow the search or raise head_limit.]`);
+  return [...sorted.slice(0, limit).map(name), ...notes].join("\n");
+}
+
+/** As grep prints it: `path:line:text` for a match, `path-line-text` for context, `--` between parts that do not touch. */
+function contentLines(
+  files: FoundFile[],
+  options: { limit: number; name(path: string): string; separated: boolean; numbers: boolean },
+): string[] {
+  const shown: string[] = [];
+  let left = options.limit;
+  for (const file of files) {
+    const name = options.name(file.path);
+    let previous: number | undefined;
+    for (const line of file.lines) {
+      if (left-- <= 0) return shown;
+      const isApart = previous === undefined ? shown.length > 0 : line.number > previous + 1;
+      if (options.separated && isApart) shown.push("--");
+      const mark = line.isMatch ? ":" : "-";
+      shown.push(`${name}${mark}${options.numbers ? `${line.number}${mark}` : ""}${cutLine(line.text, 1000)}`);
+      previous = line.number;
+    }
+  }
+  return shown;
+}

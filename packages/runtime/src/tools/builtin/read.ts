@@ -1,0 +1,112 @@
+import { binaryKind, imageType } from "../file-kind.ts";
+import { rememberFile } from "../file-memory.ts";
+import { displayPath } from "../display-path.ts";
+import { loadFile, sizeInWords } from "../load-file.ts";
+import { numberedLine } from "../numbered-lines.ts";
+import { decodeText } from "../text-file.ts";
+import type { Tool, ToolOutput } from "../tool.ts";
+import { defineTool, ToolFailure } from "../tool.ts";
+
+type ReadInput = { file_path: string; offset?: number; limit?: number };
+
+const defaultLimit = 2000;
+/** Below what the engine lets through, so that a long file ends with the number to go on from instead of a hole in the middle. */
+const maxCharacters = 28_000;
+const maxImageBytes = 5 * 1024 * 1024;
+
+export const readTool: Tool = defineTool<ReadInput>({
+  name: "Read",
+  description:
+    "Reads one file. Text comes with line numbers (number, tab, line): at most 2000 lines or about 28,000 characters at a time, " +
+    "and lines over 2000 characters are cut; the answer says where to go on. PNG, JPEG, GIF and WebP images up to 5 MB are shown as images. " +
+    "A file must be read before Edit or Write may change it. Use Glob to find files, Grep to search in them.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      file_path: { type: "string", minLength: 1, description: "The file: absolute, or relative to the working directory." },
+      offset: {
+        type: "integer",
+        minimum: 1,
+        description: "First line to show, counted from 1. For files too long for one answer.",
+      },
+      limit: { type: "integer", minimum: 1, description: "How many lines to show. Default 2000." },
+    },
+    required: ["file_path"],
+    additionalProperties: false,
+  },
+  concurrent: true,
+  async access(input, workspace) {
+    return { kind: "look", resources: [await workspace.resolve(input.file_path)] };
+  },
+  async execute(input, { workspace, memory }) {
+    const path = await workspace.resolve(input.file_path);
+    const { bytes, stat } = await loadFile(workspace, path);
+    const output = show(bytes, {
+      name: displayPath(workspace.root, path),
+      offset: input.offset ?? 1,
+      limit: input.limit ?? defaultLimit,
+    });
+    rememberFile(memory, path, { bytes, mtimeMs: stat.mtimeMs });
+    return output;
+  },
+});
+
+type Wanted = { name: string; offset: number; limit: number };
+
+function show(bytes: Uint8Array, wanted: Wanted): ToolOutput {
+  if (bytes.length === 0) return textOutput(`${wanted.name} is empty (0 bytes).`);
+  const mediaType = imageType(bytes);
+  if (mediaType) return showImage(bytes, mediaType, wanted.name);
+
+  const kind = binaryKind(bytes);
+  const decoded = kind ? undefined : decodeText(bytes);
+  if (!decoded) {
+    throw new ToolFailure(
+      `${wanted.name} is ${kind ?? "a binary file"} (${sizeInWords(bytes.length)}) and cannot be shown as text.`,
+    );
+  }
+  if (decoded.text === "") return textOutput(`${wanted.name} holds nothing but a byte order mark.`);
+  const page = showPage(decoded.text, wanted);
+  if (decoded.exact) return textOutput(page);
+  return textOutput(`${page}\n[Some bytes are not valid ${decoded.encoding.toUpperCase()}; they are shown as \uFFFD.]`);
+}
+
+function showImage(bytes: Uint8Array, mediaType: string, name: string): ToolOutput {
+  if (bytes.length > maxImageBytes) {
+    throw new ToolFailure(
+      `${name} is an image of ${sizeInWords(bytes.length)}; images up to 5 MB can be shown. Make it smaller first.`,
+    );
+  }
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+  return { content: [{ type: "image", mediaType, data }] };
+}
+
+function showPage(text: string, { name, offset, limit }: Wanted): string {
+  const shown: string[] = [];
+  let size = 0;
+  let number = 0;
+  let full = false;
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf("\n", start);
+    const end = newline === -1 ? text.length : newline;
+    number++;
+    if (number >= offset && !full && shown.length < limit) {
+      const line = numberedLine(number, text.slice(start, text[end - 1] === "\r" && end > start ? end - 1 : end));
+      full = size + line.length > maxCharacters;
+      if (!full) {
+        shown.push(line);
+        size += line.length + 1;
+      }
+    }
+    start = end + 1;
+  }
+  if (offset > number)
+    throw new ToolFailure(`${name} has ${number} ${number === 1 ? "line" : "lines"}; line ${offset} is past its end.`);
+  const last = offset + shown.length - 1;
+  if (last < number) shown.push(`[Lines ${offset} to ${last} of ${number} are shown. Go on with offset ${last + 1}.]`);
+  return shown.join("\n");
+}
+
+function textOutput(text: string): ToolOutput {
+  return { content: [{ type: "text", text }] };
+}

@@ -1,0 +1,121 @@
+import { htmlToText } from "../html-text.ts";
+import type { HttpAnswer } from "../http-get.ts";
+import { httpGet } from "../http-get.ts";
+import { sizeInWords } from "../load-file.ts";
+import type { Tool, ToolOutput } from "../tool.ts";
+import { defineTool, ToolFailure } from "../tool.ts";
+
+type WebFetchInput = { url: string; prompt?: string };
+
+export type WebFetchOptions = {
+  /** Also fetch from loopback and private networks. Off: what runs beside the agent is not for the agent to read. */
+  readonly allowPrivate?: boolean;
+  readonly maxBytes?: number;
+  readonly timeoutMs?: number;
+};
+
+export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
+  const { allowPrivate = false, maxBytes = 10 * 1024 * 1024, timeoutMs = 30_000 } = options;
+  return defineTool<WebFetchInput>({
+    name: "WebFetch",
+    description:
+      "Fetches one web page (http or https, GET, no cookies, no scripts run) and answers with its text: HTML becomes readable text with links, " +
+      "JSON and plain text come as they are. At most 10 MB and 30 seconds. A redirect to another host is reported, not followed: fetch the new URL " +
+      "if you want it. Private and local addresses are refused.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        url: { type: "string", minLength: 1, description: "The full address, starting with http:// or https://." },
+        prompt: {
+          type: "string",
+          description: "What you want to know. Optional: the whole text is returned either way, for you to read.",
+        },
+      },
+      required: ["url"],
+      additionalProperties: false,
+    },
+    concurrent: true,
+    async access(input) {
+      // The parsed spelling, so that a rule for a host cannot be passed by writing it differently.
+      return { kind: "reach", resources: [URL.canParse(input.url) ? new URL(input.url).href : input.url] };
+    },
+    async execute(input, { signal }) {
+      const url = parseUrl(input.url);
+      const limit = new AbortController();
+      const tooSlow = new ToolFailure(`${url.href} did not answer within ${timeoutMs / 1000} seconds.`);
+      const timer = setTimeout(() => limit.abort(tooSlow), timeoutMs);
+      try {
+        const eitherSignal = AbortSignal.any([signal, limit.signal]);
+        return inWords(await httpGet({ url, signal: eitherSignal, maxBytes, allowPrivate, wantsBody: isReadable }), url);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  });
+}
+
+function parseUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new ToolFailure(`${text} is no valid URL. Give the full address, starting with https://.`);
+  const url = new URL(text);
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new ToolFailure(`Only http and https can be fetched, not ${url.protocol}`);
+  return url;
+}
+
+function inWords(answer: HttpAnswer, asked: URL): ToolOutput {
+  if (answer.type === "moved") {
+    return output(`${asked.href} redirects to another host and was not followed. To get that page, fetch ${answer.to.href}`);
+  }
+  if (answer.type === "refused") {
+    const size = answer.length === undefined ? "of unknown size" : `of ${sizeInWords(answer.length)}`;
+    throw new ToolFailure(`${asked.href} is ${mediaTypeOf(answer.contentType)} ${size}, which cannot be shown as text.`);
+  }
+  const text = toText(answer);
+  if (answer.status < 400)
+    return output(text.trim() === "" ? `${answer.url.href} answered with an empty page (HTTP ${answer.status}).` : text);
+  return { ...output(`${answer.url.href} answered with HTTP ${answer.status}.\n\n${text.slice(0, 2000)}`.trim()), isError: true };
+}
+
+function toText({ body, contentType, url }: Extract<HttpAnswer, { type: "page" }>): string {
+  const mediaType = mediaTypeOf(contentType);
+  const declared = /charset\s*=\s*"?([\w:.-]+)/i.exec(contentType)?.[1];
+  const looksLikeHtml =
+    /^text\/html$|^application\/xhtml\+xml$/.test(mediaType) || (contentType === "" && startOf(body).includes("<html"));
+  if (contentType === "" && body.subarray(0, 8192).includes(0)) {
+    throw new ToolFailure(`${url.href} is binary data (${sizeInWords(body.length)}), which cannot be shown as text.`);
+  }
+  const meta = looksLikeHtml ? /<meta[^>]{0,200}charset\s*=\s*["']?([\w:.-]+)/i.exec(startOf(body))?.[1] : undefined;
+  const text = decode(body, declared ?? meta ?? "utf-8");
+  return looksLikeHtml ? htmlToText(text, url) : text;
+}
+
+function decode(body: Uint8Array, label: string): string {
+  if (body[0] === 0xff && body[1] === 0xfe) return new TextDecoder("utf-16le").decode(body);
+  if (body[0] === 0xfe && body[1] === 0xff) return new TextDecoder("utf-16be").decode(body);
+  try {
+    return new TextDecoder(label).decode(body);
+  } catch {
+    return new TextDecoder().decode(body); // a charset nobody knows
+  }
+}
+
+function isReadable(contentType: string): boolean {
+  const type = mediaTypeOf(contentType);
+  return (
+    contentType === "" ||
+    type.startsWith("text/") ||
+    /^application\/(.*[+.-])?(json|xml|javascript|ecmascript|yaml|toml|x-sh|x-ndjson|jsonl|sql|graphql|xhtml\+xml)$/.test(type)
+  );
+}
+
+function mediaTypeOf(contentType: string): string {
+  return (contentType.split(";")[0] ?? "").trim().toLowerCase();
+}
+
+function startOf(body: Uint8Array): string {
+  return Buffer.from(body.subarray(0, 2048)).toString("latin1").toLowerCase();
+}
+
+function output(text: string): ToolOutput {
+  return { content: [{ type: "text", text }] };
+}

@@ -1,0 +1,28 @@
+import { createHash } from "node:crypto";
+import type { ToolMemory } from "./tool.ts";
+import { ToolFailure } from "./tool.ts";
+
+/** A file as this session last saw it. The hash decides; size and time are for people who look. */
+export type FileState = { hash: string; size: number; mtimeMs: number };
+
+/** Called by whoever showed or wrote the whole truth of a file: from now on the model may change it. */
+export function rememberFile(memory: ToolMemory, path: string, seen: { bytes: Uint8Array; mtimeMs: number }): void {
+  filesOf(memory).set(path, { hash: hashOf(seen.bytes), size: seen.bytes.length, mtimeMs: seen.mtimeMs });
+}
+
+/** Throws unless the file is, byte for byte, the one this session last read or wrote. */
+export function requireSeen(memory: ToolMemory, path: string, now: { bytes: Uint8Array; name: string }): void {
+  const known = filesOf(memory).get(path);
+  if (!known) throw new ToolFailure(`${now.name} has not been read in this session. Read it first, then change it.`);
+  if (known.hash !== hashOf(now.bytes)) {
+    throw new ToolFailure(`${now.name} has changed since it was last read. Read it again, then change it.`);
+  }
+}
+
+function filesOf(memory: ToolMemory): Map<string, FileState> {
+  return memory.slot("files", () => new Map<string, FileState>());
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

@@ -1,0 +1,81 @@
+import { dirname, relative } from "node:path";
+import type { Ignore } from "ignore";
+import type { Workspace } from "../workspace/workspace.ts";
+
+/** The rules of one file, and the directory they are relative to. */
+type Layer = { directory: string; matcher: Ignore; isExclude: boolean };
+
+/** The .gitignore files in force in one directory, the outermost first. */
+export type IgnoreRules = readonly Layer[];
+
+/** `parents`: which rules from above the directory apply. `inGit`: they end at a repository's top, which other programs find the same way. */
+export type RulesAbove = { rules: IgnoreRules; inGit: boolean };
+
+/**
+ * The rules that reach a directory from above: up to the top of its repository, or to the workspace root where there is none.
+ * None when they ignore the directory itself: whoever names an ignored directory wants to see what is in it.
+ */
+export async function loadRulesAbove(workspace: Workspace, directory: string): Promise<RulesAbove> {
+  const above = ancestorsOf(directory);
+  const isRepository = await Promise.all(above.map((ancestor) => exists(workspace, `${ancestor}/.git`)));
+  const ownRepository = await exists(workspace, `${directory}/.git`);
+  if (ownRepository) return { rules: [], inGit: true };
+  const top = isRepository.indexOf(true);
+  const inGit = top !== -1;
+  const reach = inGit ? top + 1 : above.indexOf(workspace.root) + 1;
+
+  let rules: IgnoreRules = [];
+  for (const ancestor of above.slice(0, reach).reverse()) {
+    rules = await addRules(workspace, rules, { directory: ancestor, hasGit: inGit && ancestor === above[top], hasRules: true });
+  }
+  return { rules: isIgnored(rules, directory, true) ? [] : rules, inGit };
+}
+
+/** The rules inside a directory, given those in force around it. A nested repository starts anew, as git sees it. */
+export async function addRules(
+  workspace: Workspace,
+  outer: IgnoreRules,
+  found: { directory: string; hasGit: boolean; hasRules: boolean },
+): Promise<IgnoreRules> {
+  // A layer that ignored this directory was overruled by a deeper one, or we would not be here: it has no say below.
+  let rules = found.hasGit ? [] : outer.filter((layer) => !judge(layer, found.directory, true).ignored);
+  if (found.hasGit) rules = [...rules, ...(await loadLayer(workspace, `${found.directory}/.git/info/exclude`, found.directory))];
+  if (found.hasRules) rules = [...rules, ...(await loadLayer(workspace, `${found.directory}/.gitignore`, found.directory))];
+  return rules;
+}
+
+/** The deepest .gitignore with an opinion decides; a repository's exclude file comes last. */
+export function isIgnored(rules: IgnoreRules, path: string, isDirectory: boolean): boolean {
+  for (const exclude of [false, true]) {
+    for (const layer of rules.toReversed()) {
+      if (layer.isExclude !== exclude) continue;
+      const verdict = judge(layer, path, isDirectory);
+      if (verdict.ignored) return true;
+      if (verdict.unignored) return false;
+    }
+  }
+  return false;
+}
+
+function judge(layer: Layer, path: string, isDirectory: boolean): { ignored: boolean; unignored: boolean } {
+  return layer.matcher.test(`${relative(layer.directory, path)}${isDirectory ? "/" : ""}`);
+}
+
+async function loadLayer(workspace: Workspace, file: string, directory: string): Promise<Layer[]> {
+  const bytes = await workspace.readFile(file, { maxBytes: 1024 * 1024 }).catch(() => undefined);
+  if (!bytes) return [];
+  const { default: ignore } = await import("ignore");
+  const matcher = ignore({ ignorecase: false }).add(new TextDecoder().decode(bytes));
+  return [{ directory, matcher, isExclude: file.endsWith("/info/exclude") }];
+}
+
+async function exists(workspace: Workspace, path: string): Promise<boolean> {
+  return (await workspace.stat(path).catch(() => undefined)) !== undefined;
+}
+
+/** From the parent up to the root of the file system. */
+function ancestorsOf(directory: string): string[] {
+  const ancestors: string[] = [];
+  for (let at = dirname(directory), below = directory; at !== below; below = at, at = dirname(at)) ancestors.push(at);
+  return ancestors;
+}

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { JsonObject } from "../protocol/content.ts";
+import { checkInput } from "./input.ts";
+
+const edit: JsonObject = {
+  type: "object",
+  properties: {
+    file_path: { type: "string", minLength: 1 },
+    mode: { enum: ["fast", "slow"] },
+    timeout: { type: "integer", minimum: 1, maximum: 600_000 },
+    edits: {
+      type: "array",
+      minItems: 1,
+      items: {
+        type: "object",
+        properties: { old_string: { type: "string" }, new_string: { type: "string" }, "a/b~c": { type: "null" } },
+        required: ["old_string", "new_string"],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ["file_path"],
+  additionalProperties: false,
+};
+
+const target: JsonObject = {
+  type: "object",
+  properties: {
+    where: { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
+    shape: {
+      oneOf: [
+        { type: "object", properties: { kind: { const: "circle" }, radius: { type: "number" } }, required: ["kind", "radius"] },
+        { type: "object", properties: { kind: { const: "line" }, length: { type: "number" } }, required: ["kind", "length"] },
+      ],
+    },
+    tree: { $ref: "#/$defs/node" },
+  },
+  $defs: {
+    node: { type: "object", properties: { name: { type: "string", pattern: "^[a-z]+$" }, child: { $ref: "#/$defs/node" } } },
+  },
+};
+
+async function complaint(schema: JsonObject, input: unknown): Promise<string> {
+  const result = await checkInput(schema, input);
+  return result.ok ? "(fits)" : result.message;
+}
+
+describe("checkInput", () => {
+  it("lets an input through that fits", async () => {
+    assert.deepEqual(await checkInput(edit, { file_path: "a", edits: [{ old_string: "", new_string: "x" }] }), { ok: true });
+    assert.deepEqual(await checkInput({}, { anything: 1 }), { ok: true });
+  });
+
+  const cases: [string, JsonObject, unknown, string][] = [
+    ["names what is missing", edit, {}, '"file_path" is required but missing.'],
+    [
+      "names the nearest known property",
+      edit,
+      { filepath: "a" },
+      '"file_path" is required but missing. "filepath" is not a known property; did you mean "file_path"?',
+    ],
+    [
+      "lists the known properties when none is near",
+      edit,
+      { file_path: "a", zzzzzz: 1 },
+      '"zzzzzz" is not a known property; the known ones are "file_path", "mode", "timeout" and "edits".',
+    ],
+    ["says what came instead", edit, { file_path: 5 }, '"file_path" must be a string, not the number 5.'],
+    ["asks for an object at the top", edit, [1], "The input must be an object, not an array."],
+    [
+      "lists the allowed values",
+      edit,
+      { file_path: "a", mode: "fastt" },
+      '"mode" must be one of "fast" or "slow", not the string "fastt".',
+    ],
+    ["says the limit of a number", edit, { file_path: "a", timeout: 700_000 }, '"timeout" must be at most 600000, not 700000.'],
+    [
+      "says when an integer is wanted",
+      edit,
+      { file_path: "a", timeout: 1.5 },
+      '"timeout" must be an integer, not the number 1.5.',
+    ],
+    [
+      "counts characters and items",
+      edit,
+      { file_path: "", edits: [] },
+      '"file_path" must have at least 1 character. "edits" must have at least 1 item.',
+    ],
+    [
+      "writes nested places the way a person would",
+      edit,
+      { file_path: "a", edits: [{ old_string: "x", new_string: null }, { newstring: "" }] },
+      '"edits[0].new_string" must be a string, not null. "edits[1].old_string" and "edits[1].new_string" are required but missing. "edits[1].newstring" is not a known property; did you mean "new_string"?',
+    ],
+    [
+      "decodes odd property names",
+      edit,
+      { file_path: "a", edits: [{ old_string: "", new_string: "", "a/b~c": 1 }] },
+      '"edits[0].a/b~c" must be null, not the number 1.',
+    ],
+    ["joins the types of a union", target, { where: 5 }, '"where" must be a string or an array, not the number 5.'],
+    ["looks into the branch that was meant", target, { where: ["a", 1] }, '"where[1]" must be a string, not the number 1.'],
+    ["tells branches apart by a constant", target, { shape: { kind: "line" } }, '"shape.length" is required but missing.'],
+    [
+      "follows references, also recursive ones",
+      target,
+      { tree: { child: { name: "A" } } },
+      '"tree.child.name" must match the pattern "^[a-z]+$", which the string "A" does not.',
+    ],
+    ["says that nothing came", edit, undefined, "The input is missing."],
+    [
+      "admits a broken schema",
+      { $ref: "#/nowhere" },
+      {},
+      'The input could not be checked against the tool\'s schema: Unresolved $ref "#/nowhere".  Absolute URI "https://github.com/cfworker#/nowhere".',
+    ],
+  ];
+  for (const [fact, schema, input, message] of cases) {
+    it(fact, async () => assert.equal(await complaint(schema, input), message));
+  }
+
+  it("stops after a few sentences", async () => {
+    const properties = Object.fromEntries("abcdefg".split("").map((name) => [name, { type: "string" }]));
+    const input = Object.fromEntries("abcdefg".split("").map((name) => [name, 1]));
+    const message = await complaint({ type: "object", properties }, input);
+    assert.match(message, /"d" must be a string, not the number 1\. There are 3 more problems\.$/);
+  });
+
+  it("shortens long values", async () => {
+    assert.ok((await complaint(edit, { file_path: "a", mode: "x".repeat(100_000) })).length < 250);
+  });
+
+  it("takes a frozen schema and leaves it as it was", async () => {
+    const schema = Object.freeze({
+      type: "object",
+      properties: Object.freeze({ a: Object.freeze({ $ref: "#/$defs/x" }) }),
+      $defs: { x: { type: "string" } },
+    });
+    assert.equal(await complaint(schema, { a: 1 }), '"a" must be a string, not the number 1.');
+    assert.deepEqual(Object.getOwnPropertyNames(schema.properties.a), ["$ref"]);
+  });
+});

@@ -1,0 +1,55 @@
+import { basename, dirname } from "node:path";
+import { nearest } from "../util/nearest.ts";
+import type { FileStat, Workspace } from "../workspace/workspace.ts";
+import { displayPath } from "./display-path.ts";
+import { ToolFailure } from "./tool.ts";
+import { orToolFailure } from "./workspace-failure.ts";
+
+/** Larger files are for Grep and Bash. */
+const maxBytes = 50 * 1024 * 1024;
+
+export type LoadedFile = { bytes: Uint8Array; stat: FileStat };
+
+/** The bytes of a file that must be there; every way it can fail is said in words the model can act on. */
+export async function loadFile(workspace: Workspace, path: string): Promise<LoadedFile> {
+  return (await loadFileIfPresent(workspace, path)) ?? Promise.reject(await missingFile(workspace, path));
+}
+
+/** Like `loadFile`, with undefined for a file that is not there. */
+export async function loadFileIfPresent(workspace: Workspace, path: string): Promise<LoadedFile | undefined> {
+  const name = displayPath(workspace.root, path);
+  const stat = await orToolFailure(workspace.stat(path));
+  if (!stat) return undefined;
+  if (stat.kind === "directory") throw new ToolFailure(`${name} is a directory. Use Glob to list the files in it.`);
+  if (stat.kind === "other") throw new ToolFailure(`${name} is no regular file (a device, socket or pipe) and is left alone.`);
+  if (stat.size > maxBytes) {
+    throw new ToolFailure(`${name} is too large (${sizeInWords(stat.size)}). Find the part you need with Grep, or use Bash.`);
+  }
+  const bytes = await orToolFailure(workspace.readFile(path, { maxBytes }));
+  return { bytes, stat };
+}
+
+export async function saveFile(workspace: Workspace, path: string, bytes: Uint8Array): Promise<FileStat> {
+  await orToolFailure(workspace.writeFile(path, bytes));
+  const stat = await orToolFailure(workspace.stat(path));
+  if (!stat) throw new ToolFailure(`${path} was written, but something else removed it at once.`);
+  return stat;
+}
+
+export function sizeInWords(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}
+
+async function missingFile(workspace: Workspace, path: string): Promise<ToolFailure> {
+  const name = displayPath(workspace.root, path);
+  const directory = dirname(path);
+  const entries = await workspace.readDirectory(directory).catch(() => undefined);
+  if (!entries) return new ToolFailure(`${name} does not exist, and neither does its directory. Use Glob to find the file.`);
+  const close = nearest(
+    basename(path),
+    entries.map((entry) => entry.name),
+  );
+  if (!close) return new ToolFailure(`${name} does not exist. Use Glob to find the file.`);
+  return new ToolFailure(`${name} does not exist. Did you mean ${displayPath(workspace.root, `${directory}/${close}`)}?`);
+}

@@ -1,0 +1,104 @@
+import { ripgrepArguments, runRipgrep } from "./ripgrep.ts";
+import type { FoundFile, FoundLine, SearchQuery, SearchResult } from "./search.ts";
+import { splitLines } from "./text-file.ts";
+import type { ToolContext } from "./tool.ts";
+
+export async function searchWithRipgrep(query: SearchQuery, ripgrep: string, context: ToolContext): Promise<SearchResult> {
+  const collector = query.mode === "content" ? collectContent(query) : collectNames(query);
+  await runRipgrep({
+    ripgrep,
+    args: ripgrepArguments({ above: query.above, args: [...commonArguments(query), ...collector.args], root: query.root }),
+    separator: collector.separator,
+    context,
+    onRecord: collector.onRecord,
+  });
+  return { files: collector.files, skipped: 0 };
+}
+
+type Collector = { args: string[]; separator: "\n" | "\0"; files: FoundFile[]; onRecord(record: string): boolean };
+
+function commonArguments(query: SearchQuery): string[] {
+  return [
+    `--regexp=${query.multiline ? query.pattern.replaceAll("\n", "\\n") : query.pattern}`,
+    // Look-around and back-references are not in ripgrep's own engine; with `auto` it takes PCRE2 for them, where it was built in.
+    "--engine=auto",
+    "--crlf",
+    query.ignoreCase ? "--ignore-case" : "--case-sensitive",
+    ...(query.multiline ? ["--multiline", "--multiline-dotall"] : []),
+    // A type rather than a glob: a glob on the command line would bring ignored files back.
+    ...(query.filter.names ?? []).map((name) => `--type-add=wanted:${name}`),
+    ...(query.filter.names ? ["--type=wanted"] : []),
+  ];
+}
+
+function collectNames(query: SearchQuery): Collector {
+  const files: FoundFile[] = [];
+  const counting = query.mode === "count";
+  const countArgument = query.multiline ? "--count-matches" : "--count";
+  return {
+    args: counting ? [countArgument, "--with-filename", "--null"] : ["--files-with-matches", "--null"],
+    separator: counting ? "\n" : "\0",
+    files,
+    onRecord(record) {
+      const [path = "", count = "0"] = record.split("\0");
+      if (query.rootIsFile || query.filter.matches(path)) files.push({ path, count: Number(count), lines: [] });
+      return true;
+    },
+  };
+}
+
+function collectContent(query: SearchQuery): Collector {
+  const files: FoundFile[] = [];
+  let current: FoundFile | undefined;
+  let total = 0;
+  return {
+    args: ["--json", "--sort=path", `--before-context=${query.before}`, `--after-context=${query.after}`],
+    separator: "\n",
+    files,
+    onRecord(record) {
+      const event = parseEvent(record);
+      if (event.type === "begin") {
+        const wanted = query.rootIsFile || query.filter.matches(event.path);
+        current = wanted ? { path: event.path, count: 0, lines: [] } : undefined;
+      }
+      if (event.type === "lines") {
+        for (const line of event.lines) current?.lines.push(line);
+      }
+      // A file is taken whole or not at all, since that it is binary may show only at its end; an endless one is cut.
+      const isOver = event.type === "end" || total + (current?.lines.length ?? 0) > query.maxLines;
+      if (current && isOver) {
+        if (event.type !== "end" || !event.isBinary) {
+          files.push(current);
+          total += current.lines.length;
+        }
+        current = undefined;
+      }
+      return total <= query.maxLines;
+    },
+  };
+}
+
+type RipgrepEvent =
+  | { type: "begin"; path: string }
+  | { type: "lines"; lines: FoundLine[] }
+  | { type: "end"; isBinary: boolean }
+  | { type: "other" };
+
+/** ripgrep's JSON lines: text is `{ text }`, or base64 `{ bytes }` where it is not UTF-8. */
+function parseEvent(record: string): RipgrepEvent {
+  // The shape is ripgrep's documented one; a field that is missing reads as undefined.
+  const { type, data } = JSON.parse(record) as { type: string; data: RipgrepData };
+  if (type === "begin") return { type, path: textOf(data.path) };
+  if (type === "end") return { type, isBinary: typeof data.binary_offset === "number" };
+  if (type !== "match" && type !== "context") return { type: "other" };
+  const first = data.line_number ?? 1;
+  const lines = splitLines(textOf(data.lines)).map((text, index) => ({ number: first + index, text, isMatch: type === "match" }));
+  return { type: "lines", lines };
+}
+
+type RipgrepText = { text?: string; bytes?: string };
+type RipgrepData = { path?: RipgrepText; lines?: RipgrepText; line_number?: number; binary_offset?: number | null };
+
+function textOf(value: RipgrepText | undefined): string {
+  return value?.text ?? Buffer.from(value?.bytes ?? "", "base64").toString("utf8");
+}

@@ -1,0 +1,250 @@
+import { addUsage, type AssistantMessage, type AssistantPart, noUsage, type ToolResultPart, type Usage } from "../../protocol/content.ts";
+import type { ErrorData } from "../../protocol/errors.ts";
+import type { AgentEvent, Denial, SessionFacts } from "../../protocol/events.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+import { toLine } from "../../util/jsonl.ts";
+import type { OutputFormat, OutputFormatName } from "./output-format.ts";
+import { PartialMessages } from "./partial-messages.ts";
+
+export type ClaudeFormatOptions = { readonly sessionId: string; readonly newId: () => string };
+
+/** Claude Code's headless shapes: scripts, jq filters and clients written for it read ours. */
+export function createClaudeFormat(name: OutputFormatName, options: ClaudeFormatOptions): OutputFormat {
+  const run = new RunTotals();
+  const result = (outcome: Outcome): string => toLine(toResult(outcome, run, options));
+  const text = (outcome: Outcome): string => (outcome.type === "completed" ? `${outcome.text}\n` : "");
+  const partial = new PartialMessages((event) => toLine({ ...frame("stream_event", options), event, parent_tool_use_id: null }));
+  return {
+    event(event) {
+      run.apply(event);
+      return name === "stream-json" ? partial.before(event) + toFrames(event, run, options) + partial.after(event) : "";
+    },
+    end: name === "text" ? text : result,
+  };
+}
+
+/** What the frames of one run need to know of the events before them. */
+class RunTotals {
+  facts: SessionFacts | undefined;
+  ended: AgentEvent<"turn.ended"> | undefined;
+  stopReason: string | null = null;
+  toolCalls = 0;
+  readonly denials: Denial[] = [];
+  readonly byModel = new Map<string, Usage>();
+  readonly #inputs = new Map<string, unknown>();
+
+  apply(event: AgentEvent): void {
+    if (event.type === "session.started") this.facts = event;
+    else if (event.type === "turn.ended") this.ended = event;
+    else if (event.type === "message.ended") this.#applyMessage(event.message);
+    else if (event.type === "tool.ended") this.#applyTool(event);
+  }
+
+  #applyMessage(message: AssistantMessage): void {
+    this.stopReason = message.stopReason ?? null;
+    this.byModel.set(message.model.id, addUsage(this.byModel.get(message.model.id) ?? noUsage, message.usage));
+    for (const part of message.content) if (part.type === "tool-call") this.#inputs.set(part.callId, part.input);
+  }
+
+  #applyTool(event: AgentEvent<"tool.ended">): void {
+    this.toolCalls++;
+    const input = this.#inputs.get(event.callId);
+    this.#inputs.delete(event.callId);
+    if (event.status !== "denied") return;
+    this.denials.push({ callId: event.callId, tool: event.name, input, reason: textContent(event.result) });
+  }
+}
+
+function toFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOptions): string {
+  switch (event.type) {
+    case "turn.started":
+      return run.facts ? toLine(toInit(run.facts, options)) : "";
+    case "message.ended":
+      return event.message.content
+        .map((part) => toLine({ ...frame("assistant", options), message: toMessage(event.message, part, event.messageId), parent_tool_use_id: null }))
+        .join("");
+    case "tool.ended":
+      return toLine({ ...frame("user", options), message: { role: "user", content: [toToolResult(event.result)] }, parent_tool_use_id: null, tool_use_result: toolUseResult(event) });
+    case "retry.scheduled":
+      return toLine({
+        ...frame("system", options, "api_retry"),
+        attempt: event.attempt,
+        max_retries: event.maxRetries,
+        retry_delay_ms: event.delayMs,
+        error_status: event.error.httpStatus ?? null,
+        error: event.error.code,
+        message: event.error.message,
+      });
+    case "permission.resolved": {
+      if (event.decision === "allow") return "";
+      return toLine({ ...frame("system", options, "permission_denied"), tool_use_id: event.callId, message: event.reason, decided_by: event.by });
+    }
+    case "warning.raised":
+      return toLine({ ...frame("system", options, "warning"), message: event.message });
+    default:
+      return "";
+  }
+}
+
+function frame(type: string, options: ClaudeFormatOptions, subtype?: string): Record<string, unknown> {
+  return { type, ...(subtype && { subtype }), session_id: options.sessionId, uuid: options.newId() };
+}
+
+function toInit(facts: SessionFacts, options: ClaudeFormatOptions): unknown {
+  return {
+    ...frame("system", options, "init"),
+    cwd: facts.cwd,
+    tools: facts.tools,
+    mcp_servers: [],
+    model: facts.model.id,
+    provider: facts.model.provider,
+    permissionMode: facts.permissionMode,
+    slash_commands: [],
+    output_style: "default",
+    agents: [],
+    skills: [],
+    plugins: [],
+    outrider_version: facts.version,
+    schema_version: 1,
+  };
+}
+
+function toMessage(message: AssistantMessage, part: AssistantPart, messageId: string): unknown {
+  return {
+    id: message.responseId ?? messageId,
+    type: "message",
+    role: "assistant",
+    model: message.model.id,
+    content: [toBlock(part)],
+    stop_reason: null,
+    stop_sequence: message.stopSequence ?? null,
+    usage: toUsage(message.usage),
+  };
+}
+
+function toBlock(part: AssistantPart): unknown {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "reasoning":
+      return { type: "thinking", thinking: part.text, ...signatureOf(part.providerMetadata) };
+    case "tool-call":
+      return { type: "tool_use", id: part.callId, name: part.name, input: part.input };
+    case "opaque":
+      return part.value;
+  }
+}
+
+function signatureOf(metadata: Record<string, unknown> | undefined): { signature?: unknown } {
+  const own = metadata?.["anthropic-messages"];
+  return typeof own === "object" && own !== null && "signature" in own ? { signature: own.signature } : {};
+}
+
+function toToolResult(result: ToolResultPart): unknown {
+  const textOnly = result.content.every((part) => part.type === "text");
+  return {
+    type: "tool_result",
+    tool_use_id: result.callId,
+    content: textOnly ? textContent(result) : result.content.map(toResultBlock),
+    ...(result.isError && { is_error: true }),
+  };
+}
+
+function toResultBlock(part: ToolResultPart["content"][number]): unknown {
+  if (part.type === "text") return part;
+  return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
+}
+
+function toolUseResult(event: AgentEvent<"tool.ended">): unknown {
+  if (event.status !== "ok") return `Error: ${textContent(event.result)}`;
+  return { ...event.details, durationMs: event.durationMs };
+}
+
+function toResult(outcome: Outcome, run: RunTotals, options: ClaudeFormatOptions): unknown {
+  const { ended } = run;
+  const usage = [...run.byModel.values()].reduce(addUsage, noUsage);
+  return {
+    ...frame("result", options, subtypeOf(outcome)),
+    is_error: outcome.type !== "completed",
+    duration_ms: ended?.durationMs ?? 0,
+    duration_api_ms: ended?.modelDurationMs ?? 0,
+    num_turns: ended?.modelCalls ?? 0,
+    ...(outcome.type === "completed" && { result: outcome.text }),
+    stop_reason: run.stopReason,
+    terminal_reason: terminalReason(outcome),
+    total_cost_usd: null, // no price table yet: unknown is said, never guessed
+    usage: toUsage(usage),
+    modelUsage: Object.fromEntries([...run.byModel].map(([model, used]) => [model, toModelUsage(used)])),
+    permission_denials: run.denials.map(({ callId, tool, input, reason }) => ({ tool_name: tool, tool_use_id: callId, tool_input: input, reason })),
+    tool_calls_seen: run.toolCalls,
+    ...(outcome.type !== "completed" && {
+      errors: [describe(outcome)],
+      ...(outcome.text && { last_assistant_text: outcome.text }),
+      ...(outcome.type === "failed" && { error: toError(outcome.error) }),
+    }),
+  };
+}
+
+function subtypeOf(outcome: Outcome): string {
+  if (outcome.type === "completed") return "success";
+  return outcome.type === "stopped" ? "error_max_turns" : "error_during_execution";
+}
+
+function terminalReason(outcome: Outcome): string {
+  switch (outcome.type) {
+    case "completed":
+      return "completed";
+    case "stopped":
+      return "max_turns";
+    case "cancelled":
+      return `cancelled_${outcome.cause.replaceAll("-", "_")}`;
+    case "failed":
+      return outcome.error.code.replaceAll("-", "_");
+  }
+}
+
+function describe(outcome: Exclude<Outcome, { type: "completed" }>): string {
+  switch (outcome.type) {
+    case "stopped":
+      return "Reached the maximum number of turns";
+    case "cancelled":
+      return outcome.cause === "signal" ? "Stopped by a signal" : outcome.cause === "output-closed" ? "The output was closed" : "Interrupted";
+    case "failed":
+      return outcome.error.message;
+  }
+}
+
+function toError(error: ErrorData): unknown {
+  return {
+    code: error.code,
+    message: error.message,
+    retryable: error.retryable,
+    http_status: error.httpStatus ?? null,
+    hint: error.hint ?? null,
+  };
+}
+
+/** This wire counts cached input apart from `input_tokens`; ours counts it in. */
+function toUsage(usage: Usage): unknown {
+  return {
+    input_tokens: usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens,
+    cache_creation_input_tokens: usage.cacheWriteTokens,
+    cache_read_input_tokens: usage.cacheReadTokens,
+    output_tokens: usage.outputTokens,
+  };
+}
+
+function toModelUsage(usage: Usage): unknown {
+  return {
+    inputTokens: usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens,
+    outputTokens: usage.outputTokens,
+    cacheReadInputTokens: usage.cacheReadTokens,
+    cacheCreationInputTokens: usage.cacheWriteTokens,
+    webSearchRequests: 0,
+    costUSD: null,
+  };
+}
+
+function textContent(result: ToolResultPart): string {
+  return result.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}

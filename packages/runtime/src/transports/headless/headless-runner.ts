@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto";
+import type { Writable } from "node:stream";
+import { parseCommand } from "../../commands/command.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+import type { InteractiveSession, TransportAdapter } from "../../session/interactive-session.ts";
+import { createBasicFormat, isBasicSuccess } from "./basic-format.ts";
+import { LineOutput } from "./line-output.ts";
+import type { OutputFormatName } from "./output-format.ts";
+import { runPrompt } from "./run-prompt.ts";
+
+export type HeadlessRunnerOptions = {
+  readonly session: InteractiveSession;
+  readonly outputFormat?: OutputFormatName;
+  /** Standard output when absent. */
+  readonly output?: Writable;
+  /** Where the text format says what went wrong; standard error when absent. */
+  readonly errorOutput?: Writable;
+};
+
+/** Runs one prompt and writes it in the chosen format; resolves with 0, or 1 when it failed. */
+export function createHeadlessRunner(options: HeadlessRunnerOptions): { run(prompt: string): Promise<number> } {
+  const { session, outputFormat = "text" } = options;
+  return {
+    async run(prompt) {
+      const output = new LineOutput(options.output ?? process.stdout);
+      const format = createBasicFormat(outputFormat, { sessionId: session.id, newId: randomUUID });
+      const command = parseCommand(prompt);
+      const outcome = command ? await runCommand(session, command) : await runPrompt(session, prompt, { format, output });
+      if (command) output.write(format.end(outcome));
+      await output.drain();
+      if (isBasicSuccess(outcome)) return 0;
+      if (outputFormat === "text") (options.errorOutput ?? process.stderr).write(`${reasonOf(outcome)}\n`);
+      return 1;
+    },
+  };
+}
+
+export type HeadlessTransportOptions = Omit<HeadlessRunnerOptions, "session"> & { readonly prompt: string };
+
+export function createHeadlessTransport(options: HeadlessTransportOptions): TransportAdapter & { getExitCode(): number } {
+  let session: InteractiveSession | undefined;
+  let exitCode = 1; // until a run has shown otherwise
+  return {
+    name: "headless",
+    attach(attached) {
+      session = attached;
+    },
+    async start() {
+      if (!session) throw new Error("The headless transport is not attached to a session");
+      exitCode = await createHeadlessRunner({ ...options, session }).run(options.prompt);
+    },
+    async stop() {},
+    getExitCode: () => exitCode,
+  };
+}
+
+async function runCommand(session: InteractiveSession, command: { name: string; args: string }): Promise<Outcome> {
+  const result = await session.executeCommand(command.name, command.args);
+  if (result?.success) return { type: "completed", text: result.message };
+  const message = result?.message ?? `Unknown command "/${command.name}".`;
+  return { type: "failed", error: { code: "usage", message, retryable: false }, text: "" };
+}
+
+function reasonOf(outcome: Outcome): string {
+  if (outcome.type === "failed") return outcome.error.message;
+  return outcome.type === "stopped" ? `Stopped at the limit ${outcome.limit}` : outcome.text;
+}

@@ -1,0 +1,78 @@
+import type { Writable } from "node:stream";
+
+/** The one writer of an output stream: gathers what is written in a tick, waits for a slow reader, notices a reader that left. */
+export class LineOutput {
+  readonly #stream: Writable;
+  #gathered = "";
+  #scheduled = false;
+  #waiting: (() => void)[] = [];
+  #inFlight = 0;
+  #closed = false;
+  #onClosed: () => void = () => {};
+
+  constructor(stream: Writable) {
+    this.#stream = stream;
+    stream.on("error", () => this.#close());
+    stream.on("close", () => this.#close());
+  }
+
+  /** Nobody reads any more: what is written goes nowhere. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** More is waiting than the stream wants to hold; `drain` before writing on. */
+  get full(): boolean {
+    return this.#gathered.length >= highWaterMark || this.#inFlight >= highWaterMark;
+  }
+
+  onClosed(listener: () => void): void {
+    this.#onClosed = listener;
+    if (this.#closed) listener();
+  }
+
+  write(text: string): void {
+    if (this.#closed || text === "") return;
+    this.#gathered += text;
+    if (this.#gathered.length >= highWaterMark) return this.#send();
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#send());
+  }
+
+  /** Resolves when everything written so far is with the operating system, or the reader has left. */
+  async drain(): Promise<void> {
+    this.#send();
+    if (this.#closed || this.#inFlight === 0) return;
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #send(): void {
+    this.#scheduled = false;
+    const text = this.#gathered;
+    if (text === "" || this.#closed) return;
+    this.#gathered = "";
+    this.#inFlight += text.length;
+    this.#stream.write(text, (error) => {
+      this.#inFlight -= text.length;
+      if (error) this.#close();
+      else if (this.#inFlight === 0) this.#wake();
+    });
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#gathered = "";
+    this.#wake();
+    this.#onClosed();
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}
+
+const highWaterMark = 64 * 1024;

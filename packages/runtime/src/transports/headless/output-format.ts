@@ -1,0 +1,14 @@
+import type { AgentEvent } from "../../protocol/events.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+
+/** How a run is written to stdout. A format only encodes: it decides nothing and keeps no more than it needs to encode. */
+export interface OutputFormat {
+  /** The text an event adds to the output; empty for most. */
+  event(event: AgentEvent): string;
+  /** The end of the output. Called exactly once per prompt, on every path. */
+  end(outcome: Outcome): string;
+}
+
+export type OutputFormatName = "text" | "json" | "stream-json";
+
+export const outputFormatNames: readonly OutputFormatName[] = ["text", "json", "stream-json"];
