@@ -12,7 +12,10 @@ const LAYERS = {
   permissions: { folders: ["util", "protocol"], modules: ["node:path"] },
   journal: { folders: ["util", "protocol"], modules: ["node:"] },
   context: { folders: ["util", "protocol"], modules: ["node:os"] },
-  tools: { folders: ["util", "protocol", "workspace"], modules: ["node:", "@cfworker/json-schema", "@vscode/ripgrep", "ignore", "picomatch"] },
+  tools: {
+    folders: ["util", "protocol", "workspace"],
+    modules: ["node:", "@cfworker/json-schema", "@vscode/ripgrep", "ignore", "picomatch"],
+  },
   commands: { folders: [], modules: [] },
   engine: { folders: ["util", "protocol", "model", "workspace", "permissions", "tools"], modules: [] },
   session: {
@@ -23,7 +26,21 @@ const LAYERS = {
   transports: { folders: ["util", "protocol", "session"], modules: ["node:"] },
   testing: { folders: ["util", "protocol", "model", "workspace", "journal", "tools"], modules: ["node:"] },
   exports: {
-    folders: ["util", "protocol", "model", "workspace", "permissions", "journal", "context", "tools", "engine", "session", "settings", "transports", "testing"],
+    folders: [
+      "util",
+      "protocol",
+      "model",
+      "workspace",
+      "permissions",
+      "journal",
+      "context",
+      "tools",
+      "engine",
+      "session",
+      "settings",
+      "transports",
+      "testing",
+    ],
     modules: [],
   },
 };
@@ -34,7 +51,8 @@ const rank = Object.keys(LAYERS);
 for (const [folder, { folders }] of Object.entries(LAYERS)) {
   for (const other of folders) {
     if (!(other in LAYERS)) problems.push(`LAYERS.${folder} names an unknown folder "${other}"`);
-    else if (rank.indexOf(other) >= rank.indexOf(folder)) problems.push(`LAYERS: ${folder} may not import ${other}, which is written below it`);
+    else if (rank.indexOf(other) >= rank.indexOf(folder))
+      problems.push(`LAYERS: ${folder} may not import ${other}, which is written below it`);
   }
 }
 
@@ -60,11 +78,13 @@ for (const path of sourceFiles(src)) {
     }
     const target = relative(src, resolve(dirname(join(src, path)), specifier)).split(sep)[0];
     used.get(folder).add(target);
-    if (target !== folder && !rule.folders.includes(target)) problems.push(`src/${path}: ${folder}/ may not import ${target}/ (${specifier})`);
+    if (target !== folder && !rule.folders.includes(target))
+      problems.push(`src/${path}: ${folder}/ may not import ${target}/ (${specifier})`);
   }
 }
 for (const [folder, { folders }] of Object.entries(LAYERS)) {
-  for (const other of folders) if (!used.get(folder).has(other)) problems.push(`LAYERS.${folder} allows ${other}/, which it never imports`);
+  for (const other of folders)
+    if (!used.get(folder).has(other)) problems.push(`LAYERS.${folder} allows ${other}/, which it never imports`);
 }
 
 const cli = join(root, "packages/cli/src");

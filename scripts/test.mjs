@@ -49,7 +49,14 @@ await build({
 const compiled = sources.map((file) => join(output, file.replace(/\.ts$/, ".mjs")));
 const run = spawnSync(
   node,
-  ["--enable-source-maps", "--test", "--test-reporter=spec", "--test-reporter-destination=stdout", "--test-concurrency=2", ...compiled],
+  [
+    "--enable-source-maps",
+    "--test",
+    "--test-reporter=spec",
+    "--test-reporter-destination=stdout",
+    "--test-concurrency=2",
+    ...compiled,
+  ],
   { stdio: "inherit", cwd: root, env: { ...process.env, OUTRIDER_ROOT: root, NODE_OPTIONS: "" } },
 );
 rmSync(output, { recursive: true, force: true });

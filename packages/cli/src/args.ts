@@ -69,7 +69,10 @@ function checkChoice(flag: Flag, written: string, value: string): string {
   if (!flag.choices || flag.choices.includes(value)) return value;
   const guess = nearest(value, flag.choices);
   const question = guess ? ` Did you mean ${guess}?` : "";
-  throw new RuntimeError("usage", `${written} cannot be ${JSON.stringify(value)}.${question} Choose from: ${flag.choices.join(", ")}`);
+  throw new RuntimeError(
+    "usage",
+    `${written} cannot be ${JSON.stringify(value)}.${question} Choose from: ${flag.choices.join(", ")}`,
+  );
 }
 
 /** Splits at commas and spaces, but not inside parentheses. */

@@ -12,7 +12,13 @@ export type Flag = {
 };
 
 export const flags = [
-  { name: "print", short: "p", kind: "switch", group: "Prompt", help: "Run one prompt and exit. Implied when stdin or stdout is no terminal" },
+  {
+    name: "print",
+    short: "p",
+    kind: "switch",
+    group: "Prompt",
+    help: "Run one prompt and exit. Implied when stdin or stdout is no terminal",
+  },
   { name: "cwd", kind: "value", placeholder: "DIR", group: "Prompt", help: "Work in DIR instead of the current directory" },
   { name: "system-prompt", kind: "value", placeholder: "TEXT", group: "Prompt", help: "Replace the system prompt" },
   { name: "append-system-prompt", kind: "value", placeholder: "TEXT", group: "Prompt", help: "Add TEXT to the system prompt" },
@@ -27,8 +33,20 @@ export const flags = [
   { name: "verbose", kind: "switch", group: "Output", help: "Say on stderr what happens, also when it is no terminal" },
   { name: "quiet", short: "q", kind: "switch", group: "Output", help: "No progress on stderr, only errors" },
   { name: "model", short: "m", kind: "value", placeholder: "MODEL", group: "Model", help: "The model to ask" },
-  { name: "provider", kind: "value", placeholder: "NAME", group: "Model", help: "anthropic, or scripted (with --model FILE: a JSON list of replies)" },
-  { name: "max-turns", kind: "value", placeholder: "N", group: "Model", help: "Ask the model at most N times, then stop with exit code 75" },
+  {
+    name: "provider",
+    kind: "value",
+    placeholder: "NAME",
+    group: "Model",
+    help: "anthropic, or scripted (with --model FILE: a JSON list of replies)",
+  },
+  {
+    name: "max-turns",
+    kind: "value",
+    placeholder: "N",
+    group: "Model",
+    help: "Ask the model at most N times, then stop with exit code 75",
+  },
   {
     name: "permission-mode",
     kind: "value",
@@ -63,4 +81,6 @@ type Declared = (typeof flags)[number];
 export type FlagName = Declared["name"];
 type NamesOf<K extends Flag["kind"]> = Extract<Declared, { kind: K }>["name"];
 
-export type FlagValues = { [N in NamesOf<"switch">]?: true } & { [N in NamesOf<"value">]?: string } & { [N in NamesOf<"list">]?: string[] };
+export type FlagValues = { [N in NamesOf<"switch">]?: true } & { [N in NamesOf<"value">]?: string } & {
+  [N in NamesOf<"list">]?: string[];
+};

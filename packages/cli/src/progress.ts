@@ -36,9 +36,13 @@ export function startProgress(session: InteractiveSession, options: ProgressOpti
     tokens = state.usedTokens;
   });
   void follow(session, (event) => {
-    if (event.type === "retry.scheduled") say(`… trying again in ${Math.ceil(event.delayMs / 1000)} s (${event.attempt}/${event.maxRetries}): ${event.error.message}`);
+    if (event.type === "retry.scheduled")
+      say(
+        `… trying again in ${Math.ceil(event.delayMs / 1000)} s (${event.attempt}/${event.maxRetries}): ${event.error.message}`,
+      );
     if (event.type === "warning.raised") say(`! ${event.message}`);
-    if (options.verbose && event.type === "session.started") say(`session ${event.sessionId} · ${event.model.id} · ${event.permissionMode}`);
+    if (options.verbose && event.type === "session.started")
+      say(`session ${event.sessionId} · ${event.model.id} · ${event.permissionMode}`);
   });
   const timer = options.animated ? setInterval(paint, tickMs) : undefined;
   timer?.unref();

@@ -4,10 +4,17 @@ import { RuntimeError } from "@outrider/runtime";
 /** Standard input above this is refused. */
 export const maxStdinBytes: number = 10 * 1024 * 1024;
 
-/** A pipeline's other end starts when we do; a prompt on the command line gives it this long to say something. */
-const pipeGraceMs = 150;
+/**
+ * How long a prompt on the command line lets stdin say its first byte. The other end of a shell's pipe starts when we do and may be slow;
+ * a socket is what most programs' spawn functions leave open, and what they had to say is there by now.
+ */
+const graceMs = { pipe: 150, socket: 10 };
 
-export type PromptSource = { readonly positionals: readonly string[]; readonly stdin: NodeJS.ReadStream; warn(line: string): void };
+export type PromptSource = {
+  readonly positionals: readonly string[];
+  readonly stdin: NodeJS.ReadStream;
+  warn(line: string): void;
+};
 
 /**
  * The prompt: the words on the command line, with what stdin holds after them. Without words, or with `-`, stdin is read to its end;
@@ -21,7 +28,8 @@ export async function readPrompt(source: PromptSource): Promise<string> {
   }
   const piped = source.stdin.isTTY ? "" : await readStdin(source, wantsStdin);
   const prompt = [words.join(" "), piped.trimEnd()].filter((part) => part.trim() !== "").join("\n\n");
-  if (prompt === "") throw new RuntimeError("no-input", "The prompt is empty", { hint: "Give a prompt as an argument or on stdin" });
+  if (prompt === "")
+    throw new RuntimeError("no-input", "The prompt is empty", { hint: "Give a prompt as an argument or on stdin" });
   return prompt;
 }
 
@@ -32,32 +40,41 @@ async function readStdin(source: PromptSource, mustWait: boolean): Promise<strin
   const chunks: Buffer[] = [];
   let bytes = 0;
   return await new Promise((resolve, reject) => {
-    const giveUp = (): void => {
-      if (bytes > 0) return;
-      if (kind === "pipe") source.warn("stdin is open and holds nothing yet: not waiting for it (use - to wait)");
-      finish("");
-    };
-    const timer = mustWait || kind === "file" ? undefined : setTimeout(giveUp, kind === "pipe" ? pipeGraceMs : 0);
-    const finish = (text: string): void => {
+    const stop = (): void => {
       clearTimeout(timer);
       stdin.removeAllListeners("data").removeAllListeners("end").removeAllListeners("error");
       stdin.pause();
       (stdin as { unref?(): void }).unref?.(); // an open pipe must not keep the process alive
-      resolve(text);
     };
+    const giveUp = (): void => {
+      if (bytes > 0) return;
+      stop();
+      if (kind === "pipe") source.warn("stdin is open and holds nothing yet: not waiting for it (use - to wait)");
+      resolve("");
+    };
+    const timer = mustWait || kind === "file" ? undefined : setTimeout(giveUp, graceMs[kind]);
     stdin.on("data", (chunk: Buffer) => {
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes <= maxStdinBytes) return;
-      finish("");
-      reject(new RuntimeError("config", `stdin holds more than ${maxStdinBytes / 1024 / 1024} MB`, { hint: "Put it into a file and name the file in the prompt" }));
+      stop();
+      reject(
+        new RuntimeError("config", `stdin holds more than ${maxStdinBytes / 1024 / 1024} MB`, {
+          hint: "Put it into a file and name the file in the prompt",
+        }),
+      );
     });
-    stdin.on("end", () => finish(decode(Buffer.concat(chunks))));
-    stdin.on("error", (error) => reject(new RuntimeError("no-input", `Cannot read stdin: ${error.message}`)));
+    stdin.on("end", () => {
+      stop();
+      resolve(decode(Buffer.concat(chunks)));
+    });
+    stdin.on("error", (error) => {
+      stop();
+      reject(new RuntimeError("no-input", `Cannot read stdin: ${error.message}`));
+    });
   });
 }
 
-/** A socket is what most programs' spawn functions leave open: nothing is expected from it unless it is there already. */
 function stdinKind(): "file" | "pipe" | "socket" | "none" {
   try {
     const stat = fstatSync(0);

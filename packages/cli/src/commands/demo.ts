@@ -1,13 +1,22 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createFileStore, createScriptedProvider, InteractiveSession, outriderHome, type ScriptedReply, scrubEnvironment } from "@outrider/runtime";
+import {
+  createFileStore,
+  createScriptedProvider,
+  InteractiveSession,
+  type ModelRequest,
+  outriderHome,
+  type ScriptedReply,
+  scrubEnvironment,
+} from "@outrider/runtime";
 import { exitCodes } from "../exit-codes.ts";
 import { toolLine } from "../progress.ts";
 
 const project: Readonly<Record<string, string>> = {
   "package.json": '{ "name": "demo-project", "type": "module", "scripts": { "test": "node --test" } }\n',
-  "src/average.js": "/** The mean of a list of numbers; 0 for an empty list. */\nexport function average(numbers) {\n  const sum = numbers.reduce((total, number) => total + number, 0);\n  return sum / numbers.length;\n}\n",
+  "src/average.js":
+    "/** The mean of a list of numbers; 0 for an empty list. */\nexport function average(numbers) {\n  const sum = numbers.reduce((total, number) => total + number, 0);\n  return sum / numbers.length;\n}\n",
   "src/average.test.js":
     'import assert from "node:assert/strict";\nimport { test } from "node:test";\nimport { average } from "./average.js";\n\ntest("averages numbers", () => assert.equal(average([1, 2, 6]), 3));\ntest("answers 0 for an empty list", () => assert.equal(average([]), 0));\n',
 };
@@ -27,7 +36,10 @@ export async function runDemo(args: readonly string[]): Promise<number> {
 
   const session = new InteractiveSession({
     cwd: folder,
-    provider: createScriptedProvider(replies(folder), { deltaDelayMs: 15 }),
+    provider: createScriptedProvider(
+      replies(folder).map((reply) => (request: ModelRequest) => ({ ...reply, usage: estimateUsage(request, reply) })),
+      { deltaDelayMs: 15 },
+    ),
     sessionStore: createFileStore(join(outriderHome(process.env), "sessions")),
     permissionMode: "acceptEdits",
     allowedTools: ["Bash(node --test)"],
@@ -49,7 +61,10 @@ export async function runDemo(args: readonly string[]): Promise<number> {
   const fixed = outcome.type === "completed" && testRuns[0] === false && testRuns.at(-1) === true;
   say(`\n\n${fixed ? "The project's own tests failed before and pass now." : "The demo did not work as it should."}\n`);
   say(`  changed   ${changedFiles(folder).join(", ") || "nothing"}\n`);
-  if (usage?.type === "usage-summary") say(`  tokens    ${usage.data.promptTokens} in, ${usage.data.completionTokens} out (as the script reports them)\n`);
+  if (usage?.type === "usage-summary")
+    say(
+      `  tokens    about ${usage.data.promptTokens} in, ${usage.data.completionTokens} out (a script has none: estimated from the text)\n`,
+    );
   say(`  took      ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`);
   say(`  journal   ${journal}\n\nLook at it: jq -c '{seq, type}' ${journal}\n`);
   return fixed ? exitCodes.success : exitCodes.error;
@@ -89,8 +104,15 @@ function replies(folder: string): ScriptedReply[] {
       ],
     },
     { text: "Now the tests again.", calls: [{ name: "Bash", input: { command: "node --test" } }] },
-    { text: "Fixed: `average([])` divided by zero and answered NaN. It now returns 0 for an empty list, as its comment says, and both tests pass." },
+    {
+      text: "Fixed: `average([])` divided by zero and answered NaN. It now returns 0 for an empty list, as its comment says, and both tests pass.",
+    },
   ];
+}
+
+function estimateUsage(request: ModelRequest, reply: ScriptedReply): { inputTokens: number; outputTokens: number } {
+  const tokens = (value: unknown): number => Math.ceil(JSON.stringify(value).length / 4);
+  return { inputTokens: tokens([request.system, request.tools, request.messages]), outputTokens: tokens(reply) };
 }
 
 function changedFiles(folder: string): string[] {

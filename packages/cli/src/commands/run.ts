@@ -73,7 +73,10 @@ async function sessionOptions(flags: FlagValues): Promise<SessionOptions> {
   for (const rule of [...(flags.allowedTools ?? []), ...(flags.disallowedTools ?? [])]) parseRule(rule);
   return {
     cwd: workingDirectory(flags.cwd),
-    provider: await loadProvider({ ...(flags.provider && { provider: flags.provider }), ...(flags.model && { model: flags.model }) }, env),
+    provider: await loadProvider(
+      { ...(flags.provider && { provider: flags.provider }), ...(flags.model && { model: flags.model }) },
+      env,
+    ),
     sessionId,
     env: scrubEnvironment(env),
     overflowDirectory: join(home, "overflow", sessionId),
@@ -95,7 +98,8 @@ function workingDirectory(flag: string | undefined): string {
 }
 
 function positiveInteger(flag: string, text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new RuntimeError("usage", `${flag} needs a whole number above 0, not ${JSON.stringify(text)}`);
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new RuntimeError("usage", `${flag} needs a whole number above 0, not ${JSON.stringify(text)}`);
   return Number(text);
 }
 
@@ -109,15 +113,21 @@ async function showProgress(session: InteractiveSession, flags: FlagValues): Pro
   const animated = process.stderr.isTTY && !process.env["CI"];
   if (!animated && !flags.verbose) return undefined;
   const { startProgress } = await import("../progress.ts");
-  return startProgress(session, { stream: process.stderr, animated: animated && process.env["TERM"] !== "dumb", verbose: flags.verbose ?? false });
+  return startProgress(session, {
+    stream: process.stderr,
+    animated: animated && process.env["TERM"] !== "dumb",
+    verbose: flags.verbose ?? false,
+  });
 }
 
 async function explain(outcome: Outcome, session: InteractiveSession, flags: FlagValues): Promise<void> {
   if (outcome.type === "completed") return;
   const location = flags["no-session-persistence"] ? undefined : await session.journalLocation().catch(() => undefined);
   const record = location ? `\nThe whole run is recorded in ${location}` : "";
-  if (outcome.type === "failed") complain(`${outcome.error.message}${outcome.error.hint ? `\n${outcome.error.hint}` : ""}${record}`);
-  else if (outcome.type === "stopped") complain(`stopped: the model was asked ${flags["max-turns"]} times (--max-turns)${record}`);
+  if (outcome.type === "failed")
+    complain(`${outcome.error.message}${outcome.error.hint ? `\n${outcome.error.hint}` : ""}${record}`);
+  else if (outcome.type === "stopped")
+    complain(`stopped: the model was asked ${flags["max-turns"]} times (--max-turns)${record}`);
   else complain(`stopped before the end${record}`);
 }
 

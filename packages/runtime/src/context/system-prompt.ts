@@ -1,4 +1,9 @@
-export type SystemPromptFacts = { readonly cwd: string; readonly platform: string; readonly date: Date; readonly tools: readonly string[] };
+export type SystemPromptFacts = {
+  readonly cwd: string;
+  readonly platform: string;
+  readonly date: Date;
+  readonly tools: readonly string[];
+};
 
 /** What every session tells the model first. The date is the day only, so that the prompt stays the same for caches. */
 export function buildSystemPrompt(facts: SystemPromptFacts): string {

@@ -6,7 +6,11 @@ const maxParallel = 8;
 type RunOne = (deps: ToolCallDeps, call: ToolCallPart) => Promise<ToolResultPart>;
 
 /** Runs the calls of one message. Neighbours whose tools say so run side by side; results come back in the order of the calls. */
-export async function runToolCalls(deps: ToolCallDeps, calls: readonly ToolCallPart[], runOne: RunOne): Promise<ToolResultPart[]> {
+export async function runToolCalls(
+  deps: ToolCallDeps,
+  calls: readonly ToolCallPart[],
+  runOne: RunOne,
+): Promise<ToolResultPart[]> {
   const results: ToolResultPart[] = [];
   for (const group of groupNeighbours(deps, calls)) {
     results.push(...(await Promise.all(group.map((call) => runOne(deps, call)))));

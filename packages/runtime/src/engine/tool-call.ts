@@ -39,7 +39,10 @@ export async function runToolCall(deps: ToolCallDeps, call: ToolCallPart): Promi
     limit: deps.outputLimit,
     save: (text) => deps.workspace.saveOverflow(`${call.name}-${call.callId}.txt`, text),
   });
-  const details: ToolDetails = { ...output.details, ...(limited.fullOutputPath !== undefined && { fullOutputPath: limited.fullOutputPath }) };
+  const details: ToolDetails = {
+    ...output.details,
+    ...(limited.fullOutputPath !== undefined && { fullOutputPath: limited.fullOutputPath }),
+  };
   const result: ToolResultPart = {
     type: "tool-result",
     callId: call.callId,

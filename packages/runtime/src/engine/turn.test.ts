@@ -16,7 +16,13 @@ import { TurnAborted } from "./turn-aborted.ts";
 const folder = mkdtempSync(join(tmpdir(), "outrider-turn-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-type Setup = { tools?: Tool[]; maxTurns?: number; signal?: AbortSignal; provider?: Provider; onEvent?: (event: EventBody) => void };
+type Setup = {
+  tools?: Tool[];
+  maxTurns?: number;
+  signal?: AbortSignal;
+  provider?: Provider;
+  onEvent?: (event: EventBody) => void;
+};
 
 async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
   const events: EventBody[] = [];
@@ -58,15 +64,26 @@ const say = (text: string) => ({ content: [{ type: "text" as const, text }] });
 describe("a turn", () => {
   it("goes on until the model calls nothing, and adds up its usage", async () => {
     const usage = { inputTokens: 10, outputTokens: 5 };
-    const { outcome, modelCalls, usage: total } = await turn(
-      [{ calls: [{ name: "Echo", input: {} }], usage }, { calls: [{ name: "Echo", input: {} }], usage }, { text: "Done.", usage }],
+    const {
+      outcome,
+      modelCalls,
+      usage: total,
+    } = await turn(
+      [
+        { calls: [{ name: "Echo", input: {} }], usage },
+        { calls: [{ name: "Echo", input: {} }], usage },
+        { text: "Done.", usage },
+      ],
       { tools: [tool("Echo", async () => say("echo"))] },
     );
-    assert.deepEqual({ outcome, modelCalls, total }, {
-      outcome: { type: "completed", text: "Done." },
-      modelCalls: 3,
-      total: { inputTokens: 30, outputTokens: 15, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
-    });
+    assert.deepEqual(
+      { outcome, modelCalls, total },
+      {
+        outcome: { type: "completed", text: "Done." },
+        modelCalls: 3,
+        total: { inputTokens: 30, outputTokens: 15, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+      },
+    );
   });
 
   it("continues an answer that the output limit cut, and answers with all of it", async () => {
@@ -75,8 +92,14 @@ describe("a turn", () => {
       { text: "the second half.", finish: "stop" },
     ]);
     assert.deepEqual(outcome, { type: "completed", text: "The first half, the second half." });
-    assert.deepEqual(requests[1]?.messages.map((message) => message.role), ["user", "assistant", "user"]);
-    assert.deepEqual(events.flatMap((event) => (event.type === "input.added" ? [event.origin] : [])), ["continuation"]);
+    assert.deepEqual(
+      requests[1]?.messages.map((message) => message.role),
+      ["user", "assistant", "user"],
+    );
+    assert.deepEqual(
+      events.flatMap((event) => (event.type === "input.added" ? [event.origin] : [])),
+      ["continuation"],
+    );
   });
 
   it("fails when the answer does not end after three continuations", async () => {
@@ -88,7 +111,10 @@ describe("a turn", () => {
   it("continues a paused answer as it is", async () => {
     const { outcome, requests } = await turn([{ text: "Searching… ", finish: "paused" }, { text: "found." }]);
     assert.deepEqual(outcome, { type: "completed", text: "Searching… found." });
-    assert.deepEqual(requests[1]?.messages.map((message) => message.role), ["user", "assistant"]);
+    assert.deepEqual(
+      requests[1]?.messages.map((message) => message.role),
+      ["user", "assistant"],
+    );
   });
 
   it("asks once more after an empty answer and fails after the second", async () => {
@@ -99,7 +125,10 @@ describe("a turn", () => {
 
   it("tells a refusal from a success, and keeps what was said", async () => {
     const { outcome } = await turn([{ text: "I can", finish: "refusal" }]);
-    assert.deepEqual([outcome.type, outcome.type === "failed" && outcome.error.code, outcome.text], ["failed", "model-refusal", "I can"]);
+    assert.deepEqual(
+      [outcome.type, outcome.type === "failed" && outcome.error.code, outcome.text],
+      ["failed", "model-refusal", "I can"],
+    );
   });
 
   it("stops at the limit of model calls after running the last call's tools", async () => {
@@ -110,7 +139,10 @@ describe("a turn", () => {
     });
     const call = { text: "again", calls: [{ name: "Echo", input: {} }] };
     const { outcome, modelCalls } = await turn([call, call, call], { tools: [echo], maxTurns: 2 });
-    assert.deepEqual({ outcome, modelCalls, ran }, { outcome: { type: "stopped", limit: "max-turns", text: "again" }, modelCalls: 2, ran: 2 });
+    assert.deepEqual(
+      { outcome, modelCalls, ran },
+      { outcome: { type: "stopped", limit: "max-turns", text: "again" }, modelCalls: 2, ran: 2 },
+    );
   });
 
   it("runs neighbours side by side only where their tools say so, and keeps the order of calls", async () => {
@@ -164,8 +196,16 @@ describe("a turn", () => {
     );
     const results = requests[1]?.messages.at(-1);
     const texts = results?.role === "tool" ? results.content.map((result) => [result.isError, textOf(result.content)]) : [];
-    assert.deepEqual(texts.map(([isError]) => isError), [true, true, true, true]);
-    for (const [index, words] of [/There is no tool named Nope.*Strict, Fails/, /path/, /cut off or broken/, /^No such file: x$/].entries()) {
+    assert.deepEqual(
+      texts.map(([isError]) => isError),
+      [true, true, true, true],
+    );
+    for (const [index, words] of [
+      /There is no tool named Nope.*Strict, Fails/,
+      /path/,
+      /cut off or broken/,
+      /^No such file: x$/,
+    ].entries()) {
       assert.match(String(texts[index]?.[1]), words);
     }
   });
@@ -184,7 +224,8 @@ describe("a turn", () => {
     const controller = new AbortController();
     const { outcome, events } = await turn([{ text: "Half an answer", hang: true }], {
       signal: controller.signal,
-      onEvent: (event) => event.type === "text.delta" && event.text.includes("answer") && controller.abort(new TurnAborted("abort")),
+      onEvent: (event) =>
+        event.type === "text.delta" && event.text.includes("answer") && controller.abort(new TurnAborted("abort")),
     });
     assert.deepEqual(outcome, { type: "cancelled", cause: "abort", text: "Half an answer" });
     const message = events.find((event) => event.type === "message.ended")?.message;
@@ -202,7 +243,10 @@ describe("a turn", () => {
     });
     assert.ok(Date.now() - startedAt < 1000);
     assert.deepEqual(first.outcome, { type: "cancelled", cause: "signal", text: "" });
-    assert.deepEqual(first.events.flatMap((event) => (event.type === "tool.ended" ? [event.status] : [])), ["interrupted"]);
+    assert.deepEqual(
+      first.events.flatMap((event) => (event.type === "tool.ended" ? [event.status] : [])),
+      ["interrupted"],
+    );
 
     const inModel = new AbortController();
     const deafModel: Provider = {
@@ -226,9 +270,15 @@ describe("a turn", () => {
       controller.abort(new TurnAborted("abort"));
       return say("stopped");
     });
-    const calls = [{ name: "Stop", input: {} }, { name: "Stop", input: {} }];
+    const calls = [
+      { name: "Stop", input: {} },
+      { name: "Stop", input: {} },
+    ];
     const { events } = await turn([{ calls }], { tools: [stopper], signal: controller.signal });
     assert.equal(ran, 1);
-    assert.deepEqual(events.flatMap((event) => (event.type === "tool.ended" ? [event.status] : [])), ["ok", "interrupted"]);
+    assert.deepEqual(
+      events.flatMap((event) => (event.type === "tool.ended" ? [event.status] : [])),
+      ["ok", "interrupted"],
+    );
   });
 });

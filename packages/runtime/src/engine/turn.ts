@@ -1,4 +1,13 @@
-import { type AssistantMessage, addUsage, callsOf, type Message, noUsage, textOf, type Usage, userText } from "../protocol/content.ts";
+import {
+  type AssistantMessage,
+  addUsage,
+  callsOf,
+  type Message,
+  noUsage,
+  textOf,
+  type Usage,
+  userText,
+} from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { ModelEvent, ModelRequest, Provider } from "../model/model.ts";
@@ -87,9 +96,13 @@ function afterAnswer(message: AssistantMessage, said: Said): Next {
   switch (message.finish) {
     case "length":
       if (said.continuations++ >= maxContinuations) {
-        throw new RuntimeError("model-output-limit", `The answer was still cut off by the output limit after ${maxContinuations} continuations`, {
-          hint: "Ask for a shorter answer, or raise the output limit",
-        });
+        throw new RuntimeError(
+          "model-output-limit",
+          `The answer was still cut off by the output limit after ${maxContinuations} continuations`,
+          {
+            hint: "Ask for a shorter answer, or raise the output limit",
+          },
+        );
       }
       return {
         type: "ask-again",
@@ -97,17 +110,23 @@ function afterAnswer(message: AssistantMessage, said: Said): Next {
         origin: "continuation",
       };
     case "paused":
-      if (said.pauses++ >= maxPauses) throw new RuntimeError("provider-protocol", `The model paused more than ${maxPauses} times in one turn`);
+      if (said.pauses++ >= maxPauses)
+        throw new RuntimeError("provider-protocol", `The model paused more than ${maxPauses} times in one turn`);
       return { type: "ask-again", origin: "continuation" };
     case "refusal":
-      throw new RuntimeError("model-refusal", "The model refused to answer", { hint: "Rephrase the request, or try another model" });
+      throw new RuntimeError("model-refusal", "The model refused to answer", {
+        hint: "Rephrase the request, or try another model",
+      });
     case "content-filter":
-      throw new RuntimeError("model-refusal", "The provider's content filter stopped the answer", { hint: "Rephrase the request" });
+      throw new RuntimeError("model-refusal", "The provider's content filter stopped the answer", {
+        hint: "Rephrase the request",
+      });
     case "context-overflow":
       throw new RuntimeError("context-overflow", "The conversation no longer fits into the model's context window");
     default:
       if (said.answer.trim()) return { type: "done" };
-      if (said.nudged) throw new RuntimeError("model-empty-answer", "The model answered with nothing, twice", { retryable: true });
+      if (said.nudged)
+        throw new RuntimeError("model-empty-answer", "The model answered with nothing, twice", { retryable: true });
       said.nudged = true;
       return { type: "ask-again", note: "Your answer was empty. Give your final answer as text.", origin: "empty-answer" };
   }
@@ -144,7 +163,10 @@ async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said
   throw new RuntimeError("provider-protocol", "The model's stream ended without a final message", { retryable: true });
 }
 
-function contextUpdate(deps: TurnDeps, event: ModelEvent & { type: "finished" }): { type: "context.updated"; usedTokens: number; maxTokens: number } {
+function contextUpdate(
+  deps: TurnDeps,
+  event: ModelEvent & { type: "finished" },
+): { type: "context.updated"; usedTokens: number; maxTokens: number } {
   const { usage } = event.message;
   return { type: "context.updated", usedTokens: usage.inputTokens + usage.outputTokens, maxTokens: deps.provider.contextWindow };
 }

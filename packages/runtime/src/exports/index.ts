@@ -32,7 +32,14 @@ export type { CancelCause, Outcome, StopLimit } from "../protocol/outcome.ts";
 export { isPermissionMode, type PermissionMode, permissionModes } from "../protocol/permission.ts";
 export type { SessionOptions } from "../session/create-session.ts";
 export type { SubscribeOptions } from "../session/event-hub.ts";
-export { type ContextState, chatEntryToMessage, type HistoryEntry, isChatEntry, type ToolState, type UsageSnapshot } from "../session/history.ts";
+export {
+  type ContextState,
+  chatEntryToMessage,
+  type HistoryEntry,
+  isChatEntry,
+  type ToolState,
+  type UsageSnapshot,
+} from "../session/history.ts";
 export { InteractiveSession, type TransportAdapter } from "../session/interactive-session.ts";
 export { createQuery, type QueryOptions } from "../session/query.ts";
 export type { ExecutionResult, PermissionRequest, SessionEventName, SessionEvents } from "../session/session-view.ts";

@@ -79,7 +79,8 @@ function parseJournal(bytes: Buffer): { events: AgentEvent[]; validBytes: number
     start = end + 1;
   }
   const dropped = bytes.length - start;
-  const warnings = dropped === 0 ? [] : [`Dropped ${dropped} bytes at the end of the journal: they are no whole event (a torn write)`];
+  const warnings =
+    dropped === 0 ? [] : [`Dropped ${dropped} bytes at the end of the journal: they are no whole event (a torn write)`];
   return { events, validBytes: start, warnings };
 }
 
@@ -94,7 +95,14 @@ function parseEvent(line: string): AgentEvent | undefined {
 }
 
 function isEnvelope(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "seq" in value && typeof value.seq === "number" && "type" in value && "sessionId" in value;
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "seq" in value &&
+    typeof value.seq === "number" &&
+    "type" in value &&
+    "sessionId" in value
+  );
 }
 
 async function readOrNothing(path: string): Promise<Buffer> {

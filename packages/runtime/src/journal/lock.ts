@@ -10,7 +10,12 @@ type Owner = { pid: number; host: string; started: string; token: string };
  * Locks on another host are never broken, because its processes cannot be seen from here.
  */
 export async function takeLock(path: string, sessionId: string): Promise<{ release(): Promise<void> }> {
-  const mine: Owner = { pid: process.pid, host: hostname(), started: (await processStart(process.pid)) ?? "", token: randomUUID() };
+  const mine: Owner = {
+    pid: process.pid,
+    host: hostname(),
+    started: (await processStart(process.pid)) ?? "",
+    token: randomUUID(),
+  };
   for (let attempt = 0; attempt < 5; attempt++) {
     if (await create(path, mine)) return { release: async () => await release(path, mine) };
     const owner = await readOwner(path);

@@ -8,7 +8,8 @@ export function createMemoryStore(): SessionStore {
   const open = new Set<string>();
   return {
     async open(sessionId) {
-      if (open.has(sessionId)) throw new RuntimeError("session-locked", `Session ${sessionId} already has a writer in this process`);
+      if (open.has(sessionId))
+        throw new RuntimeError("session-locked", `Session ${sessionId} already has a writer in this process`);
       open.add(sessionId);
       const events = journals.get(sessionId) ?? [];
       journals.set(sessionId, events);

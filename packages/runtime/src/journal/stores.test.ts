@@ -31,7 +31,13 @@ describe("file store on disk", () => {
     const writer = await createFileStore(folder).open("s1");
     await writer.append([warning(1), warning(2)]);
     const path = join(folder, "s1.jsonl");
-    assert.deepEqual(readFileSync(path, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line)), [warning(1), warning(2)]);
+    assert.deepEqual(
+      readFileSync(path, "utf8")
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+      [warning(1), warning(2)],
+    );
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(writer.location, path);
     await writer.close();
@@ -78,13 +84,19 @@ describe("file store on disk", () => {
       holder.kill("SIGKILL");
     }
     await new Promise((resolve) => holder.once("exit", resolve));
-    writeFileSync(join(folder, "s1.jsonl.lock"), JSON.stringify({ pid: holder.pid, host: (await import("node:os")).hostname(), started: "", token: "dead" }));
+    writeFileSync(
+      join(folder, "s1.jsonl.lock"),
+      JSON.stringify({ pid: holder.pid, host: (await import("node:os")).hostname(), started: "", token: "dead" }),
+    );
     await (await createFileStore(folder).open("s1")).close();
   });
 
   it("lets exactly one of many writers in, also over a stale lock", async () => {
     const folder = freshFolder();
-    writeFileSync(join(folder, "s1.jsonl.lock"), JSON.stringify({ pid: 2 ** 22 + 1, host: (await import("node:os")).hostname(), started: "", token: "dead" }));
+    writeFileSync(
+      join(folder, "s1.jsonl.lock"),
+      JSON.stringify({ pid: 2 ** 22 + 1, host: (await import("node:os")).hostname(), started: "", token: "dead" }),
+    );
     const attempts = await Promise.allSettled(Array.from({ length: 20 }, () => createFileStore(folder).open("s1")));
     const winners = attempts.flatMap((attempt) => (attempt.status === "fulfilled" ? [attempt.value] : []));
     assert.equal(winners.length, 1);
@@ -98,7 +110,8 @@ describe("file store on disk", () => {
   });
 
   it("refuses ids that would leave its folder", async () => {
-    for (const id of ["../x", "a/b", "", ".hidden", "a\0b"]) await assert.rejects(createFileStore(freshFolder()).open(id), { code: "usage" });
+    for (const id of ["../x", "a/b", "", ".hidden", "a\0b"])
+      await assert.rejects(createFileStore(freshFolder()).open(id), { code: "usage" });
   });
 });
 

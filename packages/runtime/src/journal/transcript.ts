@@ -1,4 +1,11 @@
-import { type AssistantMessage, callsOf, type Message, type ToolCallPart, type ToolMessage, type ToolResultPart } from "../protocol/content.ts";
+import {
+  type AssistantMessage,
+  callsOf,
+  type Message,
+  type ToolCallPart,
+  type ToolMessage,
+  type ToolResultPart,
+} from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 
 /**
@@ -47,6 +54,8 @@ function toolMessage(
   message: AssistantMessage,
   known: { results: ReadonlyMap<string, ToolResultPart>; started: ReadonlySet<string> },
 ): ToolMessage {
-  const content = callsOf(message).map((call) => known.results.get(call.callId) ?? unfinishedResult(call, known.started.has(call.callId)));
+  const content = callsOf(message).map(
+    (call) => known.results.get(call.callId) ?? unfinishedResult(call, known.started.has(call.callId)),
+  );
   return { role: "tool", content };
 }

@@ -41,7 +41,9 @@ describe("a permission decision", () => {
       ["run", run("ls")],
       ["reach", fetchPage("https://example.org/")],
     ];
-    const table = Object.fromEntries(actions.map(([name, action]) => [name, permissionModes.map((mode) => effect(action, mode)).join(" ")]));
+    const table = Object.fromEntries(
+      actions.map(([name, action]) => [name, permissionModes.map((mode) => effect(action, mode)).join(" ")]),
+    );
     assert.deepEqual(table, {
       // plan default acceptEdits bypassPermissions
       note: "allow allow allow allow",
@@ -61,7 +63,18 @@ describe("a permission decision", () => {
   });
 
   it("finds what is forbidden in every part of a command", () => {
-    for (const command of ["cd x && rm y", "ls; rm y", "ls | rm y", "echo $(rm y)", "echo `rm y`", "A=1 rm y", "(rm y)", "ls\nrm y", " rm y", "! rm y"]) {
+    for (const command of [
+      "cd x && rm y",
+      "ls; rm y",
+      "ls | rm y",
+      "echo $(rm y)",
+      "echo `rm y`",
+      "A=1 rm y",
+      "(rm y)",
+      "ls\nrm y",
+      " rm y",
+      "! rm y",
+    ]) {
       assert.equal(effect(run(command), "bypassPermissions", { deny: ["Bash(rm:*)"] }), "deny", command);
     }
   });
@@ -71,7 +84,17 @@ describe("a permission decision", () => {
     assert.equal(effect(run("git diff --stat HEAD"), "default", { allow }), "allow");
     assert.equal(effect(run("git diff"), "default", { allow }), "allow");
     assert.equal(effect(run("git diff -- 'a b.txt'"), "default", { allow }), "allow");
-    for (const command of ["git diffs", "git diff; rm x", "git diff && rm x", "git diff > x", "git diff $(rm x)", "git diff `x`", "git diff | sh", "git diff\nrm x", "X=1 git diff"]) {
+    for (const command of [
+      "git diffs",
+      "git diff; rm x",
+      "git diff && rm x",
+      "git diff > x",
+      "git diff $(rm x)",
+      "git diff `x`",
+      "git diff | sh",
+      "git diff\nrm x",
+      "X=1 git diff",
+    ]) {
       assert.equal(effect(run(command), "default", { allow }), "ask", command);
     }
   });
@@ -115,7 +138,13 @@ describe("a permission decision", () => {
   });
 
   it("names the rule that would allow what it asks about, and that rule does", () => {
-    for (const action of [run("npm test"), run("a && b"), read("/etc/hosts"), edit("/repo/proj/src/a.ts"), fetchPage("https://example.org/a?b")]) {
+    for (const action of [
+      run("npm test"),
+      run("a && b"),
+      read("/etc/hosts"),
+      edit("/repo/proj/src/a.ts"),
+      fetchPage("https://example.org/a?b"),
+    ]) {
       const { rule = "" } = full(action, "default");
       assert.equal(effect(action, "default", { allow: [rule] }), "allow", rule);
     }

@@ -42,13 +42,19 @@ function decideByMode(policy: Policy, action: Action): Decision {
   const { mode } = policy;
   if (mode === "bypassPermissions") return { effect: "allow", reason: "Permissions are bypassed" };
   if (action.kind === "note") return { effect: "allow", reason: "It touches nothing" };
-  if (mode === "plan" && changesThings(action)) return { effect: "deny", reason: "Plan mode only looks; nothing may be changed or run" };
+  if (mode === "plan" && changesThings(action))
+    return { effect: "deny", reason: "Plan mode only looks; nothing may be changed or run" };
   const inside = isInside(policy.base.root, action.resource);
   if (action.kind === "look" && (inside || policy.readable.some((folder) => isInside(folder, action.resource)))) {
     return { effect: "allow", reason: "Reading in the project is allowed" };
   }
-  if (action.kind === "edit" && inside && mode === "acceptEdits") return { effect: "allow", reason: "acceptEdits allows changing files of the project" };
-  return { effect: "ask", reason: `${describe(action)} needs permission in mode ${mode}`, rule: suggestRule(action, policy.base) };
+  if (action.kind === "edit" && inside && mode === "acceptEdits")
+    return { effect: "allow", reason: "acceptEdits allows changing files of the project" };
+  return {
+    effect: "ask",
+    reason: `${describe(action)} needs permission in mode ${mode}`,
+    rule: suggestRule(action, policy.base),
+  };
 }
 
 function changesThings(action: Action): boolean {

@@ -17,7 +17,11 @@ export type RuleBase = { readonly root: string; readonly home: string | undefine
 export function parseRule(text: string): Rule {
   const match = /^([A-Za-z_][\w*-]*)(?:\((.*)\))?$/s.exec(text.trim());
   const tool = match?.[1];
-  if (!tool) throw new RuntimeError("usage", `Not a permission rule: ${JSON.stringify(text)}. Expected Tool or Tool(pattern), like Bash(npm test:*)`);
+  if (!tool)
+    throw new RuntimeError(
+      "usage",
+      `Not a permission rule: ${JSON.stringify(text)}. Expected Tool or Tool(pattern), like Bash(npm test:*)`,
+    );
   const pattern = match[2];
   return { text: text.trim(), tool, pattern: pattern === undefined || pattern === "" || pattern === "*" ? undefined : pattern };
 }
@@ -26,7 +30,8 @@ export function parseRule(text: string): Rule {
 export function allows(rule: Rule, action: Action, base: RuleBase): boolean {
   if (!namesTool(rule, action)) return false;
   if (rule.pattern === undefined) return true;
-  if (action.kind === "run") return isPlainCommand(action.resource) ? matchesCommand(rule.pattern, action.resource) : rule.pattern === action.resource;
+  if (action.kind === "run")
+    return isPlainCommand(action.resource) ? matchesCommand(rule.pattern, action.resource) : rule.pattern === action.resource;
   return matchesResource(rule.pattern, action, base);
 }
 

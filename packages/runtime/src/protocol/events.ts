@@ -77,7 +77,12 @@ export type AgentEvent<T extends EventType = EventType> = { [K in T]: EventEnvel
 /** Code inside the runtime tells what happened with `emit`; code outside reads it with `for await`. */
 export type Emit = (event: EventBody) => void;
 
-const ephemeral: ReadonlySet<EventType> = new Set<EventType>(["text.delta", "reasoning.delta", "tool-input.delta", "tool.progress"]);
+const ephemeral: ReadonlySet<EventType> = new Set<EventType>([
+  "text.delta",
+  "reasoning.delta",
+  "tool-input.delta",
+  "tool.progress",
+]);
 
 /** Deltas and progress are for watching; they are never stored and never replayed. */
 export function isEphemeral(type: EventType): boolean {

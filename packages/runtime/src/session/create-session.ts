@@ -76,7 +76,12 @@ export async function createSession(options: SessionOptions, id: string, gate: P
   const env = options.env ?? scrubEnvironment(process.env);
   const home = options.home ?? env["HOME"];
   const overflowDirectory = options.overflowDirectory ?? `${env["TMPDIR"] ?? "/tmp"}/outrider-${id}`;
-  const workspace = await createLocalWorkspace({ root: options.cwd, env, overflowDirectory, ...(home !== undefined && { home }) });
+  const workspace = await createLocalWorkspace({
+    root: options.cwd,
+    env,
+    overflowDirectory,
+    ...(home !== undefined && { home }),
+  });
   const journal = await openJournal(options, id);
   const tools = offeredTools(options);
   const policy: Policy = {

@@ -102,7 +102,12 @@ export class EventHub {
   }
 
   #stamp(body: EventBody, turnId: string | undefined): AgentEvent {
-    const envelope = { seq: ++this.#seq, at: this.#options.now().toISOString(), sessionId: this.#options.sessionId, ...(turnId && { turnId }) };
+    const envelope = {
+      seq: ++this.#seq,
+      at: this.#options.now().toISOString(),
+      sessionId: this.#options.sessionId,
+      ...(turnId && { turnId }),
+    };
     return { ...envelope, ...body } as AgentEvent; // an envelope and a body of one type make that type's event
   }
 

@@ -81,10 +81,21 @@ describe("event guarantees", () => {
     const events = session.events();
     void session.submit("count");
     const seen = await until(events, "turn.ended");
-    assert.equal(only(seen, "text.delta").map((event) => event.text).join(""), "One two three.");
+    assert.equal(
+      only(seen, "text.delta")
+        .map((event) => event.text)
+        .join(""),
+      "One two three.",
+    );
     assert.ok(only(seen, "text.delta").length > 1);
-    assert.deepEqual(only(seen, "message.ended")[0]?.message.content.map((part) => part.type), ["reasoning", "text"]);
-    assert.deepEqual((await store.read(session.id)).filter((event) => isEphemeral(event.type)), []);
+    assert.deepEqual(
+      only(seen, "message.ended")[0]?.message.content.map((part) => part.type),
+      ["reasoning", "text"],
+    );
+    assert.deepEqual(
+      (await store.read(session.id)).filter((event) => isEphemeral(event.type)),
+      [],
+    );
     await session.shutdown();
   });
 
@@ -126,7 +137,10 @@ describe("event guarantees", () => {
     const seen = await until(quick, "turn.ended");
     await assert.rejects(until(slow, "turn.ended"), { code: "subscriber-overflow", retryable: true });
     const again = await until(session.events({ after: 2 }), "turn.ended");
-    assert.deepEqual(again, seen.filter((event) => event.seq > 2 && !isEphemeral(event.type)));
+    assert.deepEqual(
+      again,
+      seen.filter((event) => event.seq > 2 && !isEphemeral(event.type)),
+    );
     await session.shutdown();
   });
 
@@ -137,7 +151,10 @@ describe("event guarantees", () => {
       return { content: [] };
     });
     const store = failingAfter(4); // session.started, turn.started, message.ended + context: the intent fails
-    const { session } = open([{ text: "Go.", calls: [{ name: "Spy", input: {} }] }, { text: "never" }], { sessionStore: store, tools: [spy] });
+    const { session } = open([{ text: "Go.", calls: [{ name: "Spy", input: {} }] }, { text: "never" }], {
+      sessionStore: store,
+      tools: [spy],
+    });
     const readers = [session.events(), session.events()];
     const errors: Error[] = [];
     session.on("error", (error) => errors.push(error));
@@ -159,7 +176,10 @@ describe("event guarantees", () => {
       seen.filter((event) => event.type.startsWith("permission") || event.type.startsWith("tool.")).map((event) => event.type),
       ["permission.requested", "permission.resolved", "tool.ended"],
     );
-    assert.deepEqual(only(seen, "permission.resolved").map(({ decision, by }) => [decision, by]), [["deny", "policy"]]);
+    assert.deepEqual(
+      only(seen, "permission.resolved").map(({ decision, by }) => [decision, by]),
+      [["deny", "policy"]],
+    );
     assert.match(JSON.stringify(only(seen, "tool.ended")[0]?.result.content), /Edit\(\.\/new\.txt\)/);
     await alone.session.shutdown();
 
@@ -168,7 +188,10 @@ describe("event guarantees", () => {
     const answered = attended.session.events();
     void attended.session.submit("write it");
     const allowed = await until(answered, "turn.ended");
-    assert.deepEqual(only(allowed, "permission.resolved").map(({ decision, by }) => [decision, by]), [["allow", "user"]]);
+    assert.deepEqual(
+      only(allowed, "permission.resolved").map(({ decision, by }) => [decision, by]),
+      [["allow", "user"]],
+    );
     assert.equal(only(allowed, "tool.ended")[0]?.status, "ok");
     rmSync(join(folder, "new.txt"));
     await attended.session.shutdown();
@@ -186,12 +209,18 @@ describe("event guarantees", () => {
       setImmediate(() => releases.forEach((release) => void release()));
       return { content: [{ type: "text", text: "quick" }] };
     });
-    const calls = [{ name: "Slow", input: {} }, { name: "Quick", input: {} }];
+    const calls = [
+      { name: "Slow", input: {} },
+      { name: "Quick", input: {} },
+    ];
     const first = open([{ text: "Both.", calls }, { text: "Done." }], { sessionStore: store, tools: [slow, quick] });
     const events = first.session.events();
     void first.session.submit("run both");
     const seen = await until(events, "turn.ended");
-    assert.deepEqual(only(seen, "tool.ended").map((event) => event.name), ["Quick", "Slow"]);
+    assert.deepEqual(
+      only(seen, "tool.ended").map((event) => event.name),
+      ["Quick", "Slow"],
+    );
     await first.session.shutdown();
 
     const again = open([{ text: "Again." }], { sessionStore: store, tools: [slow, quick], resumeSessionId: first.session.id });
@@ -223,7 +252,10 @@ describe("event guarantees", () => {
     const ids = stored.flatMap((event) => (event.type === "tool.started" || event.type === "tool.ended" ? [event.callId] : []));
     assert.deepEqual(ids, ["c1", "c1"]);
 
-    const crashed = stored.slice(0, stored.findIndex((event) => event.type === "tool.ended"));
+    const crashed = stored.slice(
+      0,
+      stored.findIndex((event) => event.type === "tool.ended"),
+    );
     assert.match(JSON.stringify(toMessages(crashed).at(-1)), /Outcome unknown/);
     const neverStarted = crashed.filter((event) => event.type !== "tool.started");
     assert.match(JSON.stringify(toMessages(neverStarted).at(-1)), /Not run/);
@@ -249,7 +281,10 @@ describe("event guarantees", () => {
       outcomes.push(outcome.type === "failed" ? `failed ${outcome.error.code}` : outcome.type);
       await session.shutdown();
     }
-    assert.deepEqual(outcomes, cases.map(([, expected]) => expected));
+    assert.deepEqual(
+      outcomes,
+      cases.map(([, expected]) => expected),
+    );
   });
 });
 

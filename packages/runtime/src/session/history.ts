@@ -53,7 +53,12 @@ export function chatEntryToMessage(entry: HistoryEntry & { category: "chat" }): 
 
 export function toContextState(usedTokens: number, maxTokens: number): ContextState {
   const usedPercentage = maxTokens > 0 ? Math.round((usedTokens / maxTokens) * 10_000) / 100 : 0;
-  return { usedTokens, maxTokens, usedPercentage, remainingPercentage: Math.max(0, Math.round((100 - usedPercentage) * 100) / 100) };
+  return {
+    usedTokens,
+    maxTokens,
+    usedPercentage,
+    remainingPercentage: Math.max(0, Math.round((100 - usedPercentage) * 100) / 100),
+  };
 }
 
 export function startedTool(call: { callId: string; name: string; input: unknown }): ToolState {

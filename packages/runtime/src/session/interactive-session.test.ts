@@ -35,7 +35,11 @@ describe("InteractiveSession", () => {
   it("tells its listeners the story of a turn", async () => {
     writeFileSync(join(root, "a.txt"), "hello\n");
     const { session } = open([
-      { text: "Reading.", calls: [{ name: "Read", input: { file_path: "a.txt" }, callId: "c1" }], usage: { inputTokens: 90, outputTokens: 10 } },
+      {
+        text: "Reading.",
+        calls: [{ name: "Read", input: { file_path: "a.txt" }, callId: "c1" }],
+        usage: { inputTokens: 90, outputTokens: 10 },
+      },
       { text: "Hello.", usage: { inputTokens: 150, outputTokens: 50 } },
     ]);
     const log = record(session);
@@ -52,7 +56,12 @@ describe("InteractiveSession", () => {
       "thinking false",
       "complete Hello.",
     ]);
-    assert.deepEqual(session.getContextState(), { usedTokens: 200, maxTokens: 1000, usedPercentage: 20, remainingPercentage: 80 });
+    assert.deepEqual(session.getContextState(), {
+      usedTokens: 200,
+      maxTokens: 1000,
+      usedPercentage: 20,
+      remainingPercentage: 80,
+    });
     await session.shutdown();
   });
 
@@ -60,7 +69,10 @@ describe("InteractiveSession", () => {
     const { session } = open([{ calls: [{ name: "Bash", input: { command: "ls" }, callId: "c1" }] }, { text: "No." }]);
     const log = record(session);
     await session.submit("go");
-    assert.deepEqual(log.filter((line) => /start|end/.test(line)), ["start Bash c1", "end Bash c1 denied"]);
+    assert.deepEqual(
+      log.filter((line) => /start|end/.test(line)),
+      ["start Bash c1", "end Bash c1 denied"],
+    );
     await session.shutdown();
   });
 
@@ -99,11 +111,19 @@ describe("InteractiveSession", () => {
     assert.ok(summary?.type === "tool-summary");
     assert.equal(summary.data.summary, "2 tool calls (Read, Edit)");
     assert.deepEqual(
-      summary.data.tools[1]?.diffLines?.filter((line) => line.type === "add" || line.type === "remove").map(({ type, text }) => [type, text]),
-      [["remove", "two"], ["add", "2"]],
+      summary.data.tools[1]?.diffLines
+        ?.filter((line) => line.type === "add" || line.type === "remove")
+        .map(({ type, text }) => [type, text]),
+      [
+        ["remove", "two"],
+        ["add", "2"],
+      ],
     );
     assert.ok(usage?.type === "usage-summary");
-    assert.deepEqual([usage.data.promptTokens, usage.data.completionTokens, usage.data.totalTokens, usage.data.kind], [100, 20, 120, "exact"]);
+    assert.deepEqual(
+      [usage.data.promptTokens, usage.data.completionTokens, usage.data.totalTokens, usage.data.kind],
+      [100, 20, 120, "exact"],
+    );
     await session.shutdown();
   });
 
@@ -137,7 +157,10 @@ describe("InteractiveSession", () => {
     const first = session.submit("one");
     const second = session.submit("two");
     session.on("text_delta", (delta) => delta.includes("ends") && session.abort());
-    assert.deepEqual([await first, (await second).type], [{ type: "cancelled", cause: "abort", text: "never ends" }, "cancelled"]);
+    assert.deepEqual(
+      [await first, (await second).type],
+      [{ type: "cancelled", cause: "abort", text: "never ends" }, "cancelled"],
+    );
     assert.equal(log.at(-1), "interrupted never ends");
     assert.deepEqual(await session.submit("three"), { type: "completed", text: "next" });
     await session.shutdown();
@@ -149,7 +172,9 @@ describe("InteractiveSession", () => {
       { allowedTools: ["Bash(echo hi)"] },
     );
     const moments: unknown[] = [];
-    session.on("tool_start", () => moments.push(session.getActiveTools().map((state) => [state.toolName, state.firstArg, state.isRunning])));
+    session.on("tool_start", () =>
+      moments.push(session.getActiveTools().map((state) => [state.toolName, state.firstArg, state.isRunning])),
+    );
     session.on("text_delta", () => moments.push(session.getStreamingText()));
     await session.submit("go");
     assert.deepEqual(moments, ["Running.", [["Bash", "echo hi", true]], "one ", "one two"]);
@@ -165,12 +190,21 @@ describe("InteractiveSession", () => {
     await first.session.shutdown();
     const second = open([{ text: "Still here." }], { sessionStore: store, resumeSessionId: "keep-1" });
     await second.session.submit("and now?");
-    assert.deepEqual(second.provider.requests[0]?.messages.map((message) => message.role), ["user", "assistant", "user"]);
+    assert.deepEqual(
+      second.provider.requests[0]?.messages.map((message) => message.role),
+      ["user", "assistant", "user"],
+    );
     assert.equal(second.session.getName(), "greeting");
     assert.equal(second.session.getFullHistory().filter((entry) => entry.category === "chat").length, 4);
     await second.session.shutdown();
-    const lines = readFileSync(join(root, "sessions/keep-1.jsonl"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
-    assert.deepEqual(lines.map((line) => line.seq), [...lines.map((line) => line.seq)].sort((a, b) => a - b));
+    const lines = readFileSync(join(root, "sessions/keep-1.jsonl"), "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      lines.map((line) => line.seq),
+      [...lines.map((line) => line.seq)].sort((a, b) => a - b),
+    );
   });
 
   it("refuses a taken id, an unknown one to resume, and a prompt after shutdown", async () => {
@@ -181,7 +215,10 @@ describe("InteractiveSession", () => {
     await assert.rejects(first.session.submit("again"), { code: "closed" });
     const taken = await open([], { sessionStore: store, sessionId: "taken" }).session.submit("x");
     const unknown = await open([], { sessionStore: store, resumeSessionId: "nobody" }).session.submit("x");
-    assert.deepEqual([taken, unknown].map((outcome) => outcome.type === "failed" && outcome.error.code), ["usage", "not-found"]);
+    assert.deepEqual(
+      [taken, unknown].map((outcome) => outcome.type === "failed" && outcome.error.code),
+      ["usage", "not-found"],
+    );
   });
 
   it("does not let a listener that throws stop the turn", async () => {
@@ -220,7 +257,11 @@ describe("InteractiveSession", () => {
 describe("createQuery", () => {
   it("answers a prompt with text and streams it", async () => {
     const deltas: string[] = [];
-    const query = createQuery({ provider: createScriptedProvider([{ text: "a b" }]), cwd: root, onTextDelta: (delta) => deltas.push(delta) });
+    const query = createQuery({
+      provider: createScriptedProvider([{ text: "a b" }]),
+      cwd: root,
+      onTextDelta: (delta) => deltas.push(delta),
+    });
     assert.equal(await query("hi"), "a b");
     assert.deepEqual(deltas, ["a ", "b"]);
   });
@@ -228,7 +269,9 @@ describe("createQuery", () => {
   it("rejects with a typed error when there is no answer", async () => {
     const failing = createScriptedProvider([{ fail: { code: "provider-auth", message: "wrong key" } }]);
     await assert.rejects(createQuery({ provider: failing, cwd: root })("hi"), { code: "provider-auth", message: "wrong key" });
-    const endless = createScriptedProvider(Array.from({ length: 5 }, () => ({ calls: [{ name: "Glob", input: { pattern: "*" } }] })));
+    const endless = createScriptedProvider(
+      Array.from({ length: 5 }, () => ({ calls: [{ name: "Glob", input: { pattern: "*" } }] })),
+    );
     await assert.rejects(createQuery({ provider: endless, cwd: root, maxTurns: 2 })("hi"), { code: "limit-reached" });
   });
 });

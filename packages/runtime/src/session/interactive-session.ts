@@ -198,11 +198,19 @@ export class InteractiveSession {
   async #run(prompt: Prompt, signal: AbortSignal): Promise<Outcome> {
     const turnId = (this.#options.newId ?? randomUUID)();
     const startedAt = performance.now();
-    let report: TurnReport = { outcome: { type: "completed", text: "" }, usage: { ...noUsage }, modelCalls: 0, modelDurationMs: 0 };
+    let report: TurnReport = {
+      outcome: { type: "completed", text: "" },
+      usage: { ...noUsage },
+      modelCalls: 0,
+      modelDurationMs: 0,
+    };
     try {
       const session = await this.#open();
       const { displayInput } = prompt;
-      this.#hub.emit({ type: "turn.started", input: userText(prompt.input), ...(displayInput !== undefined && { displayInput }) }, turnId);
+      this.#hub.emit(
+        { type: "turn.started", input: userText(prompt.input), ...(displayInput !== undefined && { displayInput }) },
+        turnId,
+      );
       await this.#hub.flush();
       report = await runTurn(
         {

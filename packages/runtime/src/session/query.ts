@@ -3,7 +3,10 @@ import type { SessionOptions } from "./create-session.ts";
 import { InteractiveSession } from "./interactive-session.ts";
 import { outcomeError } from "./session-view.ts";
 
-export type QueryOptions = Omit<SessionOptions, "cwd"> & { readonly cwd?: string; readonly onTextDelta?: (delta: string) => void };
+export type QueryOptions = Omit<SessionOptions, "cwd"> & {
+  readonly cwd?: string;
+  readonly onTextDelta?: (delta: string) => void;
+};
 
 /** A prompt in, the answer out. Each call is a session of its own; anything but a complete answer rejects. */
 export function createQuery(options: QueryOptions): (prompt: string) => Promise<string> {

@@ -36,7 +36,9 @@ async function loadAnthropic(model: string | undefined, env: Environment): Promi
   const apiKey = env["ANTHROPIC_API_KEY"] || undefined;
   const authToken = env["ANTHROPIC_AUTH_TOKEN"] || undefined;
   if (!apiKey && !authToken) {
-    throw new RuntimeError("config", "The provider anthropic needs ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN", { hint: quickestWays });
+    throw new RuntimeError("config", "The provider anthropic needs ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN", {
+      hint: quickestWays,
+    });
   }
   const baseURL = env["ANTHROPIC_BASE_URL"] || undefined;
   if (baseURL && !URL.canParse(baseURL)) throw new RuntimeError("config", `ANTHROPIC_BASE_URL is no URL: ${baseURL}`);
@@ -83,7 +85,8 @@ function readNumber<K extends string>(env: Environment, name: string, key: K): {
   const text = env[name];
   if (!text) return {};
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new RuntimeError("config", `${name} must be a whole number, not ${JSON.stringify(text)}`);
+  if (!Number.isInteger(value) || value < 0)
+    throw new RuntimeError("config", `${name} must be a whole number, not ${JSON.stringify(text)}`);
   return { [key]: value } as { [P in K]?: number }; // a computed key loses its literal type
 }
 

@@ -36,7 +36,9 @@ describe("diffLines", () => {
   it("finds few changed lines in a long file", () => {
     const before = Array.from({ length: 20_000 }, (_, index) => `line ${index}`);
     const after = before.toSpliced(15_000, 1).toSpliced(10, 0, "new");
-    const changes = diffLines(before.join("\n"), after.join("\n")).filter((line) => line.type !== "context" && line.type !== "hunk");
+    const changes = diffLines(before.join("\n"), after.join("\n")).filter(
+      (line) => line.type !== "context" && line.type !== "hunk",
+    );
     assert.deepEqual(changes, [
       { type: "add", text: "new", line: 11 },
       { type: "remove", text: "line 15000", line: 15001 },
@@ -44,7 +46,8 @@ describe("diffLines", () => {
   });
 
   it("stays bounded when everything changed", () => {
-    const text = (word: string): string => Array.from({ length: 50_000 }, (_, index) => `${word} ${index} ${"z".repeat(20)}`).join("\n");
+    const text = (word: string): string =>
+      Array.from({ length: 50_000 }, (_, index) => `${word} ${index} ${"z".repeat(20)}`).join("\n");
     const lines = diffLines(text("a"), text("b"));
     assert.deepEqual([lines.length, lines.at(-1)], [401, { type: "hunk", text: "… 99601 more lines" }]);
   });

@@ -8,40 +8,42 @@ type Layer = { directory: string; matcher: Ignore; isExclude: boolean };
 /** The .gitignore files in force in one directory, the outermost first. */
 export type IgnoreRules = readonly Layer[];
 
-/** `parents`: which rules from above the directory apply. `inGit`: they end at a repository's top, which other programs find the same way. */
+/**
+ * What reaches a directory from above. `inGit`: it lies in a repository, where a nested repository starts anew and exclude files
+ * count; elsewhere only .gitignore files do. Exactly what ripgrep does with and without `--no-require-git`.
+ */
 export type RulesAbove = { rules: IgnoreRules; inGit: boolean };
 
 /**
- * The rules that reach a directory from above: up to the top of its repository, or to the workspace root where there is none.
- * None when they ignore the directory itself: whoever names an ignored directory wants to see what is in it.
+ * Rules count from the top of the repository on, or from the workspace root where there is no repository.
+ * None do when they ignore the directory itself: whoever names an ignored directory wants to see what is in it.
  */
 export async function loadRulesAbove(workspace: Workspace, directory: string): Promise<RulesAbove> {
+  if (await exists(workspace, `${directory}/.git`)) return { rules: [], inGit: true };
   const above = ancestorsOf(directory);
   const isRepository = await Promise.all(above.map((ancestor) => exists(workspace, `${ancestor}/.git`)));
-  const ownRepository = await exists(workspace, `${directory}/.git`);
-  if (ownRepository) return { rules: [], inGit: true };
   const top = isRepository.indexOf(true);
   const inGit = top !== -1;
   const reach = inGit ? top + 1 : above.indexOf(workspace.root) + 1;
 
   let rules: IgnoreRules = [];
-  for (const ancestor of above.slice(0, reach).reverse()) {
-    rules = await addRules(workspace, rules, { directory: ancestor, hasGit: inGit && ancestor === above[top], hasRules: true });
+  for (const [index, ancestor] of [...above.slice(0, reach).entries()].reverse()) {
+    rules = await addRules(workspace, rules, { directory: ancestor, startsAnew: index === top, hasRules: true });
   }
-  return { rules: isIgnored(rules, directory, true) ? [] : rules, inGit };
+  return isIgnored(rules, directory, true) ? { rules: [], inGit: false } : { rules, inGit };
 }
 
-/** The rules inside a directory, given those in force around it. A nested repository starts anew, as git sees it. */
+/** The rules inside a directory, given those in force around it. The top of a repository starts anew. */
 export async function addRules(
   workspace: Workspace,
   outer: IgnoreRules,
-  found: { directory: string; hasGit: boolean; hasRules: boolean },
+  found: { directory: string; startsAnew: boolean; hasRules: boolean },
 ): Promise<IgnoreRules> {
   // A layer that ignored this directory was overruled by a deeper one, or we would not be here: it has no say below.
-  let rules = found.hasGit ? [] : outer.filter((layer) => !judge(layer, found.directory, true).ignored);
-  if (found.hasGit) rules = [...rules, ...(await loadLayer(workspace, `${found.directory}/.git/info/exclude`, found.directory))];
-  if (found.hasRules) rules = [...rules, ...(await loadLayer(workspace, `${found.directory}/.gitignore`, found.directory))];
-  return rules;
+  const kept = found.startsAnew ? [] : outer.filter((layer) => !judge(layer, found.directory, true).ignored);
+  const exclude = found.startsAnew ? await loadLayer(workspace, `${found.directory}/.git/info/exclude`, found.directory) : [];
+  const own = found.hasRules ? await loadLayer(workspace, `${found.directory}/.gitignore`, found.directory) : [];
+  return [...kept, ...exclude, ...own];
 }
 
 /** The deepest .gitignore with an opinion decides; a repository's exclude file comes last. */

@@ -7,7 +7,7 @@ import { walkFiles } from "./walk.ts";
 export async function listFiles(root: string, context: ToolContext, options: { ripgrep: boolean }): Promise<string[]> {
   const above = await loadRulesAbove(context.workspace, root);
   const ripgrep = options.ripgrep && ripgrepUnderstands(above) ? await findRipgrep(context) : undefined;
-  if (!ripgrep) return walkFiles({ workspace: context.workspace, root, above: above.rules, signal: context.signal });
+  if (!ripgrep) return walkFiles({ workspace: context.workspace, root, above, signal: context.signal });
 
   const files: string[] = [];
   await runRipgrep({

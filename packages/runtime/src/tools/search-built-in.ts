@@ -8,7 +8,7 @@ import { walkFiles } from "./walk.ts";
 
 const maxFileBytes = 20 * 1024 * 1024;
 /** JavaScript's regular expressions can take exponential time on an unlucky line; ripgrep's cannot. */
-const maxMillisecondsPerFile = 3000;
+const maxMillisecondsPerFile = 2000;
 
 /**
  * The search for machines without ripgrep. The pattern is read as a JavaScript regular expression, which agrees with
@@ -20,9 +20,7 @@ export async function searchBuiltIn(query: SearchQuery, context: ToolContext): P
   const expression = compile(query);
   const paths = query.rootIsFile
     ? [query.root]
-    : (await walkFiles({ workspace, root: query.root, above: query.above.rules, signal })).filter((path) =>
-        query.filter.matches(path),
-      );
+    : (await walkFiles({ workspace, root: query.root, above: query.above, signal })).filter((path) => query.filter.matches(path));
   paths.sort(comparePaths);
 
   const inTime = createTimeLimit();
@@ -129,7 +127,10 @@ function createTimeLimit(): <T>(task: () => T) => T {
     try {
       script.runInContext(scope, { timeout: maxMillisecondsPerFile });
     } catch (error) {
-      if (!(error instanceof Error) || !("code" in error) || error.code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
+      // Born in the other context, so that it is no instance of our `Error`.
+      const isTimeout =
+        typeof error === "object" && error !== null && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+      if (!isTimeout) throw error;
     }
     if (value) return value.is;
     throw new ToolFailure(

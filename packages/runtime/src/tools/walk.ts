@@ -1,5 +1,5 @@
 import type { Workspace } from "../workspace/workspace.ts";
-import type { IgnoreRules } from "./ignore-rules.ts";
+import type { IgnoreRules, RulesAbove } from "./ignore-rules.ts";
 import { addRules, isIgnored } from "./ignore-rules.ts";
 
 /** Directories read at the same time. */
@@ -12,16 +12,16 @@ const width = 16;
 export async function walkFiles(options: {
   workspace: Workspace;
   root: string;
-  above: IgnoreRules;
+  above: RulesAbove;
   signal: AbortSignal;
 }): Promise<string[]> {
   const { workspace, root, above, signal } = options;
   const files: string[] = [];
-  let pending: Place[] = [{ directory: root, rules: above }];
+  let pending: Place[] = [{ directory: root, rules: above.rules }];
   while (pending.length > 0) {
     signal.throwIfAborted();
     const batch = pending.slice(0, width);
-    const found = await Promise.all(batch.map((place) => readPlace(workspace, place)));
+    const found = await Promise.all(batch.map((place) => readPlace(workspace, place, above.inGit)));
     pending = pending.slice(width);
     for (const place of found) {
       for (const file of place.files) files.push(file);
@@ -36,11 +36,12 @@ type Place = { directory: string; rules: IgnoreRules };
 async function readPlace(
   workspace: Workspace,
   { directory, rules: outer }: Place,
+  inGit: boolean,
 ): Promise<{ files: string[]; directories: Place[] }> {
   // A directory that may not be read is passed over, as it is by ripgrep.
   const entries = await workspace.readDirectory(directory).catch(() => []);
   const has = (name: string): boolean => entries.some((entry) => entry.name === name);
-  const rules = await addRules(workspace, outer, { directory, hasGit: has(".git"), hasRules: has(".gitignore") });
+  const rules = await addRules(workspace, outer, { directory, startsAnew: inGit && has(".git"), hasRules: has(".gitignore") });
   const prefix = directory.endsWith("/") ? directory : `${directory}/`;
   const files: string[] = [];
   const directories: Place[] = [];

@@ -132,7 +132,10 @@ describe("Edit", () => {
   it("says where a text that begins right goes wrong, and when it has line numbers in it", async () => {
     const content = "alpha\nbeta\ngamma\n";
     const wrong = await edit(content, { old_string: "alpha\nbeta\ndelta", new_string: "" });
-    assert.equal(wrong.said, "old_string is not in file.txt. Lines 1 to 2 match its beginning, but then line 3 is:\n     3\tgamma");
+    assert.equal(
+      wrong.said,
+      "old_string is not in file.txt. Lines 1 to 2 match its beginning, but then line 3 is:\n     3\tgamma",
+    );
     const numbered = await edit(content, { old_string: "     1\talpha", new_string: "" });
     assert.match(numbered.said, /starts with the line numbers that Read shows/);
     const nothing = await edit(content, { old_string: "omega", new_string: "" });
@@ -149,12 +152,14 @@ describe("Edit", () => {
     writeFileSync(path, "a!");
     assert.match(await bench.say(editTool, { file_path: path, old_string: "a", new_string: "b" }), /has changed since/);
     assert.equal(readFileSync(path, "utf8"), "a!");
-    assert.match(await bench.say(editTool, { file_path: "unred.txt", old_string: "a", new_string: "b" }), /Did you mean unread.txt\?/);
+    assert.match(
+      await bench.say(editTool, { file_path: "unred.txt", old_string: "a", new_string: "b" }),
+      /Did you mean unread.txt\?/,
+    );
   });
 
   it("creates a file with an empty old_string only where there is none, or an empty one", async () => {
-    const create = (file_path: string): Promise<string> =>
-      bench.say(editTool, { file_path, old_string: "", new_string: "x\n" });
+    const create = (file_path: string): Promise<string> => bench.say(editTool, { file_path, old_string: "", new_string: "x\n" });
     assert.equal(await create("fresh/new.txt"), "Created fresh/new.txt (1 line).");
     assert.match(await create("fresh/new.txt"), /exists and is not empty/);
     bench.write("hollow.txt", "");

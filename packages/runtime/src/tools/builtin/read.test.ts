@@ -16,7 +16,10 @@ describe("Read", () => {
 
   it("asks to look at the real path", async () => {
     const path = bench.write("a.txt", "x");
-    assert.deepEqual(await readTool.access({ file_path: "./sub/../a.txt" }, bench.workspace), { kind: "look", resources: [path] });
+    assert.deepEqual(await readTool.access({ file_path: "./sub/../a.txt" }, bench.workspace), {
+      kind: "look",
+      resources: [path],
+    });
   });
 
   it("numbers lines, without CR and without a line after the final newline", async () => {
@@ -76,7 +79,10 @@ describe("Read", () => {
       { type: "image", mediaType: "image/png", data: png.toString("base64") },
     ]);
     bench.write("big.webp", Buffer.concat([Buffer.from("RIFF\0\0\0\0WEBPVP8 "), Buffer.alloc(5 * 1024 * 1024)]));
-    assert.equal(await read("big.webp"), "big.webp is an image of 5.0 MB; images up to 5 MB can be shown. Make it smaller first.");
+    assert.equal(
+      await read("big.webp"),
+      "big.webp is an image of 5.0 MB; images up to 5 MB can be shown. Make it smaller first.",
+    );
   });
 
   it("refuses other binary files, directories and devices with a reason", async () => {
@@ -95,7 +101,10 @@ describe("Read", () => {
   it("names the nearest file when there is none of that name", async () => {
     bench.write("src/settings.ts", "x");
     assert.equal(await read("src/setings.ts"), "src/setings.ts does not exist. Did you mean src/settings.ts?");
-    assert.equal(await read("src/other-thing-entirely.ts"), "src/other-thing-entirely.ts does not exist. Use Glob to find the file.");
+    assert.equal(
+      await read("src/other-thing-entirely.ts"),
+      "src/other-thing-entirely.ts does not exist. Use Glob to find the file.",
+    );
     assert.match(await read("nowhere/a.ts"), /does not exist, and neither does its directory/);
   });
 });

@@ -93,10 +93,17 @@ function decode(body: Uint8Array, label: string): string {
   if (body[0] === 0xff && body[1] === 0xfe) return new TextDecoder("utf-16le").decode(body);
   if (body[0] === 0xfe && body[1] === 0xff) return new TextDecoder("utf-16be").decode(body);
   try {
-    return new TextDecoder(label).decode(body);
+    const decoder = new TextDecoder(label);
+    const text = decoder.decode(body);
+    return decoder.encoding === "windows-1252" ? text.replace(/[\x80-\x9f]/g, fromWindows1252) : text;
   } catch {
     return new TextDecoder().decode(body); // a charset nobody knows
   }
+}
+
+/** Node before 24 decodes windows-1252, which is also what the web means by ISO-8859-1, without these thirty-two characters. */
+function fromWindows1252(character: string): string {
+  return "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"[character.charCodeAt(0) - 0x80] ?? character;
 }
 
 function isReadable(contentType: string): boolean {

@@ -47,7 +47,10 @@ describe("Write", () => {
     const { atime, mtime } = statSync(path);
     writeFileSync(path, "bbbb");
     utimesSync(path, atime, mtime);
-    assert.equal(await write("stale.txt", "mine"), "stale.txt has changed since it was last read. Read it again, then change it.");
+    assert.equal(
+      await write("stale.txt", "mine"),
+      "stale.txt has changed since it was last read. Read it again, then change it.",
+    );
     assert.equal(readFileSync(path, "utf8"), "bbbb");
   });
 

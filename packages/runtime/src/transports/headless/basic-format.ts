@@ -40,6 +40,8 @@ function toResult(outcome: Outcome, sessionId: string): string {
     session_id: sessionId,
     subtype: success ? "success" : "error",
     ...(outcome.type === "failed" && { error: outcome.error }),
-    ...(outcome.type === "stopped" && { error: { code: "limit-reached", message: `Stopped at the limit ${outcome.limit}`, retryable: false } }),
+    ...(outcome.type === "stopped" && {
+      error: { code: "limit-reached", message: `Stopped at the limit ${outcome.limit}`, retryable: false },
+    }),
   });
 }

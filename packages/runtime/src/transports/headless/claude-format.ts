@@ -1,4 +1,11 @@
-import { addUsage, type AssistantMessage, type AssistantPart, noUsage, type ToolResultPart, type Usage } from "../../protocol/content.ts";
+import {
+  addUsage,
+  type AssistantMessage,
+  type AssistantPart,
+  noUsage,
+  type ToolResultPart,
+  type Usage,
+} from "../../protocol/content.ts";
 import type { ErrorData } from "../../protocol/errors.ts";
 import type { AgentEvent, Denial, SessionFacts } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
@@ -61,10 +68,21 @@ function toFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOption
       return run.facts ? toLine(toInit(run.facts, options)) : "";
     case "message.ended":
       return event.message.content
-        .map((part) => toLine({ ...frame("assistant", options), message: toMessage(event.message, part, event.messageId), parent_tool_use_id: null }))
+        .map((part) =>
+          toLine({
+            ...frame("assistant", options),
+            message: toMessage(event.message, part, event.messageId),
+            parent_tool_use_id: null,
+          }),
+        )
         .join("");
     case "tool.ended":
-      return toLine({ ...frame("user", options), message: { role: "user", content: [toToolResult(event.result)] }, parent_tool_use_id: null, tool_use_result: toolUseResult(event) });
+      return toLine({
+        ...frame("user", options),
+        message: { role: "user", content: [toToolResult(event.result)] },
+        parent_tool_use_id: null,
+        tool_use_result: toolUseResult(event),
+      });
     case "retry.scheduled":
       return toLine({
         ...frame("system", options, "api_retry"),
@@ -77,7 +95,12 @@ function toFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOption
       });
     case "permission.resolved": {
       if (event.decision === "allow") return "";
-      return toLine({ ...frame("system", options, "permission_denied"), tool_use_id: event.callId, message: event.reason, decided_by: event.by });
+      return toLine({
+        ...frame("system", options, "permission_denied"),
+        tool_use_id: event.callId,
+        message: event.reason,
+        decided_by: event.by,
+      });
     }
     case "warning.raised":
       return toLine({ ...frame("system", options, "warning"), message: event.message });
@@ -175,7 +198,12 @@ function toResult(outcome: Outcome, run: RunTotals, options: ClaudeFormatOptions
     total_cost_usd: null, // no price table yet: unknown is said, never guessed
     usage: toUsage(usage),
     modelUsage: Object.fromEntries([...run.byModel].map(([model, used]) => [model, toModelUsage(used)])),
-    permission_denials: run.denials.map(({ callId, tool, input, reason }) => ({ tool_name: tool, tool_use_id: callId, tool_input: input, reason })),
+    permission_denials: run.denials.map(({ callId, tool, input, reason }) => ({
+      tool_name: tool,
+      tool_use_id: callId,
+      tool_input: input,
+      reason,
+    })),
     tool_calls_seen: run.toolCalls,
     ...(outcome.type !== "completed" && {
       errors: [describe(outcome)],
@@ -208,7 +236,11 @@ function describe(outcome: Exclude<Outcome, { type: "completed" }>): string {
     case "stopped":
       return "Reached the maximum number of turns";
     case "cancelled":
-      return outcome.cause === "signal" ? "Stopped by a signal" : outcome.cause === "output-closed" ? "The output was closed" : "Interrupted";
+      return outcome.cause === "signal"
+        ? "Stopped by a signal"
+        : outcome.cause === "output-closed"
+          ? "The output was closed"
+          : "Interrupted";
     case "failed":
       return outcome.error.message;
   }

@@ -8,7 +8,11 @@ import { InteractiveSession } from "../../session/interactive-session.ts";
 import { createHeadlessRunner, createHeadlessTransport } from "./headless-runner.ts";
 import type { OutputFormatName } from "./output-format.ts";
 
-async function run(format: OutputFormatName, replies: readonly ScriptStep[], options: Partial<SessionOptions> & { prompt?: string } = {}) {
+async function run(
+  format: OutputFormatName,
+  replies: readonly ScriptStep[],
+  options: Partial<SessionOptions> & { prompt?: string } = {},
+) {
   const provider = createScriptedProvider(replies);
   const session = new InteractiveSession({ cwd: tmpdir(), provider, sessionId: "s1", ...options });
   const stdout = collect();
@@ -57,12 +61,20 @@ describe("the headless runner", () => {
 
   it("writes each delta as a stream event of its own, then the result", async () => {
     const { out, code } = await run("stream-json", [{ text: "one two three" }]);
-    const frames = out.trimEnd().split("\n").map((line) => JSON.parse(line));
+    const frames = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
     const deltas = frames.slice(0, -1);
     assert.equal(code, 0);
     assert.equal(deltas.map((frame) => frame.event.delta.text).join(""), "one two three");
     assert.equal(new Set(deltas.map((frame) => frame.uuid)).size, deltas.length);
-    assert.ok(deltas.length > 1 && deltas.every((frame) => frame.type === "stream_event" && frame.event.type === "content_block_delta" && frame.session_id === "s1"));
+    assert.ok(
+      deltas.length > 1 &&
+        deltas.every(
+          (frame) => frame.type === "stream_event" && frame.event.type === "content_block_delta" && frame.session_id === "s1",
+        ),
+    );
     assert.deepEqual(frames.at(-1), { type: "result", result: "one two three", session_id: "s1", subtype: "success" });
   });
 
@@ -77,7 +89,11 @@ describe("the headless runner", () => {
   });
 
   it("runs slash commands without the model, and says when there is none of that name", async () => {
-    const help = { name: "help", description: "Help", execute: async (args: string) => ({ success: true, message: `helped ${args}` }) };
+    const help = {
+      name: "help",
+      description: "Help",
+      execute: async (args: string) => ({ success: true, message: `helped ${args}` }),
+    };
     const known = await run("json", [], { prompt: "/help with  quotes", commands: [help] });
     assert.deepEqual([known.code, JSON.parse(known.out).result, known.asked], [0, "helped with  quotes", 0]);
     const unknown = await run("text", [], { prompt: "/nope x" });
@@ -102,8 +118,17 @@ describe("the headless runner", () => {
       if (text.includes('"type":"result"')) break;
     }
     assert.equal(await running, 0);
-    const frames = text.trimEnd().split("\n").map((line) => JSON.parse(line));
-    assert.equal(frames.slice(0, -1).map((frame) => frame.event.delta.text).join(""), words);
+    const frames = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.equal(
+      frames
+        .slice(0, -1)
+        .map((frame) => frame.event.delta.text)
+        .join(""),
+      words,
+    );
     await session.shutdown();
   });
 

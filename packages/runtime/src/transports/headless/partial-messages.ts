@@ -18,7 +18,11 @@ export class PartialMessages {
   before(event: AgentEvent): string {
     switch (event.type) {
       case "text.delta":
-        return this.#delta(event.messageId, { key: "text", start: { type: "text", text: "" }, delta: { type: "text_delta", text: event.text } });
+        return this.#delta(event.messageId, {
+          key: "text",
+          start: { type: "text", text: "" },
+          delta: { type: "text_delta", text: event.text },
+        });
       case "reasoning.delta":
         return this.#delta(event.messageId, {
           key: "thinking",

@@ -16,19 +16,26 @@ export async function runPrompt(
 ): Promise<Outcome> {
   const { format, output } = target;
   const events = session.events({ whenFull: "wait", capacity: 256 });
-  const turn = session.submit(prompt).catch((error: unknown): Outcome => ({ type: "failed", error: toRuntimeError(error).toJSON(), text: "" }));
+  const turn = session
+    .submit(prompt)
+    .catch((error: unknown): Outcome => ({ type: "failed", error: toRuntimeError(error).toJSON(), text: "" }));
   output.onClosed(() => session.abort("output-closed"));
   const writing = writeEvents(events, format, output);
   const outcome = await turn;
   const problem = await writing;
-  const honest: Outcome = problem && outcome.type === "completed" ? { type: "failed", error: problem.toJSON(), text: outcome.text } : outcome;
+  const honest: Outcome =
+    problem && outcome.type === "completed" ? { type: "failed", error: problem.toJSON(), text: outcome.text } : outcome;
   output.write(format.end(honest));
   await output.drain();
   return output.closed && honest.type === "completed" ? { type: "cancelled", cause: "output-closed", text: honest.text } : honest;
 }
 
 /** Writes until the turn's last event; answers what kept it from reading on, if anything did. */
-async function writeEvents(events: AsyncIterable<AgentEvent>, format: OutputFormat, output: LineOutput): Promise<RuntimeError | undefined> {
+async function writeEvents(
+  events: AsyncIterable<AgentEvent>,
+  format: OutputFormat,
+  output: LineOutput,
+): Promise<RuntimeError | undefined> {
   try {
     for await (const event of events) {
       const text = format.event(event);
