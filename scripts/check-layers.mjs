@@ -4,14 +4,14 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const LAYERS = {
-  // folder:     may import these folders (written above it),                     and these modules
+  // folder: may import these folders (written above it), and these modules
   util: { folders: [], modules: ["node:"] },
   protocol: { folders: [], modules: [] },
   model: { folders: ["util", "protocol"], modules: ["node:", "eventsource-parser"] },
-  workspace: { folders: ["util", "protocol"], modules: ["node:"] },
-  permissions: { folders: ["util", "protocol"], modules: ["node:path"] },
+  workspace: { folders: ["protocol"], modules: ["node:"] },
+  permissions: { folders: ["protocol"], modules: ["node:path"] },
   journal: { folders: ["util", "protocol"], modules: ["node:"] },
-  context: { folders: ["util", "protocol"], modules: ["node:os"] },
+  context: { folders: [], modules: [] },
   tools: {
     folders: ["util", "protocol", "workspace"],
     modules: ["node:", "@cfworker/json-schema", "@vscode/ripgrep", "ignore", "picomatch"],
@@ -19,12 +19,12 @@ const LAYERS = {
   commands: { folders: [], modules: [] },
   engine: { folders: ["util", "protocol", "model", "workspace", "permissions", "tools"], modules: [] },
   session: {
-    folders: ["util", "protocol", "model", "workspace", "permissions", "journal", "context", "commands", "tools", "engine"],
+    folders: ["util", "protocol", "model", "workspace", "permissions", "journal", "context", "tools", "commands", "engine"],
     modules: ["node:crypto"],
   },
-  settings: { folders: ["util", "protocol", "model", "journal"], modules: ["node:"] },
-  transports: { folders: ["util", "protocol", "session"], modules: ["node:"] },
-  testing: { folders: ["util", "protocol", "model", "workspace", "journal", "tools"], modules: ["node:"] },
+  settings: { folders: ["util", "protocol", "model"], modules: ["node:"] },
+  transports: { folders: ["util", "protocol", "commands", "session"], modules: ["node:"] },
+  testing: { folders: ["util", "protocol", "model", "journal"], modules: ["node:"] },
   exports: {
     folders: [
       "util",
@@ -33,9 +33,8 @@ const LAYERS = {
       "workspace",
       "permissions",
       "journal",
-      "context",
       "tools",
-      "engine",
+      "commands",
       "session",
       "settings",
       "transports",

@@ -29,7 +29,8 @@ export function parseArguments(argv: readonly string[]): Arguments {
 export function peekFlag(argv: readonly string[], name: FlagName): string | undefined {
   const at = argv.findLastIndex((word) => word === `--${name}` || word.startsWith(`--${name}=`));
   const word = argv[at];
-  return word?.includes("=") ? word.slice(word.indexOf("=") + 1) : argv[at + 1];
+  if (word === undefined) return undefined;
+  return word.includes("=") ? word.slice(word.indexOf("=") + 1) : argv[at + 1];
 }
 
 function findFlag(word: string): { flag: Flag; written: string; inline: string | undefined } {

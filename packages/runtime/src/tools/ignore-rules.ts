@@ -3,7 +3,7 @@ import type { Ignore } from "ignore";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** The rules of one file, and the directory they are relative to. */
-type Layer = { directory: string; matcher: Ignore; isExclude: boolean };
+type Layer = { directory: string; matcher: Ignore; patterns: string; isExclude: boolean };
 
 /** The .gitignore files in force in one directory, the outermost first. */
 export type IgnoreRules = readonly Layer[];
@@ -28,6 +28,7 @@ export async function loadRulesAbove(workspace: Workspace, directory: string): P
 
   let rules: IgnoreRules = [];
   for (const [index, ancestor] of [...above.slice(0, reach).entries()].reverse()) {
+    if (isIgnored(rules, ancestor, true)) return { rules: [], inGit: false };
     rules = await addRules(workspace, rules, { directory: ancestor, startsAnew: index === top, hasRules: true });
   }
   return isIgnored(rules, directory, true) ? { rules: [], inGit: false } : { rules, inGit };
@@ -39,8 +40,7 @@ export async function addRules(
   outer: IgnoreRules,
   found: { directory: string; startsAnew: boolean; hasRules: boolean },
 ): Promise<IgnoreRules> {
-  // A layer that ignored this directory was overruled by a deeper one, or we would not be here: it has no say below.
-  const kept = found.startsAnew ? [] : outer.filter((layer) => !judge(layer, found.directory, true).ignored);
+  const kept = found.startsAnew ? [] : await Promise.all(outer.map((layer) => overrule(layer, found.directory)));
   const exclude = found.startsAnew ? await loadLayer(workspace, `${found.directory}/.git/info/exclude`, found.directory) : [];
   const own = found.hasRules ? await loadLayer(workspace, `${found.directory}/.gitignore`, found.directory) : [];
   return [...kept, ...exclude, ...own];
@@ -63,12 +63,25 @@ function judge(layer: Layer, path: string, isDirectory: boolean): { ignored: boo
   return layer.matcher.test(`${relative(layer.directory, path)}${isDirectory ? "/" : ""}`);
 }
 
+/**
+ * A layer that ignores a directory we are in was overruled by another one. To the matcher everything in an ignored directory
+ * is ignored, so it is told that this one is not; what it says about single files below still counts.
+ */
+async function overrule(layer: Layer, directory: string): Promise<Layer> {
+  if (!judge(layer, directory, true).ignored) return layer;
+  const name = relative(layer.directory, directory).replace(/[\\*?[\]!# ]/g, "\\$&");
+  return createLayer({ ...layer, patterns: `${layer.patterns}\n!/${name}/` });
+}
+
 async function loadLayer(workspace: Workspace, file: string, directory: string): Promise<Layer[]> {
   const bytes = await workspace.readFile(file, { maxBytes: 1024 * 1024 }).catch(() => undefined);
   if (!bytes) return [];
+  return [await createLayer({ directory, patterns: new TextDecoder().decode(bytes), isExclude: file.endsWith("/info/exclude") })];
+}
+
+async function createLayer(facts: Omit<Layer, "matcher">): Promise<Layer> {
   const { default: ignore } = await import("ignore");
-  const matcher = ignore({ ignorecase: false }).add(new TextDecoder().decode(bytes));
-  return [{ directory, matcher, isExclude: file.endsWith("/info/exclude") }];
+  return { ...facts, matcher: ignore({ ignorecase: false }).add(facts.patterns) };
 }
 
 async function exists(workspace: Workspace, path: string): Promise<boolean> {

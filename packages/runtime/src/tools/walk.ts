@@ -17,12 +17,11 @@ export async function walkFiles(options: {
 }): Promise<string[]> {
   const { workspace, root, above, signal } = options;
   const files: string[] = [];
-  let pending: Place[] = [{ directory: root, rules: above.rules }];
+  const pending: Place[] = [{ directory: root, rules: above.rules }];
   while (pending.length > 0) {
     signal.throwIfAborted();
-    const batch = pending.slice(0, width);
+    const batch = pending.splice(-width);
     const found = await Promise.all(batch.map((place) => readPlace(workspace, place, above.inGit)));
-    pending = pending.slice(width);
     for (const place of found) {
       for (const file of place.files) files.push(file);
       for (const inner of place.directories) pending.push(inner);

@@ -136,6 +136,7 @@ const tree = [
   "pkg/.gitignore",
   "pkg/build/kept.js",
   "pkg/build/dropped.js",
+  "pkg/build/trace.log",
   "nested/.gitignore",
   "nested/readme.md",
   "nested/.git/HEAD",

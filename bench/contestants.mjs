@@ -1,0 +1,57 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { runChild } from "./children.mjs";
+import { historyFileBytes, historyFiles } from "./scripts.mjs";
+
+const root = dirname(import.meta.dirname);
+
+/**
+ * The two that are compared, in a folder of their own: a copy of the built command, so that a build in the middle of a run changes nothing,
+ * and the floor, which sends the very request that the command sent.
+ */
+export async function prepareContestants({ node, model }) {
+  const folder = mkdtempSync(join(tmpdir(), "outrider-bench-"));
+  const project = join(folder, "project");
+  const installed = join(folder, "outrider");
+  for (const part of ["bin", "dist", "package.json"]) {
+    cpSync(join(root, "packages/cli", part), join(installed, part), { recursive: true });
+  }
+  writeProject(project);
+  const env = environment({ folder, node });
+  const settings = (url) => ({ cwd: project, env: { ...env, ANTHROPIC_BASE_URL: url } });
+  const product = (format) => [
+    ...[node, join(installed, "bin/outrider.mjs"), "-p", "Do what you were told.", "--output-format", format],
+    ...["--allowedTools", "Bash"],
+  ];
+  const requestFile = join(folder, "request.json");
+  await runChild(product("text"), settings(await model.play("answer")));
+  writeFileSync(requestFile, JSON.stringify((await model.seen()).firstRequest));
+  const floor = (format) => [node, join(import.meta.dirname, "floor.mjs"), requestFile, join(folder, "journal.jsonl"), format];
+  return {
+    /** Command lines by output format. */
+    commands: { floor, ours: product },
+    settings,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function writeProject(project) {
+  mkdirSync(project, { recursive: true });
+  const line = "The quick brown fox jumps over the lazy dog, and nobody has ever asked it why.\n";
+  const text = line.repeat(Math.floor(historyFileBytes / line.length));
+  for (let index = 0; index < historyFiles; index++) writeFileSync(join(project, `history-${index}.txt`), text);
+  writeFileSync(join(project, "small.txt"), "One line.\n");
+}
+
+/** As little as possible of this machine: no settings of the user, no proxies, no NODE_EXTRA_CA_CERTS (50 ms per start on Node 20). */
+function environment({ folder, node }) {
+  return {
+    PATH: [dirname(node), process.env.PATH].join(delimiter),
+    LANG: process.env.LANG ?? "C.UTF-8",
+    HOME: folder,
+    TMPDIR: folder,
+    OUTRIDER_HOME: join(folder, "home"),
+    ANTHROPIC_API_KEY: "bench-key",
+  };
+}

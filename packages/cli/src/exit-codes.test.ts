@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Outcome } from "@outrider/runtime";
+import { exitCodeOf } from "./exit-codes.ts";
+
+const failed = (code: string): Outcome =>
+  ({ type: "failed", error: { code, message: "", retryable: false }, text: "" }) as Outcome; // any code of the list
+
+describe("the exit code", () => {
+  it("follows from the outcome alone", () => {
+    const table: [Outcome, number][] = [
+      [{ type: "completed", text: "" }, 0],
+      [{ type: "stopped", limit: "max-turns", text: "" }, 75],
+      [{ type: "cancelled", cause: "signal", text: "" }, 124],
+      [{ type: "cancelled", cause: "output-closed", text: "" }, 124],
+      [failed("usage"), 64],
+      [failed("no-input"), 66],
+      [failed("not-found"), 66],
+      [failed("config"), 78],
+      [failed("storage-failed"), 78],
+      [failed("model-refusal"), 2],
+      [failed("model-empty-answer"), 2],
+      [failed("provider-auth"), 1],
+      [failed("internal"), 1],
+    ];
+    assert.deepEqual(
+      table.map(([outcome]) => exitCodeOf(outcome)),
+      table.map(([, code]) => code),
+    );
+  });
+});

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+
+const root = process.env["OUTRIDER_ROOT"] ?? process.cwd();
+const runtime = join(root, "packages/runtime");
+
+/** A new public name is argued for in review, and then written here. */
+const published: Record<string, string[]> = {
+  ".": [
+    "InteractiveSession",
+    "LineOutput",
+    "RuntimeError",
+    "ToolFailure",
+    "chatEntryToMessage",
+    "createAnthropicProvider",
+    "createClaudeFormat",
+    "createFileStore",
+    "createHeadlessRunner",
+    "createHeadlessTransport",
+    "createMemoryStore",
+    "createQuery",
+    "createScriptedProvider",
+    "defineTool",
+    "isChatEntry",
+    "isEphemeral",
+    "isPermissionMode",
+    "loadProvider",
+    "nearest",
+    "outputFormatNames",
+    "outriderHome",
+    "parseCommand",
+    "parseRule",
+    "parseScript",
+    "permissionModes",
+    "runPrompt",
+    "scrubEnvironment",
+    "toMessages",
+    "toRuntimeError",
+  ],
+  "./testing": ["sessionStoreConformance", "startModelServer"],
+};
+
+describe("the published package", () => {
+  const manifest = JSON.parse(readFileSync(join(runtime, "package.json"), "utf8"));
+
+  it("has exactly the subpaths that are written down", () => {
+    assert.deepEqual(Object.keys(manifest.exports).sort(), Object.keys(published).sort());
+  });
+
+  for (const [subpath, names] of Object.entries(published)) {
+    it(`exports exactly the names that are written down from "${subpath}"`, async () => {
+      const built = await import(join(runtime, manifest.exports[subpath].default));
+      assert.deepEqual(Object.keys(built).sort(), names);
+    });
+
+    it(`has declarations for "${subpath}"`, () => {
+      const declarations = readFileSync(join(runtime, manifest.exports[subpath].types), "utf8");
+      for (const name of names) assert.match(declarations, new RegExp(`\\b${name}\\b`));
+    });
+  }
+
+  it("is imported by its name from the built files", () => {
+    const script = 'import("@outrider/runtime").then((runtime) => console.log(typeof runtime.createQuery))';
+    assert.equal(execFileSync(process.execPath, ["-e", script], { cwd: root, encoding: "utf8" }), "function\n");
+  });
+
+  it("packs nothing but what it needs", () => {
+    for (const folder of ["packages/runtime", "packages/cli"]) {
+      const [packed] = JSON.parse(
+        execFileSync("npm", ["pack", "--dry-run", "--json"], {
+          cwd: join(root, folder),
+          encoding: "utf8",
+          stdio: ["ignore", "pipe", "ignore"],
+        }),
+      );
+      const paths: string[] = packed.files.map((file: { path: string }) => file.path);
+      const stray = paths.filter(
+        (path) => !/^(dist\/|bin\/|package\.json$|README\.md$|LICENSE$)/.test(path) || path.includes(".test."),
+      );
+      assert.deepEqual(stray, [], folder);
+      assert.ok(paths.includes("README.md") && paths.includes("LICENSE"), folder);
+    }
+  });
+});
