@@ -41,6 +41,7 @@ function describeConnections(): void {
     return http;
   };
   const listen = async (server: Server): Promise<number> => {
+    server.keepAliveTimeout = 0; // never the one that hangs up
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     closers.push(() => {
@@ -167,12 +168,17 @@ function describeConnections(): void {
     it("never keeps a process alive that has nothing else to do", async () => {
       const target = await listen(secureServer().server);
       const plain = await listen(createServer((_, response) => response.end("plain hello")));
-      const proxy = await listen(tunnelProxy({ port: target, seen: [] }));
+      const hop = { port: target, seen: [] };
+      const proxy = await listen(tunnelProxy(hop));
+      const secure = createSecureServer({ key, cert });
+      secure.on("connect", (request, socket: Socket, head) => tunnel(request, socket, { ...hop, head }));
+      const secureProxy = await listen(secure);
       const caFile = join(folder, "cert.pem");
       const tasks: [ChildTask, string][] = [
         [{ url: `http://127.0.0.1:${plain}/`, env: {} }, "plain hello"],
         [{ url: `https://127.0.0.1:${target}/`, env: {}, caFile }, "secure hello"],
         [{ url: "https://model.test/", env: { HTTPS_PROXY: `http://127.0.0.1:${proxy}` }, caFile }, "secure hello"],
+        [{ url: "https://model.test/", env: { HTTPS_PROXY: `https://127.0.0.1:${secureProxy}` }, caFile }, "secure hello"],
       ];
       for (const [task, expected] of tasks) {
         assert.deepEqual(await runInChild(task), { code: 0, signal: null, output: expected });

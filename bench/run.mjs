@@ -1,0 +1,89 @@
+// Measures the built command against the floor (floor.mjs) in the same run. See README.md.
+// npm run bench -- [ROW…] [--quick] [--no-fail] [--json FILE] [--node PATH]
+import { execFileSync } from "node:child_process";
+import { existsSync, realpathSync, writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { prepareContestants } from "./contestants.mjs";
+import { measureInstalledSize } from "./installed-size.mjs";
+import { startModel } from "./model-process.mjs";
+import { formatTable } from "./report.mjs";
+import { playScene, scenes } from "./scenes.mjs";
+
+const root = dirname(import.meta.dirname);
+const { values: flags, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: "boolean", default: false },
+    "no-fail": { type: "boolean", default: false },
+    json: { type: "string" },
+    node: { type: "string", default: process.execPath },
+  },
+});
+
+await main();
+
+async function main() {
+  const known = [...scenes.flatMap((scene) => Object.keys(scene.rows)), "size"];
+  const unknown = wanted.filter((name) => !known.includes(name));
+  if (unknown.length > 0) return refuse(`There is no row ${unknown.join(", ")}. The rows are: ${known.join(", ")}`);
+
+  buildIfMissing();
+  const node = realpathSync(flags.node);
+  const machine = describeMachine(node);
+  console.log(`Node ${machine.node}, ${machine.cores} cores (${machine.cpu}), load ${machine.load.toFixed(1)}\n`);
+  const rows = (await measureAll(node)).filter(({ name }) => isWanted(name));
+  console.log(formatTable(rows));
+  if (flags.json) writeFileSync(flags.json, `${JSON.stringify({ machine, rows }, null, 2)}\n`);
+  if (rows.some((row) => row.ok === false) && !flags["no-fail"]) process.exitCode = 1;
+}
+
+async function measureAll(node) {
+  const rows = [];
+  const model = startModel();
+  let contestants;
+  try {
+    contestants = await prepareContestants({ node, model });
+    for (const scene of scenes) {
+      const names = Object.keys(scene.rows);
+      if (!names.some(isWanted)) continue;
+      const skipped = scene.available?.();
+      if (skipped) rows.push(...names.map((name) => ({ name, ...scene.rows[name], skipped })));
+      else rows.push(...(await playScene(scene, { contestants, model, quick: flags.quick, onPair: showProgress(names) })));
+    }
+  } finally {
+    contestants?.remove();
+    model.stop();
+  }
+  if (isWanted("size")) rows.push(measureInstalledSize());
+  return rows;
+}
+
+function isWanted(name) {
+  return wanted.length === 0 || wanted.includes(name);
+}
+
+function buildIfMissing() {
+  const outputs = ["packages/cli/dist/main.js", "packages/runtime/dist/testing.js"];
+  if (outputs.every((file) => existsSync(join(root, file)))) return;
+  execFileSync(process.execPath, [join(root, "scripts/build.mjs"), "--no-types"], { stdio: "inherit" });
+}
+
+function describeMachine(node) {
+  const version = execFileSync(node, ["--version"], { encoding: "utf8" }).trim();
+  return { node: version, platform: process.platform, cores: cpus().length, cpu: cpus()[0]?.model.trim(), load: loadavg()[0] };
+}
+
+/** On a terminal only, and gone when the scene is over. */
+function showProgress(names) {
+  return (share) => {
+    if (!process.stderr.isTTY) return;
+    process.stderr.write(share < 1 ? `\r\x1b[K${names.join(", ")} ${Math.round(share * 100)}%` : "\r\x1b[K");
+  };
+}
+
+function refuse(message) {
+  console.error(message);
+  process.exitCode = 64;
+}

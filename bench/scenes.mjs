@@ -1,0 +1,136 @@
+import { existsSync } from "node:fs";
+import { runChild, runForCpu, runForMemory } from "./children.mjs";
+import { buildingTurns, measuredTurns, textDeltas, toolCalls } from "./scripts.mjs";
+import { median, summarize } from "./statistics.mjs";
+
+const atOnce = 20;
+const historyBytes = 2_000_000;
+
+/** Every scene is played by both contestants in turn; `measure` gives one number per row. `target` is the most that ours may be of the floor. */
+export const scenes = [
+  {
+    script: "answer",
+    format: "text",
+    repetitions: { full: 41, quick: 9 },
+    rows: {
+      "first-request": { what: "spawn to first request", unit: "ms", target: 1.6 },
+      "one-answer": { what: "spawn to exit, one answer", unit: "ms", target: 1.6 },
+    },
+    async measure({ command, settings, model }) {
+      const { spawnedAt, endedAt } = await runChild(command, settings);
+      const [first] = requestsIn(await model.seen());
+      return { "first-request": first.at - spawnedAt, "one-answer": endedAt - spawnedAt };
+    },
+  },
+  {
+    script: "toolCalls",
+    format: "text",
+    repetitions: { full: 15, quick: 3 },
+    rows: { "tool-turn": { what: `a turn with a trivial call (of ${toolCalls})`, unit: "ms", target: 2 } },
+    async measure({ command, settings, model }) {
+      await runChild(command, settings);
+      const turns = turnsIn(await model.seen());
+      expect(turns.length === toolCalls, `${toolCalls} tool calls, not ${turns.length}`);
+      return { "tool-turn": turns.reduce((sum, turn) => sum + turn.ms, 0) / turns.length };
+    },
+  },
+  {
+    script: "deltas",
+    format: "stream-json",
+    repetitions: { full: 11, quick: 3 },
+    rows: { "stream-cpu": { what: `CPU of ${textDeltas} deltas as stream-json`, unit: "ms", target: 2.5 } },
+    async measure({ command, settings }) {
+      const { cpuMs, lines } = await runForCpu(command, settings);
+      expectDeltas(lines);
+      return { "stream-cpu": cpuMs };
+    },
+  },
+  {
+    script: "answer",
+    format: "text",
+    available: hasProc,
+    repetitions: { full: 11, quick: 3 },
+    rows: { "memory-answer": { what: "peak memory, one answer", unit: "MB", target: 1.7 } },
+    async measure({ command, settings }) {
+      return { "memory-answer": (await runForMemory(command, settings)).peakMb };
+    },
+  },
+  {
+    script: "deltas",
+    format: "stream-json",
+    available: hasProc,
+    repetitions: { full: 9, quick: 3 },
+    rows: { "memory-stream": { what: `peak memory, ${textDeltas} deltas`, unit: "MB", target: 1.7 } },
+    async measure({ command, settings }) {
+      const { peakMb, lines } = await runForMemory(command, settings);
+      expectDeltas(lines);
+      return { "memory-stream": peakMb };
+    },
+  },
+  {
+    script: "history",
+    format: "text",
+    repetitions: { full: 9, quick: 3 },
+    rows: { "long-history": { what: "a turn at 2 MB of history", unit: "ms", target: 1.5 } },
+    async measure({ command, settings, model }) {
+      await runChild(command, settings);
+      const turns = turnsIn(await model.seen()).slice(buildingTurns + 1);
+      const smallest = Math.min(...turns.map((turn) => turn.bytes));
+      expect(turns.length === measuredTurns, `${measuredTurns} turns, not ${turns.length}`);
+      expect(smallest >= historyBytes && smallest < historyBytes * 1.1, `requests of 2 MB, not of ${smallest} bytes`);
+      return { "long-history": median(turns.map((turn) => turn.ms)) };
+    },
+  },
+  {
+    script: "answer",
+    format: "text",
+    repetitions: { full: 7, quick: 2 },
+    rows: { parallel: { what: `${atOnce} runs at once`, unit: "ms", target: 2 } },
+    async measure({ command, settings }) {
+      const runs = await Promise.all(Array.from({ length: atOnce }, () => runChild(command, settings)));
+      return { parallel: Math.max(...runs.map((run) => run.endedAt)) - Math.min(...runs.map((run) => run.spawnedAt)) };
+    },
+  },
+];
+
+/** Floor, ours, floor, ours: what the machine does meanwhile hits both. The first pair warms up and is not counted. */
+export async function playScene(scene, { contestants, model, quick, onPair }) {
+  const numbers = { floor: [], ours: [] };
+  const repetitions = scene.repetitions[quick ? "quick" : "full"];
+  for (let pair = 0; pair <= repetitions; pair++) {
+    onPair(pair / repetitions);
+    for (const side of ["floor", "ours"]) {
+      const settings = contestants.settings(await model.play(scene.script));
+      const measured = await scene.measure({ command: contestants.commands[side](scene.format), settings, model });
+      if (pair > 0) numbers[side].push(measured);
+    }
+  }
+  return Object.entries(scene.rows).map(([name, row]) => {
+    const [floor, ours] = [numbers.floor, numbers.ours].map((list) => summarize(list.map((measured) => measured[name])));
+    const ratio = ours.median / floor.median;
+    return { name, ...row, floor, ours, ratio, ok: ratio <= row.target };
+  });
+}
+
+function requestsIn({ marks }) {
+  return marks.filter((mark) => mark.type === "request");
+}
+
+/** A turn is what the client does between the end of one answer and its next request: the server's own time is not in it. */
+function turnsIn({ marks }) {
+  const requests = requestsIn({ marks });
+  const answers = marks.filter((mark) => mark.type === "answered");
+  return requests.slice(1).map((request, index) => ({ ms: request.at - answers[index].at, bytes: request.bytes }));
+}
+
+function expectDeltas(lines) {
+  expect(lines >= textDeltas, `at least ${textDeltas} lines, not ${lines}`);
+}
+
+function expect(condition, expectation) {
+  if (!condition) throw new Error(`The scene did not play as written: expected ${expectation}`);
+}
+
+function hasProc() {
+  return existsSync("/proc/self/status") ? undefined : "needs /proc";
+}
