@@ -2,8 +2,8 @@
 
 export const toolCalls = 50;
 export const textDeltas = 20_000;
-export const historyFiles = 88;
-export const historyFileBytes = 24_000;
+export const historyFiles = 80;
+export const historyFileBytes = 23_500;
 /** Turns at full history that are measured, after one that is not. */
 export const measuredTurns = 24;
 const readsAtOnce = 8;
