@@ -70,7 +70,7 @@ export function retryAfter(headers: Readonly<Record<string, string>>, now: numbe
   if (value === undefined) return undefined;
   const seconds = toNumber(value);
   if (seconds !== undefined) return Math.round(seconds * 1_000);
-  const date = Date.parse(value);
+  const date = value.includes(":") ? Date.parse(value) : Number.NaN; // Date.parse takes nearly anything for a date
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
