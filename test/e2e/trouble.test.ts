@@ -146,21 +146,18 @@ describe("signals", () => {
     );
   });
 
-  it("a second SIGINT ends with 130", async () => {
-    // A reader that takes nothing keeps the first signal from ending the run by itself.
-    const { env, server } = await model([{ text: "x".repeat(4_000_000), chunkBytes: 65_536 }, { text: "" }], home);
-    const child = spawn(process.execPath, [bin, ...stream], {
-      env: { ...process.env, ...env },
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    await eventually(() => server.requests.length === 1, "the request");
-    await eventually(() => child.stdout.readableLength > 0, "output that nobody reads");
-    const code = new Promise((resolve) => child.on("exit", resolve));
+  it("a second SIGINT ends with 130, and still ends the tools", async () => {
+    const marker = `32${Math.floor(Math.random() * 1e6)}.25`;
+    // Deaf to the first signal's SIGTERM, so that the run is still ending when the second one comes.
+    const command = `trap '' TERM; while true; do sleep ${marker}; done`;
+    const { env } = await model([{ text: "Starting.", calls: [{ name: "Bash", input: { command } }] }], home);
+    const { child, done } = start([...stream, "--allowedTools", "Bash"], { env });
+    await eventually(() => processesWith(`sleep\0${marker}`).length === 1, "the sleeper");
     child.kill("SIGINT");
-    await new Promise((resolve) => setTimeout(resolve, 200)); // two signals of one kind at once are one
+    await new Promise((resolve) => setTimeout(resolve, 50)); // two signals of one kind at once are one
     child.kill("SIGINT");
-    assert.equal(await code, 130);
-    child.stdout.destroy();
+    assert.equal((await done).code, 130);
+    assert.deepEqual(processesWith(`sleep\0${marker}`), []);
   });
 });
 

@@ -40,7 +40,8 @@ export async function runOnce(args: Arguments): Promise<number> {
     const outcome = await runPrompt(session, prompt, { format, output });
     progress?.stop();
     if (!output.closed) await explain(outcome, session, flags);
-    return exitCodeOf(outcome);
+    await session.shutdown();
+    return signals.insisted ? exitCodes.killed : exitCodeOf(outcome);
   } finally {
     progress?.stop();
     await session.shutdown();

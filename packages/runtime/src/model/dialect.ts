@@ -7,6 +7,8 @@ import type { ModelEvent, ModelRequest } from "./model.ts";
  */
 export interface Dialect {
   readonly id: string;
+  /** Takes `outputSchema` and makes the model answer with JSON of that shape. */
+  readonly nativeSchema: boolean;
   encode(request: ModelRequest): JsonObject;
   /** A fresh decoder for one answer; `provider` goes into the message's `model`. */
   decoder(request: ModelRequest, provider: string): Decoder;

@@ -13,8 +13,16 @@ export type ModelRequest = {
   readonly temperature?: number;
   /** Tokens the model may think with before it answers; absent = no thinking asked for. */
   readonly thinkingTokens?: number;
+  /** How hard the model should think, where it takes a word for that instead of a number of tokens. */
+  readonly effort?: Effort;
+  /** JSON Schema the final answer must fit; set only for dialects with `nativeSchema`. */
+  readonly outputSchema?: JsonObject;
   readonly stopSequences?: readonly string[];
+  /** The profile's own options for its provider: added to the request body as they are. */
+  readonly options?: JsonObject;
 };
+
+export type Effort = "minimal" | "low" | "medium" | "high";
 
 export type ModelEvent =
   | { type: "text.delta"; text: string }

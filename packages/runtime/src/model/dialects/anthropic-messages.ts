@@ -18,7 +18,7 @@ import type { ModelEvent, ModelRequest } from "../model.ts";
 const dialectId = "anthropic-messages";
 
 /** The wire format of Anthropic's Messages API, streaming. */
-export const anthropicMessages: Dialect = { id: dialectId, encode, decoder: createDecoder };
+export const anthropicMessages: Dialect = { id: dialectId, nativeSchema: false, encode, decoder: createDecoder };
 
 /** The typed failure behind an HTTP answer of this wire that is no 2xx. */
 export function anthropicHttpError(failure: HttpFailure): RuntimeError {
@@ -50,6 +50,8 @@ function encode(request: ModelRequest): JsonObject {
     // With thinking the API takes no other temperature than its own.
     ...(request.temperature !== undefined && thinking === 0 && { temperature: request.temperature }),
     ...(request.stopSequences && request.stopSequences.length > 0 && { stop_sequences: [...request.stopSequences] }),
+    ...(request.effort && { output_config: { effort: request.effort === "minimal" ? "low" : request.effort } }),
+    ...request.options,
     stream: true,
   };
 }
