@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { runChild } from "./children.mjs";
@@ -12,28 +12,35 @@ const root = dirname(import.meta.dirname);
  */
 export async function prepareContestants({ node, model }) {
   const folder = mkdtempSync(join(tmpdir(), "outrider-bench-"));
-  const project = join(folder, "project");
-  const installed = join(folder, "outrider");
-  for (const part of ["bin", "dist", "package.json"]) {
-    cpSync(join(root, "packages/cli", part), join(installed, part), { recursive: true });
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const project = join(folder, "project");
+    const requestFile = join(folder, "request.json");
+    const program = install(join(folder, "outrider"));
+    const env = environment({ folder, node });
+    const settings = (url) => ({ cwd: project, env: { ...env, ANTHROPIC_BASE_URL: url } });
+    const flags = ["-p", "Do what you were told.", "--allowedTools", "Bash", "--output-format"];
+    const commands = {
+      floor: (format) => [node, join(import.meta.dirname, "floor.mjs"), requestFile, join(folder, "journal.jsonl"), format],
+      ours: (format) => [node, program, ...flags, format],
+    };
+    writeProject(project);
+    await runChild(commands.ours("text"), settings(await model.play("answer")));
+    writeFileSync(requestFile, JSON.stringify((await model.seen()).firstRequest));
+    return { commands, settings, remove };
+  } catch (error) {
+    remove();
+    throw error;
   }
-  writeProject(project);
-  const env = environment({ folder, node });
-  const settings = (url) => ({ cwd: project, env: { ...env, ANTHROPIC_BASE_URL: url } });
-  const product = (format) => [
-    ...[node, join(installed, "bin/outrider.mjs"), "-p", "Do what you were told.", "--output-format", format],
-    ...["--allowedTools", "Bash"],
-  ];
-  const requestFile = join(folder, "request.json");
-  await runChild(product("text"), settings(await model.play("answer")));
-  writeFileSync(requestFile, JSON.stringify((await model.seen()).firstRequest));
-  const floor = (format) => [node, join(import.meta.dirname, "floor.mjs"), requestFile, join(folder, "journal.jsonl"), format];
-  return {
-    /** Command lines by output format. */
-    commands: { floor, ours: product },
-    settings,
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
+}
+
+/** Returns the file that Node runs. */
+function install(folder) {
+  const { bin } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
+  for (const part of ["bin", "dist", "package.json"]) {
+    cpSync(join(root, "packages/cli", part), join(folder, part), { recursive: true });
+  }
+  return join(folder, bin.outrider);
 }
 
 function writeProject(project) {

@@ -18,10 +18,14 @@ process.on("message", async (order) => {
     server = await startModelServer({ replies: scripts[order.script]() });
     process.send({ url: server.url });
   } else {
-    process.send({ marks, firstRequest: server.requests[0]?.body });
+    process.send({ marks, firstRequest: server.requests[0]?.body, failedCalls: failedCalls(server.requests.at(-1)?.body) });
   }
 });
 
 function mark(type, facts) {
   marks.push({ type, at: Number(process.hrtime.bigint()) / 1e6, ...facts });
+}
+
+function failedCalls({ messages = [] } = {}) {
+  return messages.flatMap(({ content }) => content).filter((block) => block.type === "tool_result" && block.is_error).length;
 }

@@ -65,8 +65,7 @@ function isWanted(name) {
 }
 
 function buildIfMissing() {
-  const outputs = ["packages/cli/dist/main.js", "packages/runtime/dist/testing.js"];
-  if (outputs.every((file) => existsSync(join(root, file)))) return;
+  if (["packages/cli/dist", "packages/runtime/dist"].every((folder) => existsSync(join(root, folder)))) return;
   execFileSync(process.execPath, [join(root, "scripts/build.mjs"), "--no-types"], { stdio: "inherit" });
 }
 

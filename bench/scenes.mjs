@@ -31,7 +31,7 @@ export const scenes = [
       await runChild(command, settings);
       const turns = turnsIn(await model.seen());
       expect(turns.length === toolCalls, `${toolCalls} tool calls, not ${turns.length}`);
-      return { "tool-turn": turns.reduce((sum, turn) => sum + turn.ms, 0) / turns.length };
+      return { "tool-turn": median(turns.map((turn) => turn.ms)) };
     },
   },
   {
@@ -117,7 +117,8 @@ function requestsIn({ marks }) {
 }
 
 /** A turn is what the client does between the end of one answer and its next request: the server's own time is not in it. */
-function turnsIn({ marks }) {
+function turnsIn({ marks, failedCalls }) {
+  expect(failedCalls === 0, `every call to succeed, not ${failedCalls} failures`);
   const requests = requestsIn({ marks });
   const answers = marks.filter((mark) => mark.type === "answered");
   return requests.slice(1).map((request, index) => ({ ms: request.at - answers[index].at, bytes: request.bytes }));

@@ -1,9 +1,9 @@
 // Builds both packages: bundles with esbuild, declarations with tsc. One command, about two seconds.
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const runtime = join(root, "packages/runtime");
@@ -21,27 +21,99 @@ const shared = {
   minifyWhitespace: true,
   chunkNames: "chunk-[name]-[hash]",
   define: { OUTRIDER_VERSION: JSON.stringify(readPackage(cli).version) },
+  write: false,
   logLevel: "warning",
 };
 
-rmSync(join(runtime, "dist"), { recursive: true, force: true });
-rmSync(join(cli, "dist"), { recursive: true, force: true });
-
 const entries = Object.values(readPackage(runtime).exports).map((target) => join(runtime, target["outrider-source"]));
-const [, cliBuild] = await Promise.all([
+const [library, command] = await Promise.all([
   build({ ...shared, entryPoints: entries, outdir: join(runtime, "dist"), packages: "external" }),
   build({
     ...shared,
+    minifyIdentifiers: true,
     entryPoints: [join(cli, "src/main.ts")],
     outdir: join(cli, "dist"),
     external: ["@vscode/ripgrep"],
     metafile: true,
   }),
 ]);
-// What each output file is made of: the start-up test reads which sources the command loads before it needs them.
-writeFileSync(join(cli, "dist/meta.json"), JSON.stringify(cliBuild.metafile));
+const commandFiles = await linkCommand(command);
+
+// Only now is the last build gone: one that fails leaves it in place.
+write(
+  join(runtime, "dist"),
+  library.outputFiles.map((file) => ({ name: basename(file.path), text: file.text })),
+);
+// What each file is made of: the start-up test reads which sources the command loads before it needs them.
+write(join(cli, "dist"), [...commandFiles, { name: "meta.json", text: JSON.stringify(command.metafile) }]);
 
 if (!process.argv.includes("--no-types")) {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   execFileSync(process.execPath, [tsc, "-p", join(runtime, "tsconfig.build.json")], { stdio: "inherit" });
+}
+
+/**
+ * The command's files as CommonJS: what every run needs in `main.cjs`, the rest in files that are read when they are asked for.
+ * esbuild splits ES modules only, into many small files, and Node 20 takes 25 ms longer to start from those.
+ */
+async function linkCommand({ outputFiles, metafile }) {
+  const chunks = new Map(await Promise.all(outputFiles.map(async (file) => [basename(file.path), await toCommonJs(file.text)])));
+  const main = "main.js";
+  const run = [...chunks.keys()].find((name) => name.startsWith("chunk-run-"));
+  const core = staticallyReachable(metafile, [main, run]);
+  const definition = (name) => `${JSON.stringify(`./${name}`)}:(function(module,exports,require){${chunks.get(name)}})`;
+  const linker = [
+    `"use strict";const defined={${[...core].map(definition).join(",\n")}},loaded={};`,
+    "function load(id){",
+    '  if(!id.startsWith("./"))return require(id);',
+    "  if(loaded[id])return loaded[id].exports;",
+    "  const module=loaded[id]={exports:{}};",
+    // A file of ours holds one function of the same form as those in here.
+    '  const body=defined[id]??require(id.replace(/\\.js$/,".cjs"));',
+    "  body(module,module.exports,load);return module.exports;",
+    "}",
+    `load("./${main}");`,
+  ].join("\n");
+  const rest = [...chunks.keys()].filter((name) => !core.has(name));
+  return [
+    { name: "main.cjs", text: `${linker}\n` },
+    ...rest.map((name) => ({
+      name: name.replace(/\.js$/, ".cjs"),
+      text: `module.exports=(function(module,exports,require){${chunks.get(name)}});\n`,
+    })),
+  ];
+}
+
+function staticallyReachable(metafile, names, seen = new Set()) {
+  const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
+  for (const name of names) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const imported = outputs.get(name).imports.filter(({ kind, external }) => kind === "import-statement" && !external);
+    staticallyReachable(
+      metafile,
+      imported.map(({ path }) => basename(path)),
+      seen,
+    );
+  }
+  return seen;
+}
+
+async function toCommonJs(source) {
+  // ripgrep's package is an ES module, which `require` cannot load on Node 20: that import stays what it is.
+  const kept = 'import("@vscode/ripgrep")';
+  const { code } = await transform(source.replaceAll(kept, "__ripgrep()"), {
+    format: "cjs",
+    platform: "node",
+    target: "node20.19",
+    minify: true,
+    supported: { "dynamic-import": false },
+  });
+  return code.replaceAll("__ripgrep()", kept);
+}
+
+function write(folder, files) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const { name, text } of files) writeFileSync(join(folder, name), text);
 }

@@ -8,7 +8,7 @@ const LAYERS = {
   util: { folders: [], modules: ["node:"] },
   protocol: { folders: [], modules: [] },
   model: { folders: ["util", "protocol"], modules: ["node:", "eventsource-parser"] },
-  workspace: { folders: ["protocol"], modules: ["node:"] },
+  workspace: { folders: ["util", "protocol"], modules: ["node:"] },
   permissions: { folders: ["protocol"], modules: ["node:path"] },
   journal: { folders: ["util", "protocol"], modules: ["node:"] },
   context: { folders: [], modules: [] },
@@ -20,10 +20,10 @@ const LAYERS = {
   engine: { folders: ["util", "protocol", "model", "workspace", "permissions", "tools"], modules: [] },
   session: {
     folders: ["util", "protocol", "model", "workspace", "permissions", "journal", "context", "tools", "commands", "engine"],
-    modules: ["node:crypto"],
+    modules: [],
   },
   settings: { folders: ["util", "protocol", "model"], modules: ["node:"] },
-  transports: { folders: ["util", "protocol", "commands", "session"], modules: ["node:"] },
+  transports: { folders: ["util", "protocol", "model", "commands", "session"], modules: ["node:"] },
   testing: { folders: ["util", "protocol", "model", "journal"], modules: ["node:"] },
   exports: {
     folders: [

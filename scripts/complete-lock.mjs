@@ -11,9 +11,17 @@ for (const [place, entry] of Object.entries({ ...lock.packages })) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
     const at = `node_modules/${name}`;
     if (lock.packages[at] || !place.startsWith("node_modules/")) continue;
-    const [, os, cpu, libc] = /-(android|darwin|linux|win32|freebsd|openbsd|netbsd|sunos|aix)-([a-z0-9]+?)(?:-(musl))?$/.exec(name) ?? [];
+    const [, os, cpu, libc] =
+      /-(android|darwin|linux|win32|freebsd|openbsd|netbsd|sunos|aix)-([a-z0-9]+?)(?:-(musl))?$/.exec(name) ?? [];
     if (!os) throw new Error(`${name} names no platform: add it to the lock by hand`);
-    lock.packages[at] = { version, cpu: [cpu], ...(entry.dev && { dev: true }), ...(libc && { libc: [libc] }), optional: true, os: [os] };
+    lock.packages[at] = {
+      version,
+      cpu: [cpu],
+      ...(entry.dev && { dev: true }),
+      ...(libc && { libc: [libc] }),
+      optional: true,
+      os: [os],
+    };
     added++;
   }
 }

@@ -25,7 +25,7 @@ describe("the way to the first request", () => {
     writeFileSync(join(temp, "bare.mjs"), report);
     writeFileSync(
       join(temp, "probe.mjs"),
-      `${report} process.argv.splice(2, 99, "-p", "hi"); await import(${JSON.stringify(join(cli, "bin/outrider.mjs"))});`,
+      `${report} process.argv.splice(2, 99, "-p", "hi"); await import(${JSON.stringify(join(cli, "bin/outrider.js"))});`,
     );
     const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: server.url, OUTRIDER_HOME: temp };
     const bare = await modulesOf("bare.mjs", env);

@@ -6,7 +6,7 @@ import { after } from "node:test";
 import { type ModelServerOptions, startModelServer } from "../../packages/runtime/src/testing/model-server.ts";
 
 export const projectRoot: string = process.env["OUTRIDER_ROOT"] ?? process.cwd();
-export const bin: string = join(projectRoot, "packages/cli/bin/outrider.mjs");
+export const bin: string = join(projectRoot, "packages/cli/bin/outrider.js");
 
 /** The Node that runs the command: the one that runs the tests, so that `npm test -- --node PATH` tests the product on it. */
 const node = process.execPath;

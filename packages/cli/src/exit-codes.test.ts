@@ -11,7 +11,9 @@ describe("the exit code", () => {
     const table: [Outcome, number][] = [
       [{ type: "completed", text: "" }, 0],
       [{ type: "stopped", limit: "max-turns", text: "" }, 75],
+      [{ type: "stopped", limit: "max-budget", text: "" }, 137],
       [{ type: "cancelled", cause: "signal", text: "" }, 124],
+      [{ type: "cancelled", cause: "deadline", text: "" }, 124],
       [{ type: "cancelled", cause: "output-closed", text: "" }, 124],
       [failed("usage"), 64],
       [failed("no-input"), 66],
@@ -20,6 +22,8 @@ describe("the exit code", () => {
       [failed("storage-failed"), 78],
       [failed("model-refusal"), 2],
       [failed("model-empty-answer"), 2],
+      [failed("output-schema"), 2],
+      [failed("replay-mismatch"), 65],
       [failed("provider-auth"), 1],
       [failed("internal"), 1],
     ];

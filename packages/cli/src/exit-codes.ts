@@ -6,6 +6,7 @@ export const exitCodes = {
   error: 1,
   assistantError: 2,
   usage: 64,
+  dataMismatch: 65,
   noInput: 66,
   maxTurns: 75,
   config: 78,
@@ -23,6 +24,8 @@ const byErrorCode: Partial<Record<ErrorCode, number>> = {
   "model-refusal": exitCodes.assistantError,
   "model-empty-answer": exitCodes.assistantError,
   "model-output-limit": exitCodes.assistantError,
+  "output-schema": exitCodes.assistantError,
+  "replay-mismatch": exitCodes.dataMismatch,
 };
 
 export function exitCodeOf(outcome: Outcome): number {
@@ -30,7 +33,7 @@ export function exitCodeOf(outcome: Outcome): number {
     case "completed":
       return exitCodes.success;
     case "stopped":
-      return exitCodes.maxTurns;
+      return outcome.limit === "max-turns" ? exitCodes.maxTurns : exitCodes.maxBudget;
     case "cancelled":
       return exitCodes.cancelled;
     case "failed":

@@ -1,3 +1,14 @@
+export const flagGroups = [
+  "Prompt",
+  "Output",
+  "Model",
+  "Limits",
+  "Permissions",
+  "Session",
+  "Record and replay",
+  "Other",
+] as const;
+
 /** Every flag of the command, once: the parser, the help text and the suggestions all read this list. */
 export type Flag = {
   readonly name: string;
@@ -7,7 +18,7 @@ export type Flag = {
   readonly kind: "switch" | "value" | "list";
   readonly placeholder?: string;
   readonly choices?: readonly string[];
-  readonly group: "Prompt" | "Output" | "Model" | "Permissions" | "Session" | "Other";
+  readonly group: (typeof flagGroups)[number];
   readonly help: string;
 };
 
@@ -32,21 +43,94 @@ export const flags = [
   },
   { name: "verbose", kind: "switch", group: "Output", help: "Say on stderr what happens, also when it is no terminal" },
   { name: "quiet", short: "q", kind: "switch", group: "Output", help: "No progress on stderr, only errors" },
-  { name: "model", short: "m", kind: "value", placeholder: "MODEL", group: "Model", help: "The model to ask" },
+  {
+    name: "model",
+    short: "m",
+    kind: "value",
+    placeholder: "MODEL",
+    group: "Model",
+    help: "The model to ask; PROVIDER/MODEL names both",
+  },
   {
     name: "provider",
     kind: "value",
     placeholder: "NAME",
     group: "Model",
-    help: "anthropic, or scripted (with --model FILE: a JSON list of replies)",
+    help: "A provider or a profile of your settings (outrider providers list); scripted with --model FILE answers from a JSON list of replies",
+  },
+  {
+    name: "fallback-model",
+    kind: "value",
+    placeholder: "MODEL",
+    group: "Model",
+    help: "Ask this one when the provider stays overloaded or out of reach",
+  },
+  {
+    name: "effort",
+    kind: "value",
+    placeholder: "LEVEL",
+    choices: ["minimal", "low", "medium", "high"],
+    group: "Model",
+    help: "How hard the model should think: minimal, low, medium, high",
+  },
+  {
+    name: "thinking",
+    kind: "value",
+    placeholder: "TOKENS",
+    group: "Model",
+    help: "Let the model think with up to this many tokens",
+  },
+  { name: "max-tokens", kind: "value", placeholder: "N", group: "Model", help: "Tokens of one answer" },
+  { name: "temperature", kind: "value", placeholder: "T", group: "Model", help: "0 to 2" },
+  {
+    name: "json-schema",
+    kind: "value",
+    placeholder: "FILE|JSON",
+    group: "Output",
+    help: "The answer must fit this JSON Schema; it is in structured_output of the result, or exit code 2",
   },
   {
     name: "max-turns",
     kind: "value",
     placeholder: "N",
-    group: "Model",
+    group: "Limits",
     help: "Ask the model at most N times, then stop with exit code 75",
   },
+  {
+    name: "max-budget-usd",
+    kind: "value",
+    placeholder: "USD",
+    group: "Limits",
+    help: "Stop before the next model call once more than this is spent, with exit code 137",
+  },
+  {
+    name: "allow-unknown-price",
+    kind: "switch",
+    group: "Limits",
+    help: "Keep a budget although the price of the model is not known",
+  },
+  {
+    name: "deadline",
+    kind: "value",
+    placeholder: "TIME",
+    group: "Limits",
+    help: "End the run after TIME (90s, 15m, 2h), with a result and exit code 124",
+  },
+  {
+    name: "record",
+    kind: "value",
+    placeholder: "FILE",
+    group: "Record and replay",
+    help: "Write the model's answers to FILE, free of keys and of this machine's paths",
+  },
+  {
+    name: "replay",
+    kind: "value",
+    placeholder: "FILE|ID",
+    group: "Record and replay",
+    help: "Answer from a recording or a session instead of a model; exit code 65 when a request differs",
+  },
+  { name: "replay-lenient", kind: "switch", group: "Record and replay", help: "Say what differs and go on" },
   {
     name: "permission-mode",
     kind: "value",

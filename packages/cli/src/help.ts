@@ -1,6 +1,4 @@
-import { type Flag, flags } from "./flags.ts";
-
-const groups: readonly Flag["group"][] = ["Prompt", "Output", "Model", "Permissions", "Session", "Other"];
+import { type Flag, flagGroups, flags } from "./flags.ts";
 
 export function helpText(version: string): string {
   return [
@@ -11,18 +9,20 @@ export function helpText(version: string): string {
     '  git diff | outrider -p "review this"           stdin is added to the prompt',
     "  outrider - < prompt.md                         the prompt comes from stdin",
     "  outrider demo                                  see a whole run: no key, no network",
+    "  outrider providers list|test|add               who can be asked, whether it works, how to set it up",
+    "  outrider models [PROVIDER]                     models with their windows and prices",
     "",
-    ...groups.flatMap((group) => [`${group}:`, ...flags.filter((flag) => flag.group === group).flatMap(describeFlag), ""]),
+    ...flagGroups.flatMap((group) => [`${group}:`, ...flags.filter((flag) => flag.group === group).flatMap(describeFlag), ""]),
     "Exit codes:",
-    "  0 success · 1 error · 2 the model refused or gave no usable answer · 64 wrong usage · 66 no input",
-    "  75 --max-turns reached · 78 configuration, provider or storage missing · 124 stopped by a signal or closed output",
-    "  130 stopped by a second Ctrl-C",
+    "  0 success · 1 error · 2 the model refused, gave no usable answer or did not fit the schema · 64 wrong usage",
+    "  65 a replay differs · 66 no input · 75 --max-turns · 78 configuration, provider or storage missing",
+    "  124 stopped by a signal, a deadline or a closed output · 130 second Ctrl-C · 137 --max-budget-usd",
     "",
     "Environment:",
-    "  ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, ANTHROPIC_MODEL   the provider",
-    "  HTTPS_PROXY, HTTP_PROXY, NO_PROXY, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS          the way to it",
-    "  OUTRIDER_HOME       where sessions are kept (~/.outrider)",
-    "  OUTRIDER_MAX_RETRIES, OUTRIDER_CONNECT_TIMEOUT_MS, OUTRIDER_IDLE_TIMEOUT_MS    and more: see the README",
+    "  ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, …   the provider: outrider providers list",
+    "  HTTPS_PROXY, HTTP_PROXY, NO_PROXY, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS   the way to it",
+    "  OUTRIDER_HOME   where settings.json, models.json and sessions are kept (~/.outrider)",
+    "  OUTRIDER_MAX_RETRIES, OUTRIDER_CONNECT_TIMEOUT_MS, OUTRIDER_IDLE_TIMEOUT_MS   and more: see the README",
     "",
     "Examples:",
     '  outrider -p "why does the test fail?" --output-format json | jq -r .result',

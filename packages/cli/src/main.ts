@@ -3,7 +3,9 @@ import { exitCodes } from "./exit-codes.ts";
 
 declare const OUTRIDER_VERSION: string;
 
-process.exitCode = await main(process.argv.slice(2));
+void main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});
 
 async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === "demo") return await (await import("./commands/demo.ts")).runDemo(argv.slice(1));

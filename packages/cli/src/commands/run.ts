@@ -1,27 +1,34 @@
-import { randomUUID } from "node:crypto";
-import { realpathSync, statSync } from "node:fs";
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
   createClaudeFormat,
   createFileStore,
+  createIdSeries,
+  type Effort,
   InteractiveSession,
   isPermissionMode,
+  type JsonObject,
   LineOutput,
+  loadCatalogOverride,
   loadProvider,
+  loadUserSettings,
   type Outcome,
   type OutputFormatName,
-  outriderHome,
   outputFormatNames,
+  outriderHome,
   parseRule,
+  type Provider,
   RuntimeError,
+  randomUuid,
   runPrompt,
-  scrubEnvironment,
   type SessionOptions,
+  scrubEnvironment,
   toRuntimeError,
 } from "@outrider/runtime";
 import type { Arguments } from "../args.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags.ts";
+import { duration, numberBetween, positiveInteger, positiveNumber } from "../numbers.ts";
 import { readPrompt } from "../prompt.ts";
 import { watchSignals } from "../signals.ts";
 
@@ -29,20 +36,32 @@ import { watchSignals } from "../signals.ts";
 export async function runOnce(args: Arguments): Promise<number> {
   const { flags } = args;
   const formatName = formatOf(flags["output-format"]);
-  const options = await sessionOptions(flags);
+  const deadlineMs = flags.deadline === undefined ? undefined : duration("--deadline", flags.deadline);
+  const { options, replay } = await sessionOptions(flags);
   const prompt = await readPrompt({ positionals: args.positionals, stdin: process.stdin, warn: complain });
   const session = new InteractiveSession(options);
   const output = new LineOutput(process.stdout);
-  const format = createClaudeFormat(formatName, { sessionId: session.id, newId: randomUUID });
+  const { catalogOverride } = options;
+  const format = createClaudeFormat(formatName, {
+    sessionId: session.id,
+    newId: createIdSeries(),
+    ...(catalogOverride && { catalogOverride }),
+  });
   const signals = watchSignals({ stop: () => session.abort("signal"), exitCode: exitCodes.cancelled });
+  const timer = deadlineMs === undefined ? undefined : setTimeout(() => session.abort("deadline"), deadlineMs);
   const progress = await showProgress(session, flags);
   try {
     const outcome = await runPrompt(session, prompt, { format, output });
     progress?.stop();
     if (!output.closed) await explain(outcome, session, flags);
     await session.shutdown();
+    if (outcome.type === "completed" && replay && replay.remaining > 0) {
+      complain(`the run ended, but the recording has ${replay.remaining} more answers`);
+      return flags["replay-lenient"] ? exitCodes.success : exitCodes.dataMismatch;
+    }
     return signals.insisted ? exitCodes.killed : exitCodeOf(outcome);
   } finally {
+    clearTimeout(timer);
     progress?.stop();
     await session.shutdown();
     signals.close();
@@ -60,35 +79,101 @@ export async function failEarly(thrown: unknown, formatName: string | undefined)
   if (error.code === "internal" && error.cause instanceof Error) process.stderr.write(`${error.cause.stack}\n`);
   if (formatName === "json" || formatName === "stream-json") {
     const output = new LineOutput(process.stdout);
-    output.write(createClaudeFormat(formatName, { sessionId: "", newId: randomUUID }).end(outcome));
+    output.write(await createClaudeFormat(formatName, { sessionId: "", newId: createIdSeries() }).end(outcome));
     await output.drain();
   }
   return exitCodeOf(outcome);
 }
 
-async function sessionOptions(flags: FlagValues): Promise<SessionOptions> {
+type Planned = { options: SessionOptions; replay: { readonly remaining: number } | undefined };
+
+async function sessionOptions(flags: FlagValues): Promise<Planned> {
   const env = process.env;
-  const sessionId = flags["session-id"] ?? randomUUID();
+  const sessionId = flags["session-id"] ?? randomUuid();
   const home = outriderHome(env);
+  const cwd = workingDirectory(flags.cwd);
   const mode = flags["permission-mode"];
   for (const rule of [...(flags.allowedTools ?? []), ...(flags.disallowedTools ?? [])]) parseRule(rule);
-  return {
-    cwd: workingDirectory(flags.cwd),
-    provider: await loadProvider(
-      { ...(flags.provider && { provider: flags.provider }), ...(flags.model && { model: flags.model }) },
-      env,
-    ),
+  const limits = limitOptions(flags);
+  const settings = await loadUserSettings(home);
+  const catalogOverride = await loadCatalogOverride(home);
+  const { provider, replay, providerOptions } = await chooseProvider(flags, { settings, home, cwd });
+  const options: SessionOptions = {
+    cwd,
+    provider,
     sessionId,
     env: scrubEnvironment(env),
     overflowDirectory: join(home, "overflow", sessionId),
+    ...limits,
+    ...(providerOptions && { providerOptions }),
+    ...(catalogOverride && { catalogOverride }),
+    ...(flags["fallback-model"] && { fallback: await chooseFallback(flags["fallback-model"], settings) }),
     ...(!flags["no-session-persistence"] && { sessionStore: createFileStore(join(home, "sessions")) }),
     ...(isPermissionMode(mode) && { permissionMode: mode }),
     ...(flags.allowedTools && { allowedTools: flags.allowedTools }),
     ...(flags.disallowedTools && { disallowedTools: flags.disallowedTools }),
     ...(flags["system-prompt"] !== undefined && { systemPrompt: flags["system-prompt"] }),
     ...(flags["append-system-prompt"] !== undefined && { appendSystemPrompt: flags["append-system-prompt"] }),
-    ...(flags["max-turns"] !== undefined && { maxTurns: positiveInteger("--max-turns", flags["max-turns"]) }),
+    ...(flags["json-schema"] !== undefined && { outputSchema: readSchema(flags["json-schema"]) }),
   };
+  return { options, replay };
+}
+
+function limitOptions(flags: FlagValues): Partial<SessionOptions> {
+  return {
+    ...(flags["max-turns"] !== undefined && { maxTurns: positiveInteger("--max-turns", flags["max-turns"]) }),
+    ...(flags["max-tokens"] !== undefined && { maxOutputTokens: positiveInteger("--max-tokens", flags["max-tokens"]) }),
+    ...(flags.thinking !== undefined && { thinkingTokens: positiveInteger("--thinking", flags.thinking) }),
+    ...(flags.temperature !== undefined && { temperature: numberBetween("--temperature", flags.temperature, [0, 2]) }),
+    ...(flags.effort !== undefined && { effort: flags.effort as Effort }), // its choices are the efforts
+    ...(flags["max-budget-usd"] !== undefined && { maxBudgetUsd: positiveNumber("--max-budget-usd", flags["max-budget-usd"]) }),
+    ...(flags["allow-unknown-price"] && { allowUnknownPrice: true }),
+  };
+}
+
+type Settings = Awaited<ReturnType<typeof loadUserSettings>>;
+type ChosenProvider = { provider: Provider; replay?: { readonly remaining: number }; providerOptions?: JsonObject };
+
+async function chooseProvider(
+  flags: FlagValues,
+  facts: { settings: Settings; home: string; cwd: string },
+): Promise<ChosenProvider> {
+  if (flags.replay !== undefined && flags.record !== undefined)
+    throw new RuntimeError("usage", "--replay and --record exclude each other");
+  if (flags.replay !== undefined) {
+    const { openReplay, placesOf } = await import("../recording.ts");
+    const lenient = flags["replay-lenient"] ?? false;
+    const replay = await openReplay(flags.replay, { home: facts.home, places: placesOf(facts.cwd), lenient, warn: complain });
+    return { provider: replay, replay };
+  }
+  const choice = { ...(flags.provider && { provider: flags.provider }), ...(flags.model && { model: flags.model }) };
+  const { provider, options } = await loadProvider(choice, facts.settings, process.env);
+  const providerOptions = options ? { providerOptions: options } : {};
+  if (flags.record === undefined) return { provider, ...providerOptions };
+  const { placesOf, recordTo } = await import("../recording.ts");
+  return { provider: recordTo(flags.record, provider, placesOf(facts.cwd)), ...providerOptions };
+}
+
+async function chooseFallback(model: string, settings: Settings): Promise<NonNullable<SessionOptions["fallback"]>> {
+  const { provider } = await loadProvider({ model }, settings, process.env);
+  return { model: provider.model, provider };
+}
+
+function readSchema(text: string): JsonObject {
+  const source = text.trim().startsWith("{") ? text : readSchemaFile(text);
+  try {
+    return JSON.parse(source) as JsonObject; // what it holds is checked by the session before anything is asked
+  } catch (error) {
+    throw new RuntimeError("usage", `--json-schema is no JSON: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function readSchemaFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new RuntimeError("usage", `--json-schema: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 function workingDirectory(flag: string | undefined): string {
@@ -96,12 +181,6 @@ function workingDirectory(flag: string | undefined): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) throw new RuntimeError("usage", `--cwd: ${path} is ${stat ? "no directory" : "not there"}`);
   return realpathSync(path);
-}
-
-function positiveInteger(flag: string, text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new RuntimeError("usage", `${flag} needs a whole number above 0, not ${JSON.stringify(text)}`);
-  return Number(text);
 }
 
 function formatOf(text: string | undefined): OutputFormatName {
@@ -127,9 +206,14 @@ async function explain(outcome: Outcome, session: InteractiveSession, flags: Fla
   const record = location ? `\nThe whole run is recorded in ${location}` : "";
   if (outcome.type === "failed")
     complain(`${outcome.error.message}${outcome.error.hint ? `\n${outcome.error.hint}` : ""}${record}`);
-  else if (outcome.type === "stopped")
-    complain(`stopped: the model was asked ${flags["max-turns"]} times (--max-turns)${record}`);
-  else complain(`stopped before the end${record}`);
+  else complain(`${stopWords(outcome, flags)}${record}`);
+}
+
+function stopWords(outcome: Outcome & { type: "stopped" | "cancelled" }, flags: FlagValues): string {
+  if (outcome.type === "cancelled")
+    return outcome.cause === "deadline" ? `stopped: ${flags.deadline} have passed (--deadline)` : "stopped before the end";
+  if (outcome.limit === "max-turns") return `stopped: the model was asked ${flags["max-turns"]} times (--max-turns)`;
+  return `stopped: more than ${flags["max-budget-usd"]} dollars are spent (--max-budget-usd)`;
 }
 
 function complain(message: string): void {

@@ -10,6 +10,8 @@ import type { EventBody } from "../protocol/events.ts";
 import { textOf, userText } from "../protocol/content.ts";
 import { createToolMemory, defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
+import { type Budget, createBudget } from "./budget.ts";
+import type { AnswerSchema } from "./structured-output.ts";
 import { runTurn, type TurnDeps } from "./turn.ts";
 import { TurnAborted } from "./turn-aborted.ts";
 
@@ -19,6 +21,8 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 type Setup = {
   tools?: Tool[];
   maxTurns?: number;
+  budget?: Budget;
+  answerSchema?: AnswerSchema;
   signal?: AbortSignal;
   provider?: Provider;
   onEvent?: (event: EventBody) => void;
@@ -32,6 +36,8 @@ async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
     provider,
     request: { model: "m", system: "", tools: [] },
     maxTurns: setup.maxTurns,
+    budget: setup.budget,
+    answerSchema: setup.answerSchema,
     tools: new Map((setup.tools ?? []).map((tool) => [tool.name, tool])),
     workspace: await createLocalWorkspace({ root: folder, env: {}, overflowDirectory: join(folder, "overflow") }),
     memory: createToolMemory(),
@@ -220,6 +226,46 @@ describe("a turn", () => {
     assert.match(ended?.details?.fullOutputPath ?? "", /overflow/);
   });
 
+  it("stops before the next call once it has spent more than its budget, and keeps what was said", async () => {
+    const call = { text: "working", calls: [{ name: "Echo", input: {} }] };
+    let ran = 0;
+    const echo = tool("Echo", async () => {
+      ran++;
+      return say("x");
+    });
+    const spend = async (limitUsd: number) => {
+      ran = 0;
+      const budget = createBudget(limitUsd, () => 0.1);
+      const { outcome, modelCalls } = await turn([call, call, { text: "done" }], { tools: [echo], budget });
+      return [outcome.type === "stopped" ? outcome.limit : outcome.type, outcome.text, modelCalls, ran];
+    };
+    assert.deepEqual(await spend(0.3), ["completed", "done", 3, 2]); // exactly the limit is not above it
+    assert.deepEqual(await spend(0.29), ["max-budget", "done", 3, 2]);
+    assert.deepEqual(await spend(0.05), ["max-budget", "working", 1, 0]);
+  });
+
+  it("asks again until an answer fits the schema, and gives up after two more tries", async () => {
+    const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"], additionalProperties: false };
+    const native = { schema, native: true };
+    const fits = await turn([{ text: "no idea" }, { text: '{"n": "x"}' }, { text: 'Here: {"n": 3} ok' }], {
+      answerSchema: native,
+    });
+    assert.deepEqual(fits.outcome, { type: "completed", text: '{"n":3}', structured: { n: 3 } });
+    assert.match(JSON.stringify(fits.requests[2]?.messages.at(-1)), /does not fit the schema: .*n/);
+    assert.deepEqual(fits.requests[0]?.outputSchema, schema);
+    const never = await turn([{ text: "a" }, { text: "b" }, { text: "c" }, { text: "d" }], { answerSchema: native });
+    assert.deepEqual([never.outcome.type === "failed" && never.outcome.error.code, never.modelCalls], ["output-schema", 3]);
+  });
+
+  it("takes the answer by a tool where the provider knows no schemas, also one that is no object", async () => {
+    const answer = (value: unknown) => ({ calls: [{ name: "StructuredOutput", input: { value } }] });
+    const list = { schema: { type: "array", items: { type: "string" } }, native: false };
+    const fits = await turn([answer([1]), { text: "done" }, answer(["a"])], { answerSchema: list });
+    assert.deepEqual(fits.outcome, { type: "completed", text: '["a"]', structured: ["a"] });
+    const never = await turn([answer(1), answer(2), answer(3), answer(4)], { answerSchema: list });
+    assert.deepEqual([never.outcome.type === "failed" && never.outcome.error.code, never.modelCalls], ["output-schema", 3]);
+  });
+
   it("keeps what was said when it is aborted in the middle of an answer", async () => {
     const controller = new AbortController();
     const { outcome, events } = await turn([{ text: "Half an answer", hang: true }], {
@@ -252,6 +298,7 @@ describe("a turn", () => {
     const deafModel: Provider = {
       name: "deaf",
       model: "m",
+      nativeSchema: false,
       contextWindow: 1,
       async *stream(): AsyncGenerator<ModelEvent> {
         setImmediate(() => inModel.abort(new TurnAborted("abort")));

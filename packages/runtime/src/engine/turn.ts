@@ -2,6 +2,7 @@ import {
   type AssistantMessage,
   addUsage,
   callsOf,
+  type JsonValue,
   type Message,
   noUsage,
   textOf,
@@ -11,7 +12,9 @@ import {
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { ModelEvent, ModelRequest, Provider } from "../model/model.ts";
-import { abortable, untilAborted } from "../util/abortable.ts";
+import { untilAborted } from "../util/until-aborted.ts";
+import type { Budget } from "./budget.ts";
+import { type AnswerSchema, StructuredAnswer } from "./structured-output.ts";
 import { runToolCall, type ToolCallDeps } from "./tool-call.ts";
 import { runToolCalls } from "./tool-batch.ts";
 import { TurnAborted } from "./turn-aborted.ts";
@@ -22,6 +25,8 @@ export type TurnDeps = ToolCallDeps & {
   readonly request: Omit<ModelRequest, "messages">;
   /** How often the model may be asked in one turn. */
   readonly maxTurns: number | undefined;
+  readonly budget: Budget | undefined;
+  readonly answerSchema: AnswerSchema | undefined;
   /** A promise to wait for while a reader that must not lose anything is behind. */
   readonly congestion: () => Promise<unknown> | undefined;
 };
@@ -33,11 +38,18 @@ const maxContinuations = 3;
 const maxPauses = 20;
 
 /** One prompt to its end: ask the model, run what it calls, repeat. Never throws; the outcome says how it went. */
-export async function runTurn(deps: TurnDeps, history: readonly Message[]): Promise<TurnReport> {
+export async function runTurn(given: TurnDeps, history: readonly Message[]): Promise<TurnReport> {
+  const structured = given.answerSchema && new StructuredAnswer(given.answerSchema);
+  const deps = structured ? withAnswerForm(given, structured) : given;
   const messages = [...history];
   const report = { usage: { ...noUsage }, modelCalls: 0, modelDurationMs: 0 };
   const said = new Said();
   const end = (outcome: Outcome): TurnReport => ({ outcome, ...report });
+  const askAgain = (note: string, origin: "continuation" | "empty-answer" | "output-schema"): void => {
+    const input = userText(note);
+    deps.emit({ type: "input.added", input, origin });
+    messages.push(input);
+  };
   try {
     while (true) {
       deps.signal.throwIfAborted();
@@ -51,23 +63,44 @@ export async function runTurn(deps: TurnDeps, history: readonly Message[]): Prom
       });
       messages.push(message);
       report.usage = addUsage(report.usage, message.usage);
+      if (deps.budget?.spend(message, deps.request.model) === "exceeded")
+        return end({ type: "stopped", limit: "max-budget", text: said.last });
 
       const calls = callsOf(message);
       if (calls.length > 0) {
         said.closeAnswer();
-        messages.push({ role: "tool", content: await runToolCalls(deps, calls, runToolCall) });
+        const results = await runToolCalls(deps, calls, runToolCall);
+        messages.push({ role: "tool", content: results });
+        structured?.judgeResults(results);
+        if (structured?.accepted) return end(structuredOutcome(structured.accepted.value));
         continue;
       }
       const next = afterAnswer(message, said);
-      if (next.type === "done") return end({ type: "completed", text: said.answer });
-      if (next.note === undefined) continue;
-      const input = userText(next.note);
-      deps.emit({ type: "input.added", input, origin: next.origin });
-      messages.push(input);
+      if (next.type === "ask-again") {
+        if (next.note !== undefined) askAgain(next.note, next.origin);
+        continue;
+      }
+      const objection = await structured?.judgeText(said.answer);
+      if (objection === undefined)
+        return end(
+          structured?.accepted ? structuredOutcome(structured.accepted.value) : { type: "completed", text: said.answer },
+        );
+      said.closeAnswer();
+      askAgain(objection, "output-schema");
     }
   } catch (error) {
     return end(toOutcome(error, deps.signal, said.last));
   }
+}
+
+function withAnswerForm(deps: TurnDeps, structured: StructuredAnswer): TurnDeps {
+  const { tool } = structured;
+  if (tool) return { ...deps, tools: new Map([...deps.tools, [tool.name, tool]]) };
+  return { ...deps, request: { ...deps.request, ...(deps.answerSchema && { outputSchema: deps.answerSchema.schema }) } };
+}
+
+function structuredOutcome(value: JsonValue): Outcome {
+  return { type: "completed", text: JSON.stringify(value), structured: value };
 }
 
 /** What the model has said in this turn: its current answer, in pieces when it was cut, and the last words of any kind. */
@@ -133,34 +166,39 @@ function afterAnswer(message: AssistantMessage, said: Said): Next {
 }
 
 async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said): Promise<AssistantMessage> {
+  const { signal } = deps;
   const messageId = deps.newId();
   const startedAt = deps.clock();
   const request: ModelRequest = { ...deps.request, messages };
+  let partial = "";
   const finish = (message: AssistantMessage): AssistantMessage => {
     const durationMs = Math.round(deps.clock() - startedAt);
     deps.emit({ type: "message.ended", messageId, message, durationMs, requestedModel: request.model });
     said.add(textOf(message.content));
     return message;
   };
-  let partial = "";
-  try {
-    for await (const event of abortable(deps.provider.stream(request, { signal: deps.signal }), deps.signal)) {
+  const listen = async (): Promise<AssistantMessage> => {
+    for await (const event of deps.provider.stream(request, { signal })) {
+      signal.throwIfAborted(); // whoever goes on talking after an abort is not listened to
       if (event.type === "finished") {
         deps.emit(contextUpdate(deps, event));
-        return finish(event.message);
+        return event.message;
       }
-      deps.emit({ ...event, messageId });
+      deps.emit(Object.assign(event, { messageId })); // the event is ours alone: no copy per delta
       if (event.type === "text.delta") partial += event.text;
-      else if (event.type === "retry.scheduled") partial = "";
+      else if (event.type === "retry.scheduled" || event.type === "fallback.used") partial = "";
       const congestion = deps.congestion();
-      if (congestion) await untilAborted(congestion, deps.signal);
+      if (congestion) await congestion;
     }
+    throw new RuntimeError("provider-protocol", "The model's stream ended without a final message", { retryable: true });
+  };
+  try {
+    return finish(await untilAborted(listen(), signal));
   } catch (error) {
     // What was already said was seen: it belongs to the record, without the half-written parts that cannot be sent back.
-    if (deps.signal.aborted && partial) finish(interrupted(deps, partial));
+    if (signal.aborted && partial) finish(interrupted(deps, partial));
     throw error;
   }
-  throw new RuntimeError("provider-protocol", "The model's stream ended without a final message", { retryable: true });
 }
 
 function contextUpdate(

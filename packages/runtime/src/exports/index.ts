@@ -3,8 +3,15 @@ export { createFileStore } from "../journal/file-store.ts";
 export { createMemoryStore } from "../journal/memory-store.ts";
 export type { JournalWriter, SessionStore } from "../journal/store.ts";
 export { toMessages } from "../journal/transcript.ts";
-export type { ModelClient, ModelEvent, ModelRequest, Provider, ToolDefinition } from "../model/model.ts";
+export type { Effort, ModelClient, ModelEvent, ModelRequest, Provider } from "../model/model.ts";
 export { type AnthropicOptions, createAnthropicProvider } from "../model/providers/anthropic.ts";
+export { fromAiSdk } from "../model/ai-sdk.ts";
+export { type CatalogOverride, parseCatalogOverride } from "../model/catalog-override.ts";
+export type { Fallback } from "../model/fallback.ts";
+export { createProvider } from "../model/providers/create-provider.ts";
+export type { ProviderDefinition, ProviderSettings } from "../model/providers/definition.ts";
+export { findProvider, providerDefinitions } from "../model/providers/definitions.ts";
+export { type Cassette, createReplayProvider, parseCassette, type Places, toCassette, withRecorder } from "../model/replay.ts";
 export { createScriptedProvider, parseScript, type ScriptedReply } from "../model/scripted.ts";
 export { parseRule } from "../permissions/rules.ts";
 export type {
@@ -20,6 +27,7 @@ export type {
   ReasoningPart,
   TextPart,
   ToolCallPart,
+  ToolDefinition,
   ToolMessage,
   ToolResultPart,
   Usage,
@@ -42,9 +50,12 @@ export {
 } from "../session/history.ts";
 export { InteractiveSession, type TransportAdapter } from "../session/interactive-session.ts";
 export { createQuery, type QueryOptions } from "../session/query.ts";
+export { toRecording } from "../session/recorded-calls.ts";
 export type { ExecutionResult, PermissionRequest, SessionEventName, SessionEvents } from "../session/session-view.ts";
 export { outriderHome } from "../settings/home.ts";
-export { loadProvider, type ProviderChoice } from "../settings/provider-from-environment.ts";
+export { type LoadedProvider, loadProvider, type ProviderChoice } from "../settings/load-provider.ts";
+export { type Profile, type ProviderSettingsFile, suggestProfileKey } from "../settings/profiles.ts";
+export { loadCatalogOverride, loadUserSettings, saveProfile } from "../settings/user-settings.ts";
 export type { WebSearchBackend } from "../tools/builtin/web-search.ts";
 export { type Access, defineTool, type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../tools/tool.ts";
 export { createClaudeFormat } from "../transports/headless/claude-format.ts";
@@ -58,5 +69,6 @@ export { LineOutput } from "../transports/headless/line-output.ts";
 export { type OutputFormat, type OutputFormatName, outputFormatNames } from "../transports/headless/output-format.ts";
 export { runPrompt } from "../transports/headless/run-prompt.ts";
 export { nearest } from "../util/nearest.ts";
+export { createIdSeries, randomUuid } from "../util/unique-ids.ts";
 export { scrubEnvironment } from "../workspace/environment.ts";
 export type { RunCommand, RunResult, Workspace } from "../workspace/workspace.ts";

@@ -1,7 +1,7 @@
 import { open, readFile, rename, unlink } from "node:fs/promises";
 import { hostname } from "node:os";
-import { randomUUID } from "node:crypto";
 import { RuntimeError } from "../protocol/errors.ts";
+import { randomUuid } from "../util/unique-ids.ts";
 
 type Owner = { pid: number; host: string; started: string; token: string };
 
@@ -14,7 +14,7 @@ export async function takeLock(path: string, sessionId: string): Promise<{ relea
     pid: process.pid,
     host: hostname(),
     started: (await processStart(process.pid)) ?? "",
-    token: randomUUID(),
+    token: randomUuid(),
   };
   for (let attempt = 0; attempt < 5; attempt++) {
     if (await create(path, mine)) return { release: async () => await release(path, mine) };
@@ -74,7 +74,7 @@ async function processStart(pid: number): Promise<string | undefined> {
 
 /** Renaming lets exactly one process win the stale lock; what it won is put back if it is not the one that was judged. */
 async function removeStale(path: string, judged: Owner | undefined): Promise<void> {
-  const aside = `${path}.${randomUUID()}`;
+  const aside = `${path}.${randomUuid()}`;
   try {
     await rename(path, aside);
   } catch {

@@ -1,18 +1,21 @@
-import { createParser } from "eventsource-parser";
-import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
-import { sleep } from "../util/sleep.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import { flatten } from "../util/flatten.ts";
 import type { ConnectionOptions } from "./connections.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Decoder, Dialect } from "./dialect.ts";
+import { type Framing, type Payload, serverSentEvents } from "./framing.ts";
 import { createHttpClient, type HttpClient, type HttpResponse, readText, type Timeouts } from "./http.ts";
 import { excerpt, type HttpFailure } from "./http-error.ts";
 import type { ModelClient, ModelEvent, ModelRequest } from "./model.ts";
-import { defaultRetryPolicy, giveUp, type RetryPolicy, retryDelay } from "./retry.ts";
+import { defaultRetryPolicy, type RetryPolicy, withRetries } from "./retry.ts";
 
 export type ModelClientOptions = ConnectionOptions & {
   /** The provider's name, as it goes into messages. */
   readonly name: string;
   readonly dialect: Dialect;
-  endpoint(request: ModelRequest): { url: string; headers: Record<string, string> };
+  /** Asked before every attempt: what it answers may depend on the body (a signature) and on the time (a token). */
+  endpoint(request: ModelRequest, attempt: Attempt): Endpoint | Promise<Endpoint>;
+  /** Server-sent events, unless the wire says otherwise. */
+  readonly framing?: Framing;
   /** Words for an answer that is no 2xx. */
   toError(failure: HttpFailure): RuntimeError;
   readonly timeouts?: Partial<Timeouts>;
@@ -23,46 +26,45 @@ export type ModelClientOptions = ConnectionOptions & {
   random?(): number;
 };
 
+export type Endpoint = { readonly url: string; readonly headers: Record<string, string> };
+
+/** `now` in milliseconds since 1970. */
+export type Attempt = { readonly body: string; readonly signal: AbortSignal; readonly now: number };
+
 /** A model behind HTTP: encodes the request, streams the answer, tries again where that can help. */
 export function createModelClient(options: ModelClientOptions): ModelClient & { close(): void } {
   const http = createHttpClient(options);
   return {
-    stream: (request, { signal }) => streamWithRetries({ options, http, request, signal }),
+    stream: (request, { signal }) => flatten(streamWithRetries({ options, http, request, signal })),
     close: () => http.close(),
   };
 }
 
 type Call = { options: ModelClientOptions; http: HttpClient; request: ModelRequest; signal: AbortSignal };
 
-async function* streamWithRetries(call: Call): AsyncGenerator<ModelEvent> {
+/** In batches, as the network brings them. */
+function streamWithRetries(call: Call): AsyncGenerator<readonly ModelEvent[]> {
   const { options, signal } = call;
   const policy = { ...defaultRetryPolicy, ...options.retry };
-  const body = JSON.stringify(options.dialect.encode(call.request));
-  for (let retries = 0; ; retries++) {
-    try {
-      yield* streamOnce(call, { body, fresh: retries > 0 });
-      return;
-    } catch (thrown) {
-      if (signal.aborted) throw signal.reason;
-      const error = toRuntimeError(thrown);
-      const delayMs = retryDelay(error, { retries, policy, random: options.random ?? Math.random });
-      if (delayMs === undefined) throw giveUp(error, { retries, policy });
-      yield { type: "retry.scheduled", attempt: retries + 1, maxRetries: policy.maxRetries, delayMs, error: error.toJSON() };
-      await sleep(delayMs, signal);
-    }
-  }
+  let body: string | undefined;
+  const attempt = (retries: number): AsyncGenerator<readonly ModelEvent[]> => {
+    body ??= JSON.stringify(options.dialect.encode(call.request));
+    return streamOnce(call, { body, fresh: retries > 0 });
+  };
+  return withRetries(attempt, { policy, signal, random: options.random ?? Math.random });
 }
 
 /** Longer bodies of failed requests tell nothing more. */
 const maxErrorBytes = 64 * 1024;
 
-async function* streamOnce(call: Call, attempt: { body: string; fresh: boolean }): AsyncGenerator<ModelEvent> {
+async function* streamOnce(call: Call, attempt: { body: string; fresh: boolean }): AsyncGenerator<readonly ModelEvent[]> {
   const { options, http, request, signal } = call;
-  const { url, headers } = options.endpoint(request);
+  const { framing = serverSentEvents, now = Date.now } = options;
+  const { url, headers } = await options.endpoint(request, { body: attempt.body, signal, now: now() });
   const response = await http.openStream({
     url,
     method: "POST",
-    headers: { "content-type": "application/json", accept: "text/event-stream", "user-agent": "outrider", ...headers },
+    headers: { "content-type": "application/json", accept: framing.contentType, "user-agent": "outrider", ...headers },
     body: attempt.body,
     signal,
     fresh: attempt.fresh,
@@ -72,15 +74,14 @@ async function* streamOnce(call: Call, attempt: { body: string; fresh: boolean }
 
   const decoder = options.dialect.decoder(request, options.name);
   let finished: ModelEvent | undefined;
-  for await (const payloads of readPayloads(response.body)) {
-    for (const event of payloads.flatMap((payload) => decoder.push(payload))) {
-      if (event.type === "finished") finished = event;
-      else yield event;
-    }
+  for await (const events of readEvents(framing.read(response.body), decoder)) {
+    const last = events.at(-1);
+    if (last?.type === "finished") finished = last;
+    yield finished ? events.slice(0, -1) : events;
     if (finished) break; // the connection may take its time to end, or never do
   }
   if (!finished) throw new RuntimeError("provider-unavailable", "The answer broke off before its end", { retryable: true });
-  yield finished;
+  yield [finished];
 }
 
 /** Whatever is no stream of events is a failure: an error status, or a page from something that is not the API. */
@@ -90,8 +91,9 @@ async function refuseOthers(response: HttpResponse, options: ModelClientOptions,
     const body = await readText(response.body, maxErrorBytes);
     throw options.toError({ status, headers, body, now: (options.now ?? Date.now)(), secrets });
   }
-  const type = headers["content-type"] ?? "text/event-stream";
-  if (/^\s*text\/event-stream\b/i.test(type)) return;
+  const expected = options.framing ?? serverSentEvents;
+  const type = headers["content-type"] ?? expected.contentType;
+  if (type.trim().toLowerCase().startsWith(expected.contentType)) return;
   const body = excerpt(await readText(response.body, maxErrorBytes), secrets);
   throw new RuntimeError("provider-protocol", `Expected a stream of events, got ${type}: ${body || "(empty)"}`, {
     httpStatus: status,
@@ -106,29 +108,8 @@ function secretsIn(headers: Record<string, string>): string[] {
     .map(([, value]) => value.replace(/^(Bearer|Basic)\s+/i, ""));
 }
 
-type Payload = { event: string | undefined; data: string };
-
-/** More than this without an end is no event. */
-const maxEventLength = 64 * 1024 * 1024;
-
-/** Server-sent events, as many at a time as one read brought. */
-async function* readPayloads(body: AsyncIterable<Uint8Array>): AsyncGenerator<Payload[]> {
-  let payloads: Payload[] = [];
-  const parser = createParser({
-    maxBufferSize: maxEventLength,
-    onEvent: ({ event, data }) => payloads.push({ event, data }),
-    onError: (error) => {
-      if (error.type !== "max-buffer-size-exceeded") return; // a field we do not know
-      throw new RuntimeError("provider-protocol", `The server sent ${maxEventLength} characters without ending an event`, {
-        retryable: true,
-      });
-    },
-  });
-  const decoder = new TextDecoder();
-  for await (const chunk of body) {
-    parser.feed(decoder.decode(chunk, { stream: true }));
-    if (payloads.length === 0) continue;
-    yield payloads;
-    payloads = [];
-  }
+/** What the decoder makes of one read at a time, and of the regular end of the body. */
+async function* readEvents(body: AsyncIterable<Payload[]>, decoder: Decoder): AsyncGenerator<ModelEvent[]> {
+  for await (const payloads of body) yield payloads.flatMap((payload) => decoder.push(payload));
+  yield decoder.end?.() ?? [];
 }

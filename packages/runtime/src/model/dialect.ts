@@ -20,4 +20,9 @@ export interface Decoder {
    * Throws a RuntimeError for an error inside the stream and for bytes that cannot be understood.
    */
   push(payload: { event: string | undefined; data: string }): ModelEvent[];
+  /**
+   * The body came to its regular end without `finished`: whether the answer was whole all the same is for wires without
+   * a reliable last event. Without this method, or without `finished` in its answer, the answer counts as broken off.
+   */
+  end?(): ModelEvent[];
 }

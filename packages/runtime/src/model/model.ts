@@ -1,7 +1,7 @@
-import type { AssistantMessage, JsonObject, Message } from "../protocol/content.ts";
+import type { AssistantMessage, JsonObject, Message, ToolDefinition } from "../protocol/content.ts";
 import type { ErrorData } from "../protocol/errors.ts";
 
-export type ToolDefinition = { name: string; description: string; inputSchema: JsonObject };
+export type { ToolDefinition } from "../protocol/content.ts";
 
 export type ModelRequest = {
   /** The model's id at its provider. */
@@ -30,6 +30,8 @@ export type ModelEvent =
   | { type: "tool-input.delta"; callId: string; name: string; json: string }
   /** This attempt failed; everything it had said is void, the next attempt starts over. */
   | { type: "retry.scheduled"; attempt: number; maxRetries: number; delayMs: number; error: ErrorData }
+  /** The provider gave up; what it had said is void, and another model is asked. */
+  | { type: "fallback.used"; from: string; to: string; error: ErrorData }
   /** Always last. */
   | { type: "finished"; message: AssistantMessage };
 
@@ -46,4 +48,6 @@ export interface Provider extends ModelClient {
   readonly model: string;
   /** Tokens that fit into one request together with its answer. */
   readonly contextWindow: number;
+  /** Makes the model answer with JSON that fits `outputSchema`; without it the schema has to be asked for in other ways. */
+  readonly nativeSchema: boolean;
 }

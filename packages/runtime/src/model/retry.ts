@@ -1,4 +1,6 @@
-import { RuntimeError } from "../protocol/errors.ts";
+import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
+import { sleep } from "../util/sleep.ts";
+import type { ModelEvent } from "./model.ts";
 
 export type RetryPolicy = {
   /** 0 = fail on the first failure. */
@@ -11,6 +13,26 @@ export type RetryPolicy = {
 };
 
 export const defaultRetryPolicy: RetryPolicy = { maxRetries: 6, baseDelayMs: 500, maxDelayMs: 32_000, maxRetryAfterMs: 120_000 };
+
+/** Repeats an attempt that failed where that can help, and says so in between. `open` is told how often it was repeated. */
+export async function* withRetries(
+  open: (retries: number) => AsyncIterable<readonly ModelEvent[]>,
+  { policy, signal, random }: { policy: RetryPolicy; signal: AbortSignal; random: () => number },
+): AsyncGenerator<readonly ModelEvent[]> {
+  for (let retries = 0; ; retries++) {
+    try {
+      yield* open(retries);
+      return;
+    } catch (thrown) {
+      if (signal.aborted) throw signal.reason;
+      const error = toRuntimeError(thrown);
+      const delayMs = retryDelay(error, { retries, policy, random });
+      if (delayMs === undefined) throw giveUp(error, { retries, policy });
+      yield [{ type: "retry.scheduled", attempt: retries + 1, maxRetries: policy.maxRetries, delayMs, error: error.toJSON() }];
+      await sleep(delayMs, signal);
+    }
+  }
+}
 
 /** How long to wait before trying again; undefined when that would not help, or was done often enough. */
 export function retryDelay(

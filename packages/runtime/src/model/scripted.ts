@@ -41,6 +41,7 @@ export type ScriptedOptions = {
   readonly name?: string;
   readonly model?: string;
   readonly contextWindow?: number;
+  readonly nativeSchema?: boolean;
   /** Between two words, for people who watch. */
   readonly deltaDelayMs?: number;
 };
@@ -56,6 +57,7 @@ export function createScriptedProvider(
     name,
     model: options.model ?? "scripted",
     contextWindow: options.contextWindow ?? 200_000,
+    nativeSchema: options.nativeSchema ?? false,
     requests,
     stream(request, { signal }) {
       const index = requests.push(structuredClone(request)) - 1;

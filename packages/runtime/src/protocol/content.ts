@@ -6,7 +6,7 @@ export type JsonObject = { [key: string]: JsonValue };
 /** Opaque provider payload that must be handed back unchanged to the same dialect, keyed by dialect id. */
 export type ProviderMetadata = Record<string, JsonValue>;
 
-export type TextPart = { type: "text"; text: string };
+export type TextPart = { type: "text"; text: string; providerMetadata?: ProviderMetadata };
 /** `data` is base64. */
 export type ImagePart = { type: "image"; mediaType: string; data: string };
 export type ReasoningPart = { type: "reasoning"; text: string; providerMetadata?: ProviderMetadata };
@@ -17,6 +17,7 @@ export type ToolCallPart = {
   input: unknown;
   /** The raw argument text when it was no JSON object (cut off, or broken); `input` is then `{}` and the call is refused. */
   malformedInput?: string;
+  providerMetadata?: ProviderMetadata;
 };
 /** A block only its own dialect understands (server tools, redacted thinking): kept and sent back as it came. */
 export type OpaquePart = { type: "opaque"; dialect: string; value: JsonValue };
@@ -27,6 +28,8 @@ export type ToolResultPart = {
   content: (TextPart | ImagePart)[];
   isError: boolean;
 };
+
+export type ToolDefinition = { name: string; description: string; inputSchema: JsonObject };
 
 export type ModelRef = { provider: string; id: string };
 

@@ -20,6 +20,8 @@ export type ErrorCode =
   | "model-refusal"
   | "model-empty-answer"
   | "model-output-limit"
+  | "output-schema"
+  | "replay-mismatch"
   | "limit-reached"
   /** Our own side. */
   | "storage-failed"

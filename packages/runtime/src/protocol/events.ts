@@ -1,4 +1,4 @@
-import type { AssistantMessage, ModelRef, ToolResultPart, Usage, UserMessage } from "./content.ts";
+import type { AssistantMessage, ModelRef, ToolDefinition, ToolResultPart, Usage, UserMessage } from "./content.ts";
 import type { ErrorData } from "./errors.ts";
 import type { Outcome } from "./outcome.ts";
 import type { PermissionMode } from "./permission.ts";
@@ -27,16 +27,18 @@ export type Denial = { callId: string; tool: string; input: unknown; reason: str
  */
 export interface AgentEvents {
   /** Once per opening of a session by a writer; `resumed` when there was history. */
-  "session.started": SessionFacts & { journalVersion: 1; resumed: boolean; system: string };
+  "session.started": SessionFacts & { journalVersion: 1; resumed: boolean; system: string; toolDefinitions: ToolDefinition[] };
   "session.named": { name: string };
   "turn.started": { input: UserMessage; displayInput?: string };
-  /** Input that joined a running turn by itself: a nudge to go on after a cut answer. */
-  "input.added": { input: UserMessage; origin: "continuation" | "empty-answer" };
+  /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer. */
+  "input.added": { input: UserMessage; origin: "continuation" | "empty-answer" | "output-schema" };
   "text.delta": { messageId: string; text: string };
   "reasoning.delta": { messageId: string; text: string };
   "tool-input.delta": { messageId: string; callId: string; name: string; json: string };
   /** A provider call failed and is tried again. Every delta of `messageId` so far is void. */
   "retry.scheduled": { messageId: string; attempt: number; maxRetries: number; delayMs: number; error: ErrorData };
+  /** The same, but another model is asked instead. */
+  "fallback.used": { messageId: string; from: string; to: string; error: ErrorData };
   "message.ended": { messageId: string; message: AssistantMessage; durationMs: number; requestedModel: string };
   /** Stored before the tool does anything: after a crash, a start without an end means "outcome unknown". */
   "tool.started": { callId: string; name: string; input: unknown };

@@ -1,14 +1,16 @@
+import type { JsonValue } from "./content.ts";
 import type { ErrorData } from "./errors.ts";
 
-export type StopLimit = "max-turns";
-export type CancelCause = "abort" | "signal" | "output-closed";
+export type StopLimit = "max-turns" | "max-budget";
+export type CancelCause = "abort" | "signal" | "output-closed" | "deadline";
 
 /**
  * How a turn went: the one value that exit code, result frame and stored record are derived from.
  * `text` is the last thing the model said in the turn, also when it did not end well.
  */
 export type Outcome =
-  | { type: "completed"; text: string }
+  /** `structured` is there when the session was given a schema, and fits it. */
+  | { type: "completed"; text: string; structured?: JsonValue }
   | { type: "stopped"; limit: StopLimit; text: string }
   | { type: "cancelled"; cause: CancelCause; text: string }
   | { type: "failed"; error: ErrorData; text: string };

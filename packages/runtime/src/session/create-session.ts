@@ -1,21 +1,28 @@
-import { randomUUID } from "node:crypto";
 import type { SystemCommand } from "../commands/command.ts";
 import { buildSystemPrompt } from "../context/system-prompt.ts";
+import { type Budget, createBudget } from "../engine/budget.ts";
+import { type AnswerSchema, StructuredAnswer } from "../engine/structured-output.ts";
 import type { TurnDeps } from "../engine/turn.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import type { JournalWriter, SessionStore } from "../journal/store.ts";
-import type { Provider } from "../model/model.ts";
+import type { CatalogOverride } from "../model/catalog-override.ts";
+import { type Fallback, withFallback } from "../model/fallback.ts";
+import type { Effort, Provider } from "../model/model.ts";
 import type { Policy } from "../permissions/decide.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
+import type { JsonObject, ModelRef, ToolDefinition } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent, SessionFacts } from "../protocol/events.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
 import type { WebSearchBackend } from "../tools/builtin/web-search.ts";
 import { defaultOutputLimit } from "../tools/output-limit.ts";
+import { parseSchema } from "../tools/schema.ts";
 import { createToolMemory, type Tool } from "../tools/tool.ts";
 import { scrubEnvironment } from "../workspace/environment.ts";
+import { monotonicMs } from "../util/monotonic-clock.ts";
+import { createIdSeries } from "../util/unique-ids.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -45,6 +52,19 @@ export type SessionOptions = {
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
   readonly thinkingTokens?: number;
+  readonly effort?: Effort;
+  /** Added to every request's body as they are. */
+  readonly providerOptions?: JsonObject;
+  /** Who is asked when the provider stays overloaded or out of reach: another model of it, or of another provider. */
+  readonly fallback?: Fallback;
+  /** Stops before the next model call once the session has spent more; refused for a model of unknown price. */
+  readonly maxBudgetUsd?: number;
+  /** With a budget: go on although the price is unknown, and count such calls as nothing. */
+  readonly allowUnknownPrice?: boolean;
+  /** What the user knows about models and prices beside the built-in table. */
+  readonly catalogOverride?: CatalogOverride;
+  /** JSON Schema (draft 7 or 2020-12) that the final answer must fit; the outcome then holds it as `structured`. */
+  readonly outputSchema?: JsonObject;
   /** Tools beside the built-in ones; one with the name of a built-in takes its place. */
   readonly tools?: readonly Tool[];
   readonly webSearch?: WebSearchBackend;
@@ -58,7 +78,8 @@ export type SessionOptions = {
   readonly overflowDirectory?: string;
   /** Characters of one tool result. */
   readonly outputLimit?: number;
-  readonly now?: () => Date;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
   readonly newId?: () => string;
 };
 
@@ -68,6 +89,7 @@ export type OpenSession = {
   readonly workspace: Workspace;
   readonly facts: SessionFacts;
   readonly system: string;
+  readonly toolDefinitions: ToolDefinition[];
   readonly deps: Omit<TurnDeps, "emit" | "flush" | "congestion" | "signal">;
 };
 
@@ -92,22 +114,30 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     readable: [overflowDirectory],
   };
   const model = { provider: options.provider.name, id: options.model ?? options.provider.model };
-  const names = [...tools.keys()];
+  const budget = options.maxBudgetUsd === undefined ? undefined : await openBudget(options, options.maxBudgetUsd, model);
+  const answerSchema = options.outputSchema && { schema: parseSchema(options.outputSchema), native: options.provider.nativeSchema };
+  const toolDefinitions = definitionsOf(tools, answerSchema);
+  const names = toolDefinitions.map((tool) => tool.name);
   const system = storedSystem(options, journal.events) ?? systemPromptOf(options, workspace.root, names);
   return {
     journal,
     workspace,
     system,
+    toolDefinitions,
     facts: { cwd: workspace.root, model, tools: names, permissionMode: policy.mode, version: OUTRIDER_VERSION },
     deps: {
-      provider: options.provider,
+      provider: options.fallback ? withFallback(options.provider, options.fallback) : options.provider,
+      budget,
+      answerSchema,
       request: {
         model: model.id,
         system,
-        tools: [...tools.values()].map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+        tools: toolDefinitions,
         ...(options.maxOutputTokens !== undefined && { maxOutputTokens: options.maxOutputTokens }),
         ...(options.temperature !== undefined && { temperature: options.temperature }),
         ...(options.thinkingTokens !== undefined && { thinkingTokens: options.thinkingTokens }),
+        ...(options.effort !== undefined && { effort: options.effort }),
+        ...(options.providerOptions !== undefined && { options: options.providerOptions }),
       },
       maxTurns: options.maxTurns,
       tools,
@@ -117,10 +147,27 @@ export async function createSession(options: SessionOptions, id: string, gate: P
       gate,
       answerable: options.answersPermissions ?? false,
       outputLimit: options.outputLimit ?? defaultOutputLimit,
-      newId: options.newId ?? randomUUID,
-      clock: () => performance.now(),
+      newId: options.newId ?? createIdSeries(),
+      clock: monotonicMs,
     },
   };
+}
+
+async function openBudget(options: SessionOptions, limitUsd: number, model: ModelRef): Promise<Budget> {
+  if (!Number.isFinite(limitUsd) || limitUsd <= 0)
+    throw new RuntimeError("usage", `A budget is a number of dollars above 0, not ${limitUsd}`);
+  const { catalogOf, findBilledModel, priceOf } = await import("../model/pricing.ts");
+  const catalog = await catalogOf(options.catalogOverride);
+  const { provider } = model;
+  if (!options.allowUnknownPrice && !findBilledModel(catalog, { provider, served: model.id, requested: model.id })?.price) {
+    throw new RuntimeError("config", `The price of ${provider}/${model.id} is not known, so a budget cannot be kept`, {
+      hint: "Add its price to models.json, or go on with --allow-unknown-price",
+    });
+  }
+  const now = options.now ?? Date.now;
+  return createBudget(limitUsd, ({ model: served, usage }, requested) =>
+    priceOf(findBilledModel(catalog, { provider: served.provider, served: served.id, requested }), usage, new Date(now())),
+  );
 }
 
 async function openJournal(options: SessionOptions, id: string): Promise<JournalWriter> {
@@ -144,6 +191,13 @@ function offeredTools(options: SessionOptions): Map<string, Tool> {
   return tools;
 }
 
+/** What the model is offered: the tools, and the one it answers with where its provider cannot be given a schema. */
+function definitionsOf(tools: ReadonlyMap<string, Tool>, answerSchema: AnswerSchema | undefined): ToolDefinition[] {
+  const answerTool = answerSchema && new StructuredAnswer(answerSchema).tool;
+  const offered = [...tools.values(), ...(answerTool ? [answerTool] : [])];
+  return offered.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+}
+
 function toRules(texts: readonly string[] | undefined): Rule[] {
   return (texts ?? []).map(parseRule);
 }
@@ -155,7 +209,7 @@ function storedSystem(options: SessionOptions, events: readonly AgentEvent[]): s
 }
 
 function systemPromptOf(options: SessionOptions, cwd: string, tools: readonly string[]): string {
-  const date = options.now?.() ?? new Date();
+  const date = new Date((options.now ?? Date.now)());
   const system = options.systemPrompt ?? buildSystemPrompt({ cwd, platform: process.platform, date, tools });
   return options.appendSystemPrompt === undefined ? system : [system, options.appendSystemPrompt].filter(Boolean).join("\n\n");
 }

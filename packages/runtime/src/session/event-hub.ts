@@ -6,7 +6,8 @@ import { AsyncQueue } from "../util/async-queue.ts";
 export type EventHubOptions = {
   readonly sessionId: string;
   readonly store: SessionStore;
-  readonly now: () => Date;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   /** Called for each event after it is stored and before readers get it; must not throw. */
   readonly onEvent: (event: AgentEvent) => void;
   /** The store failed: nothing more can be recorded, so nothing more may happen. */
@@ -21,13 +22,15 @@ export type SubscribeOptions = {
   readonly whenFull?: "drop" | "wait";
 };
 
+type Reader = { readonly queue: AsyncQueue<AgentEvent>; readonly whenFull: "drop" | "wait" };
+
 /**
  * The one stream of a session. Order is fixed here, durable events are stored before anyone sees them,
  * and every reader has its own bounded queue: a slow reader loses its subscription, never the others' events.
  */
 export class EventHub {
   readonly #options: EventHubOptions;
-  readonly #readers = new Map<AsyncQueue<AgentEvent>, "drop" | "wait">();
+  #readers: readonly Reader[] = [];
   #pending: AgentEvent[] = [];
   #draining = false;
   #drained: Promise<void> = Promise.resolve();
@@ -35,6 +38,8 @@ export class EventHub {
   #closed = false;
   #journal: JournalWriter | undefined;
   #seq = 0;
+  #lastTime = 0;
+  #lastTimeText = "";
 
   constructor(options: EventHubOptions) {
     this.#options = options;
@@ -63,24 +68,24 @@ export class EventHub {
 
   /** A promise to wait for while a reader that must not lose anything is behind. */
   congestion(): Promise<unknown> | undefined {
-    let waits: Promise<void>[] | undefined;
-    for (const [queue, whenFull] of this.#readers) {
+    let wait: Promise<unknown> | undefined;
+    for (const { queue, whenFull } of this.#readers) {
       const room = whenFull === "wait" ? queue.room() : undefined;
-      if (room) waits = [...(waits ?? []), room];
+      if (room) wait = wait ? Promise.all([wait, room]) : room;
     }
-    return waits && Promise.all(waits);
+    return wait;
   }
 
   /** Listens from this call on, not from the first `next()`: what happens in between is never missed. */
   subscribe(options: SubscribeOptions = {}): AsyncIterable<AgentEvent> {
     const queue: AsyncQueue<AgentEvent> = new AsyncQueue({
       capacity: options.capacity ?? 1024,
-      onReturn: () => this.#readers.delete(queue),
+      onReturn: () => this.#forget(queue),
     });
     if (this.#fault) queue.end(this.#fault);
     else if (this.#closed) queue.end();
-    else this.#readers.set(queue, options.whenFull ?? "drop");
-    return this.#read(queue, options.after);
+    else this.#readers = [...this.#readers, { queue, whenFull: options.whenFull ?? "drop" }];
+    return options.after === undefined ? queue : this.#readFrom(options.after, queue);
   }
 
   /** After this the session is over: readers get the error, later emits are dropped, `flush` rejects. */
@@ -89,41 +94,45 @@ export class EventHub {
     const error = toRuntimeError(thrown);
     this.#fault = error.code === "internal" ? new RuntimeError("storage-failed", error.message, { cause: thrown }) : error;
     this.#pending = [];
-    for (const reader of this.#readers.keys()) reader.end(this.#fault);
-    this.#readers.clear();
+    this.#endReaders(this.#fault);
     this.#options.onFault(this.#fault);
   }
 
   /** Readers finish what they have and end. */
   close(): void {
     this.#closed = true;
-    for (const reader of this.#readers.keys()) reader.end();
-    this.#readers.clear();
+    this.#endReaders();
   }
 
   #stamp(body: EventBody, turnId: string | undefined): AgentEvent {
-    const envelope = {
-      seq: ++this.#seq,
-      at: this.#options.now().toISOString(),
-      sessionId: this.#options.sessionId,
-      ...(turnId && { turnId }),
-    };
-    return { ...envelope, ...body } as AgentEvent; // an envelope and a body of one type make that type's event
+    const seq = ++this.#seq;
+    const at = this.#time();
+    const { sessionId } = this.#options;
+    // An envelope and a body of one type make that type's event.
+    return Object.assign(turnId === undefined ? { seq, at, sessionId } : { seq, at, sessionId, turnId }, body) as AgentEvent;
   }
 
-  async *#read(queue: AsyncQueue<AgentEvent>, after: number | undefined): AsyncGenerator<AgentEvent> {
-    let last = 0;
+  /** Thousands of deltas share a millisecond; writing out a date takes longer than all the rest of an event. */
+  #time(): string {
+    const now = this.#options.now();
+    if (now !== this.#lastTime) {
+      this.#lastTime = now;
+      this.#lastTimeText = new Date(now).toISOString();
+    }
+    return this.#lastTimeText;
+  }
+
+  /** Stored events first, then what has been queueing meanwhile. */
+  async *#readFrom(after: number, queue: AsyncQueue<AgentEvent>): AsyncGenerator<AgentEvent> {
+    let last = after;
     try {
-      if (after !== undefined) {
-        for (const event of await this.#options.store.read(this.#options.sessionId, { after })) {
-          last = event.seq;
-          yield event;
-        }
+      for (const event of await this.#options.store.read(this.#options.sessionId, { after })) {
+        last = event.seq;
+        yield event;
       }
       for await (const event of queue) if (event.seq > last) yield event;
     } finally {
-      this.#readers.delete(queue);
-      queue.end();
+      await queue.return();
     }
   }
 
@@ -146,15 +155,26 @@ export class EventHub {
 
   #deliver(event: AgentEvent): void {
     this.#options.onEvent(event);
-    for (const [reader, whenFull] of this.#readers) {
-      if (whenFull === "wait") reader.pushAnyway(event);
-      else if (!reader.push(event)) this.#dropReader(reader);
+    for (const { queue, whenFull } of this.#readers) {
+      if (whenFull === "wait") queue.pushAnyway(event);
+      else if (!queue.push(event)) this.#drop(queue);
     }
   }
 
-  #dropReader(reader: AsyncQueue<AgentEvent>): void {
-    this.#readers.delete(reader);
+  #drop(queue: AsyncQueue<AgentEvent>): void {
+    this.#forget(queue);
     const message = "This reader fell behind and was dropped; subscribe again with `after` set to the last seq it saw";
-    reader.end(new RuntimeError("subscriber-overflow", message, { retryable: true }));
+    queue.end(new RuntimeError("subscriber-overflow", message, { retryable: true }));
+  }
+
+  #endReaders(error?: RuntimeError): void {
+    const readers = this.#readers;
+    this.#readers = [];
+    for (const { queue } of readers) queue.end(error);
+  }
+
+  /** A new list each time: the old one may be being walked. */
+  #forget(queue: AsyncQueue<AgentEvent>): void {
+    this.#readers = this.#readers.filter((reader) => reader.queue !== queue);
   }
 }

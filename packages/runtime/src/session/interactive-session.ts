@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { CommandResult } from "../commands/command.ts";
 import { runTurn, type TurnReport } from "../engine/turn.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
@@ -9,6 +8,8 @@ import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { type AgentEvent, isEphemeral } from "../protocol/events.ts";
 import type { CancelCause, Outcome } from "../protocol/outcome.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
+import { monotonicMs } from "../util/monotonic-clock.ts";
+import { createIdSeries } from "../util/unique-ids.ts";
 import { createSession, type OpenSession, type SessionOptions } from "./create-session.ts";
 import { EventHub, type SubscribeOptions } from "./event-hub.ts";
 import type { ContextState, HistoryEntry, ToolState } from "./history.ts";
@@ -30,6 +31,7 @@ type Running = { controller: AbortController; done: Promise<void> };
 export class InteractiveSession {
   readonly id: string;
   readonly #options: SessionOptions;
+  readonly #newId: () => string;
   readonly #hub: EventHub;
   readonly #view: SessionView;
   readonly #listeners = new Listeners<SessionEvents>();
@@ -41,14 +43,15 @@ export class InteractiveSession {
   #closing: Promise<void> | undefined;
 
   constructor(options: SessionOptions) {
-    this.id = options.resumeSessionId ?? options.sessionId ?? (options.newId ?? randomUUID)();
+    this.#newId = options.newId ?? createIdSeries();
+    this.id = options.resumeSessionId ?? options.sessionId ?? this.#newId();
     const store = options.sessionStore ?? createMemoryStore();
     this.#options = { ...options, sessionStore: store };
     this.#view = new SessionView(options.provider.contextWindow);
     this.#hub = new EventHub({
       sessionId: this.id,
       store,
-      now: options.now ?? (() => new Date()),
+      now: options.now ?? Date.now,
       onEvent: (event) => this.#follow(event),
       onFault: (error) => this.#running?.controller.abort(error),
     });
@@ -174,15 +177,15 @@ export class InteractiveSession {
   }
 
   async #openOnce(): Promise<OpenSession> {
-    const session = await createSession(this.#options, this.id, this.#gate);
-    const { journal, facts, system } = session;
+    const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, this.#gate);
+    const { journal, facts, system, toolDefinitions } = session;
     for (const event of journal.events) {
       this.#events.push(event);
       this.#view.apply(event, () => {});
     }
     this.#hub.attach(journal);
     for (const message of journal.warnings) this.#hub.emit({ type: "warning.raised", message });
-    this.#hub.emit({ type: "session.started", ...facts, system, journalVersion: 1, resumed: journal.events.length > 0 });
+    this.#hub.emit({ type: "session.started", ...facts, journalVersion: 1, resumed: journal.events.length > 0, system, toolDefinitions });
     await this.#hub.flush();
     return session;
   }
@@ -196,8 +199,8 @@ export class InteractiveSession {
 
   /** Never rejects: a turn's failure is its outcome, and a broken store is told to every reader by the hub. */
   async #run(prompt: Prompt, signal: AbortSignal): Promise<Outcome> {
-    const turnId = (this.#options.newId ?? randomUUID)();
-    const startedAt = performance.now();
+    const turnId = this.#newId();
+    const startedAt = monotonicMs();
     let report: TurnReport = {
       outcome: { type: "completed", text: "" },
       usage: { ...noUsage },
@@ -224,7 +227,7 @@ export class InteractiveSession {
       );
       await this.#hub.flush();
       this.#finish();
-      this.#hub.emit({ type: "turn.ended", ...report, durationMs: Math.round(performance.now() - startedAt) }, turnId);
+      this.#hub.emit({ type: "turn.ended", ...report, durationMs: Math.round(monotonicMs() - startedAt) }, turnId);
       await this.#hub.flush();
       return report.outcome;
     } catch (error) {

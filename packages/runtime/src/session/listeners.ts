@@ -14,7 +14,9 @@ export class Listeners<Events extends { [N in keyof Events]: (...args: never[]) 
   }
 
   notify<N extends keyof Events>(name: N, ...args: Parameters<Events[N]>): void {
-    for (const listener of this.#listeners.get(name) ?? []) {
+    const listeners = this.#listeners.get(name);
+    if (!listeners) return;
+    for (const listener of listeners) {
       try {
         listener(...(args as never[])); // `add` has tied this name to listeners of these arguments
       } catch (error) {

@@ -75,6 +75,7 @@ export class SessionView {
         this.streamingText += event.text;
         return notify("text_delta", event.text);
       case "retry.scheduled":
+      case "fallback.used":
         this.streamingText = "";
         return;
       case "message.ended":
@@ -158,7 +159,7 @@ type EntryBody = WithoutEnvelope<HistoryEntry>;
 
 export function outcomeError(outcome: Outcome & { type: "failed" | "stopped" }): RuntimeError {
   if (outcome.type === "failed") return new RuntimeError(outcome.error.code, outcome.error.message, outcome.error);
-  return new RuntimeError("limit-reached", `Stopped: the limit of model calls for one prompt was reached (${outcome.limit})`);
+  return new RuntimeError("limit-reached", `Stopped: the limit was reached (${outcome.limit})`);
 }
 
 function toSnapshot(usage: Usage, context: ContextState): UsageSnapshot | undefined {

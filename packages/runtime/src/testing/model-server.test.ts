@@ -42,6 +42,45 @@ describe("startModelServer", () => {
     await server.close();
   });
 
+  it("speaks the wire of the path it is asked on, also when it fails or its script is over", async () => {
+    const server = await startModelServer({ replies: [{ text: "hi" }, { status: 500 }] });
+    const post = (path: string): Promise<Response> =>
+      fetch(`${server.url}${path}`, { method: "POST", body: '{"model":"m","stream":true}' });
+    const head =
+      '{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":';
+    const chunk = (delta: string, finish: string): string =>
+      `data: ${head}${delta},"logprobs":null,"finish_reason":${finish}}]}\n\n`;
+    assert.equal(
+      await (await post("/openai/v1/chat/completions?api-version=1")).text(),
+      `${chunk('{"role":"assistant","content":""}', "null")}${chunk('{"content":"hi"}', "null")}${chunk("{}", '"stop"')}data: [DONE]\n\n`,
+    );
+    assert.deepEqual(await (await post("/chat/completions")).json(), {
+      error: { message: "Scripted status 500", type: "server_error", param: null, code: null },
+    });
+    assert.deepEqual(await (await post("/chat/completions")).json(), {
+      error: {
+        message: "The script has 2 replies, but request 3 came",
+        type: "invalid_request_error",
+        param: null,
+        code: null,
+      },
+    });
+    await server.close();
+  });
+
+  it("counts in OpenAI's chat only for those who ask", async () => {
+    const server = await startModelServer({ replies: () => ({ text: "hi", usage: { inputTokens: 3 } }) });
+    const bodies = ['{"stream_options":{"include_usage":true}}', "{}"];
+    const texts = await Promise.all(
+      bodies.map(async (body) => (await fetch(`${server.url}/v1/chat/completions`, { method: "POST", body })).text()),
+    );
+    assert.deepEqual(
+      texts.map((text) => text.includes('"choices":[],"usage":{"prompt_tokens":3,')),
+      [true, false],
+    );
+    await server.close();
+  });
+
   it("fails by status before the first word, and inside the stream after it", async () => {
     const fail = { code: "provider-overloaded", message: "busy" } as const;
     const server = await startModelServer({ replies: [{ fail }, { text: "so", fail }] });

@@ -1,11 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from "node:http";
 import type { ScriptedReply } from "../model/scripted.ts";
 import { sleep } from "../util/sleep.ts";
-import { encodeRest, encodeStart, errorTypeOf, wireError, wireStatus } from "./anthropic-stream.ts";
+import { wireStatus } from "./anthropic-stream.ts";
+import type { StreamWire } from "./stream-wire.ts";
+import { streamWires, wireOf } from "./stream-wires.ts";
 
 /** One answer over the wire, and what goes wrong with it. Byte counts are bytes of the body. */
 export type ServerReply = ScriptedReply & {
-  /** Anything but 200 answers with `body`, or with an error in Anthropic's form. */
+  /** Anything but 200 answers with `body`, or with an error in the wire's own form. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as it is instead of a stream; an object is sent as JSON. */
@@ -42,7 +44,7 @@ export type ModelServerOptions = {
 };
 
 export interface ModelServer {
-  /** What goes into ANTHROPIC_BASE_URL. */
+  /** Without a path: what goes into ANTHROPIC_BASE_URL, and before the `/v1` of other wires. */
   readonly url: string;
   readonly port: number;
   /** Every request so far, oldest first. */
@@ -53,12 +55,13 @@ export interface ModelServer {
   close(): Promise<void>;
 }
 
-/** A model that follows a script, over real sockets on 127.0.0.1, in Anthropic's wire format. */
+/** A model that follows a script, over real sockets on 127.0.0.1; the path of a request says which wire format it speaks. */
 export async function startModelServer({ replies }: ModelServerOptions): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
   const closing = new AbortController();
-  const restOf = rememberRest();
-  for (const reply of typeof replies === "function" ? [] : replies) if (typeof reply !== "function") restOf(reply, 0);
+  for (const reply of typeof replies === "function" ? [] : replies) {
+    if (typeof reply !== "function") for (const wire of streamWires) wire.prepare?.(reply);
+  }
   let connections = 0;
 
   const server = process.getBuiltinModule("node:http").createServer((incoming, response) => {
@@ -70,8 +73,9 @@ export async function startModelServer({ replies }: ModelServerOptions): Promise
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const request = await record(incoming);
     const index = requests.push(request) - 1;
-    const reply = await pick(replies, request, index);
-    await send(response, { reply, index, model: modelOf(request), rest: restOf, signal: closing.signal });
+    const wire = wireOf(request.url);
+    const reply = (await pick(replies, request, index)) ?? beyondScript(wire, replies.length, index);
+    await send(response, { reply, index, request, wire, signal: closing.signal });
   };
   server.on("connection", () => {
     connections++;
@@ -93,19 +97,6 @@ export async function startModelServer({ replies }: ModelServerOptions): Promise
   };
 }
 
-type Rest = (reply: ServerReply, index: number) => string;
-
-/** A long text is encoded once, however often it is asked for; the ids of calls differ from answer to answer. */
-function rememberRest(): Rest {
-  const known = new WeakMap<ServerReply, string>();
-  return (reply, index) => {
-    if (reply.calls) return encodeRest(reply, index);
-    const rest = known.get(reply) ?? encodeRest(reply, index);
-    known.set(reply, rest);
-    return rest;
-  };
-}
-
 async function record(incoming: IncomingMessage): Promise<RecordedRequest> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of incoming) chunks.push(chunk);
@@ -121,20 +112,22 @@ function parse(text: string): unknown {
   }
 }
 
-function modelOf({ body }: RecordedRequest): string {
-  return typeof body === "object" && body !== null && "model" in body ? String(body.model) : "unknown";
-}
-
-async function pick(replies: ModelServerOptions["replies"], request: RecordedRequest, index: number): Promise<ServerReply> {
+async function pick(
+  replies: ModelServerOptions["replies"],
+  request: RecordedRequest,
+  index: number,
+): Promise<ServerReply | undefined> {
   if (typeof replies === "function") return replies(request, index);
   const step = replies[index];
-  if (typeof step === "function") return step(request, index);
-  if (step) return step;
-  // A status that no client retries: the test fails at once and says why.
-  return { status: 400, body: errorBody(400, `The script has ${replies.length} replies, but request ${index + 1} came`) };
+  return typeof step === "function" ? step(request, index) : step;
 }
 
-type Sending = { reply: ServerReply; index: number; model: string; rest: Rest; signal: AbortSignal };
+/** A status that no client retries: the test fails at once and says why. */
+function beyondScript(wire: StreamWire, total: number, index: number): ServerReply {
+  return { status: 400, body: wire.errorBody(400, `The script has ${total} replies, but request ${index + 1} came`) };
+}
+
+type Sending = { reply: ServerReply; index: number; request: RecordedRequest; wire: StreamWire; signal: AbortSignal };
 
 async function send(response: ServerResponse, sending: Sending): Promise<void> {
   const { reply, signal } = sending;
@@ -151,7 +144,7 @@ async function send(response: ServerResponse, sending: Sending): Promise<void> {
   response.end();
 }
 
-function toAnswer({ reply, index, model, rest }: Sending): { status: number; type: string; body: Uint8Array } {
+function toAnswer({ reply, index, request, wire }: Sending): { status: number; type: string; body: Uint8Array } {
   const json = "application/json";
   const status = reply.status ?? (failsAtOnce(reply) && reply.fail ? wireStatus(reply.fail.code) : 200);
   if (reply.raw !== undefined) return { status, type: "text/event-stream", body: Buffer.from(reply.raw) };
@@ -161,12 +154,10 @@ function toAnswer({ reply, index, model, rest }: Sending): { status: number; typ
     return {
       status,
       type: "text/event-stream; charset=utf-8",
-      body: Buffer.from(encodeStart(reply, { index, model }) + rest(reply, index)),
+      body: Buffer.from(wire.encode(reply, { index, model: modelOf(request), request })),
     };
   }
-  const error = reply.fail
-    ? { type: "error", error: wireError(reply.fail.code, reply.fail.message) }
-    : errorBody(status, `Scripted status ${status}`);
+  const error = wire.errorBody(status, reply.fail?.message ?? `Scripted status ${status}`, reply.fail?.code);
   return { status, type: json, body: Buffer.from(JSON.stringify(error)) };
 }
 
@@ -175,8 +166,10 @@ function failsAtOnce(reply: ServerReply): boolean {
   return reply.fail !== undefined && !reply.text && !reply.reasoning && !reply.calls?.length;
 }
 
-function errorBody(status: number, message: string): object {
-  return { type: "error", error: { type: errorTypeOf(status), message } };
+/** Most wires name it in the body, Gemini's in the path. */
+function modelOf({ url, body }: RecordedRequest): string {
+  if (typeof body === "object" && body !== null && "model" in body) return String(body.model);
+  return /\/models\/([^/:?]+)/.exec(url)?.[1] ?? "unknown";
 }
 
 /** Resolves when the operating system has the bytes, so that hanging up afterwards loses none of them. */

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { ToolMemory } from "./tool.ts";
 import { ToolFailure } from "./tool.ts";
 
@@ -24,5 +23,5 @@ function filesOf(memory: ToolMemory): Map<string, FileState> {
 }
 
 function hashOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
+  return process.getBuiltinModule("node:crypto").createHash("sha256").update(bytes).digest("hex");
 }

@@ -1,6 +1,5 @@
 import type { OutputUnit, Validator } from "@cfworker/json-schema";
 import type { JsonObject } from "../protocol/content.ts";
-import { describeProblems } from "./input-problems.ts";
 
 const validators = new WeakMap<JsonObject, Validator>();
 
@@ -17,6 +16,7 @@ export async function checkInput(schema: JsonObject, input: unknown): Promise<{ 
     const reason = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
     return { ok: false, message: `The input could not be checked against the tool's schema: ${reason}` };
   }
+  const { describeProblems } = await import("./input-problems.ts");
   return { ok: false, message: describeProblems({ problems, schema, input }) };
 }
 
@@ -25,7 +25,14 @@ async function validatorFor(schema: JsonObject): Promise<Validator> {
   if (known) return known;
   const library = await import("@cfworker/json-schema");
   // A copy: the library writes hidden properties into the schema, which may be frozen or shared. All problems are wanted, not the first.
-  const validator = new library.Validator(structuredClone(schema), "2020-12", false);
+  const validator = new library.Validator(structuredClone(schema), draftOf(schema), false);
   validators.set(schema, validator);
   return validator;
+}
+
+/** What a schema says of itself; the newest where it says nothing. */
+function draftOf(schema: JsonObject): "4" | "7" | "2019-09" | "2020-12" {
+  const named = /draft-0?(4|6|7)|(2019-09)/.exec(String(schema["$schema"] ?? ""));
+  if (named?.[1]) return named[1] === "4" ? "4" : "7";
+  return named?.[2] ? "2019-09" : "2020-12";
 }

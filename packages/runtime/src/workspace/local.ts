@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { constants, realpathSync, type Stats, statSync } from "node:fs";
 import { access, type FileHandle, mkdir, open, readdir, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, parse, resolve as resolvePath } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
-import { ProcessScope } from "./process-scope.ts";
+import { randomUuid } from "../util/unique-ids.ts";
+import type { ProcessScope } from "./process-scope.ts";
 import type { DirectoryEntry, FileStat, Workspace } from "./workspace.ts";
 
 export type LocalWorkspaceOptions = {
@@ -22,7 +22,13 @@ const maxLinks = 40;
 export function createLocalWorkspace(options: LocalWorkspaceOptions): Workspace {
   const root = realDirectory(options.root);
   const home = options.home ?? options.env["HOME"];
-  const processes = new ProcessScope(options.env);
+  let processes: Promise<ProcessScope> | undefined; // loaded with the first program that is run
+  let closed = false;
+  const scope = async (): Promise<ProcessScope> => {
+    if (closed) throw new RuntimeError("closed", "The workspace is closed: it starts no more programs.");
+    processes ??= import("./process-scope.ts").then(({ ProcessScope }) => new ProcessScope(options.env));
+    return await processes;
+  };
   const absolute = (path: string): string => resolvePath(root, path);
   const resolve = async (path: string): Promise<string> => realPath(absolute(expandPath(path, home)));
 
@@ -33,9 +39,12 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): Workspace 
     readFile: (path, { maxBytes = defaultMaxBytes } = {}) => readRegularFile(absolute(path), maxBytes),
     writeFile: async (path, content) => replaceFile(await resolve(path), content),
     readDirectory: (path) => listDirectory(absolute(path)),
-    run: (command) => processes.run({ ...command, cwd: absolute(command.cwd ?? ".") }),
+    run: async (command) => (await scope()).run({ ...command, cwd: absolute(command.cwd ?? ".") }),
     saveOverflow: (name, content) => saveNewFile(absolute(options.overflowDirectory), { name, content }),
-    close: () => processes.close(),
+    close: async () => {
+      closed = true;
+      await (await processes)?.close();
+    },
   };
 }
 
@@ -115,7 +124,7 @@ async function readToEnd(file: FileHandle, facts: { path: string; expected: numb
 
 async function replaceFile(path: string, content: Uint8Array | string): Promise<void> {
   const directory = dirname(path);
-  const temporary = join(directory, `.outrider-${randomBytes(8).toString("hex")}.tmp`);
+  const temporary = join(directory, `.outrider-${randomUuid()}.tmp`);
   try {
     const before = await stat(path).catch(() => undefined);
     if (before) refuseOtherThanFile(path, before);
@@ -156,7 +165,7 @@ async function listDirectory(path: string): Promise<DirectoryEntry[]> {
 
 async function saveNewFile(directory: string, { name, content }: { name: string; content: string }): Promise<string> {
   const { name: stem, ext } = parse(name.replaceAll(/[^\w.-]+/g, "-").replace(/^[.-]+/, ""));
-  const path = join(directory, `${stem}-${randomBytes(4).toString("hex")}${ext}`);
+  const path = join(directory, `${stem}-${randomUuid().slice(0, 8)}${ext}`);
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await writeFile(path, content, { flag: "wx", mode: 0o600 });

@@ -1,5 +1,5 @@
-import { randomUUID } from "node:crypto";
 import { RuntimeError } from "../protocol/errors.ts";
+import { randomUuid } from "../util/unique-ids.ts";
 import { runProcess } from "./process.ts";
 import { endProcesses, findProcesses, isAlive, type ProcessList } from "./process-sweep.ts";
 import type { RunCommand, RunResult } from "./workspace.ts";
@@ -9,7 +9,7 @@ const variable = "OUTRIDER_PROCESS_SCOPE";
 /** Everything one workspace starts, so that all of it can be ended. */
 export class ProcessScope {
   readonly #env: Readonly<Record<string, string>>;
-  readonly #id: string = randomUUID();
+  readonly #id: string = randomUuid();
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   #started = 0;

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
+import { monotonicMs } from "../util/monotonic-clock.ts";
 
 /** Processes by id. A negative id is a whole process group, as in kill(2), where single processes cannot be told apart. */
 export type ProcessList = ReadonlyMap<number, ProcessTraits>;
@@ -27,11 +28,11 @@ export async function endProcesses(target: SweepTarget): Promise<void> {
   signalAll(found, { signal: "SIGTERM", group: target.group });
   await untilGone(found, graceMs);
 
-  const deadline = performance.now() + killMs;
+  const deadline = monotonicMs() + killMs;
   // Again and again: what is killed may have started something in the meantime.
   while (true) {
     found = findProcesses({ ...target, known: found });
-    if (found.size === 0 || performance.now() > deadline) return;
+    if (found.size === 0 || monotonicMs() > deadline) return;
     signalAll(found, { signal: "SIGKILL", group: target.group });
     await pause(pollMs);
   }
@@ -117,6 +118,6 @@ function signalAll(list: ProcessList, order: { signal: NodeJS.Signals; group: nu
 }
 
 async function untilGone(list: ProcessList, limitMs: number): Promise<void> {
-  const deadline = performance.now() + limitMs;
-  while (performance.now() < deadline && [...list.keys()].some(isAlive)) await pause(pollMs);
+  const deadline = monotonicMs() + limitMs;
+  while (monotonicMs() < deadline && [...list.keys()].some(isAlive)) await pause(pollMs);
 }

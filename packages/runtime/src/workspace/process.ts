@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { RuntimeError } from "../protocol/errors.ts";
 import { endProcesses } from "./process-sweep.ts";
+import { monotonicMs } from "../util/monotonic-clock.ts";
 import type { RunCommand, RunResult } from "./workspace.ts";
 
 export type ProcessSetting = {
@@ -133,8 +134,8 @@ function forwardOutput(child: ChildProcess, command: RunCommand) {
 }
 
 async function untilQuiet(chunks: () => number): Promise<void> {
-  const deadline = performance.now() + drainMs;
-  for (let seen = -1; seen !== chunks() && performance.now() < deadline; ) {
+  const deadline = monotonicMs() + drainMs;
+  for (let seen = -1; seen !== chunks() && monotonicMs() < deadline; ) {
     seen = chunks();
     await pause(quietMs, undefined, { ref: false });
     await nextTurn(); // after a stall of ours timers come before the pipes are looked at

@@ -1,10 +1,11 @@
 import { RuntimeError } from "../../protocol/errors.ts";
-import { createModelClient } from "../client.ts";
+import { createModelClient, type Endpoint } from "../client.ts";
 import { anthropicHttpError, anthropicMessages } from "../dialects/anthropic-messages.ts";
 import type { Timeouts } from "../http.ts";
 import type { Provider } from "../model.ts";
 import type { Env } from "../proxy.ts";
 import type { RetryPolicy } from "../retry.ts";
+import { anthropic, anthropicEndpoint } from "./hosted.ts";
 
 export type AnthropicOptions = {
   /** One of the two is needed; the token wins, since a gateway's token is set on purpose. */
@@ -22,13 +23,12 @@ export type AnthropicOptions = {
 };
 
 export function createAnthropicProvider(options: AnthropicOptions): Provider & { close(): void } {
-  const url = messagesUrl(options.baseURL?.trim() || "https://api.anthropic.com");
-  const headers = { ...authHeader(options), "anthropic-version": "2023-06-01" };
+  const endpoint = endpointOf(options);
   const { timeouts, retry, env, ca } = options;
   const client = createModelClient({
-    name: "anthropic",
+    name: anthropic.name,
     dialect: anthropicMessages,
-    endpoint: () => ({ url, headers }),
+    endpoint: () => endpoint,
     toError: anthropicHttpError,
     ...(timeouts && { timeouts }),
     ...(retry && { retry }),
@@ -36,31 +36,27 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider & {
     ...(ca && { ca }),
   });
   return {
-    name: "anthropic",
-    model: options.model ?? "claude-sonnet-4-5",
-    contextWindow: options.contextWindow ?? 200_000,
+    name: anthropic.name,
+    model: options.model ?? anthropic.defaultModel,
+    contextWindow: options.contextWindow ?? anthropic.contextWindow,
+    nativeSchema: anthropicMessages.nativeSchema,
     ...client,
   };
 }
 
-function authHeader({ apiKey, authToken }: AnthropicOptions): Record<string, string> {
-  const token = authToken?.trim();
-  if (token) return { authorization: `Bearer ${token}` };
-  const key = apiKey?.trim();
-  if (key) return { "x-api-key": key };
-  throw new RuntimeError("provider-auth", "There is no key for Anthropic", {
-    hint: "Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN",
-  });
-}
-
-function messagesUrl(baseURL: string): string {
+function endpointOf(options: AnthropicOptions): Endpoint {
+  const baseURL = options.baseURL?.trim() || anthropic.baseURL;
   const url = URL.canParse(baseURL) ? new URL(baseURL) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
     throw new RuntimeError("config", `The base URL "${baseURL}" is no http or https address`, {
       hint: "Check ANTHROPIC_BASE_URL",
     });
   }
-  const path = url.pathname.replace(/\/+$/, "");
-  url.pathname = `${path.endsWith("/v1") ? path : `${path}/v1`}/messages`;
-  return url.href;
+  const authToken = options.authToken?.trim();
+  const apiKey = options.apiKey?.trim();
+  if (authToken) return anthropicEndpoint(baseURL, { authToken });
+  if (apiKey) return anthropicEndpoint(baseURL, { apiKey });
+  throw new RuntimeError("provider-auth", "There is no key for Anthropic", {
+    hint: "Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN",
+  });
 }

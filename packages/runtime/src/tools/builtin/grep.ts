@@ -6,8 +6,6 @@ import { comparePaths, newestFirst } from "../newest-first.ts";
 import { cutLine } from "../numbered-lines.ts";
 import { findRipgrep, ripgrepUnderstands } from "../ripgrep.ts";
 import type { FoundFile, SearchQuery, SearchResult } from "../search.ts";
-import { searchBuiltIn } from "../search-built-in.ts";
-import { searchWithRipgrep } from "../search-with-ripgrep.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { defineTool, ToolFailure } from "../tool.ts";
 import { orToolFailure } from "../workspace-failure.ts";
@@ -83,10 +81,15 @@ export function createGrepTool(options: { ripgrep?: boolean } = {}): Tool {
       const query = await toQuery(input, context);
       const useRipgrep = (options.ripgrep ?? true) && ripgrepUnderstands(query.above);
       const ripgrep = useRipgrep ? await findRipgrep(context) : undefined;
-      const result = ripgrep ? await searchWithRipgrep(query, ripgrep, context) : await searchBuiltIn(query, context);
+      const result = await runSearch(query, ripgrep, context);
       return { content: [{ type: "text", text: await inWords(result, input, context) }] };
     },
   });
+}
+
+async function runSearch(query: SearchQuery, ripgrep: string | undefined, context: ToolContext): Promise<SearchResult> {
+  if (!ripgrep) return await (await import("../search-built-in.ts")).searchBuiltIn(query, context);
+  return await (await import("../search-with-ripgrep.ts")).searchWithRipgrep(query, ripgrep, context);
 }
 
 async function toQuery(input: GrepInput, { workspace }: ToolContext): Promise<SearchQuery> {

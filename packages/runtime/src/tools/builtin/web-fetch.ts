@@ -1,6 +1,4 @@
-import { htmlToText } from "../html-text.ts";
 import type { HttpAnswer } from "../http-get.ts";
-import { httpGet } from "../http-get.ts";
 import { sizeInWords } from "../load-file.ts";
 import type { Tool, ToolOutput } from "../tool.ts";
 import { defineTool, ToolFailure } from "../tool.ts";
@@ -46,7 +44,8 @@ export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
       const timer = setTimeout(() => limit.abort(tooSlow), timeoutMs);
       try {
         const eitherSignal = AbortSignal.any([signal, limit.signal]);
-        return inWords(await httpGet({ url, signal: eitherSignal, maxBytes, allowPrivate, wantsBody: isReadable }), url);
+        const { httpGet } = await import("../http-get.ts");
+        return await inWords(await httpGet({ url, signal: eitherSignal, maxBytes, allowPrivate, wantsBody: isReadable }), url);
       } finally {
         clearTimeout(timer);
       }
@@ -62,7 +61,7 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-function inWords(answer: HttpAnswer, asked: URL): ToolOutput {
+async function inWords(answer: HttpAnswer, asked: URL): Promise<ToolOutput> {
   if (answer.type === "moved") {
     return output(`${asked.href} redirects to another host and was not followed. To get that page, fetch ${answer.to.href}`);
   }
@@ -70,13 +69,13 @@ function inWords(answer: HttpAnswer, asked: URL): ToolOutput {
     const size = answer.length === undefined ? "of unknown size" : `of ${sizeInWords(answer.length)}`;
     throw new ToolFailure(`${asked.href} is ${mediaTypeOf(answer.contentType)} ${size}, which cannot be shown as text.`);
   }
-  const text = toText(answer);
+  const text = await toText(answer);
   if (answer.status < 400)
     return output(text.trim() === "" ? `${answer.url.href} answered with an empty page (HTTP ${answer.status}).` : text);
   return { ...output(`${answer.url.href} answered with HTTP ${answer.status}.\n\n${text.slice(0, 2000)}`.trim()), isError: true };
 }
 
-function toText({ body, contentType, url }: Extract<HttpAnswer, { type: "page" }>): string {
+async function toText({ body, contentType, url }: Extract<HttpAnswer, { type: "page" }>): Promise<string> {
   const mediaType = mediaTypeOf(contentType);
   const declared = /charset\s*=\s*"?([\w:.-]+)/i.exec(contentType)?.[1];
   const looksLikeHtml =
@@ -86,7 +85,9 @@ function toText({ body, contentType, url }: Extract<HttpAnswer, { type: "page" }
   }
   const meta = looksLikeHtml ? /<meta[^>]{0,200}charset\s*=\s*["']?([\w:.-]+)/i.exec(startOf(body))?.[1] : undefined;
   const text = decode(body, declared ?? meta ?? "utf-8");
-  return looksLikeHtml ? htmlToText(text, url) : text;
+  if (!looksLikeHtml) return text;
+  const { htmlToText } = await import("../html-text.ts");
+  return htmlToText(text, url);
 }
 
 function decode(body: Uint8Array, label: string): string {

@@ -7,13 +7,13 @@ import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 export function createBasicFormat(name: OutputFormatName, ids: { sessionId: string; newId: () => string }): OutputFormat {
   switch (name) {
     case "text":
-      return { event: () => "", end: toText };
+      return { event: () => "", end: async (outcome) => toText(outcome) };
     case "json":
-      return { event: () => "", end: (outcome) => toResult(outcome, ids.sessionId) };
+      return { event: () => "", end: async (outcome) => toResult(outcome, ids.sessionId) };
     case "stream-json":
       return {
         event: (event) => (event.type === "text.delta" ? toDelta(event, ids.newId()) : ""),
-        end: (outcome) => toResult(outcome, ids.sessionId),
+        end: async (outcome) => toResult(outcome, ids.sessionId),
       };
   }
 }

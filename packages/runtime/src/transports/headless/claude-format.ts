@@ -1,28 +1,35 @@
-import {
-  addUsage,
-  type AssistantMessage,
-  type AssistantPart,
-  noUsage,
-  type ToolResultPart,
-  type Usage,
-} from "../../protocol/content.ts";
+import type { CatalogOverride } from "../../model/catalog-override.ts";
+import { pricesAsOf } from "../../model/catalog-date.ts";
+import type { Ledger, ModelCosts } from "../../model/ledger.ts";
+import { type AssistantMessage, type AssistantPart, noUsage, type ToolResultPart, type Usage } from "../../protocol/content.ts";
 import type { ErrorData } from "../../protocol/errors.ts";
-import type { AgentEvent, Denial, SessionFacts } from "../../protocol/events.ts";
-import type { Outcome } from "../../protocol/outcome.ts";
+import { type AgentEvent, type Denial, isEphemeral, type SessionFacts } from "../../protocol/events.ts";
+import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
 import { toLine } from "../../util/jsonl.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { PartialMessages } from "./partial-messages.ts";
 
-export type ClaudeFormatOptions = { readonly sessionId: string; readonly newId: () => string };
+export type ClaudeFormatOptions = {
+  readonly sessionId: string;
+  readonly newId: () => string;
+  /** Prices and windows beside the built-in ones. */
+  readonly catalogOverride?: CatalogOverride;
+};
 
 /** Claude Code's headless shapes: scripts, jq filters and clients written for it read ours. */
 export function createClaudeFormat(name: OutputFormatName, options: ClaudeFormatOptions): OutputFormat {
   const run = new RunTotals();
-  const result = (outcome: Outcome): string => toLine(toResult(outcome, run, options));
-  const text = (outcome: Outcome): string => (outcome.type === "completed" ? `${outcome.text}\n` : "");
-  const partial = new PartialMessages((event) => toLine({ ...frame("stream_event", options), event, parent_tool_use_id: null }));
+  const result = async (outcome: Outcome): Promise<string> => {
+    const costs = await priceCalls(run.calls, options.catalogOverride);
+    return toLine(toResult(outcome, { run, costs, options }));
+  };
+  const text = async (outcome: Outcome): Promise<string> => (outcome.type === "completed" ? `${outcome.text}\n` : "");
+  // Written piece by piece: there are thousands of these, and all but the event and its id is the same each time.
+  const streamHead = `{"type":"stream_event","session_id":${JSON.stringify(options.sessionId)},"uuid":"`;
+  const partial = new PartialMessages((json) => `${streamHead}${options.newId()}","event":${json},"parent_tool_use_id":null}\n`);
   return {
     event(event) {
+      if (isEphemeral(event.type)) return name === "stream-json" ? partial.before(event) : "";
       run.apply(event);
       return name === "stream-json" ? partial.before(event) + toFrames(event, run, options) + partial.after(event) : "";
     },
@@ -37,19 +44,20 @@ class RunTotals {
   stopReason: string | null = null;
   toolCalls = 0;
   readonly denials: Denial[] = [];
-  readonly byModel = new Map<string, Usage>();
+  readonly calls: AgentEvent<"message.ended">[] = [];
   readonly #inputs = new Map<string, unknown>();
 
   apply(event: AgentEvent): void {
     if (event.type === "session.started") this.facts = event;
     else if (event.type === "turn.ended") this.ended = event;
-    else if (event.type === "message.ended") this.#applyMessage(event.message);
+    else if (event.type === "message.ended") this.#applyMessage(event);
     else if (event.type === "tool.ended") this.#applyTool(event);
   }
 
-  #applyMessage(message: AssistantMessage): void {
+  #applyMessage(event: AgentEvent<"message.ended">): void {
+    const { message } = event;
+    this.calls.push(event);
     this.stopReason = message.stopReason ?? null;
-    this.byModel.set(message.model.id, addUsage(this.byModel.get(message.model.id) ?? noUsage, message.usage));
     for (const part of message.content) if (part.type === "tool-call") this.#inputs.set(part.callId, part.input);
   }
 
@@ -93,6 +101,14 @@ function toFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOption
         error: event.error.code,
         message: event.error.message,
       });
+    case "fallback.used":
+      return toLine({
+        ...frame("system", options, "model_fallback"),
+        trigger: event.error.code,
+        original_model: event.from,
+        fallback_model: event.to,
+        content: event.error.message,
+      });
     case "permission.resolved": {
       if (event.decision === "allow") return "";
       return toLine({
@@ -127,6 +143,7 @@ function toInit(facts: SessionFacts, options: ClaudeFormatOptions): unknown {
     agents: [],
     skills: [],
     plugins: [],
+    price_as_of: pricesAsOf,
     outrider_version: facts.version,
     schema_version: 1,
   };
@@ -183,9 +200,30 @@ function toolUseResult(event: AgentEvent<"tool.ended">): unknown {
   return { ...event.details, durationMs: event.durationMs };
 }
 
-function toResult(outcome: Outcome, run: RunTotals, options: ClaudeFormatOptions): unknown {
+/** Prices are looked up when a result is printed, not before. */
+async function priceCalls(
+  calls: readonly AgentEvent<"message.ended">[],
+  override: CatalogOverride | undefined,
+): Promise<PricedRun> {
+  if (calls.length === 0) return { total: { ...noCosts }, models: [], windows: new Map() };
+  const { addCall, catalogOf, emptyLedger, findBilledModel, toPricedCall } = await import("../../model/pricing.ts");
+  const catalog = await catalogOf(override);
+  const ledger = calls.map((call) => toPricedCall(catalog, call)).reduce(addCall, emptyLedger);
+  const windows = ledger.models.flatMap(({ served, requested }) => {
+    const window = findBilledModel(catalog, { provider: served.provider, served: served.id, requested })?.contextWindow;
+    return window === undefined ? [] : [[served.id, window] as const];
+  });
+  return { ...ledger, windows: new Map(windows) };
+}
+
+type PricedRun = Ledger & { readonly windows: ReadonlyMap<string, number> };
+const noCosts = { calls: 0, usage: noUsage, costUsd: 0, knownUsd: 0 };
+
+type Ending = { run: RunTotals; costs: PricedRun; options: ClaudeFormatOptions };
+
+function toResult(outcome: Outcome, { run, costs, options }: Ending): unknown {
   const { ended } = run;
-  const usage = [...run.byModel.values()].reduce(addUsage, noUsage);
+  const unknown = costs.models.filter((line) => line.costUsd === null).map((line) => `${line.served.provider}/${line.served.id}`);
   return {
     ...frame("result", options, subtypeOf(outcome)),
     is_error: outcome.type !== "completed",
@@ -193,11 +231,15 @@ function toResult(outcome: Outcome, run: RunTotals, options: ClaudeFormatOptions
     duration_api_ms: ended?.modelDurationMs ?? 0,
     num_turns: ended?.modelCalls ?? 0,
     ...(outcome.type === "completed" && { result: outcome.text }),
+    ...(outcome.type === "completed" && outcome.structured !== undefined && { structured_output: outcome.structured }),
     stop_reason: run.stopReason,
     terminal_reason: terminalReason(outcome),
-    total_cost_usd: null, // no price table yet: unknown is said, never guessed
-    usage: toUsage(usage),
-    modelUsage: Object.fromEntries([...run.byModel].map(([model, used]) => [model, toModelUsage(used)])),
+    total_cost_usd: costs.total.costUsd,
+    usage: toUsage(costs.total.usage),
+    modelUsage: Object.fromEntries(
+      costs.models.map((line) => [line.served.id, toModelUsage(line, costs.windows.get(line.served.id))]),
+    ),
+    ...(unknown.length > 0 && { warnings: [`The price of ${unknown.join(", ")} is not known: the cost is not known either`] }),
     permission_denials: run.denials.map(({ callId, tool, input, reason }) => ({
       tool_name: tool,
       tool_use_id: callId,
@@ -215,7 +257,9 @@ function toResult(outcome: Outcome, run: RunTotals, options: ClaudeFormatOptions
 
 function subtypeOf(outcome: Outcome): string {
   if (outcome.type === "completed") return "success";
-  return outcome.type === "stopped" ? "error_max_turns" : "error_during_execution";
+  if (outcome.type === "stopped") return outcome.limit === "max-turns" ? "error_max_turns" : "error_max_budget_usd";
+  if (outcome.type === "failed" && outcome.error.code === "output-schema") return "error_max_structured_output_retries";
+  return "error_during_execution";
 }
 
 function terminalReason(outcome: Outcome): string {
@@ -223,7 +267,7 @@ function terminalReason(outcome: Outcome): string {
     case "completed":
       return "completed";
     case "stopped":
-      return "max_turns";
+      return outcome.limit === "max-turns" ? "max_turns" : "budget_exhausted";
     case "cancelled":
       return `cancelled_${outcome.cause.replaceAll("-", "_")}`;
     case "failed":
@@ -234,17 +278,20 @@ function terminalReason(outcome: Outcome): string {
 function describe(outcome: Exclude<Outcome, { type: "completed" }>): string {
   switch (outcome.type) {
     case "stopped":
-      return "Reached the maximum number of turns";
+      return outcome.limit === "max-turns" ? "Reached the maximum number of turns" : "Spent more than the budget";
     case "cancelled":
-      return outcome.cause === "signal"
-        ? "Stopped by a signal"
-        : outcome.cause === "output-closed"
-          ? "The output was closed"
-          : "Interrupted";
+      return cancelWords[outcome.cause];
     case "failed":
       return outcome.error.message;
   }
 }
+
+const cancelWords: Record<CancelCause, string> = {
+  abort: "Interrupted",
+  signal: "Stopped by a signal",
+  "output-closed": "The output was closed",
+  deadline: "The deadline passed",
+};
 
 function toError(error: ErrorData): unknown {
   return {
@@ -266,14 +313,18 @@ function toUsage(usage: Usage): unknown {
   };
 }
 
-function toModelUsage(usage: Usage): unknown {
+function toModelUsage({ usage, costUsd, requested, served }: ModelCosts, contextWindow: number | undefined): unknown {
   return {
     inputTokens: usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens,
     outputTokens: usage.outputTokens,
     cacheReadInputTokens: usage.cacheReadTokens,
     cacheCreationInputTokens: usage.cacheWriteTokens,
+    thinkingTokens: usage.reasoningTokens,
     webSearchRequests: 0,
-    costUSD: null,
+    costUSD: costUsd,
+    contextWindow: contextWindow ?? null,
+    requestedModel: requested,
+    provider: served.provider,
   };
 }
 

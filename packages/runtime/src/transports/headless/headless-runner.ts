@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import type { Writable } from "node:stream";
 import { parseCommand } from "../../commands/command.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession, TransportAdapter } from "../../session/interactive-session.ts";
+import { createIdSeries } from "../../util/unique-ids.ts";
 import { createBasicFormat, isBasicSuccess } from "./basic-format.ts";
 import { LineOutput } from "./line-output.ts";
 import type { OutputFormatName } from "./output-format.ts";
@@ -23,10 +23,10 @@ export function createHeadlessRunner(options: HeadlessRunnerOptions): { run(prom
   return {
     async run(prompt) {
       const output = new LineOutput(options.output ?? process.stdout);
-      const format = createBasicFormat(outputFormat, { sessionId: session.id, newId: randomUUID });
+      const format = createBasicFormat(outputFormat, { sessionId: session.id, newId: createIdSeries() });
       const command = parseCommand(prompt);
       const outcome = command ? await runCommand(session, command) : await runPrompt(session, prompt, { format, output });
-      if (command) output.write(format.end(outcome));
+      if (command) output.write(await format.end(outcome));
       await output.drain();
       if (isBasicSuccess(outcome)) return 0;
       if (outputFormat === "text") (options.errorOutput ?? process.stderr).write(`${reasonOf(outcome)}\n`);

@@ -6,7 +6,7 @@ export interface OutputFormat {
   /** The text an event adds to the output; empty for most. */
   event(event: AgentEvent): string;
   /** The end of the output. Called exactly once per prompt, on every path. */
-  end(outcome: Outcome): string;
+  end(outcome: Outcome): Promise<string>;
 }
 
 export type OutputFormatName = "text" | "json" | "stream-json";

@@ -1,16 +1,20 @@
 import type { AgentEvent } from "../../protocol/events.ts";
+import { toSafeJson } from "../../util/jsonl.ts";
 
-type Open = { messageId: string; index: number; block: string | undefined };
+/** `deltaHead` stands before the text of each delta: only the text differs, and there are thousands. */
+type Open = { index: number; block: string; deltaHead: string };
+type Kind = { readonly start: object; readonly deltaType: string; readonly field: string };
 
 /**
  * Rebuilds the Messages API's own event sequence from deltas: message_start, one start/delta/stop per block, message_stop.
  * An attempt that is given up is closed the same way, so that a reader's state never leaks into the next one.
  */
 export class PartialMessages {
-  readonly #write: (event: unknown) => string;
+  readonly #write: (json: string) => string;
   #open: Open | undefined;
 
-  constructor(write: (event: unknown) => string) {
+  /** `write` makes a frame of an event's JSON. */
+  constructor(write: (json: string) => string) {
     this.#write = write;
   }
 
@@ -18,24 +22,13 @@ export class PartialMessages {
   before(event: AgentEvent): string {
     switch (event.type) {
       case "text.delta":
-        return this.#delta(event.messageId, {
-          key: "text",
-          start: { type: "text", text: "" },
-          delta: { type: "text_delta", text: event.text },
-        });
+        return this.#delta(event.messageId, { block: "text", text: event.text }, textKind);
       case "reasoning.delta":
-        return this.#delta(event.messageId, {
-          key: "thinking",
-          start: { type: "thinking", thinking: "", signature: "" },
-          delta: { type: "thinking_delta", thinking: event.text },
-        });
+        return this.#delta(event.messageId, { block: "thinking", text: event.text }, thinkingKind);
       case "tool-input.delta":
-        return this.#delta(event.messageId, {
-          key: event.callId,
-          start: { type: "tool_use", id: event.callId, name: event.name, input: {} },
-          delta: { type: "input_json_delta", partial_json: event.json },
-        });
+        return this.#delta(event.messageId, { block: event.callId, text: event.json }, () => toolKind(event.callId, event.name));
       case "retry.scheduled":
+      case "fallback.used":
       case "turn.ended":
         return this.#close(null);
       default:
@@ -48,20 +41,21 @@ export class PartialMessages {
     return event.type === "message.ended" ? this.#close(event.message.stopReason ?? null) : "";
   }
 
-  #delta(messageId: string, part: { key: string; start: unknown; delta: unknown }): string {
-    let text = "";
-    if (!this.#open) {
-      this.#open = { messageId, index: -1, block: undefined };
-      text += this.#write({ type: "message_start", message: { id: messageId, type: "message", role: "assistant", content: [] } });
-    }
+  #delta(messageId: string, part: { block: string; text: string }, kindOf: () => Kind): string {
+    let before = "";
+    if (this.#open?.block !== part.block) before = this.#openBlock(messageId, part.block, kindOf());
     const open = this.#open;
-    if (open.block !== part.key) {
-      if (open.block !== undefined) text += this.#write({ type: "content_block_stop", index: open.index });
-      open.index++;
-      open.block = part.key;
-      text += this.#write({ type: "content_block_start", index: open.index, content_block: part.start });
-    }
-    return text + this.#write({ type: "content_block_delta", index: open.index, delta: part.delta });
+    return open ? before + this.#write(`${open.deltaHead}${toSafeJson(part.text)}}}`) : before;
+  }
+
+  #openBlock(messageId: string, block: string, kind: Kind): string {
+    const last = this.#open;
+    const index = last ? last.index + 1 : 0;
+    const deltaHead = `{"type":"content_block_delta","index":${index},"delta":{"type":"${kind.deltaType}","${kind.field}":`;
+    this.#open = { index, block, deltaHead };
+    const message = { id: messageId, type: "message", role: "assistant", content: [] };
+    const before = last ? { type: "content_block_stop", index: last.index } : { type: "message_start", message };
+    return this.#event(before) + this.#event({ type: "content_block_start", index, content_block: kind.start });
   }
 
   #close(stopReason: string | null): string {
@@ -69,9 +63,25 @@ export class PartialMessages {
     if (!open) return "";
     this.#open = undefined;
     return (
-      this.#write({ type: "content_block_stop", index: open.index }) +
-      this.#write({ type: "message_delta", delta: { stop_reason: stopReason } }) +
-      this.#write({ type: "message_stop" })
+      this.#event({ type: "content_block_stop", index: open.index }) +
+      this.#event({ type: "message_delta", delta: { stop_reason: stopReason } }) +
+      this.#event({ type: "message_stop" })
     );
   }
+
+  #event(event: object): string {
+    return this.#write(toSafeJson(event));
+  }
 }
+
+const textKind = (): Kind => ({ start: { type: "text", text: "" }, deltaType: "text_delta", field: "text" });
+const thinkingKind = (): Kind => ({
+  start: { type: "thinking", thinking: "", signature: "" },
+  deltaType: "thinking_delta",
+  field: "thinking",
+});
+const toolKind = (id: string, name: string): Kind => ({
+  start: { type: "tool_use", id, name, input: {} },
+  deltaType: "input_json_delta",
+  field: "partial_json",
+});

@@ -25,7 +25,7 @@ export async function runPrompt(
   const problem = await writing;
   const honest: Outcome =
     problem && outcome.type === "completed" ? { type: "failed", error: problem.toJSON(), text: outcome.text } : outcome;
-  output.write(format.end(honest));
+  output.write(await format.end(honest));
   await output.drain();
   return output.closed && honest.type === "completed" ? { type: "cancelled", cause: "output-closed", text: honest.text } : honest;
 }

@@ -1,0 +1,537 @@
+import type {
+  AssistantMessage,
+  AssistantPart,
+  FinishReason,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  Message,
+  ProviderMetadata,
+  TextPart,
+  ToolMessage,
+  ToolResultPart,
+  Usage,
+} from "../../protocol/content.ts";
+import { textOf } from "../../protocol/content.ts";
+import { type ErrorCode, RuntimeError } from "../../protocol/errors.ts";
+import type { Decoder, Dialect } from "../dialect.ts";
+import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts";
+import type { Effort, ModelEvent, ModelRequest, ToolDefinition } from "../model.ts";
+
+const dialectId = "gemini";
+
+/** The wire format of Gemini's `streamGenerateContent` with `alt=sse`; the model's name is in the URL, not in the body. */
+export const gemini: Dialect = { id: dialectId, nativeSchema: true, encode, decoder: createDecoder };
+
+/** The typed failure behind an HTTP answer of this wire that is no 2xx. */
+export function geminiHttpError(failure: HttpFailure): RuntimeError {
+  const error = errorIn(failure.body);
+  if (!error) return toHttpError(failure, words);
+  const plain = toHttpError({ ...failure, body: JSON.stringify({ error: { message: error.message } }) }, words);
+  const meaning = meaningOf(error, plain);
+  return new RuntimeError(meaning.code, plain.message, { ...meaning, httpStatus: failure.status });
+}
+
+// ---------------------------------------------------------------------------------------------------- request
+
+type Content = { role: "user" | "model"; parts: JsonObject[] };
+
+function encode(request: ModelRequest): JsonObject {
+  const system = toSystem(request);
+  const generationConfig = toGenerationConfig(request);
+  const body: JsonObject = {
+    ...(system.length > 0 && { systemInstruction: { parts: system } }),
+    contents: toContents(request),
+    ...(request.tools.length > 0 && { tools: [{ functionDeclarations: request.tools.map(toDeclaration) }] }),
+    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+  };
+  return withOptions(body, request.options ?? {});
+}
+
+/** Models before Gemini 3 know neither thinking levels nor ids of calls, and take no schema beside functions. */
+function isBeforeGemini3(model: string): boolean {
+  return /(^|\/)gemini-[12]\b/.test(model);
+}
+
+function takesSchema(request: ModelRequest): boolean {
+  return request.tools.length === 0 || !isBeforeGemini3(request.model);
+}
+
+function toSystem(request: ModelRequest): JsonObject[] {
+  const { system, outputSchema } = request;
+  const parts: JsonObject[] = system.trim() ? [{ text: system }] : [];
+  if (outputSchema && !takesSchema(request)) {
+    parts.push({
+      text: `Your final answer must be JSON that fits this JSON Schema, and nothing else:\n${JSON.stringify(outputSchema)}`,
+    });
+  }
+  return parts;
+}
+
+function toDeclaration({ name, description, inputSchema }: ToolDefinition): JsonObject {
+  return { name, description, ...(!isEmptySchema(inputSchema) && { parametersJsonSchema: inputSchema }) };
+}
+
+/** A function without parameters is declared without a schema: the API does not take an object without properties everywhere. */
+function isEmptySchema(schema: JsonObject): boolean {
+  const { type, properties, required, additionalProperties, $schema, ...rest } = schema;
+  const isEmpty = (value: JsonValue | undefined): boolean => value === undefined || Object.keys(value ?? {}).length === 0;
+  return isEmpty(properties) && isEmpty(required) && isEmpty(rest) && (additionalProperties ?? false) === false;
+}
+
+function toGenerationConfig(request: ModelRequest): JsonObject {
+  const { maxOutputTokens, temperature, stopSequences, outputSchema } = request;
+  const thinkingConfig = toThinking(request);
+  const budget = Number(thinkingConfig?.["thinkingBudget"] ?? 0);
+  return {
+    // The limit covers thinking too: a limit below the budget was meant for the answer alone.
+    ...(maxOutputTokens !== undefined && {
+      maxOutputTokens: maxOutputTokens > budget ? maxOutputTokens : budget + maxOutputTokens,
+    }),
+    ...(temperature !== undefined && { temperature }),
+    ...(stopSequences && stopSequences.length > 0 && { stopSequences: [...stopSequences] }),
+    ...(thinkingConfig && { thinkingConfig }),
+    ...(outputSchema && takesSchema(request) && { responseMimeType: "application/json", responseJsonSchema: outputSchema }),
+  };
+}
+
+/** The API refuses a level and a budget together. */
+function toThinking({ model, effort, thinkingTokens }: ModelRequest): JsonObject | undefined {
+  if (effort && !isBeforeGemini3(model)) return { thinkingLevel: effort.toUpperCase(), includeThoughts: true };
+  const thinkingBudget = thinkingTokens ?? (effort && budgets[effort]);
+  return thinkingBudget === undefined ? undefined : { thinkingBudget, includeThoughts: thinkingBudget !== 0 };
+}
+
+/** What Google itself makes of these words for models that only take a number. */
+const budgets: Readonly<Record<Effort, number>> = { minimal: 1_024, low: 1_024, medium: 8_192, high: 24_576 };
+
+/** Roles must alternate and no content may be empty; responses answer their calls before anything else is said. */
+function toContents({ messages, model }: ModelRequest): Content[] {
+  const contents: Content[] = [];
+  const callIds = isBeforeGemini3(model) ? new Map<string, string>() : wireIdsIn(messages);
+  for (const message of messages) {
+    const role = message.role === "assistant" ? "model" : "user";
+    const parts = toParts(message, callIds);
+    if (parts.length === 0) continue;
+    if (role === "model" && !isBeforeGemini3(model)) signFirstCall(parts);
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts = responsesFirst([...last.parts, ...parts]);
+    else contents.push({ role, parts });
+  }
+  return contents;
+}
+
+/** The ids the server gave its calls. Made-up ones stay here: several of Google's endpoints refuse the field. */
+function wireIdsIn(messages: readonly Message[]): Map<string, string> {
+  const ids = new Map<string, string>();
+  for (const message of messages) {
+    for (const part of message.role === "assistant" ? message.content : []) {
+      if (part.type === "tool-call" && metadataOf(part)["id"]) ids.set(part.callId, stringIn(metadataOf(part), "id"));
+    }
+  }
+  return ids;
+}
+
+/** Gemini 3 refuses an answer whose first call is not signed. This word stands in where another model made the call. */
+function signFirstCall(parts: JsonObject[]): void {
+  const call = parts.find((part) => "functionCall" in part);
+  if (call) call["thoughtSignature"] ??= "skip_thought_signature_validator";
+}
+
+function responsesFirst(parts: JsonObject[]): JsonObject[] {
+  const isResponse = (part: JsonObject): boolean => "functionResponse" in part;
+  return [...parts.filter(isResponse), ...parts.filter((part) => !isResponse(part))];
+}
+
+function toParts(message: Message, callIds: ReadonlyMap<string, string>): JsonObject[] {
+  switch (message.role) {
+    case "user":
+      return message.content.flatMap(toContentParts);
+    case "assistant":
+      return message.content.flatMap((part) => toModelParts(part, callIds));
+    case "tool":
+      return toResponses(message, callIds);
+  }
+}
+
+function toContentParts(part: TextPart | ImagePart): JsonObject[] {
+  if (part.type === "text") return part.text ? [{ text: part.text }] : [];
+  return [{ inlineData: { mimeType: part.mediaType, data: part.data } }];
+}
+
+function toModelParts(part: AssistantPart, callIds: ReadonlyMap<string, string>): JsonObject[] {
+  switch (part.type) {
+    case "text": {
+      const { unsigned, signed } = splitAtSignature(part);
+      return [...(unsigned ? [{ text: unsigned }] : []), ...(signed ? [signed] : [])];
+    }
+    case "reasoning": {
+      const { signed } = splitAtSignature(part);
+      return signed ? [{ ...signed, thought: true }] : []; // without a signature the model does not read it
+    }
+    case "tool-call": {
+      const id = callIds.get(part.callId);
+      const functionCall = { ...(id && { id }), name: part.name, args: isObject(part.input) ? part.input : {} };
+      return [{ functionCall, ...signatureIn(metadataOf(part)) }];
+    }
+    case "opaque":
+      return part.dialect === dialectId && isObject(part.value) ? [{ ...part.value }] : [];
+  }
+}
+
+/** A signature belongs to the piece of text it came with, and must go back with that piece alone. */
+function splitAtSignature(part: TextPart | (AssistantPart & { type: "reasoning" })): { unsigned: string; signed?: JsonObject } {
+  const metadata = metadataOf(part);
+  const signature = signatureIn(metadata);
+  if (!("thoughtSignature" in signature)) return { unsigned: part.text };
+  const from = numberIn(metadata, "signedFrom") ?? 0;
+  return { unsigned: part.text.slice(0, from), signed: { text: part.text.slice(from), ...signature } };
+}
+
+function toResponses({ content }: ToolMessage, callIds: ReadonlyMap<string, string>): JsonObject[] {
+  const images = content.flatMap((result) => result.content.filter((part) => part.type === "image"));
+  return [...content.map((result) => toResponse(result, callIds)), ...images.flatMap(toContentParts)];
+}
+
+function toResponse(result: ToolResultPart, callIds: ReadonlyMap<string, string>): JsonObject {
+  const id = callIds.get(result.callId);
+  const text = textOf(result.content) || (result.content.length > 0 ? "(attached as an image)" : "(no output)");
+  return {
+    functionResponse: { ...(id && { id }), name: result.name, response: { [result.isError ? "error" : "output"]: text } },
+  };
+}
+
+/** Objects are merged field by field and tools are added to ours; anything else in the options replaces what we had. */
+function withOptions(body: JsonObject, options: JsonObject): JsonObject {
+  const merged = { ...body };
+  for (const [name, value] of Object.entries(options)) {
+    const ours = body[name];
+    if (name === "tools" && Array.isArray(ours) && Array.isArray(value)) merged[name] = [...ours, ...value];
+    else merged[name] = isObject(ours) && isObject(value) ? withOptions(ours, value) : value;
+  }
+  return merged;
+}
+
+function metadataOf(part: { providerMetadata?: ProviderMetadata }): JsonObject {
+  const metadata = part.providerMetadata?.[dialectId];
+  return isObject(metadata) ? metadata : {};
+}
+
+function signatureIn(source: JsonObject): { thoughtSignature?: string } {
+  const thoughtSignature = stringIn(source, "thoughtSignature");
+  return thoughtSignature ? { thoughtSignature } : {};
+}
+
+// ----------------------------------------------------------------------------------------------------- answer
+
+function createDecoder(request: ModelRequest, provider: string): Decoder {
+  const answer = new Answer(request, provider);
+  return { push: ({ data }) => answer.push(data), end: () => answer.end() };
+}
+
+class Answer {
+  readonly #request: ModelRequest;
+  readonly #provider: string;
+  readonly #parts: AssistantPart[] = [];
+  #usage: JsonObject = {};
+  #callIds: Set<string> | undefined;
+  #responseId: string | undefined;
+  #model: string;
+  #finishReason: string | undefined;
+  #blockReason: string | undefined;
+
+  constructor(request: ModelRequest, provider: string) {
+    this.#request = request;
+    this.#provider = provider;
+    this.#model = request.model;
+  }
+
+  push(data: string): ModelEvent[] {
+    if (data.trim() === "[DONE]") return []; // a gateway's habit
+    const chunk = parsePayload(data);
+    if (chunk["error"] !== undefined && chunk["error"] !== null) throw streamError(chunk["error"]);
+    this.#responseId = stringIn(chunk, "responseId") || this.#responseId;
+    this.#model = stringIn(chunk, "modelVersion") || this.#model;
+    // Running totals, without the counts that are 0: a later one replaces the earlier.
+    if (isObject(chunk["usageMetadata"])) this.#usage = { ...this.#usage, ...chunk["usageMetadata"] };
+    if (isObject(chunk["promptFeedback"]))
+      this.#blockReason = stringIn(chunk["promptFeedback"], "blockReason") || this.#blockReason;
+    const candidate = candidateIn(chunk);
+    const events = partsIn(candidate).flatMap((part) => this.#addPart(part));
+    this.#stop(candidate);
+    return events;
+  }
+
+  /** Only the end of the body says that nothing more comes: gateways put a finish reason on earlier chunks too. */
+  end(): ModelEvent[] {
+    if (this.#finishReason === undefined && this.#blockReason === undefined) return [];
+    return [{ type: "finished", message: this.#toMessage() }];
+  }
+
+  #addPart(part: JsonObject): ModelEvent[] {
+    if (isObject(part["functionCall"])) return this.#addCall(part["functionCall"], part);
+    const { text, thought, thoughtSignature, ...rest } = part;
+    if (typeof text === "string" || Object.keys(rest).length === 0) return this.#addText(part);
+    this.#parts.push({ type: "opaque", dialect: dialectId, value: part });
+    return [];
+  }
+
+  #addText(part: JsonObject): ModelEvent[] {
+    const type = part["thought"] === true ? "reasoning" : "text";
+    const text = stringIn(part, "text");
+    const signature = signatureIn(part);
+    if (!text && !("thoughtSignature" in signature)) return [];
+    const run = this.#openRun(type);
+    if ("thoughtSignature" in signature) {
+      const signedFrom = run.text.length;
+      run.providerMetadata = { [dialectId]: { ...signature, ...(signedFrom > 0 && { signedFrom }) } };
+    }
+    run.text += text;
+    return text ? [{ type: `${type}.delta`, text }] : [];
+  }
+
+  /** The text that may still grow: a signature closes it. */
+  #openRun(type: "text" | "reasoning"): AssistantPart & { type: "text" | "reasoning" } {
+    const last = this.#parts.at(-1);
+    if (last?.type === type && !last.providerMetadata) return last;
+    const run: AssistantPart & { type: "text" | "reasoning" } = { type, text: "" };
+    this.#parts.push(run);
+    return run;
+  }
+
+  #addCall(call: JsonObject, part: JsonObject): ModelEvent[] {
+    const id = stringIn(call, "id");
+    const callId = this.#uniqueId(id);
+    const name = stringIn(call, "name");
+    const { input, malformedInput } = toInput(call["args"]);
+    const metadata = { ...(id && callId === id && { id }), ...signatureIn(part) };
+    this.#parts.push({
+      type: "tool-call",
+      callId,
+      name,
+      input,
+      ...(malformedInput !== undefined && { malformedInput }),
+      ...(Object.keys(metadata).length > 0 && { providerMetadata: { [dialectId]: metadata } }),
+    });
+    return [{ type: "tool-input.delta", callId, name, json: malformedInput ?? JSON.stringify(input) }];
+  }
+
+  /** A call keeps its id unless it has none or shares it with another call of this conversation. */
+  #uniqueId(id: string): string {
+    this.#callIds ??= callIdsIn(this.#request.messages);
+    const base = `call_${this.#responseId ?? this.#request.messages.length}_${this.#parts.length}`;
+    let callId = id || base;
+    for (let n = 0; this.#callIds.has(callId); n++) callId = n === 0 ? base : `${base}_${n}`;
+    this.#callIds.add(callId);
+    return callId;
+  }
+
+  #stop(candidate: JsonObject): void {
+    const reason = stringIn(candidate, "finishReason");
+    if (!reason) return;
+    const failure = failures[reason];
+    if (!failure) {
+      this.#finishReason = reason;
+      return;
+    }
+    const said = excerpt(stringIn(candidate, "finishMessage"));
+    throw new RuntimeError(failure.code, `${failure.words} (${reason})${said ? `: ${said}` : ""}`, {
+      retryable: failure.retryable,
+    });
+  }
+
+  #toMessage(): AssistantMessage {
+    const stopReason = this.#blockReason ?? this.#finishReason;
+    return {
+      role: "assistant",
+      content: this.#parts,
+      model: { provider: this.#provider, id: this.#model },
+      finish: this.#toFinish(),
+      ...(stopReason !== undefined && { stopReason }),
+      usage: toUsage(this.#usage),
+      ...(this.#responseId !== undefined && { responseId: this.#responseId }),
+    };
+  }
+
+  /** This wire has no reason of its own for calls: they come with STOP. */
+  #toFinish(): FinishReason {
+    if (this.#blockReason !== undefined) return "content-filter";
+    const finish = finishReasons[this.#finishReason ?? ""] ?? "other";
+    const hasCalls = this.#parts.some((part) => part.type === "tool-call");
+    return hasCalls && (finish === "stop" || finish === "other") ? "tool-calls" : finish;
+  }
+}
+
+function parsePayload(data: string): JsonObject {
+  const payload = parseJson(data);
+  if (isObject(payload)) return payload;
+  throw new RuntimeError("provider-protocol", `A piece of Gemini's stream is no JSON object: ${excerpt(data)}`, {
+    retryable: true,
+  });
+}
+
+/** Options may ask for several candidates; the first is the answer. */
+function candidateIn(chunk: JsonObject): JsonObject {
+  const candidates = Array.isArray(chunk["candidates"]) ? chunk["candidates"].filter(isObject) : [];
+  return candidates.find((candidate) => (candidate["index"] ?? 0) === 0) ?? {};
+}
+
+function partsIn(candidate: JsonObject): JsonObject[] {
+  const content = isObject(candidate["content"]) ? candidate["content"] : {};
+  return Array.isArray(content["parts"]) ? content["parts"].filter(isObject) : [];
+}
+
+function toInput(args: JsonValue | undefined): { input: JsonObject; malformedInput?: string } {
+  if (args === undefined || args === null) return { input: {} };
+  return isObject(args) ? { input: args } : { input: {}, malformedInput: typeof args === "string" ? args : JSON.stringify(args) };
+}
+
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  STOP: "stop",
+  MAX_TOKENS: "length",
+  CONTINUATION: "length",
+  SAFETY: "content-filter",
+  RECITATION: "content-filter",
+  BLOCKLIST: "content-filter",
+  PROHIBITED_CONTENT: "content-filter",
+  SPII: "content-filter",
+  MODEL_ARMOR: "content-filter",
+  IMAGE_SAFETY: "content-filter",
+  IMAGE_RECITATION: "content-filter",
+  IMAGE_PROHIBITED_CONTENT: "content-filter",
+};
+
+type Failure = { code: ErrorCode; retryable: boolean; words: string };
+const brokenCall: Failure = { code: "provider-protocol", retryable: true, words: "Gemini made a call that cannot be read" };
+
+/** Ends that leave nothing to go on with. */
+const failures: Readonly<Record<string, Failure>> = {
+  MALFORMED_FUNCTION_CALL: brokenCall,
+  UNEXPECTED_TOOL_CALL: brokenCall,
+  MALFORMED_RESPONSE: { ...brokenCall, words: "Gemini gave an answer that cannot be read" },
+  MISSING_THOUGHT_SIGNATURE: {
+    code: "provider-bad-request",
+    retryable: false,
+    words: "Gemini misses the signature of one of its thoughts in the conversation",
+  },
+};
+
+function toUsage(counts: JsonObject): Usage {
+  const count = (name: string): number => numberIn(counts, name) ?? 0;
+  return {
+    inputTokens: count("promptTokenCount") + count("toolUsePromptTokenCount"),
+    outputTokens: count("candidatesTokenCount") + count("thoughtsTokenCount"),
+    cacheReadTokens: count("cachedContentTokenCount"),
+    cacheWriteTokens: 0,
+    reasoningTokens: count("thoughtsTokenCount"),
+  };
+}
+
+function callIdsIn(messages: readonly Message[]): Set<string> {
+  const ids = new Set<string>();
+  for (const message of messages) {
+    if (message.role !== "assistant") continue;
+    for (const part of message.content) if (part.type === "tool-call") ids.add(part.callId);
+  }
+  return ids;
+}
+
+// ----------------------------------------------------------------------------------------------------- errors
+
+const words = {
+  provider: "Gemini",
+  authHint: "Check GEMINI_API_KEY, and the base URL if you use a gateway",
+  /** The API has no code for it, only these words. */
+  isContextOverflow: (message: string): boolean =>
+    /token count[^.]*(exceeds|supports up to)|exceeds the maximum number of (input )?tokens/i.test(message),
+};
+
+/** A `google.rpc.Status`: `status` is the name of a code, `details` are typed by their `@type`. */
+type WireError = { code: number | undefined; status: string; message: string; details: JsonObject[] };
+
+/** Without `alt=sse` the API wraps its object into a list. */
+function errorIn(body: string): WireError | undefined {
+  const parsed = parseJson(body);
+  const payload = Array.isArray(parsed) ? parsed[0] : parsed;
+  return isObject(payload) && isObject(payload["error"]) ? toWireError(payload["error"]) : undefined;
+}
+
+function toWireError(error: JsonValue): WireError {
+  if (!isObject(error)) return { code: undefined, status: "", message: String(error), details: [] };
+  return {
+    code: numberIn(error, "code"),
+    status: stringIn(error, "status"),
+    message: stringIn(error, "message"),
+    details: Array.isArray(error["details"]) ? error["details"].filter(isObject) : [],
+  };
+}
+
+/** An error the server reports after it had begun to answer. */
+function streamError(value: JsonValue): RuntimeError {
+  const error = toWireError(value);
+  const status = error.code !== undefined && error.code >= 400 ? error.code : 500;
+  const plain = toHttpError({ status, headers: {}, body: JSON.stringify({ error: { message: error.message } }), now: 0 }, words);
+  const meaning = meaningOf(error, plain);
+  const name = error.status || `error ${error.code ?? "without a name"}`;
+  const message = `Gemini broke off its answer with ${name}${error.message ? `: ${redact(error.message)}` : ""}`;
+  return new RuntimeError(meaning.code, message, meaning);
+}
+
+type Meaning = { code: ErrorCode; retryable: boolean; hint?: string; retryAfterMs?: number };
+const auth: Meaning = { code: "provider-auth", retryable: false, hint: words.authHint };
+
+const meanings: Readonly<Record<string, Meaning>> = {
+  UNAUTHENTICATED: auth,
+  PERMISSION_DENIED: auth,
+  RESOURCE_EXHAUSTED: { code: "provider-rate-limit", retryable: true },
+  UNAVAILABLE: { code: "provider-overloaded", retryable: true },
+  DEADLINE_EXCEEDED: { code: "provider-timeout", retryable: true },
+  INTERNAL: { code: "provider-unavailable", retryable: true },
+};
+
+/** What the error says in its own words; `plain` is what its number alone says. */
+function meaningOf({ status, details }: WireError, plain: RuntimeError): Meaning {
+  if (details.some((detail) => detail["reason"] === "API_KEY_INVALID")) return auth; // comes as 400, INVALID_ARGUMENT
+  if (details.some(isDailyQuota)) {
+    return { code: "provider-rate-limit", retryable: false, hint: "The quota of the day is used up: use another model or key" };
+  }
+  const { code, retryable, hint, retryAfterMs } = plain;
+  const meaning = meanings[status] ?? { code, retryable, ...(hint !== undefined && { hint }) };
+  const wait = retryDelayIn(details) ?? retryAfterMs;
+  return meaning.retryable && wait !== undefined ? { ...meaning, retryAfterMs: wait } : meaning;
+}
+
+/** The delay named beside it is that of the quota per minute: trying again soon does not help. */
+function isDailyQuota(detail: JsonObject): boolean {
+  const violations = Array.isArray(detail["violations"]) ? detail["violations"].filter(isObject) : [];
+  return violations.some((violation) => /PerDay/i.test(stringIn(violation, "quotaId")));
+}
+
+function retryDelayIn(details: readonly JsonObject[]): number | undefined {
+  const seconds = details.map((detail) => /^(\d+(?:\.\d+)?)s$/.exec(stringIn(detail, "retryDelay"))?.[1]).find(Boolean);
+  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1_000);
+}
+
+// ------------------------------------------------------------------------------------------------------- JSON
+
+function parseJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue; // what JSON.parse answers is JSON
+  } catch {
+    return undefined; // no JSON text stands for undefined
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function stringIn(object: JsonObject, name: string): string {
+  const value = object[name];
+  return typeof value === "string" ? value : "";
+}
+
+function numberIn(object: JsonObject, name: string): number | undefined {
+  const value = object[name];
+  return typeof value === "number" ? value : undefined;
+}

@@ -1,0 +1,63 @@
+import { RuntimeError } from "../../protocol/errors.ts";
+import type { Attempt, Endpoint } from "../client.ts";
+import { adaptDialect, without } from "./adapt-dialect.ts";
+import { bearer, type ConnectSettings, firstSet, httpErrors, type ProviderDefinition, textOption } from "./definition.ts";
+
+/** Claude on Amazon Bedrock, with a Bedrock key or with signed requests. Option: `region`. */
+export const bedrock: ProviderDefinition = {
+  name: "bedrock",
+  title: "Amazon Bedrock",
+  baseURL: "https://bedrock-runtime.{region}.amazonaws.com",
+  baseURLVariables: ["AWS_ENDPOINT_URL_BEDROCK_RUNTIME"],
+  keyVariables: ["AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID"],
+  keyOptional: false,
+  defaultModel: "global.anthropic.claude-sonnet-4-5-20250929-v1:0",
+  contextWindow: 200_000,
+  setupLink: "https://console.aws.amazon.com/bedrock/home#/api-keys",
+  async connect(settings) {
+    const [{ anthropicMessages }, { awsEventStream, isContextOverflow }] = await Promise.all([
+      import("../dialects/anthropic-messages.ts"),
+      import("../aws-event-stream.ts"),
+    ]);
+    const region = textOption(settings, "region") ?? firstSet(settings.env, ["AWS_REGION", "AWS_DEFAULT_REGION"]);
+    const baseURL = fillRegion(settings.baseURL, region);
+    const authorize = await authorization(settings, region);
+    return {
+      dialect: adaptDialect(anthropicMessages, {
+        options: (options) => without(options, ["region"]),
+        body: (body) => ({ anthropic_version: "bedrock-2023-05-31", ...without(body, ["model", "stream"]) }),
+      }),
+      framing: awsEventStream,
+      endpoint: ({ model }, attempt) =>
+        authorize(`${baseURL}/model/${encodeURIComponent(model)}/invoke-with-response-stream`, attempt),
+      toError: httpErrors(settings.definition, isContextOverflow),
+    };
+  },
+};
+
+type Authorize = (url: string, attempt: Attempt) => Endpoint;
+
+/** A given key is a Bedrock key; the access key of an account has a secret beside it and signs. */
+async function authorization({ key, env }: ConnectSettings, region: string | undefined): Promise<Authorize> {
+  if (key?.variable !== "AWS_ACCESS_KEY_ID") return (url) => ({ url, headers: bearer(key) });
+  const secretAccessKey = firstSet(env, ["AWS_SECRET_ACCESS_KEY"]);
+  if (!secretAccessKey) throw new RuntimeError("config", "AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY is not");
+  if (!region) throw noRegion();
+  const sessionToken = firstSet(env, ["AWS_SESSION_TOKEN"]);
+  const credentials = { accessKeyId: key.value, secretAccessKey, ...(sessionToken && { sessionToken }) };
+  const { signRequest } = await import("../auth/sigv4.ts");
+  return (url, { body, now }) => {
+    const request = { method: "POST", url, headers: { "content-type": "application/json" }, body };
+    return { url, headers: signRequest(request, { credentials, region, service: "bedrock", now }) };
+  };
+}
+
+function fillRegion(baseURL: string, region: string | undefined): string {
+  if (!baseURL.includes("{region}")) return baseURL;
+  if (!region) throw noRegion();
+  return baseURL.replace("{region}", region);
+}
+
+function noRegion(): RuntimeError {
+  return new RuntimeError("config", "Amazon Bedrock needs a region: set AWS_REGION");
+}

@@ -1,0 +1,110 @@
+import { RuntimeError } from "../../protocol/errors.ts";
+import type { Endpoint } from "../client.ts";
+import { adaptDialect, without } from "./adapt-dialect.ts";
+import { chatConnection, versioned } from "./compatible.ts";
+import { addPath, bearer, type ConnectSettings, keyHint, type ProviderDefinition, textOption } from "./definition.ts";
+
+/** The three whose makers have a wire of their own. */
+export const anthropic: ProviderDefinition & { readonly baseURL: string; readonly defaultModel: string } = {
+  name: "anthropic",
+  title: "Anthropic",
+  baseURL: "https://api.anthropic.com",
+  baseURLVariables: ["ANTHROPIC_BASE_URL"],
+  // The token first: a gateway's token is set on purpose.
+  keyVariables: ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"],
+  keyOptional: false,
+  defaultModel: "claude-sonnet-4-5",
+  contextWindow: 200_000,
+  setupLink: "https://console.anthropic.com/settings/keys",
+  async connect({ baseURL, key }) {
+    const { anthropicHttpError, anthropicMessages } = await import("../dialects/anthropic-messages.ts");
+    const value = key?.value ?? "";
+    const endpoint = anthropicEndpoint(
+      baseURL,
+      key?.variable === "ANTHROPIC_AUTH_TOKEN" ? { authToken: value } : { apiKey: value },
+    );
+    return {
+      dialect: anthropicMessages,
+      endpoint: () => endpoint,
+      toError: anthropicHttpError,
+      check: { url: endpoint.url.replace(/messages$/, "models"), headers: endpoint.headers },
+    };
+  },
+};
+
+export const openai: ProviderDefinition = {
+  name: "openai",
+  title: "OpenAI",
+  baseURL: "https://api.openai.com/v1",
+  baseURLVariables: ["OPENAI_BASE_URL"],
+  keyVariables: ["OPENAI_API_KEY"],
+  keyOptional: false,
+  defaultModel: "gpt-5.5",
+  contextWindow: 128_000,
+  setupLink: "https://platform.openai.com/api-keys",
+  async connect(settings) {
+    const adapt = { options: (options: ConnectSettings["options"]) => without(options, ["apiSurface"]) };
+    if (openaiSurface(settings) === "chat-completions") {
+      const chat = await chatConnection(settings, {});
+      return { ...chat, dialect: adaptDialect(chat.dialect, adapt) };
+    }
+    const [{ openaiResponses }, { openAIHttpError }] = await Promise.all([
+      import("../dialects/openai-responses.ts"),
+      import("../dialects/openai-errors.ts"),
+    ]);
+    const baseURL = versioned(settings);
+    const headers = bearer(settings.key);
+    const url = addPath(baseURL, "/responses");
+    return {
+      dialect: adaptDialect(openaiResponses, adapt),
+      endpoint: () => ({ url, headers }),
+      toError: openAIHttpError(settings.definition.title, keyHint(settings.definition)),
+      check: { url: addPath(baseURL, "/models"), headers },
+    };
+  },
+};
+
+export const gemini: ProviderDefinition = {
+  name: "gemini",
+  title: "Google Gemini",
+  baseURL: "https://generativelanguage.googleapis.com/v1beta",
+  baseURLVariables: ["GOOGLE_GEMINI_BASE_URL"],
+  keyVariables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+  keyOptional: false,
+  defaultModel: "gemini-3.5-flash",
+  contextWindow: 1_048_576,
+  setupLink: "https://aistudio.google.com/apikey",
+  async connect({ baseURL, key }) {
+    const { gemini: dialect, geminiHttpError } = await import("../dialects/gemini.ts");
+    const base = /\/v\d\w*$/.test(baseURL) ? baseURL : addPath(baseURL, "/v1beta");
+    const headers = { "x-goog-api-key": key?.value ?? "" }; // never as ?key=: a URL ends up in logs
+    return {
+      dialect,
+      endpoint: ({ model }) => ({
+        url: `${addPath(base, `/models/${encodeURIComponent(model.replace(/^models\//, ""))}`)}:streamGenerateContent?alt=sse`,
+        headers,
+      }),
+      toError: geminiHttpError,
+      check: { url: addPath(base, "/models"), headers },
+    };
+  },
+};
+
+/** Where to ask at a server that speaks Anthropic's API, with or without `/v1` in its base URL. */
+export function anthropicEndpoint(baseURL: string, auth: { apiKey: string } | { authToken: string }): Endpoint {
+  const url = new URL(baseURL);
+  const path = url.pathname.replace(/\/+$/, "");
+  url.pathname = `${path.endsWith("/v1") ? path : `${path}/v1`}/messages`;
+  const header = "apiKey" in auth ? { "x-api-key": auth.apiKey } : { authorization: `Bearer ${auth.authToken}` };
+  return { url: url.href, headers: { ...header, "anthropic-version": "2023-06-01" } };
+}
+
+type Surface = "responses" | "chat-completions";
+
+/** OpenAI itself is asked over Responses; whatever stands behind another base URL, over what everybody speaks. */
+function openaiSurface(settings: ConnectSettings): Surface {
+  const surface = textOption(settings, "apiSurface");
+  if (surface === "responses" || surface === "chat-completions") return surface;
+  if (surface === undefined) return settings.baseURL === openai.baseURL ? "responses" : "chat-completions";
+  throw new RuntimeError("config", `The option apiSurface must be "responses" or "chat-completions", not "${surface}"`);
+}

@@ -1,0 +1,148 @@
+import { readFile } from "node:fs/promises";
+import { loadExtraCa } from "../model/extra-ca.ts";
+import type { Provider } from "../model/model.ts";
+import { createProvider } from "../model/providers/create-provider.ts";
+import type { ProviderDefinition, ProviderSettings } from "../model/providers/definition.ts";
+import { findProvider, providerDefinitions, requireProvider } from "../model/providers/definitions.ts";
+import { parseModelChoice } from "../model/providers/model-choice.ts";
+import type { JsonObject } from "../protocol/content.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import { readTimeouts } from "./network-settings.ts";
+import { type Profile, type ProviderSettingsFile, resolveKey } from "./profiles.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `provider` is a profile's key or a provider's name; `model` may begin with one of them, as in `openrouter/x/y`. */
+export type ProviderChoice = { readonly provider?: string; readonly model?: string };
+
+export type LoadedProvider = { readonly provider: Provider; readonly options: JsonObject | undefined };
+
+/**
+ * The provider a run asks: the one that is named, else the current profile, else the first the environment has a key for,
+ * in the order of `providerDefinitions`, else a server on this machine that answers.
+ */
+export async function loadProvider(
+  choice: ProviderChoice,
+  settings: ProviderSettingsFile,
+  env: Environment,
+): Promise<LoadedProvider> {
+  const named = nameOf(choice, settings);
+  if (named.provider === "scripted") return { provider: await loadScripted(named.model), options: undefined };
+  const { definition, profile, key } = await choose(named.provider, settings, env);
+  const model = named.model ?? profile.model;
+  const provider = await createProvider(
+    definition,
+    await toSettings({ definition, profile: { ...profile, ...(model && { model }) }, key, env }),
+  );
+  return { provider, options: profile.options };
+}
+
+/** What a definition is given for a profile: its key looked up, timeouts and certificates from the environment. */
+export async function toSettings(facts: {
+  definition: ProviderDefinition;
+  profile: Profile;
+  key: string;
+  env: Environment;
+}): Promise<ProviderSettings> {
+  const { profile, key, env } = facts;
+  const apiKey = resolveKey(profile.apiKey, env, key);
+  const { timeouts, retry } = readTimeouts(env);
+  return {
+    env,
+    ca: await loadExtraCa(env),
+    timeouts,
+    retry,
+    ...(apiKey !== undefined && { apiKey }),
+    ...(profile.baseURL !== undefined && { baseURL: profile.baseURL }),
+    ...(profile.model !== undefined && { model: profile.model }),
+    ...(profile.timeout !== undefined && { timeoutMs: profile.timeout }),
+    ...(profile.contextWindow !== undefined && { contextWindow: profile.contextWindow }),
+    ...(profile.options !== undefined && { options: profile.options }),
+  };
+}
+
+/** The key that the environment holds for this provider. */
+export function hasKey(definition: ProviderDefinition, env: Environment): boolean {
+  return definition.keyVariables.some((name) => env[name]?.trim());
+}
+
+type Chosen = { definition: ProviderDefinition; profile: Profile; key: string };
+
+async function choose(name: string | undefined, settings: ProviderSettingsFile, env: Environment): Promise<Chosen> {
+  const key = name ?? settings.currentProvider;
+  const profile = key === undefined ? undefined : settings.providers[key];
+  if (key !== undefined && profile) return { definition: typeOf(profile, `providers.${key}`), profile, key };
+  if (name !== undefined) return { definition: requireKnown(name, settings), profile: { type: name }, key: name };
+  if (settings.provider)
+    return { definition: typeOf(settings.provider, "provider"), profile: settings.provider, key: "provider" };
+  const withKey = providerDefinitions.find((definition) => hasKey(definition, env));
+  if (withKey) return { definition: withKey, profile: { type: withKey.name }, key: withKey.name };
+  return (await findLocal()) ?? noProvider();
+}
+
+async function findLocal(): Promise<Chosen | undefined> {
+  const { probeLocal } = await import("../model/providers/probe.ts");
+  const candidates = ["ollama", "lmstudio", "llama.cpp"].flatMap((name) => findProvider(name) ?? []);
+  const { signal } = new AbortController();
+  const answers = await Promise.all(
+    candidates.map(async (definition) => ({ definition, server: await probeLocal(definition, { signal }) })),
+  );
+  for (const { definition, server } of answers) {
+    const model = server?.models[0];
+    if (server && model)
+      return { definition, profile: { type: definition.name, model, baseURL: server.baseURL }, key: definition.name };
+  }
+  return undefined;
+}
+
+function nameOf(
+  choice: ProviderChoice,
+  settings: ProviderSettingsFile,
+): { provider: string | undefined; model: string | undefined } {
+  if (choice.provider !== undefined || choice.model === undefined) return { provider: choice.provider, model: choice.model };
+  const names = [...Object.keys(settings.providers), ...providerDefinitions.map((definition) => definition.name), "scripted"];
+  return parseModelChoice(choice.model, names);
+}
+
+function typeOf(profile: Profile, at: string): ProviderDefinition {
+  try {
+    return requireProvider(profile.type);
+  } catch (error) {
+    throw new RuntimeError("config", `${at}.type: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function requireKnown(name: string, settings: ProviderSettingsFile): ProviderDefinition {
+  try {
+    return requireProvider(name);
+  } catch (error) {
+    const profiles = Object.keys(settings.providers);
+    if (!(error instanceof RuntimeError) || profiles.length === 0) throw error;
+    throw new RuntimeError("config", error.message, { hint: `${error.hint}. Profiles: ${profiles.join(", ")}` });
+  }
+}
+
+const quickestWays = [
+  "The three quickest ways on:",
+  "  1. export ANTHROPIC_API_KEY=…   (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, …: outrider providers list)",
+  "  2. start a local server: ollama, LM Studio or llama.cpp is found by itself; any other by",
+  "     outrider providers add openai-compatible --base-url URL --model MODEL",
+  "  3. outrider demo                no key, no network: see a whole run with a scripted model",
+].join("\n");
+
+function noProvider(): never {
+  throw new RuntimeError("config", "No model provider is configured", { hint: quickestWays });
+}
+
+async function loadScripted(path: string | undefined): Promise<Provider> {
+  if (!path) throw new RuntimeError("config", "The provider scripted needs --model FILE: a JSON list of replies");
+  const { createScriptedProvider, parseScript } = await import("../model/scripted.ts");
+  const text = await readFile(path, "utf8").catch((error: Error) => {
+    throw new RuntimeError("config", `Cannot read the script ${path}: ${error.message}`);
+  });
+  try {
+    return createScriptedProvider(parseScript(JSON.parse(text)));
+  } catch (error) {
+    throw new RuntimeError("config", `The script ${path} is not valid: ${error instanceof Error ? error.message : error}`);
+  }
+}

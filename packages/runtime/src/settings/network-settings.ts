@@ -1,0 +1,36 @@
+import type { Timeouts } from "../model/http.ts";
+import type { RetryPolicy } from "../model/retry.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const timeoutVariables: Record<string, keyof Timeouts> = {
+  OUTRIDER_CONNECT_TIMEOUT_MS: "connectMs",
+  OUTRIDER_HEADERS_TIMEOUT_MS: "headersMs",
+  OUTRIDER_FIRST_BYTE_TIMEOUT_MS: "firstByteMs",
+  OUTRIDER_IDLE_TIMEOUT_MS: "idleMs",
+  OUTRIDER_TOTAL_TIMEOUT_MS: "totalMs",
+};
+
+const retryVariables: Record<string, keyof RetryPolicy> = {
+  OUTRIDER_MAX_RETRIES: "maxRetries",
+  OUTRIDER_RETRY_BASE_MS: "baseDelayMs",
+};
+
+/** How long to wait and how often to try again, as the environment says. */
+export function readTimeouts(env: Environment): { timeouts: Partial<Timeouts>; retry: Partial<RetryPolicy> } {
+  return { timeouts: readNumbers(env, timeoutVariables), retry: readNumbers(env, retryVariables) };
+}
+
+function readNumbers<K extends string>(env: Environment, variables: Readonly<Record<string, K>>): Partial<Record<K, number>> {
+  const numbers: Partial<Record<K, number>> = {};
+  for (const [name, key] of Object.entries(variables)) {
+    const text = env[name];
+    if (!text) continue;
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < 0)
+      throw new RuntimeError("config", `${name} must be a whole number, not ${JSON.stringify(text)}`);
+    numbers[key] = value;
+  }
+  return numbers;
+}

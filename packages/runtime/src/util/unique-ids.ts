@@ -1,0 +1,30 @@
+import { closeSync, openSync, readSync } from "node:fs";
+
+/** A random UUID. Straight from the kernel where that is possible: loading `node:crypto` costs a tenth of a start. */
+export function randomUuid(): string {
+  const bytes = Buffer.alloc(16);
+  try {
+    const source = openSync("/dev/urandom", "r");
+    readSync(source, bytes, 0, 16, null);
+    closeSync(source);
+  } catch {
+    return process.getBuiltinModule("node:crypto").randomUUID();
+  }
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40; // version 4
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80; // the variant of RFC 9562
+  const hex = bytes.toString("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+/**
+ * Ids in the form of UUIDs from one random one: the last twelve digits count up. Unique wherever the first is,
+ * at a fraction of the cost, for things that are numbered by the thousand.
+ */
+export function createIdSeries(first: string = randomUuid()): () => string {
+  const prefix = first.slice(0, 24);
+  let count = Number.parseInt(first.slice(24), 16);
+  return () => {
+    count = (count + 1) % 2 ** 48;
+    return prefix + count.toString(16).padStart(12, "0");
+  };
+}
