@@ -60,7 +60,9 @@ async function linkCommand({ outputFiles, metafile }) {
   const chunks = new Map(await Promise.all(outputFiles.map(async (file) => [basename(file.path), await toCommonJs(file.text)])));
   const main = "main.js";
   const run = [...chunks.keys()].find((name) => name.startsWith("chunk-run-"));
-  const core = staticallyReachable(metafile, [main, run]);
+  // The wire that most runs speak is in there too.
+  const wire = [...chunks.keys()].find((name) => name.startsWith("chunk-anthropic-messages-"));
+  const core = staticallyReachable(metafile, [main, run, wire]);
   const definition = (name) => `${JSON.stringify(`./${name}`)}:(function(module,exports,require){${chunks.get(name)}})`;
   const linker = [
     `"use strict";const defined={${[...core].map(definition).join(",\n")}},loaded={};`,

@@ -46,7 +46,7 @@ describe("outrider -p", () => {
       result: "hi there",
       stop_reason: "end_turn",
       terminal_reason: "completed",
-      total_cost_usd: null,
+      total_cost_usd: 0.0000756,
       usage: { input_tokens: 10, cache_creation_input_tokens: 0, cache_read_input_tokens: 2, output_tokens: 3 },
       modelUsage: {
         "claude-sonnet-4-5": {
@@ -54,8 +54,12 @@ describe("outrider -p", () => {
           outputTokens: 3,
           cacheReadInputTokens: 2,
           cacheCreationInputTokens: 0,
+          thinkingTokens: 0,
           webSearchRequests: 0,
-          costUSD: null,
+          costUSD: 0.0000756,
+          contextWindow: 200000,
+          requestedModel: "claude-sonnet-4-5",
+          provider: "anthropic",
         },
       },
       permission_denials: [],
@@ -211,7 +215,10 @@ describe("outrider -p", () => {
     const own = tempFolder("no-home");
     const { env } = await model([{ text: "ok" }], own);
     assert.equal((await run(["-p", "go", "--no-session-persistence"], { env })).code, 0);
-    assert.deepEqual(readdirSync(own), []);
+    assert.deepEqual(
+      readdirSync(own).filter((name) => name !== "cache"), // compiled code, on versions of Node that keep none themselves
+      [],
+    );
   });
 
   it("ends with a typed result when its home cannot be written", async () => {
@@ -319,13 +326,13 @@ describe("no provider", () => {
     const { code, stdout, stderr } = await run(["-p", "x", "--output-format", "json"], { env: { OUTRIDER_HOME: home } });
     assert.equal(code, 78);
     assert.equal(errorCode(stdout), "config");
-    for (const way of ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "outrider demo"]) assert.ok(stderr.includes(way), way);
+    for (const way of ["ANTHROPIC_API_KEY", "ollama", "outrider demo"]) assert.ok(stderr.includes(way), way);
   });
 
   it("names the nearest known provider", async () => {
     const { code, stderr } = await run(["-p", "x", "--provider", "antropic"], { env: { OUTRIDER_HOME: home } });
     assert.equal(code, 78);
-    assert.match(stderr, /Did you mean anthropic\?/);
+    assert.match(stderr, /did you mean anthropic\?/);
   });
 });
 

@@ -101,7 +101,7 @@ describe("an answer over the wire", () => {
     await collect(client, { ...request, messages });
     const call = (id: string, path: string) => ({ functionCall: { id, name: "Read", args: { path } } });
     const response = (id: string) => ({ functionResponse: { id, name: "Read", response: { output: "x" } } });
-    assert.deepEqual((server.requests[2]?.body as { contents: unknown }).contents, [
+    assert.deepEqual((server.requests[2]?.body as { contents: unknown } | undefined)?.contents, [
       { role: "user", parts: [{ text: "compare" }] },
       { role: "model", parts: [{ ...call("call_1_1", "a"), thoughtSignature: scriptedSignature }, call("call_1_2", "b")] },
       { role: "user", parts: [response("call_1_1"), response("call_1_2")] },

@@ -11,6 +11,8 @@ async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === "demo") return await (await import("./commands/demo.ts")).runDemo(argv.slice(1));
   const { failEarly, runOnce } = await import("./commands/run.ts");
   try {
+    if (argv[0] === "providers") return await (await import("./commands/providers.ts")).runProviders(argv.slice(1));
+    if (argv[0] === "models") return await (await import("./commands/models.ts")).runModels(argv.slice(1));
     const { parseArguments } = await import("./args.ts");
     const args = parseArguments(argv);
     if (args.flags.version) return await print(`${OUTRIDER_VERSION} (Outrider)\n`);

@@ -1,4 +1,5 @@
 import { fstatSync } from "node:fs";
+import { isatty } from "node:tty";
 import { RuntimeError } from "@outrider/runtime";
 
 /** Standard input above this is refused. */
@@ -10,11 +11,7 @@ export const maxStdinBytes: number = 10 * 1024 * 1024;
  */
 const graceMs = { pipe: 150, socket: 10 };
 
-export type PromptSource = {
-  readonly positionals: readonly string[];
-  readonly stdin: NodeJS.ReadStream;
-  warn(line: string): void;
-};
+export type PromptSource = { readonly positionals: readonly string[]; warn(line: string): void };
 
 /**
  * The prompt: the words on the command line, with what stdin holds after them. Without words, or with `-`, stdin is read to its end;
@@ -23,20 +20,21 @@ export type PromptSource = {
 export async function readPrompt(source: PromptSource): Promise<string> {
   const words = source.positionals.filter((word) => word !== "-");
   const wantsStdin = words.length === 0 || source.positionals.includes("-");
-  if (words.length === 0 && source.stdin.isTTY) {
+  const kind = stdinKind();
+  if (words.length === 0 && kind === "terminal") {
     throw new RuntimeError("no-input", "There is no prompt", { hint: 'Give one: outrider -p "what does this project do?"' });
   }
-  const piped = source.stdin.isTTY ? "" : await readStdin(source, wantsStdin);
+  const piped = kind === "terminal" || kind === "none" ? "" : await readStdin(kind, wantsStdin, source);
   const prompt = [words.join(" "), piped.trimEnd()].filter((part) => part.trim() !== "").join("\n\n");
   if (prompt === "")
     throw new RuntimeError("no-input", "The prompt is empty", { hint: "Give a prompt as an argument or on stdin" });
   return prompt;
 }
 
-async function readStdin(source: PromptSource, mustWait: boolean): Promise<string> {
-  const kind = stdinKind();
-  if (kind === "none") return "";
-  const { stdin } = source;
+type Readable = "file" | "pipe" | "socket";
+
+async function readStdin(kind: Readable, mustWait: boolean, source: PromptSource): Promise<string> {
+  const { stdin } = process; // only now: merely looking at it takes a millisecond
   const chunks: Buffer[] = [];
   let bytes = 0;
   return await new Promise((resolve, reject) => {
@@ -75,12 +73,13 @@ async function readStdin(source: PromptSource, mustWait: boolean): Promise<strin
   });
 }
 
-function stdinKind(): "file" | "pipe" | "socket" | "none" {
+function stdinKind(): Readable | "terminal" | "none" {
   try {
     const stat = fstatSync(0);
     if (stat.isFile()) return "file";
     if (stat.isFIFO()) return "pipe";
-    return stat.isSocket() ? "socket" : "none";
+    if (stat.isSocket()) return "socket";
+    return isatty(0) ? "terminal" : "none";
   } catch {
     return "none"; // closed
   }

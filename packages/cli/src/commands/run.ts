@@ -38,7 +38,7 @@ export async function runOnce(args: Arguments): Promise<number> {
   const formatName = formatOf(flags["output-format"]);
   const deadlineMs = flags.deadline === undefined ? undefined : duration("--deadline", flags.deadline);
   const { options, replay } = await sessionOptions(flags);
-  const prompt = await readPrompt({ positionals: args.positionals, stdin: process.stdin, warn: complain });
+  const prompt = await readPrompt({ positionals: args.positionals, warn: complain });
   const session = new InteractiveSession(options);
   const output = new LineOutput(process.stdout);
   const { catalogOverride } = options;

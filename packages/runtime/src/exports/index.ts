@@ -8,6 +8,7 @@ export { type AnthropicOptions, createAnthropicProvider } from "../model/provide
 export { fromAiSdk } from "../model/ai-sdk.ts";
 export { type CatalogOverride, parseCatalogOverride } from "../model/catalog-override.ts";
 export type { Fallback } from "../model/fallback.ts";
+export { type CatalogLine, listCatalog } from "../model/list-catalog.ts";
 export { createProvider } from "../model/providers/create-provider.ts";
 export type { ProviderDefinition, ProviderSettings } from "../model/providers/definition.ts";
 export { findProvider, providerDefinitions } from "../model/providers/definitions.ts";
@@ -53,7 +54,7 @@ export { createQuery, type QueryOptions } from "../session/query.ts";
 export { toRecording } from "../session/recorded-calls.ts";
 export type { ExecutionResult, PermissionRequest, SessionEventName, SessionEvents } from "../session/session-view.ts";
 export { outriderHome } from "../settings/home.ts";
-export { type LoadedProvider, loadProvider, type ProviderChoice } from "../settings/load-provider.ts";
+export { checkNamedProvider, type LoadedProvider, loadProvider, type ProviderChoice } from "../settings/load-provider.ts";
 export { type Profile, type ProviderSettingsFile, suggestProfileKey } from "../settings/profiles.ts";
 export { loadCatalogOverride, loadUserSettings, saveProfile } from "../settings/user-settings.ts";
 export type { WebSearchBackend } from "../tools/builtin/web-search.ts";

@@ -1,4 +1,5 @@
-import { type FileHandle, mkdir, open, readdir, readFile } from "node:fs/promises";
+import { existsSync, mkdirSync } from "node:fs";
+import { type FileHandle, open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentEvent } from "../protocol/events.ts";
 import { RuntimeError } from "../protocol/errors.ts";
@@ -14,12 +15,12 @@ export function createFileStore(directory: string): SessionStore {
   return {
     async open(sessionId) {
       const path = pathOf(sessionId);
-      await mkdir(directory, { recursive: true, mode: 0o700 }).catch(fail("create", directory));
+      makeFolder(directory);
       const lock = await takeLock(`${path}.lock`, sessionId);
       try {
         return await openWriter(path, lock);
       } catch (error) {
-        await lock.release();
+        lock.release();
         throw error;
       }
     },
@@ -38,8 +39,10 @@ export function createFileStore(directory: string): SessionStore {
   };
 }
 
-async function openWriter(path: string, lock: { release(): Promise<void> }): Promise<JournalWriter> {
-  const { events, validBytes, warnings } = parseJournal(await readOrNothing(path));
+async function openWriter(path: string, lock: { release(): void }): Promise<JournalWriter> {
+  // Most sessions are new: a look is cheaper than a read that fails.
+  const stored = existsSync(path) ? await readOrNothing(path) : Buffer.alloc(0);
+  const { events, validBytes, warnings } = parseJournal(stored);
   const file = await open(path, "a", 0o600).catch(fail("open", path));
   // A torn last line would swallow the next event: cut it off before anything is appended.
   if (warnings.length > 0) await file.truncate(validBytes);
@@ -56,9 +59,17 @@ async function openWriter(path: string, lock: { release(): Promise<void> }): Pro
       if (closed) return;
       closed = true;
       await file.close();
-      await lock.release();
+      lock.release();
     },
   };
+}
+
+function makeFolder(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    fail("create", directory)(error as NodeJS.ErrnoException); // fs throws nothing else
+  }
 }
 
 async function appendWhole(file: FileHandle, text: string, path: string): Promise<void> {

@@ -2,9 +2,9 @@ import { type Catalog, loadCatalog, withOverride } from "./catalog.ts";
 import type { CatalogOverride } from "./catalog-override.ts";
 
 /** Everything prices need, in one file to load when they are wanted. */
-export { findBilledModel } from "./catalog.ts";
+export { findBilledModel, listModels } from "./catalog.ts";
 export { addCall, emptyLedger, type Ledger, toPricedCall } from "./ledger.ts";
-export { priceOf } from "./price.ts";
+export { priceOf, ratesAt } from "./price.ts";
 
 export async function catalogOf(override: CatalogOverride | undefined): Promise<Catalog> {
   const catalog = await loadCatalog();

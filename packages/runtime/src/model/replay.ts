@@ -12,7 +12,12 @@ export type RecordedCall = {
 /** Texts that differ from machine to machine, with the words that stand for them in a recording: `{"{{cwd}}": "/home/me/project"}`. */
 export type Places = Readonly<Record<string, string>>;
 
-export type Cassette = { readonly format: "outrider-cassette"; readonly version: 1; readonly provider: string; readonly calls: readonly RecordedCall[] };
+export type Cassette = {
+  readonly format: "outrider-cassette";
+  readonly version: 1;
+  readonly provider: string;
+  readonly calls: readonly RecordedCall[];
+};
 
 export type ReplayOptions = {
   readonly places: Places;
@@ -36,12 +41,16 @@ export function createReplayProvider(cassette: Cassette, options: ReplayOptions)
       const number = ++next;
       const call = cassette.calls[number - 1];
       if (!call) {
-        throw new RuntimeError("replay-mismatch", `The recording has ${cassette.calls.length} answers, but the model was asked a ${number}th time`);
+        throw new RuntimeError(
+          "replay-mismatch",
+          `The recording has ${cassette.calls.length} answers, but the model was asked a ${number}th time`,
+        );
       }
       const difference = compareRequests(call.request, toRecordedRequest(request, options.places));
       if (difference !== undefined) {
         const message = `Request ${number} differs from the recorded one:\n${difference}`;
-        if (!options.lenient) throw new RuntimeError("replay-mismatch", message, { hint: "Record it anew, or go on with --replay-lenient" });
+        if (!options.lenient)
+          throw new RuntimeError("replay-mismatch", message, { hint: "Record it anew, or go on with --replay-lenient" });
         options.onDifference?.(message);
       }
       yield* play(substitute(call.answer, invert(options.places)));
@@ -50,7 +59,10 @@ export function createReplayProvider(cassette: Cassette, options: ReplayOptions)
 }
 
 /** Passes every call on and keeps it, free of keys and of what differs from machine to machine. */
-export function withRecorder(provider: Provider, recorder: { readonly places: Places; add(call: RecordedCall): Promise<void> }): Provider {
+export function withRecorder(
+  provider: Provider,
+  recorder: { readonly places: Places; add(call: RecordedCall): Promise<void> },
+): Provider {
   return {
     ...provider,
     async *stream(request: ModelRequest, options: { signal: AbortSignal }): AsyncGenerator<ModelEvent> {
@@ -73,8 +85,11 @@ export function parseCassette(value: unknown): Cassette {
   const cassette = value as Partial<Cassette> | null; // checked below, field by field
   if (cassette?.format !== "outrider-cassette") throw new RuntimeError("config", "This is no Outrider recording");
   if (cassette.version !== 1) throw new RuntimeError("config", `This recording has version ${cassette.version}; 1 is known`);
-  const whole = Array.isArray(cassette.calls) && cassette.calls.every((call) => Array.isArray(call?.request?.messages) && Array.isArray(call?.answer?.content));
-  if (!whole || typeof cassette.provider !== "string") throw new RuntimeError("config", "This recording is damaged: its calls are not whole");
+  const whole =
+    Array.isArray(cassette.calls) &&
+    cassette.calls.every((call) => Array.isArray(call?.request?.messages) && Array.isArray(call?.answer?.content));
+  if (!whole || typeof cassette.provider !== "string")
+    throw new RuntimeError("config", "This recording is damaged: its calls are not whole");
   return cassette as Cassette;
 }
 
@@ -96,7 +111,8 @@ async function* play(message: AssistantMessage): AsyncGenerator<ModelEvent> {
   for (const part of message.content) {
     if (part.type === "reasoning" && part.text) yield { type: "reasoning.delta", text: part.text };
     if (part.type === "text" && part.text) yield { type: "text.delta", text: part.text };
-    if (part.type === "tool-call") yield { type: "tool-input.delta", callId: part.callId, name: part.name, json: JSON.stringify(part.input) };
+    if (part.type === "tool-call")
+      yield { type: "tool-input.delta", callId: part.callId, name: part.name, json: JSON.stringify(part.input) };
   }
   yield { type: "finished", message };
 }

@@ -115,7 +115,10 @@ export async function createSession(options: SessionOptions, id: string, gate: P
   };
   const model = { provider: options.provider.name, id: options.model ?? options.provider.model };
   const budget = options.maxBudgetUsd === undefined ? undefined : await openBudget(options, options.maxBudgetUsd, model);
-  const answerSchema = options.outputSchema && { schema: parseSchema(options.outputSchema), native: options.provider.nativeSchema };
+  const answerSchema = options.outputSchema && {
+    schema: parseSchema(options.outputSchema),
+    native: options.provider.nativeSchema,
+  };
   const toolDefinitions = definitionsOf(tools, answerSchema);
   const names = toolDefinitions.map((tool) => tool.name);
   const system = storedSystem(options, journal.events) ?? systemPromptOf(options, workspace.root, names);

@@ -185,7 +185,14 @@ export class InteractiveSession {
     }
     this.#hub.attach(journal);
     for (const message of journal.warnings) this.#hub.emit({ type: "warning.raised", message });
-    this.#hub.emit({ type: "session.started", ...facts, journalVersion: 1, resumed: journal.events.length > 0, system, toolDefinitions });
+    this.#hub.emit({
+      type: "session.started",
+      ...facts,
+      journalVersion: 1,
+      resumed: journal.events.length > 0,
+      system,
+      toolDefinitions,
+    });
     await this.#hub.flush();
     return session;
   }

@@ -3,6 +3,7 @@ import { loadExtraCa } from "../model/extra-ca.ts";
 import type { Provider } from "../model/model.ts";
 import { createProvider } from "../model/providers/create-provider.ts";
 import type { ProviderDefinition, ProviderSettings } from "../model/providers/definition.ts";
+import type { ProviderCheck } from "../model/providers/probe.ts";
 import { findProvider, providerDefinitions, requireProvider } from "../model/providers/definitions.ts";
 import { parseModelChoice } from "../model/providers/model-choice.ts";
 import type { JsonObject } from "../protocol/content.ts";
@@ -37,6 +38,23 @@ export async function loadProvider(
   return { provider, options: profile.options };
 }
 
+/** Asks the provider a run would ask, or the one that is named, whether key and address are good. */
+export async function checkNamedProvider(
+  name: string | undefined,
+  settings: ProviderSettingsFile,
+  env: Environment,
+): Promise<{ title: string; check: ProviderCheck }> {
+  const { checkProvider } = await import("../model/providers/probe.ts");
+  const chosen = await choose(name, settings, env);
+  const check = await checkProvider(chosen.definition, await toSettings({ ...chosen, env }), {
+    signal: new AbortController().signal,
+  });
+  return {
+    title: chosen.key === chosen.definition.name ? chosen.definition.title : `${chosen.key} (${chosen.definition.title})`,
+    check,
+  };
+}
+
 /** What a definition is given for a profile: its key looked up, timeouts and certificates from the environment. */
 export async function toSettings(facts: {
   definition: ProviderDefinition;
@@ -44,12 +62,12 @@ export async function toSettings(facts: {
   key: string;
   env: Environment;
 }): Promise<ProviderSettings> {
-  const { profile, key, env } = facts;
+  const { definition, profile, key, env } = facts;
   const apiKey = resolveKey(profile.apiKey, env, key);
   const { timeouts, retry } = readTimeouts(env);
   return {
     env,
-    ca: await loadExtraCa(env),
+    ...(needsCertificates(definition, profile, env) && { ca: await loadExtraCa(env) }),
     timeouts,
     retry,
     ...(apiKey !== undefined && { apiKey }),
@@ -59,6 +77,13 @@ export async function toSettings(facts: {
     ...(profile.contextWindow !== undefined && { contextWindow: profile.contextWindow }),
     ...(profile.options !== undefined && { options: profile.options }),
   };
+}
+
+/** A plain connection to a server needs no certificate authorities, and reading them takes a while. */
+function needsCertificates(definition: ProviderDefinition, profile: Profile, env: Environment): boolean {
+  const urls = [profile.baseURL, ...definition.baseURLVariables.map((name) => env[name]), definition.baseURL];
+  const proxied = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].some((name) => env[name]);
+  return proxied || !urls.find((url) => url?.trim())?.startsWith("http://");
 }
 
 /** The key that the environment holds for this provider. */

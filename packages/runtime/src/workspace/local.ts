@@ -3,7 +3,7 @@ import { access, type FileHandle, mkdir, open, readdir, readlink, realpath, rena
 import { basename, dirname, join, parse, resolve as resolvePath } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
-import type { ProcessScope } from "./process-scope.ts";
+import { ProcessScope } from "./process-scope.ts";
 import type { DirectoryEntry, FileStat, Workspace } from "./workspace.ts";
 
 export type LocalWorkspaceOptions = {
@@ -22,13 +22,7 @@ const maxLinks = 40;
 export function createLocalWorkspace(options: LocalWorkspaceOptions): Workspace {
   const root = realDirectory(options.root);
   const home = options.home ?? options.env["HOME"];
-  let processes: Promise<ProcessScope> | undefined; // loaded with the first program that is run
-  let closed = false;
-  const scope = async (): Promise<ProcessScope> => {
-    if (closed) throw new RuntimeError("closed", "The workspace is closed: it starts no more programs.");
-    processes ??= import("./process-scope.ts").then(({ ProcessScope }) => new ProcessScope(options.env));
-    return await processes;
-  };
+  const processes = new ProcessScope(options.env);
   const absolute = (path: string): string => resolvePath(root, path);
   const resolve = async (path: string): Promise<string> => realPath(absolute(expandPath(path, home)));
 
@@ -39,12 +33,9 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): Workspace 
     readFile: (path, { maxBytes = defaultMaxBytes } = {}) => readRegularFile(absolute(path), maxBytes),
     writeFile: async (path, content) => replaceFile(await resolve(path), content),
     readDirectory: (path) => listDirectory(absolute(path)),
-    run: async (command) => (await scope()).run({ ...command, cwd: absolute(command.cwd ?? ".") }),
+    run: (command) => processes.run({ ...command, cwd: absolute(command.cwd ?? ".") }),
     saveOverflow: (name, content) => saveNewFile(absolute(options.overflowDirectory), { name, content }),
-    close: async () => {
-      closed = true;
-      await (await processes)?.close();
-    },
+    close: () => processes.close(),
   };
 }
 

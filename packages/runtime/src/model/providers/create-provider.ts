@@ -2,7 +2,14 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import { createModelClient } from "../client.ts";
 import { defaultTimeouts, type Timeouts } from "../http.ts";
 import type { Provider } from "../model.ts";
-import type { Connection, ConnectSettings, Key, ProviderDefinition, ProviderSettings } from "./definition.ts";
+import {
+  type Connection,
+  type ConnectSettings,
+  firstSet,
+  type Key,
+  type ProviderDefinition,
+  type ProviderSettings,
+} from "./definition.ts";
 
 /** A provider that can be asked; close it to let go of its connections. */
 export async function createProvider(
@@ -24,7 +31,7 @@ export function resolveSettings(definition: ProviderDefinition, settings: Provid
     definition,
     baseURL: findBaseURL(definition, settings),
     key: findKey(definition, settings),
-    model: settings.model?.trim() || definition.defaultModel,
+    model: settings.model?.trim() || firstSet(settings.env, definition.modelVariables ?? []) || definition.defaultModel,
     options: settings.options ?? {},
     env: settings.env,
     ca: settings.ca ?? [],

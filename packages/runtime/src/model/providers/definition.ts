@@ -21,6 +21,8 @@ export interface ProviderDefinition {
   /** Where a key is looked up when none is given: the first that is set counts. */
   readonly keyVariables: readonly string[];
   readonly keyOptional: boolean;
+  /** Where a model is looked up when none is named. */
+  readonly modelVariables?: readonly string[];
   readonly defaultModel: string | undefined;
   /** Tokens; for models nobody knows anything about. */
   readonly contextWindow: number;

@@ -13,6 +13,7 @@ export const anthropic: ProviderDefinition & { readonly baseURL: string; readonl
   // The token first: a gateway's token is set on purpose.
   keyVariables: ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"],
   keyOptional: false,
+  modelVariables: ["ANTHROPIC_MODEL"],
   defaultModel: "claude-sonnet-4-5",
   contextWindow: 200_000,
   setupLink: "https://console.anthropic.com/settings/keys",

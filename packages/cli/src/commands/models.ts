@@ -1,0 +1,56 @@
+import { listCatalog, loadCatalogOverride, nearest, outriderHome, providerDefinitions, RuntimeError } from "@outrider/runtime";
+import { exitCodes } from "../exit-codes.ts";
+
+/** Models with their windows and prices: of one provider, or of all. `--json` for programs. */
+export async function runModels(args: readonly string[]): Promise<number> {
+  const names = args.filter((arg) => !arg.startsWith("-"));
+  const unknown = args.find((arg) => arg.startsWith("-") && !["--json", "--help", "-h"].includes(arg));
+  if (unknown) throw new RuntimeError("usage", `models has no flag ${unknown}; there is --json`);
+  if (args.includes("--help") || args.includes("-h")) {
+    process.stdout.write("Usage: outrider models [PROVIDER] [--json]\n");
+    return exitCodes.success;
+  }
+  const { asOf, models } = await listCatalog(names[0], await loadCatalogOverride(outriderHome(process.env)));
+  if (models.length === 0) {
+    const guess = nearest(
+      names[0] ?? "",
+      providerDefinitions.map((definition) => definition.name),
+    );
+    throw new RuntimeError(
+      "not-found",
+      `The table has no models of ${names[0]}${guess && guess !== names[0] ? `; did you mean ${guess}?` : ""}`,
+      {
+        hint: "Add what you know to models.json: outrider --help",
+      },
+    );
+  }
+  if (args.includes("--json")) {
+    await write(models.map((model) => JSON.stringify(model)).join("\n"));
+    return exitCodes.success;
+  }
+  const rows = models.map(({ provider, id, contextWindow, price }) => [
+    `${provider}/${id}`,
+    contextWindow ? `${Math.round(contextWindow / 1000)}k` : "?",
+    dollars(price?.input),
+    dollars(price?.output),
+    dollars(price?.cacheRead),
+  ]);
+  const table = [["model", "window", "input", "output", "cached"], ...rows];
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...table.map((row) => (row[column] ?? "").length)));
+  const lines = table.map((row) =>
+    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join("  "),
+  );
+  await write(`${lines.join("\n")}\n\nUS dollars per million tokens, as of ${asOf}; ? is unknown`);
+  return exitCodes.success;
+}
+
+function dollars(rate: number | undefined): string {
+  return rate === undefined ? "?" : String(Number(rate.toPrecision(6)));
+}
+
+async function write(text: string): Promise<void> {
+  await new Promise<void>((resolve) => {
+    process.stdout.once("error", () => resolve()); // nobody reads any more
+    process.stdout.write(`${text}\n`, () => resolve());
+  });
+}
