@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { runChild } from "./children.mjs";
 import { historyFileBytes, historyFiles } from "./scripts.mjs";
+import { wires } from "./wires.mjs";
 
 const root = dirname(import.meta.dirname);
 
@@ -10,7 +11,7 @@ const root = dirname(import.meta.dirname);
  * The two that are compared, in a folder of their own: a copy of the built command, so that a build in the middle of a run changes nothing,
  * and the floor, which sends the very request that the command sent.
  */
-export async function prepareContestants({ node, model }) {
+export async function prepareContestants({ node, model, wire }) {
   const folder = mkdtempSync(join(tmpdir(), "outrider-bench-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
@@ -18,13 +19,15 @@ export async function prepareContestants({ node, model }) {
     const requestFile = join(folder, "request.json");
     const program = install(join(folder, "outrider"));
     const env = environment({ folder, node });
-    const settings = (url) => ({ cwd: project, env: { ...env, ANTHROPIC_BASE_URL: url } });
+    const settings = (url) => ({ cwd: project, env: { ...env, ...wires[wire].variables(url) } });
     const flags = ["-p", "Do what you were told.", "--allowedTools", "Bash", "--output-format"];
     const commands = {
-      floor: (format) => [node, join(import.meta.dirname, "floor.mjs"), requestFile, join(folder, "journal.jsonl"), format],
+      floor: (format, url) => floorCommand({ node, wire, requestFile, folder, format, url }),
       ours: (format) => [node, program, ...flags, format],
     };
     writeProject(project);
+    mkdirSync(env.OUTRIDER_HOME, { recursive: true });
+    writeFileSync(join(env.OUTRIDER_HOME, "settings.json"), JSON.stringify(wires[wire].settings));
     await runChild(commands.ours("text"), settings(await model.play("answer")));
     writeFileSync(requestFile, JSON.stringify((await model.seen()).firstRequest));
     return { commands, settings, remove };
@@ -32,6 +35,12 @@ export async function prepareContestants({ node, model }) {
     remove();
     throw error;
   }
+}
+
+function floorCommand({ node, wire, requestFile, folder, format, url }) {
+  const file = (name) => join(import.meta.dirname, name);
+  if (wire === "anthropic") return [node, file("floor.mjs"), requestFile, join(folder, "journal.jsonl"), format];
+  return [node, file("floor-answer.mjs"), requestFile, wire, format, url];
 }
 
 /** Returns the file that Node runs. */
@@ -59,6 +68,5 @@ function environment({ folder, node }) {
     HOME: folder,
     TMPDIR: folder,
     OUTRIDER_HOME: join(folder, "home"),
-    ANTHROPIC_API_KEY: "bench-key",
   };
 }

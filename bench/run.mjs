@@ -1,5 +1,5 @@
 // Measures the built command against the floor (floor.mjs) in the same run. See README.md.
-// npm run bench -- [ROW…] [--quick] [--no-fail] [--json FILE] [--node PATH]
+// npm run bench -- [ROW…] [--quick] [--no-fail] [--json FILE] [--node PATH] [--wire anthropic|openai-chat|openai-responses|gemini]
 import { execFileSync } from "node:child_process";
 import { existsSync, realpathSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
@@ -10,6 +10,7 @@ import { measureInstalledSize } from "./installed-size.mjs";
 import { startModel } from "./model-process.mjs";
 import { formatTable } from "./report.mjs";
 import { playScene, scenes } from "./scenes.mjs";
+import { rowsOfEveryWire, wires } from "./wires.mjs";
 
 const root = dirname(import.meta.dirname);
 const { values: flags, positionals: wanted } = parseArgs({
@@ -19,6 +20,7 @@ const { values: flags, positionals: wanted } = parseArgs({
     "no-fail": { type: "boolean", default: false },
     json: { type: "string" },
     node: { type: "string", default: process.execPath },
+    wire: { type: "string", default: "anthropic" },
   },
 });
 
@@ -27,6 +29,7 @@ await main();
 async function main() {
   const known = [...scenes.flatMap((scene) => Object.keys(scene.rows)), "size"];
   const unknown = wanted.filter((name) => !known.includes(name));
+  if (!(flags.wire in wires)) return refuse(`There is no wire ${flags.wire}. The wires are: ${Object.keys(wires).join(", ")}`);
   if (unknown.length > 0) return refuse(`There is no row ${unknown.join(", ")}. The rows are: ${known.join(", ")}`);
 
   buildIfMissing();
@@ -44,7 +47,7 @@ async function measureAll(node) {
   const model = startModel();
   let contestants;
   try {
-    contestants = await prepareContestants({ node, model });
+    contestants = await prepareContestants({ node, model, wire: flags.wire });
     for (const scene of scenes) {
       const names = Object.keys(scene.rows);
       if (!names.some(isWanted)) continue;
@@ -61,6 +64,7 @@ async function measureAll(node) {
 }
 
 function isWanted(name) {
+  if (flags.wire !== "anthropic" && !rowsOfEveryWire.includes(name)) return false;
   return wanted.length === 0 || wanted.includes(name);
 }
 

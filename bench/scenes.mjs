@@ -100,8 +100,9 @@ export async function playScene(scene, { contestants, model, quick, onPair }) {
   for (let pair = 0; pair <= repetitions; pair++) {
     onPair(pair / repetitions);
     for (const side of ["floor", "ours"]) {
-      const settings = contestants.settings(await model.play(scene.script));
-      const measured = await scene.measure({ command: contestants.commands[side](scene.format), settings, model });
+      const url = await model.play(scene.script);
+      const command = contestants.commands[side](scene.format, url);
+      const measured = await scene.measure({ command, settings: contestants.settings(url), model });
       if (pair > 0) numbers[side].push(measured);
     }
   }

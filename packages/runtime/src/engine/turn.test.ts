@@ -51,6 +51,7 @@ async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
     },
     flush: async () => {},
     congestion: () => undefined,
+    contextWindow: async () => 1000,
     signal: setup.signal ?? new AbortController().signal,
     newId: () => `id-${++ids}`,
     clock: () => 0,

@@ -11,7 +11,7 @@ import {
 } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import type { Outcome } from "../protocol/outcome.ts";
-import type { ModelEvent, ModelRequest, Provider } from "../model/model.ts";
+import type { ModelRequest, Provider } from "../model/model.ts";
 import { untilAborted } from "../util/until-aborted.ts";
 import type { Budget } from "./budget.ts";
 import { type AnswerSchema, StructuredAnswer } from "./structured-output.ts";
@@ -27,6 +27,8 @@ export type TurnDeps = ToolCallDeps & {
   readonly maxTurns: number | undefined;
   readonly budget: Budget | undefined;
   readonly answerSchema: AnswerSchema | undefined;
+  /** Tokens that fit into one request together with its answer. */
+  readonly contextWindow: () => Promise<number>;
   /** A promise to wait for while a reader that must not lose anything is behind. */
   readonly congestion: () => Promise<unknown> | undefined;
 };
@@ -181,7 +183,8 @@ async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said
     for await (const event of deps.provider.stream(request, { signal })) {
       signal.throwIfAborted(); // whoever goes on talking after an abort is not listened to
       if (event.type === "finished") {
-        deps.emit(contextUpdate(deps, event));
+        const { inputTokens, outputTokens } = event.message.usage;
+        deps.emit({ type: "context.updated", usedTokens: inputTokens + outputTokens, maxTokens: await deps.contextWindow() });
         return event.message;
       }
       deps.emit(Object.assign(event, { messageId })); // the event is ours alone: no copy per delta
@@ -199,14 +202,6 @@ async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said
     if (signal.aborted && partial) finish(interrupted(deps, partial));
     throw error;
   }
-}
-
-function contextUpdate(
-  deps: TurnDeps,
-  event: ModelEvent & { type: "finished" },
-): { type: "context.updated"; usedTokens: number; maxTokens: number } {
-  const { usage } = event.message;
-  return { type: "context.updated", usedTokens: usage.inputTokens + usage.outputTokens, maxTokens: deps.provider.contextWindow };
 }
 
 function interrupted(deps: TurnDeps, text: string): AssistantMessage {

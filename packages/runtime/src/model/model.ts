@@ -48,6 +48,8 @@ export interface Provider extends ModelClient {
   readonly model: string;
   /** Tokens that fit into one request together with its answer. */
   readonly contextWindow: number;
+  /** Nobody said how large the window is: a table of models knows better, where it has the model. */
+  readonly contextWindowIsGuess?: boolean;
   /** Makes the model answer with JSON that fits `outputSchema`; without it the schema has to be asked for in other ways. */
   readonly nativeSchema: boolean;
 }

@@ -131,6 +131,7 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     deps: {
       provider: options.fallback ? withFallback(options.provider, options.fallback) : options.provider,
       budget,
+      contextWindow: async () => await windowOf(options, model),
       answerSchema,
       request: {
         model: model.id,
@@ -154,6 +155,14 @@ export async function createSession(options: SessionOptions, id: string, gate: P
       clock: monotonicMs,
     },
   };
+}
+
+async function windowOf(options: SessionOptions, { provider, id }: ModelRef): Promise<number> {
+  const { contextWindow, contextWindowIsGuess } = options.provider;
+  if (!contextWindowIsGuess) return contextWindow;
+  const { catalogOf, findBilledModel } = await import("../model/pricing.ts");
+  const facts = findBilledModel(await catalogOf(options.catalogOverride), { provider, served: id, requested: id });
+  return facts?.contextWindow ?? contextWindow;
 }
 
 async function openBudget(options: SessionOptions, limitUsd: number, model: ModelRef): Promise<Budget> {

@@ -57,6 +57,7 @@ export function openProvider(
     name: definition.name,
     model,
     contextWindow: settings.contextWindow ?? definition.contextWindow,
+    contextWindowIsGuess: settings.contextWindow === undefined,
     nativeSchema: connection.dialect.nativeSchema,
     stream: (request, options) => client.stream(request, options),
     close() {
