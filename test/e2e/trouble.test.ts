@@ -220,6 +220,21 @@ describe("stdout", () => {
   });
 });
 
+describe("--verbose", () => {
+  it("says on stderr what happens, in plain lines, also when it is no terminal", async () => {
+    const { env } = await model(
+      [{ status: 529 }, { calls: [{ name: "Glob", input: { pattern: "*.md" } }] }, { text: "ok" }],
+      home,
+    );
+    const { code, stdout, stderr } = await run(["-p", "go", "--verbose"], { env });
+    assert.deepEqual([code, stdout], [0, "ok\n"]);
+    assert.match(
+      stderr,
+      /^session \S+ · claude-sonnet-4-5 · default\n… trying again in \d+ s \(1\/6\): .*529.*\n✓ Glob \*\.md\n$/,
+    );
+  });
+});
+
 describe("many at once", () => {
   it("eight runs on one home all end well", async () => {
     const own = tempFolder("many");
@@ -244,6 +259,18 @@ describe("a terminal", {
     assert.equal(quiet, "");
     const inCi = await onTerminal(`"${process.execPath}" "${bin}" -p go > /dev/null`, { ...env, CI: "true" });
     assert.equal(inCi, "");
+  });
+
+  it("shows the answer on a line of its own, where the moving line was", async () => {
+    const { env } = await model(() => ({ text: "the answer", delayMs: 300 }), home);
+    const shown = await onTerminal(`"${process.execPath}" "${bin}" -p go`, { ...env, CI: "" });
+    assert.match(shown, /\x1b\[2Kthe answer\r?\n$/);
+  });
+
+  it("moves nothing among the frames of stream-json", async () => {
+    const { env } = await model(() => ({ text: "the answer", delayMs: 300 }), home);
+    const shown = await onTerminal(`"${process.execPath}" "${bin}" -p go --output-format stream-json`, { ...env, CI: "" });
+    assert.equal(lines(shown.replaceAll("\r\n", "\n")).at(-1)?.["result"], "the answer");
   });
 });
 

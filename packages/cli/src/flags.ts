@@ -28,7 +28,7 @@ export const flags = [
     short: "p",
     kind: "switch",
     group: "Prompt",
-    help: "Run one prompt and exit. Implied when stdin or stdout is no terminal",
+    help: "Run one prompt and exit; that is what a prompt does anyway",
   },
   { name: "cwd", kind: "value", placeholder: "DIR", group: "Prompt", help: "Work in DIR instead of the current directory" },
   { name: "system-prompt", kind: "value", placeholder: "TEXT", group: "Prompt", help: "Replace the system prompt" },

@@ -46,14 +46,17 @@ export function startProgress(session: InteractiveSession, options: ProgressOpti
   });
   const timer = options.animated ? setInterval(paint, tickMs) : undefined;
   timer?.unref();
-  return {
-    stop() {
-      if (stopped) return;
-      stopped = true;
-      clearInterval(timer);
-      clear();
-    },
+  const stop = (): void => {
+    if (stopped) return;
+    stopped = true;
+    clearInterval(timer);
+    clear();
   };
+  // Before the answer is printed: on a terminal it stands where the moving line was.
+  session.on("thinking", (isThinking) => {
+    if (!isThinking) stop();
+  });
+  return { stop };
 }
 
 /** Progress is a nicety: a reader that falls behind simply stops telling. */

@@ -190,7 +190,9 @@ function formatOf(text: string | undefined): OutputFormatName {
 /** Progress is for a person: on a terminal, outside CI, and not when asked to be quiet. `--verbose` says it in plain lines anywhere. */
 async function showProgress(session: InteractiveSession, flags: FlagValues): Promise<{ stop(): void } | undefined> {
   if (flags.quiet) return undefined;
-  const animated = process.stderr.isTTY && !process.env["CI"];
+  // Frames on the same terminal and a moving line would write into each other.
+  const framesOnTerminal = process.stdout.isTTY && formatOf(flags["output-format"]) === "stream-json";
+  const animated = process.stderr.isTTY && !process.env["CI"] && !framesOnTerminal;
   if (!animated && !flags.verbose) return undefined;
   const { startProgress } = await import("../progress.ts");
   return startProgress(session, {
