@@ -264,7 +264,7 @@ describe("a terminal", {
   it("shows the answer on a line of its own, where the moving line was", async () => {
     const { env } = await model(() => ({ text: "the answer", delayMs: 300 }), home);
     const shown = await onTerminal(`"${process.execPath}" "${bin}" -p go`, { ...env, CI: "" });
-    assert.match(shown, /\x1b\[2Kthe answer\r?\n$/);
+    assert.ok(shown.replaceAll("\r\n", "\n").endsWith("\r\u001b[2Kthe answer\n"), JSON.stringify(shown.slice(-60)));
   });
 
   it("moves nothing among the frames of stream-json", async () => {
