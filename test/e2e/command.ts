@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
@@ -14,7 +14,7 @@ const node = process.execPath;
 export type Run = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string; ms: number };
 export type Started = { child: ChildProcessWithoutNullStreams; done: Promise<Run> };
 export type RunOptions = {
-  /** Written to stdin, which is then closed; without it stdin is empty and closed; `"open"` leaves it open. */
+  /** A file with this content is stdin; `"open"` is a pipe that says nothing and stays open; without it stdin is empty. */
   stdin?: string | Buffer | "open";
   env?: Record<string, string>;
   cwd?: string;
@@ -29,7 +29,13 @@ export function tempFolder(name = "e2e"): string {
 
 export function start(args: readonly string[], options: RunOptions = {}): Started {
   const startedAt = Date.now();
-  const child = spawn(node, [bin, ...args], { cwd: options.cwd ?? projectRoot, env: cleanEnv(options.env) });
+  const stdin = openStdin(options.stdin);
+  const child = spawn(node, [bin, ...args], {
+    cwd: options.cwd ?? projectRoot,
+    env: cleanEnv(options.env),
+    stdio: [stdin ?? "pipe", "pipe", "pipe"],
+  }) as ChildProcessWithoutNullStreams; // stdin is null with a file, and nobody writes to it then
+  if (stdin !== undefined) closeSync(stdin);
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -38,8 +44,6 @@ export function start(args: readonly string[], options: RunOptions = {}): Starte
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
   });
-  child.stdin.on("error", () => {}); // a command that has ended does not read
-  if (options.stdin !== "open") child.stdin.end(options.stdin ?? "");
   const done = new Promise<Run>((resolve) => {
     child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr, ms: Date.now() - startedAt }));
   });
@@ -48,6 +52,16 @@ export function start(args: readonly string[], options: RunOptions = {}): Starte
 
 export async function run(args: readonly string[], options: RunOptions = {}): Promise<Run> {
   return await start(args, options).done;
+}
+
+/** A file, not a pipe: what a pipe holds when the command looks depends on how busy the machine is. */
+function openStdin(content: RunOptions["stdin"]): number | undefined {
+  if (content === "open") return undefined;
+  const folder = mkdtempSync(join(tmpdir(), "outrider-stdin-"));
+  writeFileSync(join(folder, "stdin"), content ?? "");
+  const file = openSync(join(folder, "stdin"), "r");
+  rmSync(folder, { recursive: true });
+  return file;
 }
 
 /** A model server and the environment that points the command at it. */

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { lines, model, run, tempFolder } from "./command.ts";
+import { promisify } from "node:util";
+import { bin, lines, model, run, tempFolder } from "./command.ts";
 
 const home = tempFolder("home");
 const project = tempFolder("project");
@@ -263,10 +265,22 @@ describe("the prompt", () => {
     );
   });
 
+  it("comes through a shell's pipe too, beside the words or alone", async () => {
+    const { env, server } = await model(() => ({ text: "ok" }), home);
+    const shell = (command: string) => promisify(execFile)("bash", ["-c", command], { env: { ...process.env, ...env } });
+    await shell(`printf 'piped' | "${process.execPath}" "${bin}" -p "words"`);
+    await shell(`(sleep 0.5; printf 'late') | "${process.execPath}" "${bin}" -p "words" -`);
+    assert.deepEqual(
+      server.requests.map((request) => promptOf(request.body)),
+      ["words\n\npiped", "words\n\nlate"],
+    );
+  });
+
   it("does not wait for an open stdin that says nothing", async () => {
     const { env } = await model([{ text: "ok" }], home);
-    const { code, stdout } = await run(["-p", "hello"], { env, stdin: "open" });
+    const { code, stdout, stderr } = await run(["-p", "hello"], { env, stdin: "open" });
     assert.deepEqual([code, stdout], [0, "ok\n"]);
+    assert.match(stderr, /not waiting for it/);
   });
 
   it("takes a large stdin whole and refuses more than 10 MB", async () => {

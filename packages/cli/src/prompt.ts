@@ -5,11 +5,8 @@ import { RuntimeError } from "@outrider/runtime";
 /** Standard input above this is refused. */
 export const maxStdinBytes: number = 10 * 1024 * 1024;
 
-/**
- * How long a prompt on the command line lets stdin say its first byte. The other end of a shell's pipe starts when we do and may be slow;
- * a socket is what most programs' spawn functions leave open, and what they had to say is there by now.
- */
-const graceMs = { pipe: 150, socket: 10 };
+/** How long a prompt on the command line lets an open stdin say its first byte: its other end starts when we do, and may be slow. */
+const graceMs = 150;
 
 export type PromptSource = { readonly positionals: readonly string[]; warn(line: string): void };
 
@@ -31,7 +28,7 @@ export async function readPrompt(source: PromptSource): Promise<string> {
   return prompt;
 }
 
-type Readable = "file" | "pipe" | "socket";
+type Readable = "file" | "pipe";
 
 async function readStdin(kind: Readable, mustWait: boolean, source: PromptSource): Promise<string> {
   const { stdin } = process; // only now: merely looking at it takes a millisecond
@@ -47,10 +44,10 @@ async function readStdin(kind: Readable, mustWait: boolean, source: PromptSource
     const giveUp = (): void => {
       if (bytes > 0) return;
       stop();
-      if (kind === "pipe") source.warn("stdin is open and holds nothing yet: not waiting for it (use - to wait)");
+      source.warn("stdin is open and holds nothing yet: not waiting for it (use - to wait)");
       resolve("");
     };
-    const timer = mustWait || kind === "file" ? undefined : setTimeout(giveUp, graceMs[kind]);
+    const timer = mustWait || kind === "file" ? undefined : setTimeout(giveUp, graceMs);
     stdin.on("data", (chunk: Buffer) => {
       chunks.push(chunk);
       bytes += chunk.length;
@@ -77,8 +74,7 @@ function stdinKind(): Readable | "terminal" | "none" {
   try {
     const stat = fstatSync(0);
     if (stat.isFile()) return "file";
-    if (stat.isFIFO()) return "pipe";
-    if (stat.isSocket()) return "socket";
+    if (stat.isFIFO() || stat.isSocket()) return "pipe";
     return isatty(0) ? "terminal" : "none";
   } catch {
     return "none"; // closed
