@@ -174,7 +174,11 @@ describe("stdout", () => {
     );
     const shell = `"${process.execPath}" "${bin}" -p go --output-format stream-json --allowedTools Bash | head -1; echo "codes \${PIPESTATUS[*]}"`;
     const { promise, resolve } = withResolvers<{ stdout: string; stderr: string }>();
-    const child = spawn("bash", ["-c", shell], { cwd: folder, env: { ...process.env, ...env } });
+    const child = spawn("bash", ["-c", shell], {
+      cwd: folder,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let stdout = "";
     let stderr = "";
     child.stdout.on("data", (chunk) => {

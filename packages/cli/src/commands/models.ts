@@ -10,6 +10,7 @@ export async function runModels(args: readonly string[]): Promise<number> {
     process.stdout.write("Usage: outrider models [PROVIDER] [--json]\n");
     return exitCodes.success;
   }
+  if (names.length > 1) throw new RuntimeError("usage", `models takes one provider, not ${names.join(" and ")}`);
   const { asOf, models } = await listCatalog(names[0], await loadCatalogOverride(outriderHome(process.env)));
   if (models.length === 0) {
     const guess = nearest(
@@ -20,7 +21,7 @@ export async function runModels(args: readonly string[]): Promise<number> {
       "not-found",
       `The table has no models of ${names[0]}${guess && guess !== names[0] ? `; did you mean ${guess}?` : ""}`,
       {
-        hint: "Add what you know to models.json: outrider --help",
+        hint: "What you know about its models may stand in models.json",
       },
     );
   }

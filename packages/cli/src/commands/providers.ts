@@ -1,11 +1,12 @@
 import {
-  createProvider,
   findProvider,
+  loadProvider,
   loadUserSettings,
   nearest,
   outriderHome,
   type Profile,
   type ProviderDefinition,
+  type ProviderSettingsFile,
   providerDefinitions,
   RuntimeError,
   saveProfile,
@@ -23,17 +24,19 @@ const usage = `Usage:
 /** Who can be asked, whether it works, and how to set it up. */
 export async function runProviders(args: readonly string[]): Promise<number> {
   const [action = "list", ...rest] = args;
+  if (args.includes("--help") || args.includes("-h")) {
+    process.stdout.write(usage);
+    return exitCodes.success;
+  }
   switch (action) {
     case "list":
+      refuseMore(action, rest);
       return await list();
     case "test":
+      refuseMore(action, rest.slice(1));
       return await test(rest[0]);
     case "add":
       return await add(rest);
-    case "--help":
-    case "-h":
-      process.stdout.write(usage);
-      return exitCodes.success;
     default: {
       const guess = nearest(action, ["list", "test", "add"]);
       throw new RuntimeError(
@@ -44,11 +47,16 @@ export async function runProviders(args: readonly string[]): Promise<number> {
   }
 }
 
+function refuseMore(action: string, words: readonly string[]): void {
+  if (words.length > 0) throw new RuntimeError("usage", `providers ${action} does not take ${words.join(" ")}\n${usage}`);
+}
+
 async function list(): Promise<number> {
   const settings = await loadUserSettings(outriderHome(process.env));
-  const profiles = Object.entries(settings.providers).map(([key, profile]) => [
-    key === settings.currentProvider ? `* ${key}` : `  ${key}`,
+  const profiles = profilesOf(settings).map(({ key, profile, current }) => [
+    `${current ? "*" : " "} ${key}`,
     `${profile.type}${profile.model ? `/${profile.model}` : ""}`,
+    profileKeyState(profile),
     profile.baseURL ?? "",
   ]);
   if (profiles.length > 0) print("Profiles (* is the current one)", profiles);
@@ -62,6 +70,21 @@ async function list(): Promise<number> {
     ]),
   );
   return exitCodes.success;
+}
+
+function profilesOf({ providers, provider, currentProvider }: ProviderSettingsFile): NamedProfile[] {
+  const named = Object.entries(providers).map(([key, profile]) => ({ key, profile, current: key === currentProvider }));
+  return provider ? [...named, { key: "(provider)", profile: provider, current: currentProvider === undefined }] : named;
+}
+
+type NamedProfile = { readonly key: string; readonly profile: Profile; readonly current: boolean };
+
+function profileKeyState({ type, apiKey }: Profile): string {
+  const definition = findProvider(type);
+  if (!apiKey) return definition ? keyState(definition) : "";
+  if (!apiKey.startsWith("$ENV:")) return "key in the settings";
+  const variable = apiKey.slice("$ENV:".length);
+  return process.env[variable]?.trim() ? `key in ${variable}` : `needs ${variable}`;
 }
 
 function keyState({ keyVariables, keyOptional }: ProviderDefinition): string {
@@ -86,13 +109,13 @@ const addFlags = ["--model", "--api-key-env", "--base-url", "--name"];
 
 async function add(args: readonly string[]): Promise<number> {
   const [type, ...rest] = args;
-  if (!type) throw new RuntimeError("usage", `providers add needs a provider\n${usage}`);
+  if (!type || type.startsWith("-")) throw new RuntimeError("usage", `providers add needs a provider\n${usage}`);
   const values = new Map<string, string>();
   let current = false;
   for (let index = 0; index < rest.length; index++) {
     const [flag = "", inline] = (rest[index] ?? "").split(/=(.*)/s);
     if (flag === "--current") current = true;
-    else if (addFlags.includes(flag)) values.set(flag, inline ?? rest[++index] ?? missing(flag));
+    else if (addFlags.includes(flag)) values.set(flag, inline ?? valueOf(flag, rest[++index]));
     else {
       const guess = nearest(flag, [...addFlags, "--current"]);
       throw new RuntimeError("usage", `providers add has no flag ${flag}${guess ? `; did you mean ${guess}?` : ""}`);
@@ -100,35 +123,50 @@ async function add(args: readonly string[]): Promise<number> {
   }
   const home = outriderHome(process.env);
   const settings = await loadUserSettings(home);
-  const definition = findProvider(type) ?? unknownType(type);
-  const model = values.get("--model") ?? definition.defaultModel;
-  const variable = values.get("--api-key-env");
-  const baseURL = values.get("--base-url");
-  const profile: Profile = {
-    type,
-    ...(model && { model }),
-    ...(variable && { apiKey: `$ENV:${variable}` }),
-    ...(baseURL && { baseURL }),
-  };
-  const apiKey = variable ? process.env[variable] : undefined;
-  (
-    await createProvider(definition, {
-      env: process.env,
-      ...(model && { model }),
-      ...(baseURL && { baseURL }),
-      ...(apiKey && { apiKey }),
-    })
-  ).close();
-  const key = values.get("--name") ?? suggestProfileKey({ type, model }, Object.keys(settings.providers));
+  const profile = toProfile(type, values);
+  const key =
+    profileName(values.get("--name")) ?? suggestProfileKey({ type, model: profile.model }, Object.keys(settings.providers));
+  await tryOut(profile, key);
   const makeCurrent = current || settings.currentProvider === undefined;
   const path = await saveProfile(home, { key, profile, makeCurrent });
+  const verb = Object.hasOwn(settings.providers, key) ? "Replaced" : "Wrote";
   process.stdout.write(
-    `Wrote the profile ${key} to ${path}${makeCurrent ? "; it is the current one" : ""}.\nTry it: outrider providers test ${key}\n`,
+    `${verb} the profile ${key} in ${path}${makeCurrent ? "; it is the current one" : ""}.\nTry it: outrider providers test ${key}\n`,
   );
   return exitCodes.success;
 }
 
-function missing(flag: string): never {
+function toProfile(type: string, values: ReadonlyMap<string, string>): Profile {
+  const definition = findProvider(type) ?? unknownType(type);
+  const model = values.get("--model") ?? definition.defaultModel;
+  const variable = values.get("--api-key-env");
+  const baseURL = values.get("--base-url");
+  if (variable !== undefined && !/^[A-Za-z_]\w*$/.test(variable)) {
+    // Not repeated: it may be the key itself.
+    throw new RuntimeError(
+      "usage",
+      "--api-key-env takes the name of a variable, such as OPENAI_API_KEY; the key stays out of the settings",
+    );
+  }
+  return { type, ...(model && { model }), ...(variable && { apiKey: `$ENV:${variable}` }), ...(baseURL && { baseURL }) };
+}
+
+function profileName(name: string | undefined): string | undefined {
+  if (name === undefined || /^[^\s/]+$/.test(name)) return name;
+  throw new RuntimeError("usage", `--name needs a name without spaces and slashes, not ${JSON.stringify(name)}`);
+}
+
+/** A profile that no run could use is not written; a key that is still to come is only told of. */
+async function tryOut(profile: Profile, key: string): Promise<void> {
+  const variable = profile.apiKey?.slice("$ENV:".length);
+  const unset = variable !== undefined && !process.env[variable]?.trim() ? variable : undefined;
+  const env = unset ? { ...process.env, [unset]: "to-be-set" } : process.env;
+  await loadProvider({ provider: key }, { currentProvider: undefined, providers: { [key]: profile }, provider: undefined }, env);
+  if (unset) process.stderr.write(`outrider: ${unset} is not set yet; runs with this profile need it\n`);
+}
+
+function valueOf(flag: string, word: string | undefined): string {
+  if (word !== undefined && !word.startsWith("--")) return word;
   throw new RuntimeError("usage", `${flag} needs a value`);
 }
 

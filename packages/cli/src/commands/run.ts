@@ -10,6 +10,7 @@ import {
   type JsonObject,
   LineOutput,
   loadCatalogOverride,
+  loadFallback,
   loadProvider,
   loadUserSettings,
   type Outcome,
@@ -97,7 +98,7 @@ async function sessionOptions(flags: FlagValues): Promise<Planned> {
   const limits = limitOptions(flags);
   const settings = await loadUserSettings(home);
   const catalogOverride = await loadCatalogOverride(home);
-  const { provider, replay, providerOptions } = await chooseProvider(flags, { settings, home, cwd });
+  const { provider, replay, providerOptions, fallback } = await chooseProvider(flags, { settings, home, cwd });
   const options: SessionOptions = {
     cwd,
     provider,
@@ -107,7 +108,7 @@ async function sessionOptions(flags: FlagValues): Promise<Planned> {
     ...limits,
     ...(providerOptions && { providerOptions }),
     ...(catalogOverride && { catalogOverride }),
-    ...(flags["fallback-model"] && { fallback: await chooseFallback(flags["fallback-model"], settings) }),
+    ...(fallback && { fallback }),
     ...(!flags["no-session-persistence"] && { sessionStore: createFileStore(join(home, "sessions")) }),
     ...(isPermissionMode(mode) && { permissionMode: mode }),
     ...(flags.allowedTools && { allowedTools: flags.allowedTools }),
@@ -132,7 +133,12 @@ function limitOptions(flags: FlagValues): Partial<SessionOptions> {
 }
 
 type Settings = Awaited<ReturnType<typeof loadUserSettings>>;
-type ChosenProvider = { provider: Provider; replay?: { readonly remaining: number }; providerOptions?: JsonObject };
+type ChosenProvider = {
+  provider: Provider;
+  replay?: { readonly remaining: number };
+  providerOptions?: JsonObject;
+  fallback?: NonNullable<SessionOptions["fallback"]>;
+};
 
 async function chooseProvider(
   flags: FlagValues,
@@ -147,16 +153,16 @@ async function chooseProvider(
     return { provider: replay, replay };
   }
   const choice = { ...(flags.provider && { provider: flags.provider }), ...(flags.model && { model: flags.model }) };
-  const { provider, options } = await loadProvider(choice, facts.settings, process.env);
-  const providerOptions = options ? { providerOptions: options } : {};
-  if (flags.record === undefined) return { provider, ...providerOptions };
+  const loaded = await loadProvider(choice, facts.settings, process.env);
+  const { provider, options } = loaded;
+  const model = flags["fallback-model"];
+  const extras = {
+    ...(options && { providerOptions: options }),
+    ...(model && { fallback: await loadFallback(model, loaded, { settings: facts.settings, env: process.env }) }),
+  };
+  if (flags.record === undefined) return { provider, ...extras };
   const { placesOf, recordTo } = await import("../recording.ts");
-  return { provider: recordTo(flags.record, provider, placesOf(facts.cwd)), ...providerOptions };
-}
-
-async function chooseFallback(model: string, settings: Settings): Promise<NonNullable<SessionOptions["fallback"]>> {
-  const { provider } = await loadProvider({ model }, settings, process.env);
-  return { model: provider.model, provider };
+  return { provider: recordTo(flags.record, provider, placesOf(facts.cwd)), ...extras };
 }
 
 function readSchema(text: string): JsonObject {

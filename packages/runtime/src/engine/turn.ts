@@ -60,12 +60,12 @@ export async function runTurn(given: TurnDeps, history: readonly Message[]): Pro
       }
       const startedAt = deps.clock();
       report.modelCalls++;
-      const message = await askModel(deps, messages, said).finally(() => {
+      const { message, requestedModel } = await askModel(deps, messages, said).finally(() => {
         report.modelDurationMs += Math.round(deps.clock() - startedAt);
       });
       messages.push(message);
       report.usage = addUsage(report.usage, message.usage);
-      if (deps.budget?.spend(message, deps.request.model) === "exceeded")
+      if (deps.budget?.spend(message, requestedModel) === "exceeded")
         return end({ type: "stopped", limit: "max-budget", text: said.last });
 
       const calls = callsOf(message);
@@ -167,15 +167,19 @@ function afterAnswer(message: AssistantMessage, said: Said): Next {
   }
 }
 
-async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said): Promise<AssistantMessage> {
+/** `requestedModel` is the fallback when that was asked in the end. */
+type Answer = { message: AssistantMessage; requestedModel: string };
+
+async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said): Promise<Answer> {
   const { signal } = deps;
   const messageId = deps.newId();
   const startedAt = deps.clock();
   const request: ModelRequest = { ...deps.request, messages };
   let partial = "";
+  let requestedModel = request.model;
   const finish = (message: AssistantMessage): AssistantMessage => {
     const durationMs = Math.round(deps.clock() - startedAt);
-    deps.emit({ type: "message.ended", messageId, message, durationMs, requestedModel: request.model });
+    deps.emit({ type: "message.ended", messageId, message, durationMs, requestedModel });
     said.add(textOf(message.content));
     return message;
   };
@@ -190,13 +194,15 @@ async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said
       deps.emit(Object.assign(event, { messageId })); // the event is ours alone: no copy per delta
       if (event.type === "text.delta") partial += event.text;
       else if (event.type === "retry.scheduled" || event.type === "fallback.used") partial = "";
+      if (event.type === "fallback.used") requestedModel = event.to;
       const congestion = deps.congestion();
       if (congestion) await congestion;
     }
     throw new RuntimeError("provider-protocol", "The model's stream ended without a final message", { retryable: true });
   };
   try {
-    return finish(await untilAborted(listen(), signal));
+    const message = finish(await untilAborted(listen(), signal));
+    return { message, requestedModel };
   } catch (error) {
     // What was already said was seen: it belongs to the record, without the half-written parts that cannot be sent back.
     if (signal.aborted && partial) finish(interrupted(deps, partial));

@@ -54,7 +54,13 @@ export { createQuery, type QueryOptions } from "../session/query.ts";
 export { toRecording } from "../session/recorded-calls.ts";
 export type { ExecutionResult, PermissionRequest, SessionEventName, SessionEvents } from "../session/session-view.ts";
 export { outriderHome } from "../settings/home.ts";
-export { checkNamedProvider, type LoadedProvider, loadProvider, type ProviderChoice } from "../settings/load-provider.ts";
+export {
+  checkNamedProvider,
+  type LoadedProvider,
+  loadFallback,
+  loadProvider,
+  type ProviderChoice,
+} from "../settings/load-provider.ts";
 export { type Profile, type ProviderSettingsFile, suggestProfileKey } from "../settings/profiles.ts";
 export { loadCatalogOverride, loadUserSettings, saveProfile } from "../settings/user-settings.ts";
 export type { WebSearchBackend } from "../tools/builtin/web-search.ts";

@@ -1,8 +1,9 @@
+import type { JsonObject } from "../protocol/content.ts";
 import { type ErrorCode, toRuntimeError } from "../protocol/errors.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./model.ts";
 
-/** Who answers instead; without a provider the same one is asked for the other model. */
-export type Fallback = { readonly model: string; readonly provider?: Provider };
+/** Who answers instead; without a provider the same one is asked for the other model. `options` take the place of the first one's. */
+export type Fallback = { readonly model: string; readonly provider?: Provider; readonly options?: JsonObject };
 
 /** Only what another model can help with: the request itself was fine. */
 const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -23,8 +24,14 @@ export function withFallback(provider: Provider, fallback: Fallback): Provider {
         const error = toRuntimeError(thrown);
         if (options.signal.aborted || !outages.has(error.code)) throw thrown;
         yield { type: "fallback.used", from: request.model, to: fallback.model, error: error.toJSON() };
-        yield* (fallback.provider ?? provider).stream({ ...request, model: fallback.model }, options);
+        yield* (fallback.provider ?? provider).stream(requestFor(request, fallback), options);
       }
     },
   };
+}
+
+/** Another provider's options are not ours to send. */
+function requestFor({ options, ...request }: ModelRequest, fallback: Fallback): ModelRequest {
+  const own = fallback.options ?? (fallback.provider ? undefined : options);
+  return { ...request, model: fallback.model, ...(own && { options: own }) };
 }

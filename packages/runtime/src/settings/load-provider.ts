@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { loadExtraCa } from "../model/extra-ca.ts";
+import type { Fallback } from "../model/fallback.ts";
 import type { Provider } from "../model/model.ts";
 import { createProvider } from "../model/providers/create-provider.ts";
 import type { ProviderDefinition, ProviderSettings } from "../model/providers/definition.ts";
@@ -9,14 +10,20 @@ import { parseModelChoice } from "../model/providers/model-choice.ts";
 import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { readTimeouts } from "./network-settings.ts";
-import { type Profile, type ProviderSettingsFile, resolveKey } from "./profiles.ts";
+import { hintAtKey, keySettings, withKeyHint } from "./profile-key.ts";
+import type { Profile, ProviderSettingsFile } from "./profiles.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `provider` is a profile's key or a provider's name; `model` may begin with one of them, as in `openrouter/x/y`. */
 export type ProviderChoice = { readonly provider?: string; readonly model?: string };
 
-export type LoadedProvider = { readonly provider: Provider; readonly options: JsonObject | undefined };
+/** `key` is the profile or provider it was made of; undefined for a script. */
+export type LoadedProvider = {
+  readonly provider: Provider;
+  readonly options: JsonObject | undefined;
+  readonly key: string | undefined;
+};
 
 /**
  * The provider a run asks: the one that is named, else the current profile, else the first the environment has a key for,
@@ -28,14 +35,29 @@ export async function loadProvider(
   env: Environment,
 ): Promise<LoadedProvider> {
   const named = nameOf(choice, settings);
-  if (named.provider === "scripted") return { provider: await loadScripted(named.model), options: undefined };
-  const { definition, profile, key } = await choose(named.provider, settings, env);
+  if (named.provider === "scripted") return { provider: await loadScripted(named.model), options: undefined, key: undefined };
+  const chosen = await choose(named.provider, settings, env);
+  const { definition, profile, key } = chosen;
   const model = named.model ?? profile.model;
-  const provider = await createProvider(
-    definition,
-    await toSettings({ definition, profile: { ...profile, ...(model && { model }) }, key, env }),
-  );
-  return { provider, options: profile.options };
+  try {
+    const facts = { definition, profile: { ...profile, ...(model && { model }) }, key, env };
+    const provider = await createProvider(definition, await toSettings(facts));
+    return { provider: withKeyHint(provider, chosen), options: profile.options, key };
+  } catch (error) {
+    throw named.provider === choice.provider ? error : explainPrefix(error, key, settings);
+  }
+}
+
+/** Another model to ask instead: of the same provider, unless its name begins with another one's. */
+export async function loadFallback(
+  model: string,
+  first: LoadedProvider,
+  { settings, env }: { settings: ProviderSettingsFile; env: Environment },
+): Promise<Fallback> {
+  const named = nameOf({ model }, settings).provider !== undefined || first.key === undefined;
+  const choice = named ? { model } : { model, provider: first.key };
+  const { provider, options } = await loadProvider(choice, settings, env);
+  return { model: provider.model, provider, ...(options && { options }) };
 }
 
 /** Asks the provider a run would ask, or the one that is named, whether key and address are good. */
@@ -51,7 +73,7 @@ export async function checkNamedProvider(
   });
   return {
     title: chosen.key === chosen.definition.name ? chosen.definition.title : `${chosen.key} (${chosen.definition.title})`,
-    check,
+    check: check.type === "ok" ? check : { ...check, error: hintAtKey(check.error, chosen) },
   };
 }
 
@@ -62,15 +84,13 @@ export async function toSettings(facts: {
   key: string;
   env: Environment;
 }): Promise<ProviderSettings> {
-  const { definition, profile, key, env } = facts;
-  const apiKey = resolveKey(profile.apiKey, env, key);
+  const { definition, profile, env } = facts;
   const { timeouts, retry } = readTimeouts(env);
   return {
-    env,
+    ...keySettings(facts, env),
     ...(needsCertificates(definition, profile, env) && { ca: await loadExtraCa(env) }),
     timeouts,
     retry,
-    ...(apiKey !== undefined && { apiKey }),
     ...(profile.baseURL !== undefined && { baseURL: profile.baseURL }),
     ...(profile.model !== undefined && { model: profile.model }),
     ...(profile.timeout !== undefined && { timeoutMs: profile.timeout }),
@@ -95,11 +115,11 @@ type Chosen = { definition: ProviderDefinition; profile: Profile; key: string };
 
 async function choose(name: string | undefined, settings: ProviderSettingsFile, env: Environment): Promise<Chosen> {
   const key = name ?? settings.currentProvider;
-  const profile = key === undefined ? undefined : settings.providers[key];
-  if (key !== undefined && profile) return { definition: typeOf(profile, `providers.${key}`), profile, key };
+  const profile = key !== undefined && Object.hasOwn(settings.providers, key) ? settings.providers[key] : undefined;
+  if (key !== undefined && profile) return { definition: requireProvider(profile.type), profile, key };
   if (name !== undefined) return { definition: requireKnown(name, settings), profile: { type: name }, key: name };
   if (settings.provider)
-    return { definition: typeOf(settings.provider, "provider"), profile: settings.provider, key: "provider" };
+    return { definition: requireProvider(settings.provider.type), profile: settings.provider, key: "provider" };
   const withKey = providerDefinitions.find((definition) => hasKey(definition, env));
   if (withKey) return { definition: withKey, profile: { type: withKey.name }, key: withKey.name };
   return (await findLocal()) ?? noProvider();
@@ -129,12 +149,11 @@ function nameOf(
   return parseModelChoice(choice.model, names);
 }
 
-function typeOf(profile: Profile, at: string): ProviderDefinition {
-  try {
-    return requireProvider(profile.type);
-  } catch (error) {
-    throw new RuntimeError("config", `${at}.type: ${error instanceof Error ? error.message : error}`);
-  }
+/** Routers have models like `openai/gpt-x`: whoever meant one of those is told how it was read. */
+function explainPrefix(error: unknown, prefix: string, settings: ProviderSettingsFile): unknown {
+  if (!(error instanceof RuntimeError) || error.code !== "config" || Object.hasOwn(settings.providers, prefix)) return error;
+  const note = `${prefix}/ was read as the provider; for a model of that name elsewhere, name the provider apart`;
+  return new RuntimeError(error.code, error.message, { hint: error.hint ? `${error.hint}\n${note}` : note });
 }
 
 function requireKnown(name: string, settings: ProviderSettingsFile): ProviderDefinition {

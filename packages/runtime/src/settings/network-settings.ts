@@ -1,6 +1,7 @@
 import type { Timeouts } from "../model/http.ts";
 import type { RetryPolicy } from "../model/retry.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import { longestTimer } from "./profiles.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -19,17 +20,24 @@ const retryVariables: Record<string, keyof RetryPolicy> = {
 
 /** How long to wait and how often to try again, as the environment says. */
 export function readTimeouts(env: Environment): { timeouts: Partial<Timeouts>; retry: Partial<RetryPolicy> } {
-  return { timeouts: readNumbers(env, timeoutVariables), retry: readNumbers(env, retryVariables) };
+  return { timeouts: readNumbers(env, timeoutVariables, 1), retry: readNumbers(env, retryVariables, 0) };
 }
 
-function readNumbers<K extends string>(env: Environment, variables: Readonly<Record<string, K>>): Partial<Record<K, number>> {
+function readNumbers<K extends string>(
+  env: Environment,
+  variables: Readonly<Record<string, K>>,
+  least: number,
+): Partial<Record<K, number>> {
   const numbers: Partial<Record<K, number>> = {};
   for (const [name, key] of Object.entries(variables)) {
-    const text = env[name];
+    const text = env[name]?.trim();
     if (!text) continue;
     const value = Number(text);
-    if (!Number.isInteger(value) || value < 0)
-      throw new RuntimeError("config", `${name} must be a whole number, not ${JSON.stringify(text)}`);
+    if (!Number.isInteger(value) || value < least || value > longestTimer)
+      throw new RuntimeError(
+        "config",
+        `${name} must be a whole number from ${least} to ${longestTimer}, not ${JSON.stringify(text)}`,
+      );
     numbers[key] = value;
   }
   return numbers;

@@ -13,11 +13,12 @@ export const providerDefinitions: readonly ProviderDefinition[] = [
   anthropic,
   openai,
   gemini,
+  ...compatibleDefinitions,
+  qwen,
+  // After those with a key of their own: the variables of clouds are often set for other reasons.
   azure,
   bedrock,
   vertex,
-  qwen,
-  ...compatibleDefinitions,
   ...localDefinitions,
 ];
 

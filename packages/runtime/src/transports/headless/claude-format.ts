@@ -236,9 +236,7 @@ function toResult(outcome: Outcome, { run, costs, options }: Ending): unknown {
     terminal_reason: terminalReason(outcome),
     total_cost_usd: costs.total.costUsd,
     usage: toUsage(costs.total.usage),
-    modelUsage: Object.fromEntries(
-      costs.models.map((line) => [line.served.id, toModelUsage(line, costs.windows.get(line.served.id))]),
-    ),
+    modelUsage: toModelUsages(costs),
     ...(unknown.length > 0 && { warnings: [`The price of ${unknown.join(", ")} is not known: the cost is not known either`] }),
     permission_denials: run.denials.map(({ callId, tool, input, reason }) => ({
       tool_name: tool,
@@ -311,6 +309,14 @@ function toUsage(usage: Usage): unknown {
     cache_read_input_tokens: usage.cacheReadTokens,
     output_tokens: usage.outputTokens,
   };
+}
+
+/** By model; a model that two providers served is told apart by its provider. */
+function toModelUsages({ models, windows }: PricedRun): Record<string, unknown> {
+  const shared = (id: string): boolean => models.filter((line) => line.served.id === id).length > 1;
+  const nameOf = ({ served, requested }: ModelCosts): string =>
+    shared(served.id) ? `${served.provider}/${served.id} (${requested})` : served.id;
+  return Object.fromEntries(models.map((line) => [nameOf(line), toModelUsage(line, windows.get(line.served.id))]));
 }
 
 function toModelUsage({ usage, costUsd, requested, served }: ModelCosts, contextWindow: number | undefined): unknown {
