@@ -424,7 +424,7 @@ describe("who is asked", () => {
       const ended: { code: number; stdout: string; stderr: string } = JSON.parse(stdout || JSON.stringify({ stderr }));
       const result = lines(ended.stdout).at(-1);
       if (expected === "no model provider") {
-        assert.deepEqual([ended.code, (result?.["error"] as Json)["code"]], [78, "config"]);
+        assert.deepEqual([ended.code, (result?.["error"] as Json | undefined)?.["code"]], [78, "config"]);
         assert.match(ended.stderr, /^outrider: No model provider is configured\nThe three quickest ways on:\n( {2,}.+\n){4}$/);
       } else {
         const [[model, usage] = ["", {}]] = Object.entries(result?.["modelUsage"] as Record<string, Json>);

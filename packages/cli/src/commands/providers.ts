@@ -115,7 +115,7 @@ async function add(args: readonly string[]): Promise<number> {
   for (let index = 0; index < rest.length; index++) {
     const [flag = "", inline] = (rest[index] ?? "").split(/=(.*)/s);
     if (flag === "--current") current = true;
-    else if (addFlags.includes(flag)) values.set(flag, inline ?? valueOf(flag, rest[++index]));
+    else if (addFlags.includes(flag)) values.set(flag, inline ?? flagValue(flag, rest[++index]));
     else {
       const guess = nearest(flag, [...addFlags, "--current"]);
       throw new RuntimeError("usage", `providers add has no flag ${flag}${guess ? `; did you mean ${guess}?` : ""}`);
@@ -165,7 +165,7 @@ async function tryOut(profile: Profile, key: string): Promise<void> {
   if (unset) process.stderr.write(`outrider: ${unset} is not set yet; runs with this profile need it\n`);
 }
 
-function valueOf(flag: string, word: string | undefined): string {
+function flagValue(flag: string, word: string | undefined): string {
   if (word !== undefined && !word.startsWith("--")) return word;
   throw new RuntimeError("usage", `${flag} needs a value`);
 }
