@@ -124,6 +124,16 @@ describe("signals", () => {
     });
   }
 
+  it("SIGTERM while waiting for the prompt ends with a result too", async () => {
+    const { env } = await model([], home);
+    const { child, done } = start(["-", "--output-format", "json"], { env, stdin: "open" });
+    await eventually(() => processesWith(bin).includes(child.pid ?? 0), "the process");
+    await new Promise((resolve) => setTimeout(resolve, 300)); // nothing tells that it has come to the point of waiting
+    child.kill("SIGTERM");
+    const ended = await done;
+    assert.deepEqual([ended.code, resultOf(ended)["terminal_reason"]], [124, "cancelled_signal"]);
+  });
+
   it("SIGTERM in the middle of an answer keeps what was said", async () => {
     const own = tempFolder("own");
     const { env } = await model([{ text: "The answer so far", stallAfterBytes: 900 }], own);

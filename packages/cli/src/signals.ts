@@ -5,14 +5,22 @@ const patienceMs = 1500;
 /** After a second Ctrl-C there is only time to end child processes. */
 const lastMomentMs = 400;
 
+/** A signal came before there was a run to stop. */
+export class StoppedEarly extends Error {
+  override readonly name = "StoppedEarly";
+}
+
 export interface SignalWatch {
+  /** Called by the first signal; until it is set, `early` rejects. */
+  stop: (() => void) | undefined;
+  readonly early: Promise<never>;
   /** A second Ctrl-C came: whatever the run still made of itself, the exit code says so. */
   readonly insisted: boolean;
   close(): void;
 }
 
 /** First signal: stop the run, which then ends in its own way. Second Ctrl-C, or a run that does not end: leave. */
-export function watchSignals(options: { stop: () => void; exitCode: number }): SignalWatch {
+export function watchSignals(exitCode: number): SignalWatch {
   let timer: NodeJS.Timeout | undefined;
   const leave = (code: number, afterMs: number): void => {
     clearTimeout(timer);
@@ -27,12 +35,20 @@ export function watchSignals(options: { stop: () => void; exitCode: number }): S
     }
     if (stopped) return;
     stopped = true;
-    leave(options.exitCode, patienceMs);
-    options.stop();
+    leave(exitCode, patienceMs);
+    if (watch.stop) watch.stop();
+    else rejectEarly(new StoppedEarly(`Stopped by ${signal}`));
   };
   const signals: NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) process.on(signal, onSignal);
-  return {
+  let rejectEarly: (reason: StoppedEarly) => void = () => {};
+  const early = new Promise<never>((_, reject) => {
+    rejectEarly = reject;
+  });
+  early.catch(() => {}); // whoever is preparing hears it; later nobody needs to
+  const watch: SignalWatch = {
+    stop: undefined,
+    early,
     get insisted() {
       return insisted;
     },
@@ -41,4 +57,5 @@ export function watchSignals(options: { stop: () => void; exitCode: number }): S
       for (const signal of signals) process.off(signal, onSignal);
     },
   };
+  return watch;
 }

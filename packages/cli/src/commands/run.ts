@@ -31,53 +31,76 @@ import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags.ts";
 import { duration, numberBetween, positiveInteger, positiveNumber } from "../numbers.ts";
 import { readPrompt } from "../prompt.ts";
-import { watchSignals } from "../signals.ts";
+import { StoppedEarly, watchSignals } from "../signals.ts";
 
 /** The one-shot command: one prompt in, one result out, one exit code that agrees with it. */
 export async function runOnce(args: Arguments): Promise<number> {
-  const { flags } = args;
-  const formatName = formatOf(flags["output-format"]);
-  const deadlineMs = flags.deadline === undefined ? undefined : duration("--deadline", flags.deadline);
-  const { options, replay } = await sessionOptions(flags);
-  const prompt = await readPrompt({ positionals: args.positionals, warn: complain });
-  const session = new InteractiveSession(options);
-  const output = new LineOutput(process.stdout);
-  const { catalogOverride } = options;
-  const format = createClaudeFormat(formatName, {
-    sessionId: session.id,
-    newId: createIdSeries(),
-    ...(catalogOverride && { catalogOverride }),
-  });
-  const signals = watchSignals({ stop: () => session.abort("signal"), exitCode: exitCodes.cancelled });
-  const timer = deadlineMs === undefined ? undefined : setTimeout(() => session.abort("deadline"), deadlineMs);
-  const progress = await showProgress(session, flags);
+  const signals = watchSignals(exitCodes.cancelled);
   try {
-    const outcome = await runPrompt(session, prompt, { format, output });
-    progress?.stop();
-    if (!output.closed) await explain(outcome, session, flags);
-    await session.shutdown();
-    if (outcome.type === "completed" && replay && replay.remaining > 0) {
-      complain(`the run ended, but the recording has ${replay.remaining} more answers`);
-      return flags["replay-lenient"] ? exitCodes.success : exitCodes.dataMismatch;
+    const { options, replay, prompt, deadlineMs } = await Promise.race([prepare(args), signals.early]);
+    const session = new InteractiveSession(options);
+    signals.stop = () => session.abort("signal");
+    const timer = deadlineMs === undefined ? undefined : setTimeout(() => session.abort("deadline"), deadlineMs);
+    try {
+      const outcome = await runSession(session, prompt, { flags: args.flags, options });
+      await session.shutdown();
+      if (outcome.type === "completed" && replay && replay.remaining > 0) {
+        complain(`the run ended, but the recording has ${replay.remaining} more answers`);
+        return args.flags["replay-lenient"] ? exitCodes.success : exitCodes.dataMismatch;
+      }
+      return signals.insisted ? exitCodes.killed : exitCodeOf(outcome);
+    } finally {
+      clearTimeout(timer);
+      await session.shutdown();
     }
-    return signals.insisted ? exitCodes.killed : exitCodeOf(outcome);
   } finally {
-    clearTimeout(timer);
-    progress?.stop();
-    await session.shutdown();
     signals.close();
     // Whatever a tool or a library left open must not keep a finished run alive.
     setImmediate(() => process.exit());
   }
 }
 
+/** Everything that is needed before there is a session; what is wrong is found here. */
+async function prepare(args: Arguments): Promise<Planned & { prompt: string; deadlineMs: number | undefined }> {
+  const { flags } = args;
+  const deadlineMs = flags.deadline === undefined ? undefined : duration("--deadline", flags.deadline);
+  const planned = await sessionOptions(flags);
+  return { ...planned, deadlineMs, prompt: await readPrompt({ positionals: args.positionals, warn: complain }) };
+}
+
+async function runSession(
+  session: InteractiveSession,
+  prompt: string,
+  { flags, options }: { flags: FlagValues; options: SessionOptions },
+): Promise<Outcome> {
+  const output = new LineOutput(process.stdout);
+  const { catalogOverride } = options;
+  const format = createClaudeFormat(formatOf(flags["output-format"]), {
+    sessionId: session.id,
+    newId: createIdSeries(),
+    ...(catalogOverride && { catalogOverride }),
+  });
+  const progress = await showProgress(session, flags);
+  try {
+    const outcome = await runPrompt(session, prompt, { format, output });
+    progress?.stop();
+    if (!output.closed) await explain(outcome, session, flags);
+    return outcome;
+  } finally {
+    progress?.stop();
+  }
+}
+
 /** A failure before there was a session: told on stderr, and in the machine formats as the one result they promise. */
 export async function failEarly(thrown: unknown, formatName: string | undefined): Promise<number> {
   const error = toRuntimeError(thrown);
-  const outcome: Outcome = { type: "failed", error: error.toJSON(), text: "" };
+  const stopped = thrown instanceof StoppedEarly;
+  const outcome: Outcome = stopped
+    ? { type: "cancelled", cause: "signal", text: "" }
+    : { type: "failed", error: error.toJSON(), text: "" };
   complain(error.message + (error.hint ? `\n${error.hint}` : ""));
   if (error.code === "usage") process.stderr.write("See outrider --help\n");
-  if (error.code === "internal" && error.cause instanceof Error) process.stderr.write(`${error.cause.stack}\n`);
+  if (!stopped && error.code === "internal" && error.cause instanceof Error) process.stderr.write(`${error.cause.stack}\n`);
   if (formatName === "json" || formatName === "stream-json") {
     const output = new LineOutput(process.stdout);
     output.write(await createClaudeFormat(formatName, { sessionId: "", newId: createIdSeries() }).end(outcome));
