@@ -9,7 +9,7 @@ const LAYERS = {
   protocol: { folders: [], modules: [] },
   model: { folders: ["util", "protocol"], modules: ["node:", "eventsource-parser"] },
   workspace: { folders: ["util", "protocol"], modules: ["node:"] },
-  permissions: { folders: ["protocol"], modules: ["node:path"] },
+  permissions: { folders: ["protocol"], modules: ["node:path", "unbash"] },
   journal: { folders: ["util", "protocol"], modules: ["node:"] },
   context: { folders: [], modules: [] },
   tools: {

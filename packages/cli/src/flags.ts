@@ -135,9 +135,9 @@ export const flags = [
     name: "permission-mode",
     kind: "value",
     placeholder: "MODE",
-    choices: ["plan", "default", "acceptEdits", "bypassPermissions"],
+    choices: ["plan", "default", "acceptEdits", "dontAsk", "bypassPermissions"],
     group: "Permissions",
-    help: "plan (look only), default (look; the rest by rule), acceptEdits (also change files of the project), bypassPermissions (everything)",
+    help: "plan (look only), default (look; the rest by rule), acceptEdits (also change files of the project), dontAsk (as default, never ask), bypassPermissions (everything)",
   },
   {
     name: "allowedTools",

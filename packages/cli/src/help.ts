@@ -11,6 +11,7 @@ export function helpText(version: string): string {
     "  outrider demo                                  see a whole run: no key, no network",
     "  outrider providers list|test|add               who can be asked, whether it works, how to set it up",
     "  outrider models [PROVIDER]                     models with their windows and prices",
+    '  outrider permissions explain "Bash(git push)"  what would be decided, and why; also lint and test',
     "",
     ...flagGroups.flatMap((group) => [`${group}:`, ...flags.filter((flag) => flag.group === group).flatMap(describeFlag), ""]),
     "Exit codes:",

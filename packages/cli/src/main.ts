@@ -13,6 +13,7 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     if (argv[0] === "providers") return await (await import("./commands/providers.ts")).runProviders(argv.slice(1));
     if (argv[0] === "models") return await (await import("./commands/models.ts")).runModels(argv.slice(1));
+    if (argv[0] === "permissions") return await (await import("./commands/permissions.ts")).runPermissions(argv.slice(1));
     const { parseArguments } = await import("./args.ts");
     const args = parseArguments(argv);
     if (args.flags.version) return await print(`${OUTRIDER_VERSION} (Outrider)\n`);

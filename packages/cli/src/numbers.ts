@@ -7,19 +7,24 @@ export function positiveInteger(flag: string, text: string): number {
 }
 
 export function positiveNumber(flag: string, text: string): number {
-  const value = Number(text);
-  if (text.trim() === "" || !Number.isFinite(value) || value <= 0) {
+  const value = decimal(text);
+  if (!Number.isFinite(value) || value <= 0) {
     throw new RuntimeError("usage", `${flag} needs a number above 0, not ${JSON.stringify(text)}`);
   }
   return value;
 }
 
 export function numberBetween(flag: string, text: string, [low, high]: readonly [number, number]): number {
-  const value = Number(text);
-  if (text.trim() === "" || !(value >= low && value <= high)) {
+  const value = decimal(text);
+  if (!(value >= low && value <= high)) {
     throw new RuntimeError("usage", `${flag} needs a number from ${low} to ${high}, not ${JSON.stringify(text)}`);
   }
   return value;
+}
+
+/** As people write numbers; `Number` also takes white space, hexadecimal and nothing at all. */
+function decimal(text: string): number {
+  return /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
 }
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };

@@ -1,14 +1,17 @@
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import {
+  type AgentEvent,
   type Cassette,
   createFileStore,
   createReplayProvider,
-  parseCassette,
   type Places,
+  parseCassette,
   type Provider,
   RuntimeError,
+  scrubEnvironment,
   toCassette,
   toRecording,
   withRecorder,
@@ -16,9 +19,14 @@ import {
 
 export type Replay = Provider & { readonly remaining: number };
 
-/** What differs from machine to machine in a recording. */
+/** What differs from machine to machine in a recording. A shell goes by the name it came by, which may lead through links. */
 export function placesOf(cwd: string): Places {
-  return { "{{cwd}}": cwd, "{{home}}": homedir() };
+  const shellName = process.env["PWD"];
+  const home = homedir();
+  return {
+    "{{cwd}}": shellName && realPath(shellName) === cwd ? [cwd, shellName] : cwd,
+    "{{home}}": [home, realPath(home) ?? home],
+  };
 }
 
 /** Answers from a file, or from a session of this user's by its id. */
@@ -27,47 +35,99 @@ export async function openReplay(
   facts: { home: string; places: Places; lenient: boolean; warn(line: string): void },
 ): Promise<Replay> {
   const { home, places, lenient, warn } = facts;
-  return createReplayProvider(await loadCassette(source, home, places), { places, lenient, onDifference: warn });
+  return createReplayProvider(await loadCassette(source, home), { places, lenient, onDifference: warn });
 }
 
-/** The file is whole after every call: a run that is killed leaves what it had. */
+/** The file is whole after every call: a run that is killed leaves what it had. Nothing is asked when it cannot be written. */
 export function recordTo(path: string, provider: Provider, places: Places): Provider {
-  const calls: Cassette["calls"][number][] = [];
+  checkWritable(path);
+  const calls: Parameters<typeof toCassette>[1][number][] = [];
   return withRecorder(provider, {
     places,
+    secrets: secretsIn(process.env),
     async add(call) {
       calls.push(call);
-      const temporary = `${path}.tmp`;
+      const temporary = `${path}.${process.pid}.tmp`;
       try {
-        await writeFile(temporary, `${JSON.stringify(toCassette(provider.name, calls), null, 1)}\n`, { mode: 0o600 });
+        await writeFile(temporary, `${JSON.stringify(toCassette(provider, calls), null, 1)}\n`, { mode: 0o600 });
         await rename(temporary, path);
       } catch (error) {
-        throw new RuntimeError(
-          "storage-failed",
-          `The recording ${path} cannot be written: ${error instanceof Error ? error.message : error}`,
-        );
+        throw cannotWrite(path, error);
       }
     },
   });
 }
 
-async function loadCassette(source: string, home: string, places: Places): Promise<Cassette> {
-  const text = await readFile(source, "utf8").catch(() => undefined);
-  if (text !== undefined && !source.endsWith(".jsonl")) return parseCassette(parseJson(text, source));
-  const events = text === undefined ? await createFileStore(join(home, "sessions")).read(source) : parseLines(text, source);
-  if (events.length > 0) return toRecording(events, places);
-  throw new RuntimeError("not-found", `There is no recording and no session ${JSON.stringify(source)}`);
+function checkWritable(path: string): void {
+  try {
+    accessSync(dirname(resolve(path)), constants.W_OK);
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw cannotWrite(path, "it is a folder");
 }
 
-function parseJson(text: string, source: string): unknown {
+function cannotWrite(path: string, error: unknown): RuntimeError {
+  return new RuntimeError("storage-failed", `The recording ${path} cannot be written: ${reasonOf(error)}`);
+}
+
+/** What tools do not get to see must not get into a file that people share either. A plain word is no secret, and hiding it would spoil answers. */
+function secretsIn(env: Readonly<Record<string, string | undefined>>): string[] {
+  const harmless = scrubEnvironment(env);
+  const isSecret = (name: string, value: string): boolean => !(name in harmless) && value.length >= 8 && /[^a-z]/i.test(value);
+  return Object.entries(env).flatMap(([name, value]) => (value && isSecret(name, value) ? [value] : []));
+}
+
+async function loadCassette(source: string, home: string): Promise<Cassette> {
+  const text = await readFile(source, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+    throw new RuntimeError("config", `The recording ${source} cannot be read: ${error.message}`);
+  });
+  const events = text === undefined ? await sessionEvents(source, home) : eventsIn(text);
+  if (events.length > 0) return toRecording(events, placesOf);
+  if (text === undefined) throw new RuntimeError("not-found", `There is no recording and no session ${JSON.stringify(source)}`);
   try {
-    return JSON.parse(text);
+    return parseCassette(JSON.parse(text));
   } catch (error) {
-    throw new RuntimeError("config", `${source} is no recording: ${error instanceof Error ? error.message : error}`);
+    const { hint } = error instanceof RuntimeError ? error : {};
+    throw new RuntimeError("config", `${source} cannot be replayed: ${reasonOf(error)}`, hint ? { hint } : {});
   }
 }
 
-function parseLines(text: string, source: string): Parameters<typeof toRecording>[0] {
-  const lines = text.split("\n").filter(Boolean);
-  return lines.map((line) => parseJson(line, source)) as unknown as Parameters<typeof toRecording>[0]; // a journal holds our events alone
+async function sessionEvents(id: string, home: string): Promise<readonly AgentEvent[]> {
+  if (!/^[\w-]+$/.test(id)) return []; // no id; a file that is not there
+  return await createFileStore(join(home, "sessions")).read(id);
+}
+
+/** The events of a journal, up to a line that a crash cut off; none when the text is no journal. */
+function eventsIn(text: string): AgentEvent[] {
+  const events: AgentEvent[] = [];
+  for (const line of text.split("\n")) {
+    const event = line === "" ? undefined : parseEvent(line);
+    if (!event) break;
+    events.push(event);
+  }
+  return events;
+}
+
+function parseEvent(line: string): AgentEvent | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    const isEvent = typeof value === "object" && value !== null && "seq" in value && "sessionId" in value && "type" in value;
+    return isEvent ? (value as AgentEvent) : undefined; // only our journals number their lines like this
+  } catch {
+    return undefined;
+  }
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -5,9 +5,15 @@ const patienceMs = 1500;
 /** After a second Ctrl-C there is only time to end child processes. */
 const lastMomentMs = 400;
 
-/** A signal came before there was a run to stop. */
+/** A signal or the deadline came before there was a run to stop. */
 export class StoppedEarly extends Error {
   override readonly name = "StoppedEarly";
+  readonly by: "signal" | "deadline";
+
+  constructor(message: string, by: "signal" | "deadline") {
+    super(message);
+    this.by = by;
+  }
 }
 
 export interface SignalWatch {
@@ -37,7 +43,7 @@ export function watchSignals(exitCode: number): SignalWatch {
     stopped = true;
     leave(exitCode, patienceMs);
     if (watch.stop) watch.stop();
-    else rejectEarly(new StoppedEarly(`Stopped by ${signal}`));
+    else rejectEarly(new StoppedEarly(`Stopped by ${signal}`, "signal"));
   };
   const signals: NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) process.on(signal, onSignal);

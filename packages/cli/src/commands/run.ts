@@ -25,35 +25,35 @@ import {
   type SessionOptions,
   scrubEnvironment,
   toRuntimeError,
+  withFallback,
 } from "@outrider/runtime";
 import type { Arguments } from "../args.ts";
+import { type Deadline, startDeadline } from "../deadline.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags.ts";
-import { duration, numberBetween, positiveInteger, positiveNumber } from "../numbers.ts";
+import { numberBetween, positiveInteger, positiveNumber } from "../numbers.ts";
 import { readPrompt } from "../prompt.ts";
 import { StoppedEarly, watchSignals } from "../signals.ts";
 
 /** The one-shot command: one prompt in, one result out, one exit code that agrees with it. */
 export async function runOnce(args: Arguments): Promise<number> {
   const signals = watchSignals(exitCodes.cancelled);
+  let deadline: Deadline | undefined;
   try {
-    const { options, replay, prompt, deadlineMs } = await Promise.race([prepare(args), signals.early]);
+    deadline = startDeadline(args.flags.deadline);
+    const { options, replay, prompt } = await Promise.race([prepare(args), signals.early, deadline.early]);
     const session = new InteractiveSession(options);
     signals.stop = () => session.abort("signal");
-    const timer = deadlineMs === undefined ? undefined : setTimeout(() => session.abort("deadline"), deadlineMs);
+    deadline.stop = () => session.abort("deadline");
     try {
-      const outcome = await runSession(session, prompt, { flags: args.flags, options });
+      const outcome = await runSession(session, prompt, { flags: args.flags, options, replay });
       await session.shutdown();
-      if (outcome.type === "completed" && replay && replay.remaining > 0) {
-        complain(`the run ended, but the recording has ${replay.remaining} more answers`);
-        return args.flags["replay-lenient"] ? exitCodes.success : exitCodes.dataMismatch;
-      }
       return signals.insisted ? exitCodes.killed : exitCodeOf(outcome);
     } finally {
-      clearTimeout(timer);
       await session.shutdown();
     }
   } finally {
+    deadline?.close();
     signals.close();
     // Whatever a tool or a library left open must not keep a finished run alive.
     setImmediate(() => process.exit());
@@ -61,17 +61,15 @@ export async function runOnce(args: Arguments): Promise<number> {
 }
 
 /** Everything that is needed before there is a session; what is wrong is found here. */
-async function prepare(args: Arguments): Promise<Planned & { prompt: string; deadlineMs: number | undefined }> {
-  const { flags } = args;
-  const deadlineMs = flags.deadline === undefined ? undefined : duration("--deadline", flags.deadline);
-  const planned = await sessionOptions(flags);
-  return { ...planned, deadlineMs, prompt: await readPrompt({ positionals: args.positionals, warn: complain }) };
+async function prepare(args: Arguments): Promise<Planned & { prompt: string }> {
+  const planned = await sessionOptions(args.flags);
+  return { ...planned, prompt: await readPrompt({ positionals: args.positionals, warn: complain }) };
 }
 
 async function runSession(
   session: InteractiveSession,
   prompt: string,
-  { flags, options }: { flags: FlagValues; options: SessionOptions },
+  { flags, options, replay }: Planned & { flags: FlagValues },
 ): Promise<Outcome> {
   const output = new LineOutput(process.stdout);
   const { catalogOverride } = options;
@@ -82,7 +80,8 @@ async function runSession(
   });
   const progress = await showProgress(session, flags);
   try {
-    const outcome = await runPrompt(session, prompt, { format, output });
+    const judge = (ended: Outcome): Outcome => judgeReplay(ended, replay, flags);
+    const outcome = await runPrompt(session, prompt, { format, output, judge });
     progress?.stop();
     if (!output.closed) await explain(outcome, session, flags);
     return outcome;
@@ -91,12 +90,22 @@ async function runSession(
   }
 }
 
+/** A run that ends before its recording took another course. */
+function judgeReplay(outcome: Outcome, replay: Planned["replay"], flags: FlagValues): Outcome {
+  if (outcome.type !== "completed" || !replay || replay.remaining === 0) return outcome;
+  const message = `The run ended, and the recording holds ${replay.remaining} more ${replay.remaining === 1 ? "answer" : "answers"}`;
+  if (!flags["replay-lenient"])
+    return { type: "failed", error: new RuntimeError("replay-mismatch", message).toJSON(), text: outcome.text };
+  complain(message);
+  return outcome;
+}
+
 /** A failure before there was a session: told on stderr, and in the machine formats as the one result they promise. */
 export async function failEarly(thrown: unknown, formatName: string | undefined): Promise<number> {
   const error = toRuntimeError(thrown);
   const stopped = thrown instanceof StoppedEarly;
   const outcome: Outcome = stopped
-    ? { type: "cancelled", cause: "signal", text: "" }
+    ? { type: "cancelled", cause: thrown.by, text: "" }
     : { type: "failed", error: error.toJSON(), text: "" };
   complain(error.message + (error.hint ? `\n${error.hint}` : ""));
   if (error.code === "usage") process.stderr.write("See outrider --help\n");
@@ -185,7 +194,9 @@ async function chooseProvider(
   };
   if (flags.record === undefined) return { provider, ...extras };
   const { placesOf, recordTo } = await import("../recording.ts");
-  return { provider: recordTo(flags.record, provider, placesOf(facts.cwd)), ...extras };
+  const { fallback, ...rest } = extras; // recorded as one: whoever answers is a part of the recording
+  const recorded = recordTo(flags.record, fallback ? withFallback(provider, fallback) : provider, placesOf(facts.cwd));
+  return { provider: recorded, ...rest };
 }
 
 function readSchema(text: string): JsonObject {

@@ -13,6 +13,12 @@ export type AnswerSchema = {
 export const structuredOutputTool = "StructuredOutput";
 const maxRetries = 2;
 
+/** Providers take only a plain object at the top, as an answer and as a tool's input alike: anything else is asked for by the tool, wrapped. */
+export function toAnswerSchema(schema: JsonObject, nativeSchema: boolean): AnswerSchema {
+  const named = schema["type"] === undefined && schema["properties"] !== undefined ? { type: "object", ...schema } : schema;
+  return { schema: named, native: nativeSchema && isPlainObject(named) };
+}
+
 /** One turn's way to an answer that fits: it accepts, or says what to tell the model, or gives up. */
 export class StructuredAnswer {
   readonly #wanted: AnswerSchema;
@@ -32,14 +38,18 @@ export class StructuredAnswer {
 
   /** After an answer in words: undefined when it is accepted, else the note that asks again. */
   async judgeText(text: string): Promise<string | undefined> {
+    let problem: string | undefined;
+    for (const value of this.tool ? wholeValues(text) : valuesIn(text)) {
+      const checked = await checkInput(this.#wanted.schema, value);
+      if (checked.ok) {
+        this.#accepted = { value };
+        return undefined;
+      }
+      problem ??= checked.message;
+    }
     if (this.tool) return this.#refuse(`Give your final answer by calling the ${structuredOutputTool} tool.`);
-    const value = extractJson(text);
-    if (value === undefined) return this.#refuse("Your answer is no JSON. Answer with the JSON value alone.");
-    const checked = await checkInput(this.#wanted.schema, value);
-    if (!checked.ok)
-      return this.#refuse(`Your answer does not fit the schema: ${checked.message} Answer again with the whole JSON value.`);
-    this.#accepted = { value };
-    return undefined;
+    if (problem === undefined) return this.#refuse("Your answer is no JSON. Answer with the JSON value alone.");
+    return this.#refuse(`Your answer does not fit the schema: ${problem} Answer again with the whole JSON value.`);
   }
 
   /** After tools ran: counts the calls that did not fit, which the model has been told about. */
@@ -64,36 +74,88 @@ export class StructuredAnswer {
   /** Only an object can be a tool's input: any other kind of value is wrapped. */
   #createTool(): Tool {
     const { schema } = this.#wanted;
-    const isObject = schema["type"] === "object" || schema["properties"] !== undefined;
-    const inputSchema: JsonObject = isObject ? schema : { type: "object", properties: { value: schema }, required: ["value"] };
+    const wrapped = !isPlainObject(schema);
     return defineTool<JsonObject>({
       name: structuredOutputTool,
       description:
         "Gives your final answer in the form that is asked for. Call it once, when the work is done; it ends the conversation.",
-      inputSchema,
+      inputSchema: wrapped ? wrap(schema) : schema,
       concurrent: false,
       access: async () => ({ kind: "note", resources: [] }),
       execute: async (input) => {
-        this.#accepted = { value: isObject ? input : (input["value"] ?? null) };
+        this.#accepted = { value: wrapped ? (input["value"] ?? null) : input };
         return { content: [{ type: "text", text: "Accepted." }] };
       },
     });
   }
 }
 
+function isPlainObject(schema: JsonObject): boolean {
+  return schema["type"] === "object" && !["oneOf", "anyOf", "allOf"].some((keyword) => keyword in schema);
+}
+
+function wrap(schema: JsonObject): JsonObject {
+  const { $schema, ...rest } = schema;
+  // References within a schema that has an id of its own are meant from there.
+  const value = rest["$id"] === undefined ? moveReferences(rest, "#/properties/value") : rest;
+  return {
+    ...($schema !== undefined && { $schema }),
+    type: "object",
+    properties: { value },
+    required: ["value"],
+    additionalProperties: false,
+  };
+}
+
+const dataKeywords = ["enum", "const", "default", "examples"];
+const namedSchemas = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+
+/** The same schema when its root is now found at `root`. */
+function moveReferences(schema: JsonValue, root: string): JsonValue {
+  if (typeof schema !== "object" || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map((item) => moveReferences(item, root));
+  return mapValues(schema, (item, key) => {
+    if (dataKeywords.includes(key)) return item;
+    if (key === "$ref" && typeof item === "string") return /^#(\/|$)/.test(item) ? root + item.slice(1) : item;
+    // Here the keys are names, whatever they look like.
+    if (namedSchemas.includes(key)) return mapValues(item as JsonObject, (named) => moveReferences(named, root)); // `parseSchema` has seen it
+    return moveReferences(item, root);
+  });
+}
+
+function mapValues(object: JsonObject, change: (value: JsonValue, key: string) => JsonValue): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
+}
+
 /** The JSON value a text holds: all of it, what stands in a fence, or the first object or list that is whole. */
 export function extractJson(text: string): JsonValue | undefined {
-  const fenced = /```(?:json)?\s*\n([\s\S]*?)\n\s*```/.exec(text)?.[1];
-  for (const candidate of [text, fenced]) {
-    const value = candidate === undefined ? undefined : parse(candidate);
-    if (value !== undefined) return value;
-  }
-  for (let start = text.search(/[{[]/); start !== -1; start = nextStart(text, start + 1)) {
+  for (const value of valuesIn(text)) return value;
+  return undefined;
+}
+
+/** Every value a text may mean, the likeliest first. */
+function* valuesIn(text: string): Generator<JsonValue> {
+  yield* wholeValues(text);
+  let tries = 0;
+  for (let start = nextStart(text, 0); start !== -1 && tries++ < maxTries; ) {
     const end = endOfValue(text, start);
     const value = end === -1 ? undefined : parse(text.slice(start, end));
-    if (value !== undefined) return value;
+    if (value !== undefined) yield value;
+    start = nextStart(text, value === undefined ? start + 1 : end);
   }
-  return undefined;
+}
+
+/** Each try may read to the end of the text. */
+const maxTries = 200;
+
+/** All of the text, or all of a fenced block in it that is not said to be something else. */
+function* wholeValues(text: string): Generator<JsonValue> {
+  const blocks = [...text.matchAll(/^[ \t]*```([^\n`]*)\n([\s\S]*?)\n[ \t]*```[ \t]*$/gm)];
+  const fenced = blocks.flatMap(([, language = "", body = ""]) => (/^\s*(json\w*)?\s*$/i.test(language) ? [body] : []));
+  for (const candidate of [text, ...fenced]) {
+    const value = parse(candidate);
+    if (value !== undefined) yield value;
+  }
 }
 
 function nextStart(text: string, from: number): number {

@@ -1,11 +1,13 @@
 import type { ToolCallPart, ToolResultPart } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Emit, ToolDetails, ToolStatus } from "../protocol/events.ts";
-import { type Decision, decide, type Policy } from "../permissions/decide.ts";
+import { decide } from "../permissions/decide.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
+import type { Decision, Policy } from "../permissions/policy.ts";
+import { forApprovedFiles } from "./approved-files.ts";
 import { checkInput } from "../tools/input.ts";
 import { limitContent } from "../tools/output-limit.ts";
-import { type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
+import { type Access, type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 export type ToolCallDeps = {
@@ -71,12 +73,14 @@ async function attempt(deps: ToolCallDeps, call: ToolCallPart): Promise<Attempt>
   const checked = await checkInput(tool.inputSchema, call.input);
   if (!checked.ok) return refuse("error", `Invalid input for ${call.name}: ${checked.message}`);
   try {
-    const refusal = await refusalOf(deps, call, tool);
+    const access = await tool.access(call.input, deps.workspace, deps.memory);
+    const refusal = await refusalOf(deps, call, access);
     if (refusal) return refuse("denied", refusal);
+    const workspace = access.kind === "edit" ? forApprovedFiles(deps.workspace, access.resources) : deps.workspace;
     // The intent is on record before anything happens, so that a crash can never hide that it may have happened.
     deps.emit({ type: "tool.started", callId: call.callId, name: call.name, input: call.input });
     await deps.flush();
-    const output = await execute(deps, call, tool);
+    const output = await execute({ ...deps, workspace }, call, tool);
     return { status: output.isError ? "error" : "ok", output };
   } catch (error) {
     return explain(deps, call, error);
@@ -84,12 +88,13 @@ async function attempt(deps: ToolCallDeps, call: ToolCallPart): Promise<Attempt>
 }
 
 /** Undefined when the call may run; else why not, in words for the model. */
-async function refusalOf(deps: ToolCallDeps, call: ToolCallPart, tool: Tool): Promise<string | undefined> {
-  const access = await tool.access(call.input, deps.workspace);
-  const resources = access.resources.length > 0 ? access.resources : [""];
-  const decision = decide(
+async function refusalOf(deps: ToolCallDeps, call: ToolCallPart, access: Access): Promise<string | undefined> {
+  const { kind, resources, cwd } = access;
+  const touched = resources.length > 0 ? resources : [""];
+  const decision = await decide(
     deps.policy(),
-    resources.map((resource) => ({ tool: tool.name, kind: access.kind, resource })),
+    touched.map((resource) => ({ tool: call.name, kind, resource, ...(cwd !== undefined && { cwd }) })),
+    (path) => deps.workspace.resolve(path),
   );
   if (decision.effect === "allow") return undefined;
   if (decision.effect === "deny") return `Not permitted: ${decision.reason}.`;

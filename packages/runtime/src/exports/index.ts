@@ -7,14 +7,18 @@ export type { Effort, ModelClient, ModelEvent, ModelRequest, Provider } from "..
 export { type AnthropicOptions, createAnthropicProvider } from "../model/providers/anthropic.ts";
 export { fromAiSdk } from "../model/ai-sdk.ts";
 export { type CatalogOverride, parseCatalogOverride } from "../model/catalog-override.ts";
-export type { Fallback } from "../model/fallback.ts";
+export { type Fallback, withFallback } from "../model/fallback.ts";
 export { type CatalogLine, listCatalog } from "../model/list-catalog.ts";
 export { createProvider } from "../model/providers/create-provider.ts";
 export type { ProviderDefinition, ProviderSettings } from "../model/providers/definition.ts";
 export { findProvider, providerDefinitions } from "../model/providers/definitions.ts";
 export { type Cassette, createReplayProvider, parseCassette, type Places, toCassette, withRecorder } from "../model/replay.ts";
 export { createScriptedProvider, parseScript, type ScriptedReply } from "../model/scripted.ts";
-export { parseRule } from "../permissions/rules.ts";
+export { type Explanation, explainPermission } from "../permissions/explain.ts";
+export { type CaseVerdict, isAsExpected, judgeCase, type PermissionCase, parseCase } from "../permissions/judge-case.ts";
+export { lintRule, type RuleProblem } from "../permissions/lint-rule.ts";
+export type { Decision, Policy } from "../permissions/policy.ts";
+export { parseRule, type Rule } from "../permissions/rules.ts";
 export type {
   AssistantMessage,
   AssistantPart,
@@ -64,6 +68,7 @@ export {
 export { type Profile, type ProviderSettingsFile, suggestProfileKey } from "../settings/profiles.ts";
 export { loadCatalogOverride, loadUserSettings, saveProfile } from "../settings/user-settings.ts";
 export type { WebSearchBackend } from "../tools/builtin/web-search.ts";
+export type { SchemaSource } from "../tools/schema.ts";
 export { type Access, defineTool, type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../tools/tool.ts";
 export { createClaudeFormat } from "../transports/headless/claude-format.ts";
 export {

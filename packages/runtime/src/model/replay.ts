@@ -1,59 +1,76 @@
-import type { AssistantMessage, JsonValue, Message, ToolDefinition } from "../protocol/content.ts";
+import type { AssistantMessage, JsonObject, Message, ToolDefinition } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
-import { redact } from "./http-error.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./model.ts";
+import { createPortable, type Places, type PortableOptions } from "./portable.ts";
+import { differencesBetween, type RecordedRequest, sameJson } from "./request-differences.ts";
+
+export type { Places } from "./portable.ts";
+
+declare const OUTRIDER_VERSION: string;
 
 /** What was asked, as far as it is compared, and what was answered. */
-export type RecordedCall = {
-  readonly request: { model: string; system: string; tools: readonly ToolDefinition[]; messages: readonly Message[] };
-  readonly answer: AssistantMessage;
-};
+export type RecordedCall = { readonly request: RecordedRequest; readonly answer: AssistantMessage };
 
-/** Texts that differ from machine to machine, with the words that stand for them in a recording: `{"{{cwd}}": "/home/me/project"}`. */
-export type Places = Readonly<Record<string, string>>;
-
+/** A recording as it is stored. It reads like the conversation: a request that goes on from the answer before holds only what is new. */
 export type Cassette = {
   readonly format: "outrider-cassette";
   readonly version: 1;
+  /** The version of Outrider: its prompt and its tools are a part of what was asked. */
+  readonly madeWith: string;
   readonly provider: string;
-  readonly calls: readonly RecordedCall[];
+  readonly contextWindow: number;
+  readonly calls: readonly StoredCall[];
+};
+
+type StoredCall = {
+  readonly request: {
+    /** The messages follow those of the call before, and its answer; what else is absent is as it was there. */
+    readonly goesOn?: true;
+    readonly model?: string;
+    readonly settings?: JsonObject;
+    readonly system?: string;
+    readonly tools?: readonly ToolDefinition[];
+    readonly messages: readonly Message[];
+  };
+  readonly answer: AssistantMessage;
 };
 
 export type ReplayOptions = {
   readonly places: Places;
-  /** Goes on with the recorded answer although the request differs; each difference is told. */
+  /** Goes on with the recorded answer although the request differs; each difference is told once. */
   readonly lenient?: boolean;
   readonly onDifference?: (difference: string) => void;
 };
 
 /** A model that answers from a recording, in order, and compares what it is asked with what was asked then. */
 export function createReplayProvider(cassette: Cassette, options: ReplayOptions): Provider & { readonly remaining: number } {
+  const calls = toCalls(cassette);
+  const portable = createPortable(options);
+  const told = new Set<string>();
   let next = 0;
   return {
     name: cassette.provider,
-    model: cassette.calls[0]?.request.model ?? "recorded",
-    contextWindow: 200_000,
-    nativeSchema: false,
+    model: calls[0]?.request.model ?? "recorded",
+    contextWindow: cassette.contextWindow,
+    // A provider that takes a schema itself is offered no tool to answer with.
+    nativeSchema: !calls[0]?.request.tools.some((tool) => tool.name === "StructuredOutput"),
     get remaining() {
-      return cassette.calls.length - next;
+      return calls.length - next;
     },
     async *stream(request) {
-      const number = ++next;
-      const call = cassette.calls[number - 1];
-      if (!call) {
-        throw new RuntimeError(
-          "replay-mismatch",
-          `The recording has ${cassette.calls.length} answers, but the model was asked a ${number}th time`,
-        );
-      }
-      const difference = compareRequests(call.request, toRecordedRequest(request, options.places));
-      if (difference !== undefined) {
-        const message = `Request ${number} differs from the recorded one:\n${difference}`;
-        if (!options.lenient)
-          throw new RuntimeError("replay-mismatch", message, { hint: "Record it anew, or go on with --replay-lenient" });
+      const call = calls[next++];
+      if (!call) throw tooManyCalls(calls.length);
+      const now = portable.from(toRecordedRequest(request));
+      // Put into the words of this machine first, where two places may be one.
+      const then = portable.from(portable.to(call.request));
+      const differences = differencesBetween(then, now).filter((difference) => !told.has(difference));
+      if (differences.length > 0) {
+        const message = `Request ${next} differs from the recorded one (- recorded, + now):\n${list(differences)}`;
+        if (!options.lenient) throw new RuntimeError("replay-mismatch", message, { hint: mismatchHint(cassette) });
+        for (const difference of differences) told.add(difference);
         options.onDifference?.(message);
       }
-      yield* play(substitute(call.answer, invert(options.places)));
+      yield* play(portable.to(call.answer));
     },
   };
 }
@@ -61,15 +78,19 @@ export function createReplayProvider(cassette: Cassette, options: ReplayOptions)
 /** Passes every call on and keeps it, free of keys and of what differs from machine to machine. */
 export function withRecorder(
   provider: Provider,
-  recorder: { readonly places: Places; add(call: RecordedCall): Promise<void> },
+  recorder: PortableOptions & { add(call: RecordedCall): Promise<void> },
 ): Provider {
+  const portable = createPortable(recorder);
   return {
-    ...provider,
+    name: provider.name,
+    model: provider.model,
+    contextWindow: provider.contextWindow,
+    nativeSchema: provider.nativeSchema,
     async *stream(request: ModelRequest, options: { signal: AbortSignal }): AsyncGenerator<ModelEvent> {
       for await (const event of provider.stream(request, options)) {
         if (event.type === "finished") {
-          const answer = portable(event.message, recorder.places);
-          await recorder.add({ request: toRecordedRequest(request, recorder.places), answer });
+          const asked = portable.from(toRecordedRequest(request));
+          await recorder.add({ request: asked, answer: portable.from(event.message) });
         }
         yield event;
       }
@@ -77,112 +98,120 @@ export function withRecorder(
   };
 }
 
-export function toCassette(provider: string, calls: readonly RecordedCall[]): Cassette {
-  return { format: "outrider-cassette", version: 1, provider, calls };
+export function toCassette(
+  provider: Pick<Provider, "name" | "contextWindow">,
+  calls: readonly RecordedCall[],
+  madeWith: string = OUTRIDER_VERSION,
+): Cassette {
+  const { name, contextWindow } = provider;
+  const stored = calls.map((call, index) => toStored(call, calls[index - 1]));
+  return { format: "outrider-cassette", version: 1, madeWith, provider: name, contextWindow, calls: stored };
 }
 
+function toStored({ request, answer }: RecordedCall, before: RecordedCall | undefined): StoredCall {
+  const past = before && [...before.request.messages, before.answer];
+  if (!before || !past?.every((message, index) => sameJson(message, request.messages[index]))) return { request, answer };
+  const { messages, ...rest } = request;
+  const changed = Object.entries(rest).filter(([name, value]) => !sameJson(value, before.request[name as keyof typeof rest])); // names of `rest`
+  return { request: { goesOn: true, ...Object.fromEntries(changed), messages: messages.slice(past.length) }, answer };
+}
+
+function toCalls(cassette: Cassette): RecordedCall[] {
+  const calls: RecordedCall[] = [];
+  for (const { request, answer } of cassette.calls) {
+    const before = request.goesOn && calls.at(-1);
+    const past = before ? [...before.request.messages, before.answer] : [];
+    const { goesOn: _, ...own } = request;
+    const first = { model: "recorded", system: "", tools: [] };
+    calls.push({ request: { ...(before ? before.request : first), ...own, messages: [...past, ...own.messages] }, answer });
+  }
+  return calls;
+}
+
+/** Throws a `config` error that names what is wrong. */
 export function parseCassette(value: unknown): Cassette {
   const cassette = value as Partial<Cassette> | null; // checked below, field by field
   if (cassette?.format !== "outrider-cassette") throw new RuntimeError("config", "This is no Outrider recording");
-  if (cassette.version !== 1) throw new RuntimeError("config", `This recording has version ${cassette.version}; 1 is known`);
-  const whole =
-    Array.isArray(cassette.calls) &&
-    cassette.calls.every((call) => Array.isArray(call?.request?.messages) && Array.isArray(call?.answer?.content));
-  if (!whole || typeof cassette.provider !== "string")
-    throw new RuntimeError("config", "This recording is damaged: its calls are not whole");
-  return cassette as Cassette;
+  if (cassette.version !== 1)
+    throw new RuntimeError("config", `This recording has version ${JSON.stringify(cassette.version)}; 1 is known here`, {
+      hint: "Record it anew, or replay it with the Outrider that made it",
+    });
+  if (!Array.isArray(cassette.calls) || typeof cassette.provider !== "string" || typeof cassette.contextWindow !== "number")
+    throw damaged("its provider, context window or list of calls is missing");
+  for (const [index, call] of cassette.calls.entries()) {
+    if (!isAnswer(call?.answer)) throw damaged(`call ${index + 1} has no whole answer`);
+    if (!isRequest(call.request, index === 0)) throw damaged(`call ${index + 1} has no whole request`);
+  }
+  return cassette as Cassette; // every field was checked above
 }
 
-/** A journal's own calls are compared the same way as a portable recording's. */
-export function portable<T>(value: T, places: Places): T {
-  return redactAll(substitute(value, places));
+function damaged(what: string): RuntimeError {
+  return new RuntimeError("config", `This recording is damaged: ${what}`, { hint: "Record it anew" });
 }
 
-function toRecordedRequest({ model, system, tools, messages }: ModelRequest, places: Places): RecordedCall["request"] {
-  return portable({ model, system: withoutDate(system), tools, messages }, places);
+function isAnswer(answer: Partial<AssistantMessage> | undefined): boolean {
+  const { usage, model } = answer ?? {};
+  const counts = usage && ["inputTokens", "outputTokens"].every((name) => typeof usage[name as keyof typeof usage] === "number");
+  return typeof model?.id === "string" && typeof answer?.finish === "string" && counts === true && isContent(answer.content);
 }
 
-/** The prompt's date is another one tomorrow; nobody means to compare it. */
-export function withoutDate(system: string): string {
-  return system.replace(/^Date: \d{4}-\d{2}-\d{2}$/m, "Date: {{date}}");
+function isRequest(request: Partial<StoredCall["request"]> | undefined, isFirst: boolean): boolean {
+  const stands = (kind: string, item: unknown): boolean =>
+    item === undefined ? request?.goesOn === true : kind === "list" ? Array.isArray(item) : typeof item === kind;
+  return (
+    !(isFirst && request?.goesOn) &&
+    stands("string", request?.model) &&
+    stands("string", request?.system) &&
+    stands("list", request?.tools) &&
+    Array.isArray(request?.messages) &&
+    request.messages.every((message) => isContent(message?.content))
+  );
+}
+
+function isContent(content: unknown): boolean {
+  return Array.isArray(content) && content.every((part) => typeof part?.type === "string");
+}
+
+/** What a person means to test. Not the provider's own options: they are a matter of somebody's settings. */
+export function toRecordedRequest(request: ModelRequest): RecordedRequest {
+  const { model, system, tools, messages, options: _, ...settings } = request;
+  return { model, settings: { ...settings } as JsonObject, system: withoutMachine(system), tools, messages }; // what is left is JSON
+}
+
+/** The date is another one tomorrow, the platform another one in CI; nobody means to compare them. */
+export function withoutMachine(system: string): string {
+  return system.replace(/^Date: \d{4}-\d{2}-\d{2}$/m, "Date: {{date}}").replace(/^Platform: \w+$/m, "Platform: {{platform}}");
+}
+
+function mismatchHint({ madeWith }: Cassette): string {
+  const advice = "Record it anew, or go on with --replay-lenient";
+  return madeWith === OUTRIDER_VERSION
+    ? advice
+    : `It was made with Outrider ${madeWith}, and this is ${OUTRIDER_VERSION}. ${advice}`;
+}
+
+function tooManyCalls(recorded: number): RuntimeError {
+  const answers = recorded === 1 ? "1 answer" : `${recorded} answers`;
+  return new RuntimeError("replay-mismatch", `The recording holds ${answers}, and the model was asked once more`, {
+    hint: "The run takes another course than the recorded one: record it anew",
+  });
+}
+
+const maxDifferences = 5;
+
+function list(differences: readonly string[]): string {
+  const more = differences.length - maxDifferences;
+  return [...differences.slice(0, maxDifferences), ...(more > 0 ? [`  … and ${more} more`] : [])].join("\n");
 }
 
 async function* play(message: AssistantMessage): AsyncGenerator<ModelEvent> {
   for (const part of message.content) {
     if (part.type === "reasoning" && part.text) yield { type: "reasoning.delta", text: part.text };
     if (part.type === "text" && part.text) yield { type: "text.delta", text: part.text };
-    if (part.type === "tool-call")
-      yield { type: "tool-input.delta", callId: part.callId, name: part.name, json: JSON.stringify(part.input) };
+    if (part.type === "tool-call") {
+      const json = part.malformedInput ?? JSON.stringify(part.input);
+      yield { type: "tool-input.delta", callId: part.callId, name: part.name, json };
+    }
   }
   yield { type: "finished", message };
-}
-
-const maxDifferences = 5;
-
-/** Undefined when they are the same; else the first places where they differ, with what stood there and what stands there now. */
-export function compareRequests(recorded: RecordedCall["request"], now: RecordedCall["request"]): string | undefined {
-  const differences: string[] = [];
-  compare(toJson(recorded), toJson(now), { at: "", found: differences });
-  if (differences.length === 0) return undefined;
-  const shown = differences.slice(0, maxDifferences);
-  if (differences.length > shown.length) shown.push(`  … and ${differences.length - shown.length} more`);
-  return shown.join("\n");
-}
-
-function compare(a: JsonValue | undefined, b: JsonValue | undefined, { at, found }: { at: string; found: string[] }): void {
-  if (a === b) return;
-  if (isContainer(a) && isContainer(b) && Array.isArray(a) === Array.isArray(b)) {
-    for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
-      const place = Array.isArray(a) ? `${at}[${key}]` : `${at}${at && "."}${key}`;
-      compare(a[key], b[key], { at: place, found });
-    }
-    return;
-  }
-  found.push(`  ${at}\n    recorded: ${excerpt(a, b)}\n    now:      ${excerpt(b, a)}`);
-}
-
-function isContainer(value: JsonValue | undefined): value is { [key: string]: JsonValue } {
-  return typeof value === "object" && value !== null;
-}
-
-/** The neighbourhood of the first character that differs. */
-function excerpt(value: JsonValue | undefined, other: JsonValue | undefined): string {
-  if (value === undefined) return "(nothing)";
-  if (typeof value !== "string" || typeof other !== "string") return cut(JSON.stringify(value), 0);
-  let same = 0;
-  while (same < value.length && value[same] === other[same]) same++;
-  return cut(JSON.stringify(value), Math.max(0, same - 30));
-}
-
-function cut(text: string, from: number): string {
-  const end = from + 120;
-  return `${from > 0 ? "…" : ""}${text.slice(from, end)}${text.length > end ? "…" : ""}`;
-}
-
-function toJson(value: unknown): JsonValue {
-  return JSON.parse(JSON.stringify(value)) as JsonValue; // drops what JSON does not know, as a stored recording has
-}
-
-function invert(places: Places): Places {
-  return Object.fromEntries(Object.entries(places).map(([word, text]) => [text, word]));
-}
-
-/** Every string in a value, with texts replaced; the longest first, since a home is the beginning of what lies in it. */
-function substitute<T>(value: T, replacements: Places): T {
-  const pairs = Object.entries(replacements)
-    .map(([to, from]) => [from, to] as const)
-    .filter(([from]) => from.length > 1)
-    .sort(([a], [b]) => b.length - a.length);
-  return mapStrings(value, (text) => pairs.reduce((replaced, [from, to]) => replaced.replaceAll(from, to), text));
-}
-
-function redactAll<T>(value: T): T {
-  return mapStrings(value, (text) => redact(text));
-}
-
-function mapStrings<T>(value: T, change: (text: string) => string): T {
-  if (typeof value === "string") return change(value) as T; // a string stays a string
-  if (Array.isArray(value)) return value.map((item) => mapStrings(item, change)) as T;
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, change)])) as T;
 }

@@ -1,68 +1,90 @@
-import type { PermissionMode } from "../protocol/permission.ts";
-import { type Action, allows, denies, type Rule, type RuleBase, suggestRule } from "./rules.ts";
+import { guardOf, isInside, isReservedName, isSecretOfProcess } from "./paths.ts";
+import { allowed, type Decision, denied, type Policy, type ResolvePath, stricter } from "./policy.ts";
+import { type Action, allows, denies, isWrittenFor, namesTool, suggestRule } from "./rules.ts";
 
-export type Policy = {
-  readonly mode: PermissionMode;
-  readonly allow: readonly Rule[];
-  readonly deny: readonly Rule[];
-  readonly base: RuleBase;
-  /** Directories beside the root that may be read, such as the one for long outputs. */
-  readonly readable: readonly string[];
-};
+const untouched: Decision = { effect: "allow", reason: "It touches nothing" };
 
-export type Decision = {
-  readonly effect: "allow" | "ask" | "deny";
-  readonly reason: string;
-  /** The rule that decided, or for `ask` one that would allow it. */
-  readonly rule?: string;
-};
-
-/** Pure. Deny rules, then allow rules, then the mode; with several actions the strictest decides. */
-export function decide(policy: Policy, actions: readonly Action[]): Decision {
-  let strictest: Decision = { effect: "allow", reason: "It touches nothing" };
-  for (const action of actions) {
-    const decision = decideOne(policy, action);
-    if (decision.effect === "deny") return decision;
-    if (decision.effect === "ask" || strictest.effect === "allow") strictest = decision;
+/**
+ * Deny rules, then ask rules, then allow rules, then the mode; with several actions the strictest decides.
+ * Touches nothing itself: `resolve` follows the links in paths that are words of a command.
+ */
+export async function decide(
+  policy: Policy,
+  actions: readonly Action[],
+  resolve: ResolvePath = async (path) => path,
+): Promise<Decision> {
+  let strictest = untouched;
+  for (const [index, action] of actions.entries()) {
+    const decision = action.kind === "run" ? await decideRun(policy, action, resolve) : decideOne(policy, action);
+    strictest = index === 0 ? decision : stricter(strictest, decision);
+    if (strictest.effect === "deny") break;
   }
+  if (strictest.effect === "ask" && policy.mode === "dontAsk")
+    return { ...strictest, effect: "deny", reason: `${strictest.reason}, and mode dontAsk denies what would be asked` };
   return strictest;
 }
 
-function decideOne(policy: Policy, action: Action): Decision {
-  const denied = policy.deny.find((rule) => denies(rule, action, policy.base));
-  if (denied) return { effect: "deny", reason: `The rule ${denied.text} forbids it`, rule: denied.text };
-  const allowed = policy.allow.find((rule) => allows(rule, action, policy.base));
-  if (allowed && !(policy.mode === "plan" && changesThings(action))) {
-    return { effect: "allow", reason: `The rule ${allowed.text} allows it`, rule: allowed.text };
-  }
+/** Commands are taken apart only where that can matter: the parser is loaded when it is first needed. */
+async function decideRun(policy: Policy, action: Action, resolve: ResolvePath): Promise<Decision> {
+  const forbidden = policy.deny.find((rule) => denies(rule, action, policy.base));
+  if (forbidden) return denied(forbidden);
+  if (policy.mode === "bypassPermissions" && policy.deny.length + policy.ask.length === 0) return bypassed;
+  const { decideCommand } = await import("./decide-command.ts");
+  return decideCommand(policy, action, resolve);
+}
+
+const bypassed: Decision = { effect: "allow", reason: "Permissions are bypassed" };
+
+/** Everything but commands. Paths are real ones already. */
+export function decideOne(policy: Policy, action: Action): Decision {
+  const { base, mode } = policy;
+  const forbidden = policy.deny.find((rule) => denies(rule, action, base));
+  if (forbidden) return denied(forbidden);
+  const allowing = policy.allow.filter((rule) => allows(rule, action, base));
+  const written = allowing.find((rule) => isWrittenFor(rule, action, base));
+  const secret = action.kind === "look" && isSecretOfProcess(action.resource) && !written;
+  if (secret) return { effect: "deny", reason: `${action.resource} holds the secrets of a process` };
+  if ((action.kind === "look" || action.kind === "edit") && isReservedName(action.resource, base))
+    return { effect: "deny", reason: `${action.resource} is the name of a device` };
+  if (mode === "plan" && (action.kind === "edit" || action.kind === "run")) return planDenies;
+  const asking = policy.ask.find((rule) => denies(rule, action, base));
+  if (asking) return { ...ask(policy, action, `The rule ${asking.text} wants to be asked`), ...sourceOf(asking) };
+  const unclear = policy.deny.find((rule) => rule.pattern !== undefined && action.resource === "" && namesTool(rule, action));
+  if (unclear)
+    return ask(policy, action, `The rule ${unclear.text} speaks of this tool, and what the call is about cannot be told`);
+  if (mode === "bypassPermissions") return bypassed;
+  const guard = action.kind === "look" || action.kind === "edit" ? guardOf(action.resource, action.kind, base) : undefined;
+  const rule = guard ? written : allowing[0];
+  if (rule) return allowed(rule);
+  if (guard) return { ...ask(policy, action, `${action.resource} is protected: ${guard.reason}`), effect: guard.effect };
   return decideByMode(policy, action);
 }
 
+export const planDenies: Decision = { effect: "deny", reason: "Plan mode only looks; nothing may be changed or run" };
+
 function decideByMode(policy: Policy, action: Action): Decision {
-  const { mode } = policy;
-  if (mode === "bypassPermissions") return { effect: "allow", reason: "Permissions are bypassed" };
-  if (action.kind === "note") return { effect: "allow", reason: "It touches nothing" };
-  if (mode === "plan" && changesThings(action))
-    return { effect: "deny", reason: "Plan mode only looks; nothing may be changed or run" };
-  const inside = isInside(policy.base.root, action.resource);
-  if (action.kind === "look" && (inside || policy.readable.some((folder) => isInside(folder, action.resource)))) {
+  const { mode, base } = policy;
+  if (action.kind === "note") return untouched;
+  const inside = isInside(base.root, action.resource);
+  if (action.kind === "look" && (inside || policy.readable.some((folder) => isReadable(folder, action, policy)))) {
     return { effect: "allow", reason: "Reading in the project is allowed" };
   }
   if (action.kind === "edit" && inside && mode === "acceptEdits")
     return { effect: "allow", reason: "acceptEdits allows changing files of the project" };
-  return {
-    effect: "ask",
-    reason: `${describe(action)} needs permission in mode ${mode}`,
-    rule: suggestRule(action, policy.base),
-  };
+  return ask(policy, action, `${describe(action)} needs permission in mode ${mode}`);
 }
 
-function changesThings(action: Action): boolean {
-  return action.kind === "edit" || action.kind === "run";
+/** A folder that holds everything, or the home directory, is no folder beside the project. */
+function isReadable(folder: string, action: Action, { base }: Policy): boolean {
+  return folder !== "/" && !(base.home !== undefined && isInside(folder, base.home)) && isInside(folder, action.resource);
 }
 
-function isInside(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+export function ask(policy: Policy, action: Action, reason: string): Decision {
+  return { effect: "ask", reason, rule: suggestRule(action, policy.base) };
+}
+
+function sourceOf(rule: { readonly source: string | undefined }): Pick<Decision, "source"> {
+  return rule.source === undefined ? {} : { source: rule.source };
 }
 
 function describe(action: Action): string {

@@ -1,20 +1,31 @@
-import { isAbsolute, join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
+import { fixedPart, foldPath, guardOf, toAbsolutePattern } from "./paths.ts";
 
 /** `Tool` or `Tool(pattern)`, as written by a person. */
-export type Rule = { readonly text: string; readonly tool: string; readonly pattern: string | undefined };
+export type Rule = {
+  readonly text: string;
+  readonly tool: string;
+  readonly pattern: string | undefined;
+  /** Where it was written: a flag or a file. */
+  readonly source: string | undefined;
+};
 
 /** One thing a call would do, in the terms rules are written in. */
 export type Action = {
   readonly tool: string;
   readonly kind: "look" | "edit" | "run" | "reach" | "note";
+  /** Absolute real paths for look and edit. */
   readonly resource: string;
+  /** Where a command starts; the root when absent. */
+  readonly cwd?: string;
+  /** What would read the command; bash when absent. */
+  readonly shell?: string;
 };
 
 /** Where relative patterns start. */
-export type RuleBase = { readonly root: string; readonly home: string | undefined };
+export type RuleBase = { readonly root: string; readonly home: string | undefined; readonly platform?: string };
 
-export function parseRule(text: string): Rule {
+export function parseRule(text: string, source?: string): Rule {
   const match = /^([A-Za-z_][\w*-]*)(?:\((.*)\))?$/s.exec(text.trim());
   const tool = match?.[1];
   if (!tool)
@@ -22,33 +33,37 @@ export function parseRule(text: string): Rule {
       "usage",
       `Not a permission rule: ${JSON.stringify(text)}. Expected Tool or Tool(pattern), like Bash(npm test:*)`,
     );
-  const pattern = match[2];
-  return { text: text.trim(), tool, pattern: pattern === undefined || pattern === "" || pattern === "*" ? undefined : pattern };
+  const pattern = match[2]?.trim();
+  const whole = pattern === undefined || pattern === "" || /^:?\*$/.test(pattern) || (pattern === "**" && !isCommandTool(tool));
+  return { text: text.trim(), tool, pattern: whole ? undefined : pattern, source };
 }
 
-/** Does the rule let this happen? A doubt is a no. */
+/** Does the rule let this happen? A doubt is a no. Commands are matched elsewhere, part by part. */
 export function allows(rule: Rule, action: Action, base: RuleBase): boolean {
   if (!namesTool(rule, action)) return false;
+  return rule.pattern === undefined || (action.kind !== "run" && matchesResource(rule.pattern, action, base));
+}
+
+/** Does the rule forbid this? A doubt is a yes. */
+export function denies(rule: Rule, action: Action, base: RuleBase): boolean {
+  if (!namesTool(rule, action)) return false;
   if (rule.pattern === undefined) return true;
-  if (action.kind === "run")
-    return isPlainCommand(action.resource) ? matchesCommand(rule.pattern, action.resource) : rule.pattern === action.resource;
+  if (action.kind === "run") return false;
+  if (action.kind === "look" || action.kind === "edit") return matchesFolded(rule, action.resource, base);
   return matchesResource(rule.pattern, action, base);
 }
 
-/** Does the rule forbid this? A doubt is a yes: a command is looked at in all its parts. */
-export function denies(rule: Rule, action: Action, base: RuleBase): boolean {
-  const pattern = rule.pattern;
-  if (!namesTool(rule, action)) return false;
-  if (pattern === undefined) return true;
-  if (action.kind === "run") return commandParts(action.resource).some((part) => matchesCommand(pattern, part));
-  return matchesResource(pattern, action, base);
+/** Was the rule written for the guarded place this file is in, or does it only happen to reach there? */
+export function isWrittenFor(rule: Rule, action: Action, base: RuleBase): boolean {
+  if (rule.pattern === undefined || (action.kind !== "look" && action.kind !== "edit")) return false;
+  return guardOf(fixedPart(toAbsolutePattern(rule.pattern, base)), action.kind, base) !== undefined;
 }
 
 /** A rule that would allow exactly this. */
 export function suggestRule(action: Action, base: RuleBase): string {
   switch (action.kind) {
     case "run":
-      return `${action.tool}(${action.resource})`;
+      return `${action.tool}(${action.resource.trim().replaceAll("*", "\\*")})`;
     case "look":
     case "edit":
       return `${action.kind === "look" ? "Read" : "Edit"}(${describePath(action.resource, base)})`;
@@ -61,12 +76,29 @@ export function suggestRule(action: Action, base: RuleBase): string {
   }
 }
 
-/** `Edit` rules speak for every tool that changes files, `Read` rules for every tool that reads them. */
-function namesTool(rule: Rule, action: Action): boolean {
-  if (rule.tool === "Edit" && action.kind === "edit") return true;
-  if (rule.tool === "Read" && action.kind === "look") return true;
-  if (!rule.tool.includes("*")) return rule.tool === action.tool;
-  return globToRegExp(rule.tool).test(action.tool);
+/** Other names under which rules know a tool. */
+const aliases: Readonly<Record<string, string>> = {
+  Shell: "Bash",
+  BashTool: "Bash",
+  Agent: "Task",
+  MultiEdit: "Edit",
+  NotebookEdit: "Edit",
+  LS: "Glob",
+};
+
+export function isCommandTool(name: string): boolean {
+  return (aliases[name] ?? name) === "Bash";
+}
+
+/** `Edit` rules speak for every tool that changes files, `Read` rules for every tool that reads them, `mcp__x` for every tool of that server. */
+export function namesTool(rule: Rule, action: Action): boolean {
+  const wanted = aliases[rule.tool] ?? rule.tool;
+  const tool = aliases[action.tool] ?? action.tool;
+  if (wanted === "Edit" && action.kind === "edit") return true;
+  if (wanted === "Read" && action.kind === "look") return true;
+  if (wanted === "Bash" && action.kind === "run") return true;
+  if (wanted.includes("*")) return globToRegExp(wanted).test(tool);
+  return wanted === tool || (/^mcp__(?:(?!__).)+$/.test(wanted) && tool.startsWith(`${wanted}__`));
 }
 
 function matchesResource(pattern: string, action: Action, base: RuleBase): boolean {
@@ -75,55 +107,41 @@ function matchesResource(pattern: string, action: Action, base: RuleBase): boole
     const host = hostOf(action.resource);
     return host !== undefined && (host === domain || host.endsWith(`.${domain}`));
   }
-  if (action.kind === "look" || action.kind === "edit") return globToRegExp(toAbsolute(pattern, base)).test(action.resource);
+  if (action.kind === "look" || action.kind === "edit")
+    return globToRegExp(toAbsolutePattern(pattern, base)).test(action.resource);
   return globToRegExp(pattern).test(action.resource);
 }
 
-/** `//x` is absolute, `/x` and `./x` and `x` start at the project, `~/x` at home. */
-function toAbsolute(pattern: string, base: RuleBase): string {
-  if (pattern.startsWith("//")) return pattern.slice(1);
-  if (pattern.startsWith("~/")) return join(base.home ?? "/nonexistent", pattern.slice(2));
-  return join(base.root, isAbsolute(pattern) ? pattern.slice(1) : pattern);
+/** `x/**` forbids `x` too: whoever replaces the folder replaces what is in it. */
+function matchesFolded(rule: Rule, path: string, base: RuleBase): boolean {
+  const pattern = foldPath(toAbsolutePattern(rule.pattern ?? "**", base));
+  const folded = foldPath(path);
+  return globToRegExp(pattern).test(folded) || (pattern.endsWith("/**") && globToRegExp(pattern.slice(0, -3)).test(folded));
 }
 
 function describePath(path: string, base: RuleBase): string {
   return path.startsWith(`${base.root}/`) ? `./${path.slice(base.root.length + 1)}` : `/${path}`;
 }
 
-/** `prefix:*` is the prefix alone or followed by more words; other `*` stand for any text. */
-function matchesCommand(pattern: string, command: string): boolean {
-  const trimmed = command.trim();
-  if (pattern.endsWith(":*")) {
-    const prefix = pattern.slice(0, -2);
-    return trimmed === prefix || trimmed.startsWith(`${prefix} `);
-  }
-  if (!pattern.includes("*")) return trimmed === pattern.trim();
-  return new RegExp(`^${pattern.split("*").map(escapeRegExp).join(".*")}$`, "s").test(trimmed);
-}
-
-/** One program with plain words: nothing in it can start a second program or write a file. */
-function isPlainCommand(command: string): boolean {
-  return !/[;&|<>`$(){}\n\r\\!*?[\]~#'"]/.test(command.replace(/'[^'\n]*'/g, "")) && !/^\s*\w+=/.test(command);
-}
-
-function commandParts(command: string): string[] {
-  const parts = command.split(/[;&|\n\r`(){}]|\$\(/).map((part) => part.replace(/^(?:\s|!|\w+=\S*\s)+/, "").trim());
-  return [command, ...parts];
-}
+const compiled = new Map<string, RegExp>();
 
 function globToRegExp(glob: string): RegExp {
-  const source = glob.split(/(\*\*\/|\*\*|\*|\?)/).map((piece) => {
-    if (piece === "**/") return "(?:.*/)?";
-    if (piece === "**") return ".*";
-    if (piece === "*") return "[^/]*";
-    if (piece === "?") return "[^/]";
-    return escapeRegExp(piece);
-  });
-  return new RegExp(`^${source.join("")}$`, "s");
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.+?^${}()|[\]\\*]/g, "\\$&");
+  const known = compiled.get(glob);
+  if (known) return known;
+  const source = glob
+    .replace(/(?:\*\*\/)+/g, "**/")
+    .split(/(\*\*\/|\*\*|\*|\?)/)
+    .map((piece) => {
+      if (piece === "**/") return "(?:.*/)?";
+      if (piece === "**") return ".*";
+      if (piece === "*") return "[^/]*";
+      if (piece === "?") return "[^/]";
+      return piece.replace(/[.+^${}()|[\]\\]/g, "\\$&");
+    });
+  const expression = new RegExp(`^${source.join("")}$`, "s");
+  if (compiled.size > 1_000) compiled.clear();
+  compiled.set(glob, expression);
+  return expression;
 }
 
 function hostOf(url: string): string | undefined {

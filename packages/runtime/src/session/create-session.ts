@@ -1,15 +1,15 @@
 import type { SystemCommand } from "../commands/command.ts";
 import { buildSystemPrompt } from "../context/system-prompt.ts";
 import { type Budget, createBudget } from "../engine/budget.ts";
-import { type AnswerSchema, StructuredAnswer } from "../engine/structured-output.ts";
+import { type AnswerSchema, StructuredAnswer, toAnswerSchema } from "../engine/structured-output.ts";
 import type { TurnDeps } from "../engine/turn.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import type { JournalWriter, SessionStore } from "../journal/store.ts";
 import type { CatalogOverride } from "../model/catalog-override.ts";
 import { type Fallback, withFallback } from "../model/fallback.ts";
 import type { Effort, Provider } from "../model/model.ts";
-import type { Policy } from "../permissions/decide.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
+import type { Policy } from "../permissions/policy.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
 import type { JsonObject, ModelRef, ToolDefinition } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
@@ -18,7 +18,7 @@ import type { PermissionMode } from "../protocol/permission.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
 import type { WebSearchBackend } from "../tools/builtin/web-search.ts";
 import { defaultOutputLimit } from "../tools/output-limit.ts";
-import { parseSchema } from "../tools/schema.ts";
+import { parseSchema, type SchemaSource, toJsonSchema } from "../tools/schema.ts";
 import { createToolMemory, type Tool } from "../tools/tool.ts";
 import { scrubEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
@@ -63,8 +63,8 @@ export type SessionOptions = {
   readonly allowUnknownPrice?: boolean;
   /** What the user knows about models and prices beside the built-in table. */
   readonly catalogOverride?: CatalogOverride;
-  /** JSON Schema (draft 7 or 2020-12) that the final answer must fit; the outcome then holds it as `structured`. */
-  readonly outputSchema?: JsonObject;
+  /** What the final answer must fit, as JSON Schema (draft 7 or 2020-12) or as a zod schema; the outcome then holds it as `structured`. */
+  readonly outputSchema?: SchemaSource;
   /** Tools beside the built-in ones; one with the name of a built-in takes its place. */
   readonly tools?: readonly Tool[];
   readonly webSearch?: WebSearchBackend;
@@ -104,21 +104,22 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     overflowDirectory,
     ...(home !== undefined && { home }),
   });
-  const journal = await openJournal(options, id);
   const tools = offeredTools(options);
   const policy: Policy = {
     mode: options.permissionMode ?? "default",
-    allow: toRules(options.allowedTools),
-    deny: toRules(options.disallowedTools),
-    base: { root: workspace.root, home },
+    allow: toRules(options.allowedTools, "allowedTools"),
+    ask: [],
+    deny: toRules(options.disallowedTools, "disallowedTools"),
+    base: { root: workspace.root, home, platform: process.platform },
     readable: [overflowDirectory],
+    trusted: false, // nobody has said so
   };
   const model = { provider: options.provider.name, id: options.model ?? options.provider.model };
   const budget = options.maxBudgetUsd === undefined ? undefined : await openBudget(options, options.maxBudgetUsd, model);
-  const answerSchema = options.outputSchema && {
-    schema: parseSchema(options.outputSchema),
-    native: options.provider.nativeSchema,
-  };
+  const answerSchema =
+    options.outputSchema && toAnswerSchema(parseSchema(await toJsonSchema(options.outputSchema)), options.provider.nativeSchema);
+  // Only now: options that are refused must leave no journal behind.
+  const journal = await openJournal(options, id);
   const toolDefinitions = definitionsOf(tools, answerSchema);
   const names = toolDefinitions.map((tool) => tool.name);
   const system = storedSystem(options, journal.events) ?? systemPromptOf(options, workspace.root, names);
@@ -199,7 +200,7 @@ async function openJournal(options: SessionOptions, id: string): Promise<Journal
 function offeredTools(options: SessionOptions): Map<string, Tool> {
   const builtin = createBuiltinTools(options.webSearch ? { webSearch: options.webSearch } : {});
   const tools = new Map([...builtin, ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
-  for (const rule of toRules(options.disallowedTools)) if (rule.pattern === undefined) tools.delete(rule.tool);
+  for (const rule of toRules(options.disallowedTools, "disallowedTools")) if (rule.pattern === undefined) tools.delete(rule.tool);
   return tools;
 }
 
@@ -210,8 +211,8 @@ function definitionsOf(tools: ReadonlyMap<string, Tool>, answerSchema: AnswerSch
   return offered.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
 }
 
-function toRules(texts: readonly string[] | undefined): Rule[] {
-  return (texts ?? []).map(parseRule);
+function toRules(texts: readonly string[] | undefined, source: string): Rule[] {
+  return (texts ?? []).map((text) => parseRule(text, source));
 }
 
 /** A resumed session keeps its prompt to the letter, so that providers still find it in their cache. */

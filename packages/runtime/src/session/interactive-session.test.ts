@@ -66,7 +66,7 @@ describe("InteractiveSession", () => {
   });
 
   it("shows a refused call as one that began and was denied", async () => {
-    const { session } = open([{ calls: [{ name: "Bash", input: { command: "ls" }, callId: "c1" }] }, { text: "No." }]);
+    const { session } = open([{ calls: [{ name: "Bash", input: { command: "touch x" }, callId: "c1" }] }, { text: "No." }]);
     const log = record(session);
     await session.submit("go");
     assert.deepEqual(

@@ -21,14 +21,59 @@ const schemaLists = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const counts = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"];
 const numbers = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 
+/** What an answer may be described with: JSON Schema itself, or a schema of a library that can be turned into it (zod 4 and others). */
+export type SchemaSource =
+  | JsonObject
+  | { readonly "~standard": { readonly vendor: string } }
+  | { toJSONSchema(options?: object): unknown };
+
+/** A library's schema as the JSON Schema of what it takes in; JSON Schema stays what it is. Rejects with a `usage` error where that is impossible. */
+export async function toJsonSchema(source: SchemaSource): Promise<JsonObject> {
+  const { "~standard": standard, toJSONSchema, _zod } = Object(source) as LibrarySchema; // looked at for what it can do
+  try {
+    if (standard?.jsonSchema) return toPlain(standard.jsonSchema.input({ target: "draft-2020-12" }));
+    if (typeof toJSONSchema === "function") return toPlain(toJSONSchema.call(source, { io: "input" }));
+    if (_zod) return toPlain((await importInstalled("zod")).toJSONSchema(source, { io: "input" }));
+  } catch (error) {
+    throw notConvertible(standard?.vendor ?? "zod", error instanceof Error ? error.message : String(error));
+  }
+  if (standard) throw notConvertible(standard.vendor, "it does not say how");
+  return source as JsonObject; // no library's schema; what it holds is checked by `parseSchema`
+}
+
+type LibrarySchema = {
+  readonly "~standard"?: { readonly vendor: string; readonly jsonSchema?: { input(options: { target: string }): unknown } };
+  readonly toJSONSchema?: (options?: object) => unknown;
+  readonly _zod?: unknown;
+};
+
+/** The first versions of zod 4 convert with a function of the package only. It is no dependency of ours, so builds must not look for it. */
+async function importInstalled(name: string): Promise<{ toJSONSchema(schema: unknown, options: object): unknown }> {
+  return await import(name);
+}
+
+/** Without what libraries hide in it: functions, symbols, getters. */
+function toPlain(value: unknown): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject; // checked by `parseSchema`
+}
+
+function notConvertible(vendor: string, reason: string): RuntimeError {
+  return new RuntimeError("usage", `The ${vendor} schema cannot be turned into JSON Schema: ${reason}`, {
+    hint: "Convert it yourself and hand over the JSON Schema (zod 4: z.toJSONSchema(schema); zod 3: the package zod-to-json-schema)",
+  });
+}
+
 /** A JSON Schema that can be checked against; throws a `usage` error that names the place otherwise. */
 export function parseSchema(value: unknown): JsonObject {
   if (!isObject(value)) throw wrong("", "a JSON Schema is an object");
-  checkSchema(value, "", value);
+  checkSchema(value, "", { resource: value, ids: idsIn(value) });
   return value;
 }
 
-function checkSchema(schema: JsonObject, at: string, root: JsonObject): void {
+/** What references are looked up in. */
+type Scope = { readonly resource: JsonObject; readonly ids: ReadonlySet<string> };
+
+function checkSchema(schema: JsonObject, at: string, outer: Scope): void {
   checkTypes(schema["type"], `${at}/type`);
   for (const key of counts) {
     const count = schema[key];
@@ -41,17 +86,39 @@ function checkSchema(schema: JsonObject, at: string, root: JsonObject): void {
     if (number !== undefined && typeof number !== "number" && typeof number !== "boolean")
       throw wrong(`${at}/${key}`, "expected a number");
   }
-  const { required, enum: allowed, pattern, $ref } = schema;
+  const { required, enum: allowed, pattern, $ref, $id } = schema;
   if (required !== undefined && !(Array.isArray(required) && required.every((name) => typeof name === "string"))) {
     throw wrong(`${at}/required`, "expected a list of property names");
   }
   if (allowed !== undefined && !Array.isArray(allowed)) throw wrong(`${at}/enum`, "expected a list of values");
-  if (pattern !== undefined && !isRegExp(pattern)) throw wrong(`${at}/pattern`, "expected a regular expression");
-  if (typeof $ref === "string" && $ref.startsWith("#") && !resolves($ref, root))
-    throw wrong(`${at}/$ref`, `${$ref} leads nowhere`);
+  if (pattern !== undefined) checkPattern(pattern, `${at}/pattern`);
+  if (isObject(schema["patternProperties"]))
+    for (const key of Object.keys(schema["patternProperties"])) checkPattern(key, `${at}/patternProperties/${key}`);
+  // A part with an address of its own is looked up in from its own root.
+  const scope = typeof $id === "string" && !$id.startsWith("#") ? { ...outer, resource: schema } : outer;
+  if ($ref !== undefined) checkReference($ref, `${at}/$ref`, scope);
   for (const [child, place] of childrenOf(schema, at)) {
-    if (isObject(child)) checkSchema(child, place, root);
+    if (isObject(child)) checkSchema(child, place, scope);
     else if (typeof child !== "boolean") throw wrong(place, "expected a schema: an object, true or false");
+  }
+}
+
+function checkReference(reference: JsonValue, at: string, { resource, ids }: Scope): void {
+  if (typeof reference !== "string") throw wrong(at, "expected a text");
+  const [address = "", fragment = ""] = reference.split("#", 2);
+  if (address !== "") {
+    if ([...ids].some((id) => id === address || id.endsWith(`/${address}`))) return;
+    throw wrong(at, `${reference} is not in this schema, and nothing is fetched; put it into $defs`);
+  }
+  if (!resolves(fragment, { resource, ids })) throw wrong(at, `${reference} leads nowhere`);
+}
+
+function checkPattern(pattern: JsonValue, at: string): void {
+  if (typeof pattern !== "string") throw wrong(at, "expected a regular expression");
+  try {
+    new RegExp(pattern, "u");
+  } catch (error) {
+    throw wrong(at, error instanceof Error ? error.message : "expected a regular expression");
   }
 }
 
@@ -84,28 +151,34 @@ function* childrenOf(schema: JsonObject, at: string): Generator<[JsonValue, stri
   }
 }
 
-function resolves(reference: string, root: JsonObject): boolean {
-  const path = reference.slice(1);
-  if (path === "") return true;
-  if (!path.startsWith("/"))
-    return JSON.stringify(root).includes(`"$anchor":${JSON.stringify(path)}`) || JSON.stringify(root).includes(`"$id":`);
-  let place: JsonValue | undefined = root;
-  for (const step of path.slice(1).split("/").map(decodeStep)) {
-    place = typeof place === "object" && place !== null ? (place as JsonObject)[step] : undefined; // arrays are read by index the same way
+function resolves(fragment: string, { resource, ids }: Scope): boolean {
+  if (fragment === "") return true;
+  if (!fragment.startsWith("/")) return ids.has(`#${fragment}`);
+  let place: JsonValue | undefined = resource;
+  for (const step of fragment.slice(1).split("/").map(decodeStep)) {
+    const inside: JsonObject = Object(place); // lists are read by index the same way
+    place = Object.hasOwn(inside, step) ? inside[step] : undefined;
   }
-  return place !== undefined;
+  return isObject(place) || typeof place === "boolean";
 }
 
 function decodeStep(step: string): string {
-  return decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
+  const plain = /%(?![0-9A-Fa-f]{2})/.test(step) ? step : decodeURIComponent(step);
+  return plain.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
-function isRegExp(pattern: JsonValue): boolean {
-  try {
-    return typeof pattern === "string" && new RegExp(pattern, "u") instanceof RegExp;
-  } catch {
-    return false;
+/** Addresses and anchors (with `#`) that a schema gives its parts. */
+function idsIn(value: JsonValue, found: Set<string> = new Set()): Set<string> {
+  if (typeof value !== "object" || value === null) return found;
+  if (Array.isArray(value)) {
+    for (const item of value) idsIn(item, found);
+    return found;
   }
+  const { $id, $anchor, $dynamicAnchor } = value;
+  if (typeof $id === "string") found.add($id.startsWith("#") ? $id : $id.replace(/#$/, ""));
+  for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === "string") found.add(`#${anchor}`);
+  for (const item of Object.values(value)) idsIn(item, found);
+  return found;
 }
 
 function isObject(value: unknown): value is JsonObject {

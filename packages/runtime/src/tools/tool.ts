@@ -10,6 +10,8 @@ export type Access = {
   readonly kind: "look" | "edit" | "run" | "reach" | "note";
   /** What rules match: absolute real paths (look, edit), the command (run), the URL or query (reach). Empty for `note`. */
   readonly resources: readonly string[];
+  /** Where a command starts, when that is not the root of the workspace. */
+  readonly cwd?: string;
 };
 
 export type ToolContext = {
@@ -42,7 +44,7 @@ export interface Tool<Input = unknown> {
   /** May run beside other calls of the same message. */
   readonly concurrent: boolean;
   /** Declared, not performed: the engine asks once, before `execute`. A tool cannot forget to ask. */
-  access(input: Input, workspace: Workspace): Promise<Access>;
+  access(input: Input, workspace: Workspace, memory?: ToolMemory): Promise<Access>;
   execute(input: Input, context: ToolContext): Promise<ToolOutput>;
 }
 

@@ -3,7 +3,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { ToolDetails } from "../../protocol/events.ts";
 import type { RunResult, Workspace } from "../../workspace/workspace.ts";
 import { defaultOutputLimit } from "../output-limit.ts";
-import { defineTool, type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../tool.ts";
+import { defineTool, type Tool, type ToolContext, ToolFailure, type ToolMemory, type ToolOutput } from "../tool.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
 
 type BashInput = { command: string; timeout?: number; description?: string };
@@ -54,14 +54,17 @@ export const bashTool: Tool = defineTool<BashInput>({
     additionalProperties: false,
   },
   concurrent: false,
-  access: async (input) => ({ kind: "run", resources: [input.command] }),
+  async access(input, workspace, memory) {
+    const cwd = memory && placeIn(memory, workspace).directory;
+    return { kind: "run", resources: [input.command], ...(cwd !== undefined && { cwd }) };
+  },
   execute: runBash,
 });
 
 async function runBash(input: BashInput, context: ToolContext): Promise<ToolOutput> {
   const { workspace, signal } = context;
   if (input.command.includes("\0")) throw new ToolFailure("The command holds a NUL character, which bash cannot take.");
-  const place = context.memory.slot("bash.cwd", (): Place => ({ directory: workspace.root, record: undefined }));
+  const place = placeIn(context.memory, workspace);
   const notices = await checkPlace(place, workspace);
   const timeoutMs = input.timeout ?? defaultTimeoutMs;
   const output = createCommandOutput({ keep: maxSavedCharacters, tail: defaultOutputLimit });
@@ -97,6 +100,10 @@ async function runBash(input: BashInput, context: ToolContext): Promise<ToolOutp
 
 /** Where the next command starts, and the file in which the shell leaves that when it ends. */
 type Place = { directory: string; record: string | undefined };
+
+function placeIn(memory: ToolMemory, workspace: Workspace): Place {
+  return memory.slot("bash.cwd", (): Place => ({ directory: workspace.root, record: undefined }));
+}
 
 async function checkPlace(place: Place, workspace: Workspace): Promise<string[]> {
   // Without the file commands still run, only `cd` is forgotten: a full disk must not keep anyone from making room.

@@ -12,7 +12,12 @@ import type { LineOutput } from "./line-output.ts";
 export async function runPrompt(
   session: InteractiveSession,
   prompt: string,
-  target: { format: OutputFormat; output: LineOutput },
+  target: {
+    format: OutputFormat;
+    output: LineOutput;
+    /** The last word on how it went, before the end is written. */
+    judge?: (outcome: Outcome) => Outcome;
+  },
 ): Promise<Outcome> {
   const { format, output } = target;
   const events = session.events({ whenFull: "wait", capacity: 256 });
@@ -23,8 +28,9 @@ export async function runPrompt(
   const writing = writeEvents(events, format, output);
   const outcome = await turn;
   const problem = await writing;
-  const honest: Outcome =
+  const written: Outcome =
     problem && outcome.type === "completed" ? { type: "failed", error: problem.toJSON(), text: outcome.text } : outcome;
+  const honest = target.judge?.(written) ?? written;
   output.write(await format.end(honest));
   await output.drain();
   return output.closed && honest.type === "completed" ? { type: "cancelled", cause: "output-closed", text: honest.text } : honest;

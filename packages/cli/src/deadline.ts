@@ -1,0 +1,31 @@
+import { exitCodes } from "./exit-codes.ts";
+import { duration } from "./numbers.ts";
+import { StoppedEarly } from "./signals.ts";
+
+/** How long a run may take to end by itself after its deadline, which it cannot when nobody reads its output. */
+const patienceMs = 1500;
+
+export interface Deadline {
+  /** Called when it passes; until it is set, `early` rejects. */
+  stop: (() => void) | undefined;
+  readonly early: Promise<never>;
+  close(): void;
+}
+
+/** Runs from this call on: a prompt that never ends counts too. */
+export function startDeadline(text: string | undefined): Deadline {
+  let timer: NodeJS.Timeout | undefined;
+  let rejectEarly: (reason: StoppedEarly) => void = () => {};
+  const early = new Promise<never>((_, reject) => {
+    rejectEarly = reject;
+  });
+  early.catch(() => {}); // whoever is preparing hears it; later nobody needs to
+  const deadline: Deadline = { stop: undefined, early, close: () => clearTimeout(timer) };
+  const pass = (): void => {
+    timer = setTimeout(() => process.exit(exitCodes.cancelled), patienceMs);
+    if (deadline.stop) deadline.stop();
+    else rejectEarly(new StoppedEarly(`Stopped: ${text} have passed (--deadline)`, "deadline"));
+  };
+  if (text !== undefined) timer = setTimeout(pass, duration("--deadline", text));
+  return deadline;
+}

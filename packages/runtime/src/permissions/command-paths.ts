@@ -1,0 +1,80 @@
+import { dirname, join, resolve as resolvePath } from "node:path";
+import type { ResolvePath } from "./policy.ts";
+import type { RuleBase } from "./rules.ts";
+import type { FileUse, Places } from "./shell.ts";
+import type { ShellWord } from "./shell-words.ts";
+
+/** Where a word of a command leads. `pattern` when it has wildcards: its last names are not real yet. Undefined: cannot be told. */
+export type Target = { readonly path: string; readonly pattern: boolean } | undefined;
+
+type Ground = { readonly base: RuleBase; readonly cwd: string; readonly resolve: ResolvePath };
+
+/** Every file the word may name: one for each directory the program may be in. */
+export async function targetsOf({ word, places }: FileUse, ground: Ground): Promise<Target[]> {
+  if (word.kind === "open" || word.text === "" || word.text.includes("\0")) return [undefined];
+  const text = word.tilde ? expandTilde(word.text, ground.base.home) : word.text;
+  if (text === undefined) return [undefined];
+  if (text.startsWith("/")) return [await realTarget("/", text, { word, ground })];
+  const folders = await foldersOf(places, ground);
+  return folders ? await Promise.all(folders.map((folder) => realTarget(folder, text, { word, ground }))) : [undefined];
+}
+
+async function foldersOf(places: Places, ground: Ground): Promise<string[] | undefined> {
+  if (!places) return undefined;
+  const folders: string[] = [];
+  for (const chain of places) {
+    // `cd` goes by names, everything else by where the names lead.
+    let logical = ground.cwd;
+    for (const word of chain) {
+      const text = word.tilde ? expandTilde(word.text, ground.base.home) : word.text;
+      if (text === undefined) return undefined;
+      logical = resolvePath(logical, text);
+    }
+    const real = await follow(logical, ground.resolve);
+    if (real === undefined) return undefined;
+    folders.push(real);
+  }
+  return folders;
+}
+
+async function realTarget(folder: string, text: string, { word, ground }: { word: ShellWord; ground: Ground }): Promise<Target> {
+  if (word.kind === "exact") {
+    const path = await walk(folder, text, ground.resolve);
+    return path === undefined ? undefined : { path, pattern: false };
+  }
+  const slash = text.lastIndexOf("/", text.search(/[*?[]/));
+  const rest = text.slice(slash + 1);
+  if (/(?:^|\/)\.\.(?:\/|$)/.test(rest)) return undefined;
+  const start = slash === -1 ? folder : await walk(folder, text.slice(0, slash) || "/", ground.resolve);
+  return start === undefined ? undefined : { path: join(start, rest), pattern: true };
+}
+
+/** As the kernel does it: `link/..` is the parent of where the link leads. */
+async function walk(folder: string, text: string, resolve: ResolvePath): Promise<string | undefined> {
+  const start = text.startsWith("/") ? "/" : folder;
+  const names = text.split("/").filter((name) => name !== "" && name !== ".");
+  if (!names.includes("..")) return follow(join(start, ...names), resolve);
+  let current: string = start;
+  for (const name of names) {
+    if (name !== "..") current = join(current, name);
+    else {
+      const real = await follow(current, resolve);
+      if (real === undefined) return undefined;
+      current = dirname(real);
+    }
+  }
+  return follow(current, resolve);
+}
+
+async function follow(path: string, resolve: ResolvePath): Promise<string | undefined> {
+  try {
+    return await resolve(path);
+  } catch {
+    return undefined; // a circle of links, or a name too long: nothing is known about it
+  }
+}
+
+function expandTilde(text: string, home: string | undefined): string | undefined {
+  if (home === undefined || (text !== "~" && !text.startsWith("~/"))) return undefined;
+  return home + text.slice(1);
+}

@@ -1,0 +1,317 @@
+import { forbids, forbidsText, isWholeCommand, wordsAllowed } from "./command-rules.ts";
+import { type Target, targetsOf } from "./command-paths.ts";
+import { ask, decideOne, planDenies } from "./decide.ts";
+import { guardOf, isHarmlessDevice, isInside, mayBeSame, mayReach, toAbsolutePattern } from "./paths.ts";
+import { allowed, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
+import { isDangerousVariable, isHarmlessVariable, isKnownFileTool, lookingOf, type Looking } from "./read-only-commands.ts";
+import { riskOf } from "./risky-options.ts";
+import { type Action, namesTool, type Rule } from "./rules.ts";
+import { type FileUse, type ParsedCommand, parseCommand, type Program } from "./shell.ts";
+import type { ShellWord } from "./shell-words.ts";
+import { isInterpreter } from "./wrappers.ts";
+
+/** A command is allowed when every part of it is. A part that is forbidden forbids all; what is not understood is never allowed by parts. */
+export async function decideCommand(policy: Policy, action: Action, resolve: ResolvePath): Promise<Decision> {
+  const parsed =
+    (action.shell ?? "bash") === "bash"
+      ? parseCommand(action.resource)
+      : { ...parseCommand(""), understood: false, reason: `${action.shell} is not bash` };
+  const question = new Question(policy, action, parsed);
+  await question.lookAtFiles(resolve);
+  const forbidden = question.forbidden();
+  if (forbidden) return forbidden;
+  if (policy.mode === "plan") return question.looksOnly() ? { effect: "allow", reason: "It only looks" } : planDenies;
+  return question.askedFor() ?? question.allowedWhole() ?? question.allowedByParts();
+}
+
+type Use = { readonly kind: "look" | "edit"; readonly target: Target; readonly decision: Decision };
+type Files = { readonly looking: Looking | undefined; readonly uses: readonly Use[]; readonly conflict: string | undefined };
+
+class Question {
+  readonly #policy: Policy;
+  readonly #action: Action;
+  readonly #parsed: ParsedCommand;
+  readonly #programs: readonly Program[];
+  readonly #allow: readonly Rule[];
+  /** Rules for paths that speak against something. */
+  readonly #against: readonly { rule: Rule; kind: "look" | "edit"; effect: "deny" | "ask" }[];
+  readonly #files = new Map<Program, Files>();
+  #redirections: readonly Use[] = [];
+  #named: Decision | undefined;
+
+  constructor(policy: Policy, action: Action, parsed: ParsedCommand) {
+    this.#policy = policy;
+    this.#action = action;
+    this.#parsed = parsed;
+    this.#programs = flatten(parsed.programs);
+    this.#allow = policy.allow.filter((rule) => namesTool(rule, action));
+    this.#against = (["deny", "ask"] as const).flatMap((effect) =>
+      policy[effect].flatMap((rule) =>
+        (["look", "edit"] as const).flatMap((kind) =>
+          namesTool(rule, { tool: "", kind, resource: "" }) ? [{ rule, kind, effect }] : [],
+        ),
+      ),
+    );
+  }
+
+  async lookAtFiles(resolve: ResolvePath): Promise<void> {
+    const { base } = this.#policy;
+    const ground = { base, cwd: this.#action.cwd ?? base.root, resolve };
+    const usesOf = async (words: readonly FileUse[], kind: "look" | "edit"): Promise<Use[]> => {
+      const targets = await Promise.all(words.map((use) => targetsOf(use, ground)));
+      return targets.flat().flatMap((target) => (target && isHarmlessDevice(target.path) ? [] : [this.#use(kind, target)]));
+    };
+    for (const program of this.#programs) {
+      const { places } = program;
+      const looking = lookingOf(program);
+      const files = looking ?? filesByGuess(program);
+      const at = (words: readonly ShellWord[]): FileUse[] =>
+        words.filter((word) => word.text !== "-").map((word) => ({ word, places }));
+      const uses = files ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))] : [];
+      if (this.#against.length > 0) await this.#searchNames(program, { looking, find: (use) => targetsOf(use, ground) });
+      this.#files.set(program, { looking, uses, conflict: files ? this.#conflict(files, uses) : undefined });
+    }
+    this.#redirections = [...(await usesOf(this.#parsed.reads, "look")), ...(await usesOf(this.#parsed.writes, "edit"))];
+  }
+
+  #use(kind: "look" | "edit", target: Target): Use {
+    const action: Action = { tool: this.#action.tool, kind, resource: target?.path ?? "" };
+    if (!target) return { kind, target, decision: ask(this.#policy, this.#action, "It names a file that is not written out") };
+    return { kind, target, decision: decideOne(this.#policy, action) };
+  }
+
+  /** Words of any program that name a file which rules speak against: `cp .env x` reads it as much as `cat` does. */
+  async #searchNames(
+    program: Program,
+    by: { looking: Looking | undefined; find: (use: FileUse) => Promise<Target[]> },
+  ): Promise<void> {
+    const words = by.looking ? by.looking.reads : program.words.slice(1);
+    for (const word of words.flatMap(namesIn)) {
+      for (const target of await by.find({ word, places: program.places })) {
+        for (const { rule, kind, effect } of target ? this.#against : []) {
+          if (!target || (kind === "edit" && by.looking)) continue;
+          const action: Action = { tool: "", kind, resource: target.path };
+          const decision = decideOne({ ...this.#policy, mode: "bypassPermissions", deny: [rule], ask: [], allow: [] }, action);
+          const same =
+            target.pattern &&
+            rule.pattern !== undefined &&
+            mayBeSame(target.path, toAbsolutePattern(rule.pattern, this.#policy.base));
+          if (decision.rule !== rule.text && !same) continue;
+          const found =
+            effect === "deny" ? denied(rule) : ask(this.#policy, this.#action, `The rule ${rule.text} wants to be asked`);
+          if (this.#named?.effect !== "deny") this.#named = found;
+        }
+      }
+    }
+  }
+
+  /** Reads a whole folder, or files that are not known, although rules protect some. */
+  #conflict(looking: Looking, uses: readonly Use[]): string | undefined {
+    const rules = this.#against.filter(({ kind, rule }) => kind === "look" && rule.pattern !== undefined);
+    if (rules.length === 0) return undefined;
+    if (uses.some(({ kind, target }) => kind === "look" && !target))
+      return "it reads files that are not written out, and rules protect some";
+    if (looking.tree === "no") return undefined;
+    const folders =
+      looking.reads.length > 0
+        ? uses.flatMap(({ target }) => (target ? [target.path] : []))
+        : [this.#action.cwd ?? this.#policy.base.root];
+    const hit = rules.find(({ rule }) =>
+      folders.some((folder) =>
+        mayReach(toAbsolutePattern(rule.pattern ?? "**", this.#policy.base), folder, looking.tree === "visible"),
+      ),
+    );
+    return hit && `it reads whole folders, where the rule ${hit.rule.text} protects files`;
+  }
+
+  forbidden(): Decision | undefined {
+    const { deny, mode } = this.#policy;
+    const rule = this.#matching(deny);
+    if (rule) return denied(rule);
+    if (this.#named?.effect === "deny") return this.#named;
+    const uses = [...this.#redirections, ...[...this.#files.values()].flatMap((files) => files.uses)];
+    const use = uses.find(({ decision }) => decision.effect === "deny");
+    if (use && mode !== "plan") return use.decision;
+    if (this.#parsed.tooLarge && deny.length > 0)
+      return { effect: "deny", reason: `Deny rules cannot be checked: ${this.#parsed.reason}` };
+    return undefined;
+  }
+
+  #matching(rules: readonly Rule[]): Rule | undefined {
+    return rules.find(({ pattern, ...rule }) => {
+      if (!namesTool({ pattern, ...rule }, this.#action)) return false;
+      if (pattern === undefined) return true;
+      return forbidsText(pattern, this.#action.resource) || this.#programs.some((program) => forbids(pattern, program));
+    });
+  }
+
+  /** Plan mode: no rule can make it change something. */
+  looksOnly(): boolean {
+    const { understood } = this.#parsed;
+    const quiet = (use: Use): boolean => use.kind === "look" && use.decision.effect === "allow";
+    return (
+      understood &&
+      !this.#parsed.settings.some(isDangerous) &&
+      this.#redirections.every(quiet) &&
+      this.#parsed.programs.every((program) => this.#only(program))
+    );
+  }
+
+  #only(program: Program): boolean {
+    return (
+      this.#objection(program, []) === undefined && (this.#files.get(program)?.uses ?? []).every(({ kind }) => kind === "look")
+    );
+  }
+
+  askedFor(): Decision | undefined {
+    const rule = this.#matching(this.#policy.ask);
+    if (rule) return ask(this.#policy, this.#action, `The rule ${rule.text} wants to be asked`);
+    return this.#named;
+  }
+
+  /** By its whole text, with the whole tool, or because nothing is asked. */
+  allowedWhole(): Decision | undefined {
+    const { mode, deny } = this.#policy;
+    const rule = this.#allow.find(({ pattern }) => pattern !== undefined && isWholeCommand(pattern, this.#action.resource));
+    if (rule) return allowed(rule);
+    const whole = this.#allow.find(({ pattern }) => pattern === undefined);
+    if (!whole && mode !== "bypassPermissions") return undefined;
+    const yes: Decision = whole ? allowed(whole) : { effect: "allow", reason: "Permissions are bypassed" };
+    const watched = deny.length > 0 || this.#policy.ask.length > 0;
+    const doubt = watched ? this.#doubt(mode === "bypassPermissions") : undefined;
+    return doubt ? ask(this.#policy, this.#action, `Rules forbid some of what may be run, and ${doubt}`) : yes;
+  }
+
+  /** Why it may be more than it seems. */
+  #doubt(bypassing: boolean): string | undefined {
+    const { understood, reason, settings } = this.#parsed;
+    if (!understood) return reason ?? "it is not understood";
+    for (const program of this.#programs) {
+      const doubt =
+        program.hidden ??
+        (bypassing ? undefined : (riskOf(program, 1) ?? settingRisk(program))) ??
+        this.#files.get(program)?.conflict;
+      if (doubt) return doubt;
+    }
+    return settings.some(isDangerous) && !bypassing ? "it changes how programs behave" : undefined;
+  }
+
+  allowedByParts(): Decision {
+    const { understood, reason, settings, programs } = this.#parsed;
+    const no = (why: string): Decision =>
+      ask(this.#policy, this.#action, `Running a command needs permission in mode ${this.#policy.mode}: ${why}`);
+    if (!understood) return no(reason ?? "it is not understood");
+    const setting = settings.find(isDangerous);
+    if (setting) return no(`it sets ${setting.name}`);
+    const rules = new Set<Rule>();
+    for (const program of programs) {
+      const objection = this.#objection(program, this.#allow, rules);
+      if (objection) return no(objection);
+    }
+    const use = this.#redirections.find(({ decision }) => decision.effect !== "allow");
+    if (use) return no(use.decision.reason);
+    const [rule] = rules;
+    if (rule) return allowed(rule);
+    return { effect: "allow", reason: programs.length > 0 ? "It only looks at the project" : "It runs nothing" };
+  }
+
+  /** Why this program may not run; undefined when it may. */
+  #objection(program: Program, allow: readonly Rule[], used?: Set<Rule>): string | undefined {
+    let objection = settingRisk(program);
+    for (const rule of allow) {
+      const match = rule.pattern === undefined ? undefined : wordsAllowed(rule.pattern, program);
+      if (!match) continue;
+      const why =
+        settingRisk(program) ??
+        (match.whole ? undefined : riskOf(program, match.words)) ??
+        this.#insideObjection(program, { allow, used, words: match.words }) ??
+        this.#fileObjection(program, true);
+      if (why === undefined) {
+        used?.add(rule);
+        return undefined;
+      }
+      objection ??= why;
+    }
+    if (objection) return objection;
+    if (program.hidden) return program.hidden;
+    const { looking } = this.#files.get(program) ?? {};
+    if (program.inside.length > 0) {
+      // `find` looks by itself, too; the others only run what is inside.
+      if (!program.transparent || (program.name === "find" && !looking)) return `${program.name} is not allowed`;
+      return this.#firstObjection(program.inside, { allow, used }) ?? this.#fileObjection(program, false);
+    }
+    if (!looking) return `no rule allows ${program.name || "it"}`;
+    if (looking.needsTrust && !this.#policy.trusted)
+      return `${program.name} obeys the configuration of a project that is not trusted`;
+    return this.#fileObjection(program, false);
+  }
+
+  #firstObjection(programs: readonly Program[], by: { allow: readonly Rule[]; used: Set<Rule> | undefined }): string | undefined {
+    for (const program of programs) {
+      const objection = this.#objection(program, by.allow, by.used);
+      if (objection) return objection;
+    }
+    return undefined;
+  }
+
+  /** A rule for the outer program covers what is inside only if it spells that out, or if running anything is what the program is for. */
+  #insideObjection(
+    program: Program,
+    by: { allow: readonly Rule[]; used: Set<Rule> | undefined; words: number },
+  ): string | undefined {
+    const { name, inside, insideAt, hidden } = program;
+    if (isInterpreter(name)) return undefined;
+    if (hidden) return hidden;
+    if (insideAt !== undefined && by.words > insideAt) return undefined;
+    return this.#firstObjection(inside, by);
+  }
+
+  /** With a rule for the program, files of the project may be changed and files that are not written out be read. */
+  #fileObjection(program: Program, byRule: boolean): string | undefined {
+    const { uses = [], conflict } = this.#files.get(program) ?? {};
+    if (conflict) return conflict;
+    for (const { kind, target, decision } of uses) {
+      if (decision.effect === "allow") continue;
+      if (byRule && kind === "look" && !target && program.name !== "cd") continue;
+      if (byRule && kind === "edit" && target && this.#isOrdinary(target.path)) continue;
+      return decision.reason;
+    }
+    return undefined;
+  }
+
+  #isOrdinary(path: string): boolean {
+    const { base } = this.#policy;
+    return isInside(base.root, path) && guardOf(path, "edit", base) === undefined;
+  }
+}
+
+function flatten(programs: readonly Program[]): Program[] {
+  return programs.flatMap((program) => [program, ...flatten(program.inside)]);
+}
+
+function isDangerous({ name }: { readonly name: string }): boolean {
+  return isDangerousVariable(name);
+}
+
+function settingRisk(program: Program): string | undefined {
+  const setting = program.settings.find(({ name }) => !isHarmlessVariable(name));
+  return setting && `${setting.name} may change what ${program.name} does`;
+}
+
+/** A program whose words are files, called in a way that is not in the tables: every operand counts, as read or as changed. */
+function filesByGuess(program: Program): Looking | undefined {
+  const kind = isKnownFileTool(program.name);
+  if (!kind) return undefined;
+  const operands = program.words
+    .slice(1)
+    .filter((word) => !word.text.startsWith("-") && (kind === "edit" || word.kind !== "open"));
+  return { reads: kind === "look" ? operands : [], writes: kind === "edit" ? operands : [], tree: "no", needsTrust: false };
+}
+
+/** The parts of a word that may be names of files: `--file=x`, `-fx`, `@x`, `HEAD:x`. */
+function namesIn(word: ShellWord): ShellWord[] {
+  if (word.kind === "open") return [];
+  const { text } = word;
+  const parts = [/=(.+)/s.exec(text)?.[1], /^@(.+)/s.exec(text)?.[1], /:(.+)/s.exec(text)?.[1], /^-\w(.+)/s.exec(text)?.[1]];
+  return [word, ...parts.flatMap((part) => (part ? [{ ...word, text: part, tilde: part.startsWith("~/") }] : []))];
+}

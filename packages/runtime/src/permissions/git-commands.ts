@@ -1,0 +1,185 @@
+import { optionSpec, readOptions } from "./option-spec.ts";
+import type { Looking } from "./read-only-commands.ts";
+import { isPlain, type ShellWord } from "./shell-words.ts";
+
+type Words = readonly ShellWord[];
+
+export type GitCall = {
+  /** Options before the subcommand. */
+  readonly globals: Words;
+  readonly folders: Words;
+  readonly subcommand: string;
+  readonly rest: Words;
+};
+
+/** Undefined when the subcommand cannot be told. `words` come after `git`. */
+export function splitGit(words: Words): GitCall | undefined {
+  const globals: ShellWord[] = [];
+  const folders: ShellWord[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at];
+    if (!isPlain(word)) return undefined;
+    if (!word.text.startsWith("-")) return { globals, folders, subcommand: word.text, rest: words.slice(at + 1) };
+    if (word.text === "-C") {
+      const folder = words[++at];
+      if (folder) folders.push(folder);
+      continue;
+    }
+    globals.push(word);
+    if (/^(?:-c|--git-dir|--work-tree|--namespace|--config-env|--exec-path|--super-prefix)$/.test(word.text)) at++;
+  }
+  return { globals, folders, subcommand: "", rest: [] };
+}
+
+const diffOptions =
+  "-puUswbMCBRzaW -U: -S: -G: --stat? --numstat --shortstat --name-only --name-status --summary --cached --staged --merge-base --patch --no-patch " +
+  "--raw --minimal --patience --histogram --diff-algorithm: --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines " +
+  "--diff-filter: --find-renames? --find-copies? --relative? --exit-code --quiet --no-ext-diff --no-textconv --no-renames --full-index --binary " +
+  "--text --compact-summary --dirstat? --color? --no-color --word-diff? --color-words? --unified: --check --function-context --pickaxe-regex " +
+  "--submodule? --abbrev? --no-prefix --stat-width: --stat-count:";
+const logOptions =
+  `${diffOptions} -igEFPcm -n: -L: -# --oneline --graph --all --decorate? --no-decorate --format: --pretty? --abbrev-commit --no-abbrev-commit --since: --until: ` +
+  "--after: --before: --author: --committer: --grep: --no-merges --merges --first-parent --reverse --follow --topo-order --date-order " +
+  "--author-date-order --date: --max-count: --skip: --tags --branches? --remotes? --left-right --cherry-pick --cherry-mark --cherry " +
+  "--left-only --right-only --source --no-walk --full-history --simplify-merges --parents --children --boundary --invert-grep --all-match " +
+  "--regexp-ignore-case --numbered --no-notes --no-mailmap --use-mailmap --walk-reflogs --count --objects --timestamp --show-pulls --cc";
+
+/** Subcommands that only look, with their harmless options; `none` take no operands, `list` only with an option that says to list. */
+const lookers: Readonly<Record<string, readonly [options: string, operands: "paths" | "none" | "list"]>> = {
+  status: [
+    "-sbuvz --short --branch --porcelain? --long --untracked-files? --ignored? --ahead-behind --no-ahead-behind --show-stash --renames",
+    "paths",
+  ],
+  diff: [diffOptions, "paths"],
+  log: [logOptions, "paths"],
+  show: [logOptions, "paths"],
+  shortlog: ["-nsec --numbered --summary --email --since: --until: --all --no-merges --group:", "paths"],
+  "rev-list": [logOptions, "paths"],
+  "diff-tree": [`${diffOptions} -rtm --no-commit-id --root --name-only`, "paths"],
+  whatchanged: [logOptions, "paths"],
+  blame: [
+    "-wMCesltfnpc -L: --date: --porcelain --line-porcelain --show-email --since: --root --abbrev: --show-name --show-number",
+    "paths",
+  ],
+  annotate: ["-L: -w", "paths"],
+  "ls-files": [
+    "-cdmosuztvkf -x: --cached --deleted --modified --others --ignored --stage --unmerged --killed --exclude-standard --full-name --error-unmatch --eol --exclude: --deduplicate",
+    "paths",
+  ],
+  "ls-tree": ["-rdtlz --name-only --name-status --full-name --full-tree --long --abbrev?", "paths"],
+  "rev-parse": [
+    "-q --show-toplevel --show-prefix --show-cdup --git-dir --git-common-dir --is-inside-work-tree --is-bare-repository --abbrev-ref? --short? --verify --quiet --symbolic --symbolic-full-name --all --branches? --tags? --show-superproject-working-tree --absolute-git-dir",
+    "paths",
+  ],
+  "cat-file": ["-tspe", "paths"],
+  describe: [
+    "--tags --all --long --always --abbrev: --dirty? --exact-match --match: --first-parent --contains --candidates:",
+    "paths",
+  ],
+  "name-rev": ["--name-only --tags --always --refs:", "paths"],
+  "merge-base": ["-a --all --is-ancestor --octopus --independent --fork-point", "paths"],
+  "show-ref": ["-hdsq --head --heads --tags --dereference --hash? --verify --quiet --abbrev?", "paths"],
+  "for-each-ref": ["--format: --sort: --count: --contains: --no-contains: --merged: --no-merged: --points-at:", "paths"],
+  "count-objects": ["-vH", "none"],
+  "check-ignore": ["-qvzn --no-index --quiet --verbose", "paths"],
+  "check-attr": ["-a --all", "paths"],
+  grep: [
+    "-inwlLchHvFEGPaIrqozW -e: -A: -B: -C: -m: -# --line-number --ignore-case --word-regexp --files-with-matches --name-only --count --fixed-strings " +
+      "--extended-regexp --perl-regexp --cached --untracked --recursive --heading --break --show-function --all-match --and --or --not --max-depth: --column",
+    "paths",
+  ],
+  branch: [
+    "-arvlq --all --remotes --list --verbose --show-current --contains? --no-contains? --merged? --no-merged? --sort: --format: --points-at: --column? --no-column --ignore-case",
+    "list",
+  ],
+  tag: ["-ln --list --contains? --no-contains? --merged? --no-merged? --sort: --format: --points-at: --column?", "list"],
+  remote: ["-v --verbose", "none"],
+  stash: ["", "list"],
+  reflog: [logOptions, "none"],
+  worktree: ["-vz --porcelain --verbose", "list"],
+  config: [
+    "-lz --get: --get-all: --list --show-origin --show-scope --name-only --global --local --system --type: --bool --int",
+    "none",
+  ],
+  version: ["--build-options", "none"],
+};
+
+/** `git` that only looks. The repository's own configuration can make even `git status` run programs, so it needs trust. */
+export function readGit(words: Words): Looking | undefined {
+  const call = splitGit(words);
+  if (!call) return undefined;
+  if (!call.globals.every((word) => /^(?:--no-pager|-P|--no-optional-locks|--literal-pathspecs|--version)$/.test(word.text)))
+    return undefined;
+  const done = (reads: Words): Looking => ({ reads: [...call.folders, ...reads], writes: [], tree: "no", needsTrust: true });
+  if (call.subcommand === "") return call.globals.some((word) => word.text === "--version") ? done([]) : undefined;
+  const line = Object.hasOwn(lookers, call.subcommand) ? lookers[call.subcommand] : undefined;
+  if (!line) return undefined;
+  const [spec, kind] = line;
+  const options = readOptions(call.rest, optionSpec(spec));
+  if (!options) return undefined;
+  const { operands, given } = options;
+  if (kind === "paths") return done(operands);
+  if (kind === "none") return operands.length === 0 && isListing(call.subcommand, given) ? done([]) : undefined;
+  if (operands.length === 0) return call.subcommand === "stash" || call.subcommand === "worktree" ? undefined : done([]);
+  if (["-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged"].some((option) => given.has(option)))
+    return done(operands);
+  const [action] = operands;
+  const lists = isPlain(action) && (action.text === "list" || (call.subcommand === "stash" && action.text === "show"));
+  return (call.subcommand === "stash" || call.subcommand === "worktree") && lists ? done([]) : undefined;
+}
+
+function isListing(subcommand: string, given: ReadonlySet<string>): boolean {
+  return subcommand !== "config" || ["-l", "--list", "--get", "--get-all"].some((option) => given.has(option));
+}
+
+const executingOptions = [
+  "--upload-pack",
+  "--receive-pack",
+  "--ext-diff",
+  "--textconv",
+  "--open-files-in-pager",
+  "--output",
+  "--template",
+  "--extcmd",
+  "--config",
+  "--tool",
+];
+
+/** Why a rule like `Bash(git:*)` does not cover this call: git is told to run or write something else. `from` is where the rule's own words end. */
+export function gitRisk(words: Words, from: number): string | undefined {
+  const call = splitGit(words.slice(1));
+  if (!call) return "git is called in a way that cannot be told";
+  const written = (word: ShellWord): boolean => words.indexOf(word) < from;
+  const global = call.globals.find((word) =>
+    /^(?:-c|-p|--paginate|--config-env|--exec-path|--git-dir|--work-tree|--namespace)/.test(word.text),
+  );
+  if (global && !written(global)) return `git ${global.text} can run other programs`;
+  for (const [index, word] of call.rest.entries()) {
+    if (written(word)) continue;
+    const previous = call.rest[index - 1];
+    if (word.kind !== "exact") {
+      if (isPlain(previous) && takesText.test(previous.text) && !word.splits) continue;
+      if (isPlain(previous) && previous.text === "--") break;
+      if (word.splits || word.text === "" || word.text.startsWith("-")) return "an option of git is not written out";
+      continue;
+    }
+    if (word.text === "--") break;
+    if (/^[\w-]+::/.test(word.text)) return `${word.text} is a transport that runs programs`;
+    const name = word.text.replace(/=.*/s, "");
+    if (name.length >= 4 && executingOptions.some((option) => option.startsWith(name)))
+      return `git ${name} runs or writes something else`;
+    if (call.subcommand === "rebase" && /^(?:-x|--ex)/.test(name)) return "git rebase --exec runs commands";
+    if (call.subcommand === "grep" && /^-O/.test(name)) return "git grep -O runs a program";
+    if (call.subcommand === "clone" && /^-[uc]/.test(name)) return `git clone ${name} runs a program`;
+    if (/^(?:push|archive|ls-remote|fetch|pull)$/.test(call.subcommand) && /^--ex/.test(name)) return "git --exec runs a program";
+  }
+  const pair = `${call.subcommand} ${call.rest[0]?.text ?? ""}`;
+  if (from < 3 && (pair === "bisect run" || pair === "submodule foreach")) return `git ${pair} runs commands`;
+  if (from < 2 && /^(?:filter-branch|difftool|mergetool|daemon|instaweb|send-email|shell)$/.test(call.subcommand))
+    return `git ${call.subcommand} runs programs`;
+  if (from < 2 && call.subcommand === "config" && readGit(words.slice(1)) === undefined)
+    return "git config can make git run programs";
+  return undefined;
+}
+
+const takesText = /^(?:-m|-F|-C|-b|-B|-n|-S|-G|-t|--message|--file|--author|--date|--since|--until|--grep|--max-count|--format)$/;

@@ -1,0 +1,156 @@
+import { basename, join } from "node:path";
+import type { RuleBase } from "./rules.ts";
+
+/** Why a file is not touched on the strength of a general rule or mode. */
+export type Guard = { readonly effect: "deny" | "ask"; readonly reason: string };
+
+export function isInside(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+}
+
+/** Harmless to read and write: they keep nothing and tell nothing. */
+export function isHarmlessDevice(path: string): boolean {
+  return /^\/dev\/(?:null|stdin|stdout|stderr|tty|fd\/\d+)$/.test(path);
+}
+
+/**
+ * The form in which forbidden names are compared: what some file system takes for the same name is the same.
+ * Letter case, Unicode forms, invisible characters, trailing dots and spaces, data streams, and the short name of `.git`.
+ */
+export function foldPath(path: string): string {
+  const folded = path
+    .normalize("NFC")
+    .replace(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "")
+    .toLowerCase()
+    .normalize("NFC");
+  return folded
+    .split(/[/\\]/)
+    .map((name) =>
+      /^\.{1,2}$/.test(name)
+        ? name
+        : name
+            .replace(/:.*$/, "")
+            .replace(/[. ]+$/, "")
+            .replace(/^git~\d+$/, ".git"),
+    )
+    .join("/");
+}
+
+/** Files that only a rule written for them opens, whatever else is allowed. Bypassing permissions bypasses this too. */
+export function guardOf(path: string, kind: "look" | "edit", base: RuleBase): Guard | undefined {
+  const folded = foldPath(path);
+  return kind === "look" ? guardReading(folded, base) : guardEditing(folded, base);
+}
+
+/** Never to be read, in any mode, without a rule that names it. */
+export function isSecretOfProcess(path: string): boolean {
+  return /^\/proc\/(?:[^/]+\/)+(?:environ|mem|auxv)$/.test(foldPath(path));
+}
+
+/** Names that Windows takes for devices, wherever they stand. */
+export function isReservedName(path: string, base: RuleBase): boolean {
+  return (
+    base.platform === "win32" && /^(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\..*)?$/.test(foldPath(basename(path)))
+  );
+}
+
+/** What belongs to running agents and may be edited like any other file. */
+const openAgentFolders = new Set(["worktrees", "tasks", "memory", "plans", "tmp"]);
+const toolFolders = new Set([".husky", ".githooks", ".vscode", ".idea", ".devcontainer"]);
+const startUpFiles =
+  /^(?:\.(?:bash|zsh|ksh|csh|tcsh|ash)(?:rc|env|_profile|_login|_logout|_aliases)|\.(?:profile|zprofile|zlogin|zlogout|login|inputrc|envrc|gitconfig|gitmodules|npmrc|yarnrc|yarnrc\.yml|pypirc|netrc|ripgreprc|vimrc|exrc|mcp\.json|claude\.json))$/;
+const secretFolders = new Set([".ssh", ".aws", ".gnupg", ".kube", ".azure", ".docker", ".password-store", "keychains"]);
+const secretFiles = /^(?:\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.pgpass|credentials\.json|id_(?:rsa|dsa|ecdsa|ed25519))$/;
+
+function guardEditing(path: string, base: RuleBase): Guard | undefined {
+  const root = foldPath(base.root);
+  const inside = isInside(root, path);
+  const names = (inside ? path.slice(root.length) : path).split("/").filter(Boolean);
+  for (const [index, name] of names.entries()) {
+    const next = names[index + 1];
+    if (name === ".git") return guard(inside, "git's own files decide what git runs");
+    if ((name === ".outrider" || name === ".claude") && !(next !== undefined && openAgentFolders.has(next)))
+      return guard(inside, "settings, hooks and skills decide what agents may do");
+    if (/^\.(?:agents?|codex|gemini|cursor|opencode)$/.test(name) && /^(?:settings|hooks|config|mcp)/.test(next ?? ""))
+      return guard(inside, "settings and hooks decide what agents may do");
+    if (toolFolders.has(name)) return { effect: "ask", reason: `files in ${name} are run by other tools` };
+    if (secretFolders.has(name)) return { effect: "ask", reason: `${name} holds credentials` };
+    if (name === ".config" && /^(?:git|fish|gh|gcloud|autostart|systemd|environment\.d)$/.test(next ?? ""))
+      return { effect: "ask", reason: "it configures other programs" };
+  }
+  if (startUpFiles.test(names.at(-1) ?? "")) return { effect: "ask", reason: "it is read when shells or tools start" };
+  if (!inside && /^\/(?:proc|dev|sys|etc|boot|usr|bin|sbin|lib\w*)(?:\/|$)/.test(path))
+    return { effect: "ask", reason: "it belongs to the system" };
+  return undefined;
+}
+
+function guard(inside: boolean, reason: string): Guard {
+  return { effect: inside ? "deny" : "ask", reason };
+}
+
+function guardReading(path: string, base: RuleBase): Guard | undefined {
+  if (isHarmlessDevice(path)) return undefined;
+  if (path.startsWith("/dev/")) return { effect: "deny", reason: "it is a device" };
+  if (isInside(foldPath(base.root), path)) return undefined;
+  const names = path.split("/");
+  const folder = names.find(
+    (name, index) => secretFolders.has(name) || (name === ".config" && /^(?:gh|gcloud)$/.test(names[index + 1] ?? "")),
+  );
+  if (folder !== undefined || secretFiles.test(names.at(-1) ?? "") || /^\/etc\/(?:g?shadow|sudoers)/.test(path))
+    return { effect: "ask", reason: "it may hold credentials" };
+  return undefined;
+}
+
+/** `//x` is absolute, `/x` and `./x` and `x` start at the project, `~/x` at home. */
+export function toAbsolutePattern(pattern: string, base: RuleBase): string {
+  if (pattern.startsWith("//")) return pattern.slice(1);
+  if (pattern === "~" || pattern.startsWith("~/")) return join(base.home ?? "/nonexistent", pattern.slice(1));
+  return join(base.root, pattern.startsWith("/") ? pattern.slice(1) : pattern);
+}
+
+/** The part of an absolute pattern before its first wildcard, without a half name. */
+export function fixedPart(pattern: string): string {
+  const wild = pattern.search(/[*?[]/);
+  if (wild === -1) return pattern;
+  return pattern.slice(0, pattern.lastIndexOf("/", wild)) || "/";
+}
+
+/** Could some file below `folder` (or `folder` itself) be one that the pattern names? */
+export function mayReach(pattern: string, folder: string, visibleOnly: boolean): boolean {
+  const fixed = foldPath(fixedPart(pattern));
+  const from = foldPath(folder);
+  if (!isInside(from, fixed) && !isInside(fixed, from)) return false;
+  if (!visibleOnly) return true;
+  const below = foldPath(pattern).slice(from === "/" ? 0 : from.length);
+  return !/\/\.[^./]/.test(below);
+}
+
+/** Could both patterns (with `*` and `?`) be names of one file? `*` of a shell does not start a hidden name. */
+export function mayBeSame(shellGlob: string, pattern: string): boolean {
+  const first = foldPath(shellGlob).split("/");
+  const second = foldPath(pattern).split("/");
+  if (second.includes("**")) return overlaps(first.at(-1) ?? "", second.at(-1) ?? "");
+  return first.length === second.length && first.every((name, index) => overlaps(name, second[index] ?? ""));
+}
+
+function overlaps(shell: string, name: string): boolean {
+  if (/^[*?[]/.test(shell) && name.startsWith(".")) return false;
+  if (shell.includes("[")) return true;
+  let reachable = new Set([0]);
+  const close = (states: Set<number>): Set<number> => {
+    for (const state of states) if (name[state] === "*") states.add(state + 1);
+    return states;
+  };
+  reachable = close(reachable);
+  for (const letter of shell) {
+    const next = new Set<number>();
+    for (const state of reachable) {
+      const want = name[state];
+      if (letter === "*") for (let more = state; more <= name.length; more++) next.add(more);
+      else if (want === "*") next.add(state);
+      else if (want !== undefined && (letter === "?" || want === "?" || want === letter)) next.add(state + 1);
+    }
+    reachable = close(next);
+  }
+  return reachable.has(name.length);
+}

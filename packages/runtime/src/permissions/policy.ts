@@ -1,0 +1,46 @@
+import type { PermissionMode } from "../protocol/permission.ts";
+import type { Rule, RuleBase } from "./rules.ts";
+
+export type Policy = {
+  readonly mode: PermissionMode;
+  readonly allow: readonly Rule[];
+  /** Asked about even where a mode or an allow rule says yes. */
+  readonly ask: readonly Rule[];
+  /** Over everything else. */
+  readonly deny: readonly Rule[];
+  readonly base: RuleBase;
+  /** Directories beside the root that may be read, such as the one for long outputs. */
+  readonly readable: readonly string[];
+  /** The user trusts the project's own configuration, so that programs which obey it (git) may look without asking. */
+  readonly trusted: boolean;
+};
+
+export type Decision = {
+  readonly effect: "allow" | "ask" | "deny";
+  readonly reason: string;
+  /** The rule that decided, or for `ask` one that would allow it. */
+  readonly rule?: string;
+  /** Where the rule that decided was written. */
+  readonly source?: string;
+};
+
+/** Links followed to the end, as the file system would. */
+export type ResolvePath = (path: string) => Promise<string>;
+
+export function denied(rule: Rule): Decision {
+  return { effect: "deny", reason: `The rule ${rule.text} forbids it`, ...byRule(rule) };
+}
+
+export function allowed(rule: Rule): Decision {
+  return { effect: "allow", reason: `The rule ${rule.text} allows it`, ...byRule(rule) };
+}
+
+function byRule(rule: Rule): Pick<Decision, "rule" | "source"> {
+  return { rule: rule.text, ...(rule.source !== undefined && { source: rule.source }) };
+}
+
+/** Of two, the stricter. */
+export function stricter(first: Decision, second: Decision): Decision {
+  const rank = { allow: 0, ask: 1, deny: 2 };
+  return rank[second.effect] > rank[first.effect] ? second : first;
+}

@@ -1,0 +1,152 @@
+import { optionSpec, readOptions } from "./option-spec.ts";
+import type { Looking } from "./read-only-commands.ts";
+import { isPlain, mayBeOption, type ShellWord } from "./shell-words.ts";
+
+type Words = readonly ShellWord[];
+const nothing: Looking = { reads: [], writes: [], tree: "no", needsTrust: false };
+
+const sedOptions =
+  "-nErsuz -e: -l: --quiet --silent --regexp-extended --separate --null-data --unbuffered --posix --debug --sandbox --expression: --line-length:";
+
+/** `sed` that prints; in-place editing counts as changing the files, when the script itself is harmless. */
+export function readSed(words: Words): Looking | undefined {
+  const options = readOptions(words, optionSpec(sedOptions));
+  if (!options) return undefined;
+  const scripts = options.values.filter(({ option }) => option === "-e" || option === "--expression").map(({ value }) => value);
+  const [first, ...rest] = options.operands;
+  const files = scripts.length > 0 ? options.operands : rest;
+  const all = scripts.length > 0 ? scripts : first ? [first] : [];
+  return all.length > 0 && all.every((script) => isPlain(script) && isHarmlessSed(script.text))
+    ? { ...nothing, reads: files }
+    : undefined;
+}
+
+/** Addresses and commands that only print or change what is printed: no `e`, `w`, `r`, nor their flags of `s`. */
+export function isHarmlessSed(script: string): boolean {
+  let at = 0;
+  const match = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(script);
+    if (found) at = pattern.lastIndex;
+    return found !== null;
+  };
+  while (at < script.length) {
+    if (match(/[\s;{}]+/y)) continue;
+    if (!bracketsClose(script.slice(at))) return false;
+    match(/(?:\d+(?:~\d+)?|\$|\/(?:\\.|[^/\\\n])*\/I?)(?:\s*,\s*(?:[+~]?\d+|\$|\/(?:\\.|[^/\\\n])*\/I?))?\s*/y);
+    match(/!\s*/y);
+    if (match(/[pdDPgGhHxnNlzF=]/y)) continue;
+    if (match(/[qQ]\s*\d*/y)) continue;
+    if (match(/[:btT]\s*\w*/y)) continue;
+    if (match(/\{/y)) continue;
+    if (match(/s([/|,#@:!~%])(?:\\[\s\S]|(?!\1)[^\\\n])*\1(?:\\[\s\S]|(?!\1)[^\\\n])*\1[gpiI\d]*(?=[\s;}]|$)/y)) continue;
+    if (match(/y([/|,#@:])(?:\\.|(?!\1)[^\\\n])*\1(?:\\.|(?!\1)[^\\\n])*\1(?=[\s;}]|$)/y)) continue;
+    return false;
+  }
+  return true;
+}
+
+/** A delimiter in brackets ends a pattern for some versions of sed and not for others; where that matters, nothing is certain. */
+function bracketsClose(text: string): boolean {
+  const body = /^(?:[\d~$,+\s]*|[sy])([/|,#@:!~%])((?:\\[\s\S]|(?!\1)[^\\\n])*)/.exec(text)?.[2];
+  return body === undefined || !/\[\^?\]?[^\]]*$/.test(body.replace(/\\[\s\S]/g, ""));
+}
+
+/** `awk` whose program neither runs, writes, reads elsewhere nor shows the environment. */
+export function readAwk(words: Words): Looking | undefined {
+  const options = readOptions(words, optionSpec("-F: -v: --field-separator: --assign:"));
+  const [program, ...files] = options?.operands ?? [];
+  if (!isPlain(program) || /system|getline|ENVIRON|PROCINFO|[|>@]|\bclose\b|\bfflush\b/.test(program.text)) return undefined;
+  return { ...nothing, reads: files };
+}
+
+/** `jq` whose filter names neither modules nor the environment. */
+export function readJq(words: Words): Looking | undefined {
+  const plain: ShellWord[] = [];
+  const files: ShellWord[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at];
+    if (!word) break;
+    const option = isPlain(word) ? word.text : "";
+    if (option === "--arg" || option === "--argjson") at += 2;
+    else if (option === "--rawfile" || option === "--slurpfile") {
+      files.push(words[at + 2] ?? word);
+      at += 2;
+    } else if (option === "--args" || option === "--jsonargs") return undefined;
+    else plain.push(word);
+  }
+  const options = readOptions(
+    plain,
+    optionSpec(
+      "-rncesSRjaCM --raw-output --null-input --compact-output --exit-status --slurp --sort-keys --raw-input --join-output --tab --indent: " +
+        "--ascii-output --color-output --monochrome-output --stream --unbuffered --seq",
+    ),
+  );
+  const [filter, ...rest] = options?.operands ?? [];
+  if (!isPlain(filter) || /(?<![.\w$])(?:env|import|include|input_filename|modulemeta|get_search_list)\b|\$ENV/.test(filter.text))
+    return undefined;
+  return { ...nothing, reads: [...files, ...rest] };
+}
+
+const findTests = new Set(
+  (
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -maxdepth " +
+    "-mindepth -perm -user -group -uid -gid -printf -regextype -links -inum -fstype -lname -ilname"
+  ).split(" "),
+);
+const findFileTests = new Set(["-newer", "-anewer", "-cnewer", "-samefile"]);
+const findFlags = new Set(
+  (
+    "-print -print0 -ls -empty -prune -quit -depth -d -mount -xdev -a -and -o -or -not ! ( ) , -true -false -readable -writable " +
+    "-executable -daystart -follow -nouser -nogroup -noleaf -H -L -P -E -x -s -X"
+  ).split(" "),
+);
+
+/** `find` that only lists; what `-exec` runs is judged for itself. */
+export function readFind(words: Words): Looking | undefined {
+  const reads: ShellWord[] = [];
+  let expression = false;
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at];
+    if (!word) break;
+    const { text } = word;
+    if (isPlain(word) && (/^[-(!,]/.test(text) || text === ")")) {
+      expression ||= !/^-[HLPEXxs]$/.test(text);
+      if (/^-(?:exec|execdir|ok|okdir)$/.test(text)) {
+        do at++;
+        while (at < words.length && words[at]?.text !== ";" && !(words[at]?.text === "+" && words[at - 1]?.text === "{}"));
+      } else if (findTests.has(text) || findFileTests.has(text) || /^-newer[aBcmt]{2}$/.test(text)) {
+        const value = words[++at];
+        if (!value || value.splits) return undefined;
+        if (findFileTests.has(text)) reads.push(value);
+      } else if (!findFlags.has(text)) return undefined;
+      continue;
+    }
+    if (expression || mayBeOption(word)) return undefined;
+    reads.push(word);
+  }
+  return { ...nothing, reads };
+}
+
+/** `printf` without `-v` and `%n`, which set variables by computed names. */
+export function readPrintf(words: Words): Looking | undefined {
+  const format = words[0]?.text === "--" ? words[1] : words[0];
+  if (!isPlain(format) || format.text.startsWith("-") || /%[^%a-zA-Z]*n/.test(format.text)) return undefined;
+  return nothing;
+}
+
+const binaryTests = /^(?:=|==|!=|<|>|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef|-a|-o|\]|\))$/;
+
+/** `test` and `[`: `-v` and `-R` evaluate subscripts, and a word that is not known could be one of them. */
+export function readTest(words: Words): Looking | undefined {
+  for (const [index, word] of words.entries()) {
+    const next = words[index + 1];
+    if (isPlain(word)) {
+      if (/^-[vR]$/.test(word.text) && next && !(isPlain(next) && /^\w+$/.test(next.text))) return undefined;
+      continue;
+    }
+    if (word.splits && word.kind === "open") return undefined;
+    if (next && !(isPlain(next) && binaryTests.test(next.text))) return undefined;
+  }
+  return nothing;
+}

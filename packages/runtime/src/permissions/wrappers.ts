@@ -1,0 +1,372 @@
+import { splitGit } from "./git-commands.ts";
+import type { Setting } from "./shell.ts";
+import { isPlain, type ShellWord, unknownWord } from "./shell-words.ts";
+
+/** What a program would run in turn. */
+export type Inner =
+  | {
+      readonly type: "program";
+      readonly words: readonly ShellWord[];
+      /** Where its words start among the outer ones. */
+      readonly at: number | undefined;
+      readonly settings?: readonly Setting[];
+      /** The outer program does nothing of its own. */
+      readonly transparent: boolean;
+    }
+  | { readonly type: "script"; readonly text: string; readonly sameShell: boolean; readonly transparent: boolean }
+  | {
+      readonly type: "hidden";
+      readonly reason: string;
+      /** What it might run: enough to forbid, not to allow. */
+      readonly candidates?: readonly (readonly ShellWord[])[];
+      readonly scripts?: readonly string[];
+    };
+
+type Words = readonly ShellWord[];
+
+/** Programs that run other programs, code or scripts given as words. Empty for all others. */
+export function findInner(name: string, words: Words): Inner[] {
+  const simple = Object.hasOwn(simpleWrappers, name) ? simpleWrappers[name] : undefined;
+  if (simple) return throughOptions(words, simple);
+  if (shells.test(name)) return ofShell(words);
+  if (interpreters.test(name)) return ofInterpreter(name, words);
+  if (obscureWrappers.has(name)) return [obscure(name, words)];
+  switch (name) {
+    case "env":
+      return ofEnv(words);
+    case "eval":
+      return words.length > 1 ? [joined(words.slice(1), true)] : [];
+    case "trap":
+      return ofTrap(words);
+    case "xargs":
+      return ofXargs(words);
+    case "find":
+      return ofFind(words);
+    case "watch":
+      return ofWatch(words);
+    case "git":
+      return ofGit(words);
+    case "awk":
+    case "gawk":
+    case "mawk":
+    case "nawk":
+      return words.some((word) => !isPlain(word) || /system|getline|[|@]/.test(word.text)) ? [obscure("awk", words, false)] : [];
+    case "let":
+      return [{ type: "hidden", reason: "let computes" }];
+    case "mapfile":
+    case "readarray":
+    case "bind":
+    case "complete":
+      return words.slice(1).every((word) => isPlain(word) && !/^-.*[CxF]/.test(word.text)) ? [] : [obscure(name, words)];
+    default:
+      return [];
+  }
+}
+
+/** Options in front of the inner program: letters without and with a value, long ones with `=` where they take one. */
+type Options = {
+  readonly flags: string;
+  readonly valued: string;
+  readonly long: readonly string[];
+  /** Operands before the program, such as the time of `timeout`. */
+  readonly operands: number;
+  readonly transparent: boolean;
+  readonly settings: boolean;
+};
+
+const wrapper = (flags: string, valued: string, more: Partial<Options> = {}): Options => ({
+  flags,
+  valued,
+  long: [],
+  operands: 0,
+  transparent: true,
+  settings: false,
+  ...more,
+});
+
+const simpleWrappers: Readonly<Record<string, Options>> = {
+  command: wrapper("p", ""),
+  builtin: wrapper("", ""),
+  exec: wrapper("cl", "a"),
+  nohup: wrapper("", ""),
+  nice: wrapper("0123456789", "n", { long: ["--adjustment="] }),
+  ionice: wrapper("t", "cn"),
+  setsid: wrapper("cfw", ""),
+  stdbuf: wrapper("", "ioe", { long: ["--input=", "--output=", "--error="] }),
+  time: wrapper("pv", "f"),
+  timeout: wrapper("v", "ks", {
+    long: ["--preserve-status", "--foreground", "--verbose", "--kill-after=", "--signal="],
+    operands: 1,
+  }),
+  sudo: wrapper("EHnkKSPbAB", "ugpCDhrtTU", {
+    long: ["--user=", "--group=", "--non-interactive"],
+    transparent: false,
+    settings: true,
+  }),
+  doas: wrapper("nL", "uC", { transparent: false, settings: true }),
+  busybox: wrapper("", "", { transparent: false }),
+  toybox: wrapper("", "", { transparent: false }),
+};
+
+const shells = /^r?(?:ba|da|z|k|a|mk|c|tc|fi)?sh$/;
+const interpreters =
+  /^(?:python[\d.]*|pypy3?|node|nodejs|deno|bun|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|luajit|Rscript|osascript|pwsh|tclsh)$/;
+
+/** Runs code or commands that are given to it: whoever allows it has allowed those. */
+export function isInterpreter(name: string): boolean {
+  return shells.test(name) || interpreters.test(name) || obscureWrappers.has(name);
+}
+
+/** Interpreters and wrappers: a rule that allows one of these with any words allows everything. */
+export function runsAnything(name: string): boolean {
+  return (
+    isInterpreter(name) ||
+    Object.hasOwn(simpleWrappers, name) ||
+    /^(?:env|eval|xargs|watch|source|\.|[gmn]?awk|find|make|npx|bunx|uvx|pipx|docker|podman)$/.test(name)
+  );
+}
+
+const obscureWrappers: ReadonlySet<string> = new Set(
+  (
+    "parallel ssh mosh su runuser gosu su-exec pkexec setpriv capsh chroot unshare nsenter bwrap firejail proot fakeroot fakechroot " +
+    "systemd-run start-stop-daemon daemonize run-parts flock taskset chrt numactl prlimit cpulimit strace ltrace valgrind gdb perf " +
+    "script expect unbuffer rlwrap xvfb-run dbus-run-session faketime torsocks proxychains proxychains4 ssh-agent tini dumb-init " +
+    "chpst softlimit entr inotifywait nodemon screen tmux at batch crontab ld.so ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 " +
+    "hyperfine doas.sh caffeinate sg newgrp rsh rlogin socat nc ncat netcat vim vi nvim ex view emacs nano ed"
+  ).split(" "),
+);
+
+function throughOptions(words: Words, options: Options): Inner[] {
+  let at = skipOptions(words, 1, options);
+  const asks = words[0]?.text === "command" && isPlain(words[1]) && /^-[pvV]*[vV]$/.test(words[1].text);
+  if (at === undefined) return asks ? [] : [obscure(words[0]?.text ?? "", words)];
+  const settings: Setting[] = [];
+  for (; options.settings && at < words.length; at++) {
+    const setting = settingOf(words[at]);
+    if (!setting) break;
+    settings.push(setting);
+  }
+  at += options.operands;
+  return at < words.length ? [{ type: "program", words: words.slice(at), at, settings, transparent: options.transparent }] : [];
+}
+
+/** The index of the first operand; undefined when an option is not known. */
+function skipOptions(words: Words, from: number, { flags, valued, long }: Options): number | undefined {
+  let at = from;
+  for (; at < words.length; at++) {
+    const word = words[at];
+    if (!word) break;
+    if (!isPlain(word)) return word.text.startsWith("-") || word.splits || word.text === "" ? undefined : at;
+    const { text } = word;
+    if (text === "--") return at + 1;
+    if (!text.startsWith("-") || text === "-") return at;
+    if (text.startsWith("--")) {
+      const option = text.replace(/=.*/s, "=");
+      if (!long.includes(option) && !long.includes(`${option}=`)) return undefined;
+      if (!text.includes("=") && long.includes(`${option}=`)) at++;
+      continue;
+    }
+    const taker = [...text.slice(1)].findIndex((letter) => valued.includes(letter));
+    const letters = taker === -1 ? text.slice(1) : text.slice(1, taker + 1);
+    if (![...letters].every((letter) => flags.includes(letter))) return undefined;
+    if (taker !== -1 && taker + 2 === text.length) at++;
+  }
+  return at;
+}
+
+function settingOf(word: ShellWord | undefined): Setting | undefined {
+  const name = /^([A-Za-z_]\w*)=/.exec(word?.text ?? "")?.[1];
+  return word === undefined || name === undefined
+    ? undefined
+    : { name, value: { ...word, text: word.text.slice(name.length + 1) }, exported: true };
+}
+
+function ofEnv(words: Words): Inner[] {
+  const at = skipOptions(words, 1, wrapper("i0v", "uC", { long: ["--ignore-environment", "--null", "--unset=", "--chdir="] }));
+  if (at === undefined) return [obscure("env", words)];
+  const settings: Setting[] = [];
+  let next = at;
+  for (; next < words.length; next++) {
+    const setting = settingOf(words[next]);
+    if (!setting) break;
+    settings.push(setting);
+  }
+  // Elsewhere, relative paths would mean other files.
+  const moved = words.slice(1, at).some((word) => /^-[^-]*C|^--chdir/.test(word.text));
+  if (moved) return [obscure("env", words)];
+  return next < words.length ? [{ type: "program", words: words.slice(next), at: next, settings, transparent: true }] : [];
+}
+
+function ofShell(words: Words): Inner[] {
+  let code = false;
+  let at = 1;
+  for (; at < words.length; at++) {
+    const word = words[at];
+    if (!isPlain(word)) {
+      if (code) break;
+      return [obscure("a shell", words)];
+    }
+    if (word.text === "--version" || word.text === "--help") return [];
+    if (word.text === "--" || word.text === "-") {
+      at++;
+      break;
+    }
+    if (/^--(?:rcfile|init-file)$/.test(word.text)) return [obscure("a shell", words)];
+    if (!/^[-+]./.test(word.text)) break;
+    if (!word.text.startsWith("--") && /^-.*c/.test(word.text)) code = true;
+    if (/^[-+][^-]*[oO]$/.test(word.text)) at++;
+    if (!word.text.startsWith("--") && /^-.*s/.test(word.text))
+      return [{ type: "hidden", reason: "a shell reads its commands from its input" }];
+  }
+  const operand = words[at];
+  if (code) {
+    if (!operand) return [];
+    if (!isPlain(operand))
+      return [{ type: "hidden", reason: "the code for a shell is not written out", scripts: [operand.text] }];
+    return [{ type: "script", text: operand.text, sameShell: false, transparent: true }];
+  }
+  if (!operand || /^\/dev\/(?:stdin|fd\/)/.test(operand.text))
+    return [{ type: "hidden", reason: "a shell reads its commands from its input" }];
+  return isPlain(operand) ? [] : [{ type: "hidden", reason: "the script for a shell is not written out" }];
+}
+
+function ofInterpreter(name: string, words: Words): Inner[] {
+  const code = name.startsWith("php")
+    ? /^-.*r/
+    : name.startsWith("python") || name.startsWith("pypy")
+      ? /^-[^-]*c/
+      : /^(?:-[^-]*[eEp]|--eval|--print|eval$)/;
+  const operand = words.slice(1).findIndex((word) => !isPlain(word) || !word.text.startsWith("-"));
+  const options = operand === -1 ? words.slice(1) : words.slice(1, operand + 2);
+  if (options.some((word) => code.test(word.text))) return [obscure(name, words, false)];
+  if (options.some((word) => /^--?(?:version|v|V|help|h)$/.test(word.text))) return [];
+  const file = words[operand + 1];
+  if (operand === -1 || !isPlain(file) || file.text === "-" || /^\/dev\/(?:stdin|fd\/)/.test(file.text))
+    return [{ type: "hidden", reason: `${name} reads its program from its input` }];
+  return [];
+}
+
+function ofTrap(words: Words): Inner[] {
+  const at = words[1]?.text === "--" ? 2 : 1;
+  const action = words[at];
+  if (!action || words.length <= at + 1) return [];
+  if (!isPlain(action)) return [{ type: "hidden", reason: "the action of a trap is not written out" }];
+  if (/^(?:-|-[lp]|\d*)$/.test(action.text)) return [];
+  return [{ type: "script", text: action.text, sameShell: true, transparent: true }];
+}
+
+const xargsOptions = wrapper("0rtpxo", "InPLdaEs", {
+  long: [
+    "--null",
+    "--no-run-if-empty",
+    "--verbose",
+    "--max-args=",
+    "--max-procs=",
+    "--max-lines=",
+    "--delimiter=",
+    "--arg-file=",
+    "--replace=",
+  ],
+});
+
+function ofXargs(words: Words): Inner[] {
+  const at = skipOptions(words, 1, xargsOptions);
+  if (at === undefined) return [obscure("xargs", words)];
+  if (at >= words.length) return [];
+  const marker = replaceMarker(words.slice(1, at));
+  const more: ShellWord = { ...unknownWord, splits: true };
+  const inner = words.slice(at);
+  const program = marker === undefined ? [...inner, more] : inner.map((word) => openAt(word, marker));
+  return [{ type: "program", words: program, at, transparent: true }];
+}
+
+function replaceMarker(options: Words): string | undefined {
+  const index = options.findIndex((word) => /^(?:-[0rtpxo]*I|--replace)/.test(word.text));
+  const word = options[index];
+  if (!word) return undefined;
+  const attached = word.text.replace(/^(?:-[0rtpxo]*I|--replace=?)/, "");
+  return attached || options[index + 1]?.text || "{}";
+}
+
+/** `-exec` and its kin; `{}` is some path below where the search starts. */
+function ofFind(words: Words): Inner[] {
+  const found: Inner[] = [];
+  const start = words.slice(1).find((word) => !/^-[HLP]$/.test(word.text));
+  const below: ShellWord =
+    start && !mayStartExpression(start)
+      ? { ...start, kind: "glob", text: `${start.text}/*` }
+      : { ...unknownWord, kind: "glob", text: "./*" };
+  for (let at = 1; at < words.length; at++) {
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(words[at]?.text ?? "")) continue;
+    let end = at + 1;
+    while (end < words.length && words[end]?.text !== ";" && !(words[end]?.text === "+" && words[end - 1]?.text === "{}")) end++;
+    const program = words.slice(at + 1, end).map((word) => (word.text === "{}" ? below : openAt(word, "{}")));
+    if (program.length > 0) found.push({ type: "program", words: program, at: at + 1, transparent: true });
+    at = end;
+  }
+  return found;
+}
+
+/** Known up to where something else is put in. */
+function openAt(word: ShellWord, marker: string): ShellWord {
+  const at = word.text.indexOf(marker);
+  return at === -1 ? word : { ...word, kind: "open", text: word.text.slice(0, at) };
+}
+
+function mayStartExpression(word: ShellWord): boolean {
+  return word.kind === "open" || /^[-(!,]/.test(word.text);
+}
+
+function ofWatch(words: Words): Inner[] {
+  const options = wrapper("bcdegtw", "n", {
+    long: ["--interval=", "--differences", "--errexit", "--chgexit", "--no-title", "--color"],
+  });
+  const at = skipOptions(words, 1, options);
+  if (at === undefined) return [obscure("watch", words)];
+  return at < words.length ? [joined(words.slice(at), false)] : [];
+}
+
+function joined(words: Words, sameShell: boolean): Inner {
+  if (!words.every(isPlain)) return { type: "hidden", reason: "code is put together while it runs" };
+  return { type: "script", text: words.map((word) => word.text).join(" "), sameShell, transparent: true };
+}
+
+/** Commands that git is given to run. */
+function ofGit(words: Words): Inner[] {
+  const call = splitGit(words.slice(1));
+  if (!call) return [];
+  const scripts: string[] = [];
+  words.forEach((word, index) => {
+    const next = words[index + 1]?.text ?? "";
+    if (word.text === "-c" && call.globals.includes(word)) scripts.push(next.replace(/^[^=]*=!?/, ""));
+    if (/^--(?:upload|receive)-pack$/.test(word.text) || (call.subcommand === "rebase" && /^(?:-x|--exec)$/.test(word.text)))
+      scripts.push(next);
+    const value = /^--(?:exec|upload-pa\w*|receive-pa\w*|open-files-in-pager)=(.*)/s.exec(word.text)?.[1];
+    if (value) scripts.push(value);
+  });
+  const [action] = call.rest;
+  if (/^(?:bisect run|submodule foreach)$/.test(`${call.subcommand} ${action?.text}`))
+    scripts.push(
+      call.rest
+        .slice(1)
+        .map((word) => word.text)
+        .join(" "),
+    );
+  const commands = scripts.filter((text) => /^[\w./~-]/.test(text));
+  return commands.length > 0 ? [{ type: "hidden", reason: "git is given a command to run", scripts: commands }] : [];
+}
+
+/** It runs something, in a way that is not followed. Every word is a candidate for what that is. */
+function obscure(name: string, words: Words, isWrapper = true): Inner {
+  const reason = `what ${name} runs cannot be told`;
+  if (!isWrapper) return { type: "hidden", reason };
+  const starts = words
+    .flatMap((word, index) => (index > 0 && isPlain(word) && /^[\w./~]/.test(word.text) ? [index] : []))
+    .slice(0, 8);
+  return {
+    type: "hidden",
+    reason,
+    candidates: starts.map((index) => words.slice(index)),
+    scripts: starts.flatMap((index) => (/[\s;|&]/.test(words[index]?.text ?? "") ? [words[index]?.text ?? ""] : [])),
+  };
+}

@@ -1,0 +1,282 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Program, parseCommand } from "../packages/runtime/src/permissions/shell.ts";
+
+/** More by hand: OUTRIDER_PROPERTY_COMMANDS=100000 npm test -- permissions-bash. A failure names its seed. */
+const count = Number(process.env["OUTRIDER_PROPERTY_COMMANDS"] ?? 2_000);
+const seed = Number(process.env["OUTRIDER_PROPERTY_SEED"] ?? 20_261_115);
+const batch = 250;
+
+/** Programs that only write their name into the log. Nothing else is on the PATH but what runs them. */
+const stubs = ["alpha", "beta", "gamma", "delta", "rm", "curl", "make"];
+const runners = ["bash", "sh", "env", "xargs", "find", "timeout", "nice", "nohup", "setsid", "stdbuf"];
+
+const jail = mkdtempSync(join(tmpdir(), "outrider-jail-"));
+after(() => rmSync(jail, { recursive: true, force: true }));
+
+describe("what bash runs", () => {
+  it("is always listed by the parser, unless it says that it does not understand", {
+    timeout: 3_600_000,
+    skip: process.platform !== "linux",
+  }, async () => {
+    prepareJail();
+    const random = createRandom(seed);
+    let understood = 0;
+    let ran = 0;
+    const problems: string[] = [];
+    for (let done = 0; done < count; done += batch) {
+      const commands = Array.from({ length: Math.min(batch, count - done) }, () => generate(random));
+      const log = await runAll(commands, done);
+      for (const [index, command] of commands.entries()) {
+        const parsed = parseCommand(command);
+        const programs = flatten(parsed.programs);
+        if (!parsed.understood || programs.some((program) => program.hidden !== undefined)) continue;
+        understood++;
+        const listed = new Set(programs.map((program) => program.name));
+        const started = log.get(done + index) ?? [];
+        if (started.length > 0) ran++;
+        const missing = started.filter((name) => !listed.has(name));
+        if (missing.length > 0)
+          problems.push(`command ${done + index}: ${JSON.stringify(command)} ran ${[...new Set(missing)].join(", ")}`);
+      }
+    }
+    assert.deepEqual(problems, [], `seed ${seed}`);
+    // Understanding nothing would pass, too.
+    assert.ok(understood > count * 0.25 && ran > count * 0.15, `${understood} understood, ${ran} of them ran something`);
+  });
+});
+
+function flatten(programs: readonly Program[]): Program[] {
+  return programs.flatMap((program) => [program, ...flatten(program.inside)]);
+}
+
+function prepareJail(): void {
+  mkdirSync(join(jail, "bin"));
+  mkdirSync(join(jail, "work"));
+  for (const name of stubs) {
+    const path = join(jail, "bin", name);
+    writeFileSync(path, `#!/bin/sh\necho "$JOB \${0##*/}" >> ${join(jail, "log")}\n`);
+    chmodSync(path, 0o755);
+    writeFileSync(join(jail, "work", name), ""); // so that patterns find something
+  }
+  for (const name of runners) {
+    const found = (process.env["PATH"] ?? "").split(":").map((folder) => join(folder, name));
+    const real = found.flatMap((path) => {
+      try {
+        return [realpathSync(path)];
+      } catch {
+        return [];
+      }
+    })[0];
+    if (real) symlinkSync(real, join(jail, "bin", name));
+  }
+}
+
+/** Each command in a shell of its own; which programs were started, by index. */
+async function runAll(commands: readonly string[], first: number): Promise<Map<number, string[]>> {
+  const list = join(jail, "commands");
+  writeFileSync(list, commands.map((command) => `${command}\0`).join(""));
+  writeFileSync(join(jail, "log"), "");
+  // Each command has a process group of its own; whatever is left in one at the end is ended.
+  const driver = `groups=
+while IFS= read -r -d '' text <&3; do
+  JOB=$2 timeout -s KILL 3 bash -c 'eval "$0"' "$text" 3<&- < /dev/null > /dev/null 2>&1 &
+  groups="$groups $!"
+  wait $!
+  set -- "$1" $(($2 + 1))
+done 3< "$1"
+read -r -t 0.2 < <(read -r -t 1)
+for group in $groups; do kill -KILL -- -$group; done 2> /dev/null
+:`;
+  const child = spawn("bash", ["-c", driver, "driver", list, String(first)], {
+    cwd: join(jail, "work"),
+    env: { PATH: join(jail, "bin"), HOME: join(jail, "work"), FUNCNEST: "20" },
+    stdio: "ignore",
+  });
+  const ended = await Promise.race([
+    new Promise<boolean>((resolve) => child.once("exit", () => resolve(true))),
+    sleep(120_000, false, { ref: false }),
+  ]);
+  if (!ended) child.kill("SIGKILL");
+  assert.ok(ended, "a generated command did not end");
+  const log = new Map<number, string[]>();
+  for (const line of readFileSync(join(jail, "log"), "utf8").split("\n")) {
+    const [job, name] = line.split(" ");
+    if (name) log.set(Number(job), [...(log.get(Number(job)) ?? []), name]);
+  }
+  return log;
+}
+
+type Random = { below(limit: number): number; pick<T>(items: readonly T[]): T };
+
+function createRandom(start: number): Random {
+  let state = start >>> 0;
+  const below = (limit: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 4_294_967_296) * limit);
+  };
+  return { below, pick: (items) => items[below(items.length)] as (typeof items)[number] };
+}
+
+/** A command line without a slash: nothing outside the jail can be named. A third is damaged afterwards. */
+function generate(random: Random): string {
+  const text = list(random, 2);
+  if (random.below(3) > 0) return text;
+  const letters = [...text];
+  for (let times = 1 + random.below(3); times > 0; times--) {
+    const at = random.below(letters.length + 1);
+    const damage = random.pick([
+      "'",
+      '"',
+      "`",
+      "$",
+      "(",
+      ")",
+      "{",
+      "}",
+      ";",
+      "&",
+      "|",
+      "<",
+      ">",
+      "\\",
+      "\n",
+      " ",
+      "#",
+      "!",
+      "*",
+      "=",
+      "\r",
+      "\t",
+      "[",
+      "]",
+      "~",
+      "\u00a0",
+    ]);
+    if (random.below(2)) letters.splice(at, 1);
+    else letters.splice(at, 0, damage);
+  }
+  return letters.join("").replaceAll("/", "");
+}
+
+function list(random: Random, depth: number): string {
+  const parts = Array.from({ length: 1 + random.below(2) }, () => command(random, depth));
+  return parts.reduce(
+    (text, part) => text + random.pick(["; ", " && ", " || ", " | ", "\n", " & ", " |& ", ";", " \\\n&& "]) + part,
+  );
+}
+
+function command(random: Random, depth: number): string {
+  if (depth <= 0) return simple(random, 0);
+  const inner = (): string => list(random, depth - 1);
+  const one = (): string => simple(random, depth - 1);
+  if (random.below(2) > 0) return simple(random, depth);
+  return random.pick([
+    () => `( ${inner()} )`,
+    () => `{ ${inner()}\n}`,
+    () => `if ${inner()}\nthen ${inner()}\nelse ${inner()}\nfi`,
+    () => `for x in a ${word(random, depth - 1)}; do ${inner()}\ndone`,
+    () => `while ${one()}; do ${inner()}\nbreak; done`,
+    () => `case ${word(random, depth - 1)} in ${random.pick(["a", "*", `$(${one()})`])}) ${inner()}\n;; esac`,
+    () => `! ${one()}`,
+    () => `time ${random.pick(["", "-p "])}${one()}`,
+    () => `f() { ${inner()}\n}; f`,
+    () => `coproc ${one()}`,
+    () => `eval ${quote(random, inner())}`,
+    () => `eval ${one()}`,
+    () => `bash -c ${quote(random, inner())}`,
+    () => `sh -ec ${quote(random, inner())}`,
+    () => `trap ${quote(random, inner())} EXIT`,
+    () =>
+      `${random.pick(["env", "env -u A", "env A=b", "nice", "nice -n 1", "nohup", "timeout 5", "timeout -k 1 5", "command", "builtin command", "exec", "stdbuf -oL", "setsid -w", "command -p"])} ${one()}`,
+    () => `echo ${random.pick(stubs)} | xargs ${random.pick(["", "-n 1 ", "-I{} "])}${name(random)} ${random.pick(["a", "{}"])}`,
+    () => `echo ${quote(random, inner())} | ${random.pick(["bash", "sh", "bash -s", "xargs bash -c"])}`,
+    () => `find . -maxdepth 0 -exec ${name(random)} {} ${random.pick(["\\;", "+", "';'"])}`,
+    () => `find . -maxdepth 0 -exec sh -c ${quote(random, inner())} \\;`,
+    () => `[[ ${word(random, depth - 1)} ${random.pick(["==", "-eq", "=~", "!="])} ${word(random, depth - 1)} ]] && ${one()}`,
+    () => `[ ${word(random, depth - 1)} = b ] || ${one()}`,
+    () => `${one()} <<EOF\n$(${one()})\n\`${one()}\` '$(${one()})' \\$(${one()})\nEOF\n${one()}`,
+    () => `${one()} <<'EOF'\n$(${one()})\nEOF\n${one()}`,
+    () => `${one()} <<-\tEOF\n\t$(${one()})\n\tEOF\n${one()}`,
+    () => `${one()} # ${one()}`,
+    () => `(( x = $(${one()}; echo 1) ))`,
+    () => `alias ${random.pick(stubs)}=${name(random)}; ${one()}`,
+  ])();
+}
+
+function simple(random: Random, depth: number): string {
+  const words = Array.from({ length: random.below(3) }, () => word(random, depth - 1));
+  const prefix = random.below(6) === 0 ? `A=${word(random, depth - 1)} ` : "";
+  const redirect =
+    random.below(6) === 0
+      ? random.pick([" > out", " 2>&1", " < alpha", " >| out", " &> out", " <<< x", ` > >(${name(random)})`])
+      : "";
+  return `${prefix}${name(random)}${words.map((text) => ` ${text}`).join("")}${redirect}`;
+}
+
+/** A program, spelled in one of many ways. */
+function name(random: Random): string {
+  const plain = random.pick([...stubs, ...stubs, "echo", "true", "printf", "test"]);
+  const half = Math.floor(plain.length / 2);
+  const [first, second] = [plain.slice(0, half), plain.slice(half)];
+  if (random.below(4) > 0) return plain;
+  return random.pick([
+    `${first}\\${second}`,
+    `\\${plain}`,
+    `'${plain}'`,
+    `"${plain}"`,
+    `${first}''${second}`,
+    `${first}"${second}"`,
+    `$'${first}\\x${second.charCodeAt(0).toString(16)}${second.slice(1)}'`,
+    `${first}\\\n${second}`,
+    `{${plain},a}`,
+    `$(echo ${plain})`,
+    `\`echo ${plain}\``,
+    `\${A:-${plain}}`,
+    `${plain.slice(0, -1)}?`,
+    `$A ${plain}`,
+    `""$@${plain}`,
+  ]);
+}
+
+function word(random: Random, depth: number): string {
+  const text = depth > 0 ? () => list(random, depth - 1) : () => random.pick(stubs);
+  if (random.below(2) > 0) return random.pick(["a", "-x", '"b c"', "'d;e'", random.pick(stubs)]);
+  return random.pick([
+    () => `'$(${text()})'`.replace(/(?!^)'(?!$)/g, ""),
+    () => `"$(${text()})"`,
+    () => `$(${text()})`,
+    () => `\`${random.pick(stubs)}\``,
+    () => `"\`${random.pick(stubs)} a\`"`,
+    () => `<(${text()})`,
+    () => `\${A:-$(${text()})}`,
+    () => `"\${A:-\`${random.pick(stubs)}\`}"`,
+    () => `\${A:=\${B:+$(${text()})}}`,
+    () => `\${A/$(${random.pick(stubs)})/b}`,
+    () => `"\${A#"$(${random.pick(stubs)})"}"`,
+    () => `\${A@P}`,
+    () => `\${!A}`,
+    () => `$((1 + $(${random.pick(stubs)}; echo 1)))`,
+    () => `$((a[$(${random.pick(stubs)})]))`,
+    () => `$'\\'$(${random.pick(stubs)})'`,
+    () => `"a 'b' $(${random.pick(stubs)} 'c')"`,
+    () => `\\$(echo ${random.pick(stubs)})`,
+    () => `"\\$(${random.pick(stubs)})"`,
+    () => `"\\\\$(${random.pick(stubs)})"`,
+    () => `a=$(${random.pick(stubs)})`,
+    () => `{a,$(${random.pick(stubs)})}`,
+    () => `$[ $(${random.pick(stubs)}; echo 1) ]`,
+    () => `$"$(${random.pick(stubs)})"`,
+    () => `*`,
+  ])();
+}
+
+function quote(random: Random, text: string): string {
+  if (random.below(3) === 0) return `"${text.replace(/["\\`]/g, "\\$&")}"`;
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
