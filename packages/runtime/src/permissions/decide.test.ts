@@ -2,23 +2,27 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type PermissionMode, permissionModes } from "../protocol/permission.ts";
 import { decide } from "./decide.ts";
+import type { Decision } from "./policy.ts";
 import { type Action, parseRule } from "./rules.ts";
 
 const root = "/repo/proj";
-type Rules = { allow?: string[]; deny?: string[] };
+type Rules = { allow?: string[]; ask?: string[]; deny?: string[] };
 
-function effect(action: Action, mode: PermissionMode, rules: Rules = {}): string {
-  return full(action, mode, rules).effect;
+async function effect(action: Action, mode: PermissionMode, rules: Rules = {}): Promise<string> {
+  return (await full(action, mode, rules)).effect;
 }
 
-function full(action: Action, mode: PermissionMode, rules: Rules = {}) {
+function full(action: Action, mode: PermissionMode, rules: Rules = {}): Promise<Decision> {
+  const toRules = (texts: string[] | undefined) => (texts ?? []).map((text) => parseRule(text, "a test"));
   return decide(
     {
       mode,
-      allow: (rules.allow ?? []).map(parseRule),
-      deny: (rules.deny ?? []).map(parseRule),
+      allow: toRules(rules.allow),
+      ask: toRules(rules.ask),
+      deny: toRules(rules.deny),
       base: { root, home: "/home/me" },
       readable: ["/spill"],
+      trusted: true,
     },
     [action],
   );
@@ -28,84 +32,68 @@ const run = (command: string): Action => ({ tool: "Bash", kind: "run", resource:
 const read = (path: string): Action => ({ tool: "Read", kind: "look", resource: path });
 const edit = (path: string): Action => ({ tool: "Write", kind: "edit", resource: path });
 const fetchPage = (url: string): Action => ({ tool: "WebFetch", kind: "reach", resource: url });
+const note: Action = { tool: "TodoWrite", kind: "note", resource: "" };
 
 describe("a permission decision", () => {
-  it("follows the mode where no rule speaks", () => {
+  it("follows the mode where no rule speaks", async () => {
     const actions: [string, Action][] = [
-      ["note", { tool: "TodoWrite", kind: "note", resource: "" }],
+      ["note", note],
       ["read inside", read("/repo/proj/a")],
       ["read spilled output", read("/spill/x.txt")],
       ["read outside", read("/repo/proj-evil/x")],
       ["edit inside", edit("/repo/proj/a")],
-      ["edit outside", edit("/etc/passwd")],
-      ["run", run("ls")],
+      ["edit outside", edit("/srv/x")],
+      ["look around", run("ls | wc -l")],
+      ["run", run("npm test")],
       ["reach", fetchPage("https://example.org/")],
     ];
-    const table = Object.fromEntries(
-      actions.map(([name, action]) => [name, permissionModes.map((mode) => effect(action, mode)).join(" ")]),
-    );
+    const table: Record<string, string> = {};
+    for (const [name, action] of actions)
+      table[name] = (await Promise.all(permissionModes.map((mode) => effect(action, mode)))).join(" ");
     assert.deepEqual(table, {
-      // plan default acceptEdits bypassPermissions
-      note: "allow allow allow allow",
-      "read inside": "allow allow allow allow",
-      "read spilled output": "allow allow allow allow",
-      "read outside": "ask ask ask allow",
-      "edit inside": "deny ask allow allow",
-      "edit outside": "deny ask ask allow",
-      run: "deny ask ask allow",
-      reach: "ask ask ask allow",
+      // plan default acceptEdits dontAsk bypassPermissions
+      note: "allow allow allow allow allow",
+      "read inside": "allow allow allow allow allow",
+      "read spilled output": "allow allow allow allow allow",
+      "read outside": "ask ask ask deny allow",
+      "edit inside": "deny ask allow deny allow",
+      "edit outside": "deny ask ask deny allow",
+      "look around": "allow allow allow allow allow",
+      run: "deny ask ask deny allow",
+      reach: "ask ask ask deny allow",
     });
   });
 
-  it("lets a deny rule win over everything", () => {
-    assert.equal(effect(run("rm -rf x"), "bypassPermissions", { allow: ["Bash"], deny: ["Bash(rm:*)"] }), "deny");
-    assert.equal(effect(read("/repo/proj/.env"), "default", { allow: ["Read"], deny: ["Read(./.env)"] }), "deny");
+  it("lets a deny rule win over everything", async () => {
+    assert.equal(await effect(run("rm -rf x"), "bypassPermissions", { allow: ["Bash"], deny: ["Bash(rm:*)"] }), "deny");
+    assert.equal(await effect(read("/repo/proj/.env"), "default", { allow: ["Read"], deny: ["Read(./.env)"] }), "deny");
+    assert.equal(await effect(edit("/repo/proj/a"), "acceptEdits", { ask: ["Edit"], deny: ["Edit(./a)"] }), "deny");
   });
 
-  it("finds what is forbidden in every part of a command", () => {
-    for (const command of [
-      "cd x && rm y",
-      "ls; rm y",
-      "ls | rm y",
-      "echo $(rm y)",
-      "echo `rm y`",
-      "A=1 rm y",
-      "(rm y)",
-      "ls\nrm y",
-      " rm y",
-      "! rm y",
-    ]) {
-      assert.equal(effect(run(command), "bypassPermissions", { deny: ["Bash(rm:*)"] }), "deny", command);
+  it("lets an ask rule win over allow rules and modes", async () => {
+    for (const mode of ["default", "acceptEdits", "bypassPermissions"] as const) {
+      assert.equal(await effect(run("git push"), mode, { allow: ["Bash"], ask: ["Bash(git push:*)"] }), "ask", mode);
+      assert.equal(await effect(edit("/repo/proj/a"), mode, { allow: ["Edit"], ask: ["Edit(./a)"] }), "ask", mode);
     }
+    assert.equal(await effect(run("git push"), "dontAsk", { allow: ["Bash"], ask: ["Bash(git push:*)"] }), "deny");
   });
 
-  it("allows a command by prefix only when it is one plain command", () => {
-    const allow = ["Bash(git diff:*)"];
-    assert.equal(effect(run("git diff --stat HEAD"), "default", { allow }), "allow");
-    assert.equal(effect(run("git diff"), "default", { allow }), "allow");
-    assert.equal(effect(run("git diff -- 'a b.txt'"), "default", { allow }), "allow");
-    for (const command of [
-      "git diffs",
-      "git diff; rm x",
-      "git diff && rm x",
-      "git diff > x",
-      "git diff $(rm x)",
-      "git diff `x`",
-      "git diff | sh",
-      "git diff\nrm x",
-      "X=1 git diff",
-    ]) {
-      assert.equal(effect(run(command), "default", { allow }), "ask", command);
-    }
+  it("says which rule decided, where it was written, and why", async () => {
+    assert.deepEqual(await full(run("rm x"), "default", { deny: ["Bash(rm:*)"] }), {
+      effect: "deny",
+      reason: "The rule Bash(rm:*) forbids it",
+      rule: "Bash(rm:*)",
+      source: "a test",
+    });
+    assert.deepEqual(await full(run("npm test"), "dontAsk"), {
+      effect: "deny",
+      reason:
+        "Running a command needs permission in mode dontAsk: no rule allows npm, and mode dontAsk denies what would be asked",
+      rule: "Bash(npm test)",
+    });
   });
 
-  it("allows exactly the command that was written out", () => {
-    const command = "npm test && npm run lint > out.txt";
-    assert.equal(effect(run(command), "default", { allow: [`Bash(${command})`] }), "allow");
-    assert.equal(effect(run(`${command}; rm x`), "default", { allow: [`Bash(${command})`] }), "ask");
-  });
-
-  it("matches paths as globs from the project, the root or home", () => {
+  it("matches paths as globs from the project, the root or home", async () => {
     const cases: [string, string, boolean][] = [
       ["Read(./src/**)", "/repo/proj/src/a/b.ts", true],
       ["Read(src/*.ts)", "/repo/proj/src/a.ts", true],
@@ -114,43 +102,104 @@ describe("a permission decision", () => {
       ["Read(/etc/hosts)", "/etc/hosts", false],
       ["Read(~/notes/**)", "/home/me/notes/x", true],
       ["Read(//repo/lib/**)", "/repo/library/x", false],
+      ["Read(./src/**)", "/repo/proj/src", true],
+      ["Read(./.env)", "/repo/proj/.ENV", true],
     ];
     for (const [rule, path, matches] of cases) {
-      assert.equal(effect(read(path), "plan", { deny: [rule] }) === "deny", matches, `${rule} ${path}`);
+      assert.equal((await effect(read(path), "plan", { deny: [rule] })) === "deny", matches, `${rule} ${path}`);
     }
   });
 
-  it("counts Edit rules for every tool that changes files and Read rules for every tool that reads them", () => {
-    assert.equal(effect(edit("/repo/proj/a"), "default", { allow: ["Edit(./**)"] }), "allow");
-    assert.equal(effect({ tool: "Grep", kind: "look", resource: "/x" }, "default", { deny: ["Read(//x)"] }), "deny");
+  it("knows tools by their other names", async () => {
+    const cases: [string, Action][] = [
+      ["Edit(./**)", edit("/repo/proj/a")],
+      ["MultiEdit", edit("/repo/proj/a")],
+      ["Read(//x)", { tool: "Grep", kind: "look", resource: "/x" }],
+      ["Shell(rm:*)", run("rm x")],
+      ["Agent", { tool: "Task", kind: "note", resource: "" }],
+      ["mcp__files", { tool: "mcp__files__read", kind: "note", resource: "" }],
+      ["mcp__files__*", { tool: "mcp__files__read", kind: "note", resource: "" }],
+    ];
+    for (const [rule, action] of cases) assert.equal(await effect(action, "bypassPermissions", { deny: [rule] }), "deny", rule);
+    const other: Action = { tool: "mcp__files2__read", kind: "note", resource: "" };
+    assert.equal(await effect(other, "default", { deny: ["mcp__files"] }), "allow");
   });
 
-  it("matches domains whole or by their subdomains", () => {
+  it("asks when a rule speaks of a tool and what the call is about cannot be told", async () => {
+    assert.equal(await effect(note, "default", { deny: ["TodoWrite(secret)"] }), "ask");
+  });
+
+  it("matches domains whole or by their subdomains", async () => {
     const allow = ["WebFetch(domain:example.org)"];
-    assert.equal(effect(fetchPage("https://docs.example.org/x"), "default", { allow }), "allow");
-    assert.equal(effect(fetchPage("https://evilexample.org/"), "default", { allow }), "ask");
-    assert.equal(effect(fetchPage("https://example.org.evil.net/"), "default", { allow }), "ask");
+    assert.equal(await effect(fetchPage("https://docs.example.org/x"), "default", { allow }), "allow");
+    assert.equal(await effect(fetchPage("https://evilexample.org/"), "default", { allow }), "ask");
+    assert.equal(await effect(fetchPage("https://example.org.evil.net/"), "default", { allow }), "ask");
   });
 
-  it("never lets an allow rule change things in plan mode", () => {
-    assert.equal(effect(run("ls"), "plan", { allow: ["Bash"] }), "deny");
-    assert.equal(effect(edit("/repo/proj/a"), "plan", { allow: ["Edit"] }), "deny");
+  it("never lets an allow rule change things in plan mode", async () => {
+    assert.equal(await effect(run("npm test"), "plan", { allow: ["Bash"] }), "deny");
+    assert.equal(await effect(edit("/repo/proj/a"), "plan", { allow: ["Edit"] }), "deny");
   });
 
-  it("names the rule that would allow what it asks about, and that rule does", () => {
+  it("names the rule that would allow exactly what it asks about", async () => {
     for (const action of [
       run("npm test"),
-      run("a && b"),
+      run("a && b > c"),
+      run("rm *"),
+      run("grep '\\*' x | sh"),
       read("/etc/hosts"),
+      read("/home/me/.ssh/config"),
       edit("/repo/proj/src/a.ts"),
+      edit("/repo/proj/.git/config"),
       fetchPage("https://example.org/a?b"),
     ]) {
-      const { rule = "" } = full(action, "default");
-      assert.equal(effect(action, "default", { allow: [rule] }), "allow", rule);
+      const { rule = "" } = await full(action, "default");
+      assert.equal(await effect(action, "default", { allow: [rule] }), "allow", rule);
     }
+    const { rule = "" } = await full(run("rm *"), "default");
+    assert.equal(await effect(run("rm a"), "default", { allow: [rule] }), "ask");
   });
 
   it("refuses text that is no rule", () => {
     for (const text of ["", "Bash(", "(x)", "rm -rf"]) assert.throws(() => parseRule(text), { code: "usage" }, text);
+  });
+});
+
+describe("protected files", () => {
+  it("are opened only by a rule written for them", async () => {
+    const cases: [string, string, Rules, string][] = [
+      ["/repo/proj/.git/config", "acceptEdits", {}, "deny"],
+      ["/repo/proj/.git", "acceptEdits", { allow: ["Edit"] }, "deny"],
+      ["/repo/proj/.GIT/hooks/x", "acceptEdits", { allow: ["Edit(./**)"] }, "deny"],
+      ["/repo/proj/.g\u200cit/config", "acceptEdits", {}, "deny"],
+      ["/repo/proj/.git./config", "acceptEdits", {}, "deny"],
+      ["/repo/proj/git~1/config", "acceptEdits", {}, "deny"],
+      ["/repo/proj/sub/.git/config", "acceptEdits", {}, "deny"],
+      ["/repo/proj/.git/config", "acceptEdits", { allow: ["Edit(./.git/config)"] }, "allow"],
+      ["/repo/proj/.git/config", "bypassPermissions", {}, "allow"],
+      ["/repo/proj/.github/workflows/x.yml", "acceptEdits", {}, "allow"],
+      ["/repo/proj/.gitignore", "acceptEdits", {}, "allow"],
+      ["/repo/proj/.outrider/settings.json", "acceptEdits", {}, "deny"],
+      ["/repo/proj/.claude/settings.local.json", "acceptEdits", { allow: ["Edit"] }, "deny"],
+      ["/repo/proj/.claude/settings.json", "acceptEdits", { allow: ["Edit(.claude/**)"] }, "allow"],
+      ["/repo/proj/.claude/worktrees/a/src/x.ts", "acceptEdits", {}, "allow"],
+      ["/repo/proj/.vscode/tasks.json", "acceptEdits", {}, "ask"],
+      ["/repo/proj/.envrc", "acceptEdits", {}, "ask"],
+      ["/home/me/.bashrc", "acceptEdits", { allow: ["Edit(//**)"] }, "ask"],
+      ["/home/me/.bashrc", "acceptEdits", { allow: ["Edit(~/.bashrc)"] }, "allow"],
+      ["/etc/cron.d/x", "acceptEdits", { allow: ["Edit(//**)"] }, "ask"],
+    ];
+    for (const [path, mode, rules, expected] of cases)
+      assert.equal(await effect(edit(path), mode as PermissionMode, rules), expected, `${path} ${mode} ${JSON.stringify(rules)}`);
+  });
+
+  it("keep secrets of users and processes from being read on a general rule", async () => {
+    const allow = ["Read(//**)"];
+    assert.equal(await effect(read("/srv/x"), "default", { allow }), "allow");
+    assert.equal(await effect(read("/home/me/.ssh/id_rsa"), "default", { allow }), "ask");
+    assert.equal(await effect(read("/home/me/.ssh/id_rsa"), "default", { allow: ["Read(~/.ssh/**)"] }), "allow");
+    assert.equal(await effect(read("/proc/12/environ"), "bypassPermissions", { allow }), "deny");
+    assert.equal(await effect(read("/proc/self/task/1/environ"), "default", { allow }), "deny");
+    assert.equal(await effect(read("/dev/zero"), "default", { allow }), "deny");
   });
 });

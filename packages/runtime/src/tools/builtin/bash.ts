@@ -74,7 +74,7 @@ async function runBash(input: BashInput, context: ToolContext): Promise<ToolOutp
   try {
     result = await workspace.run({
       file: "bash",
-      args: ["-c", await scriptFor({ command: input.command, record: place.record, workspace })],
+      args: ["-c", await scriptFor({ command: input.command, place, workspace })],
       cwd: place.directory,
       env: { ...unattended, PWD: place.directory },
       timeoutMs,
@@ -98,11 +98,11 @@ async function runBash(input: BashInput, context: ToolContext): Promise<ToolOutp
   return report({ result, output, notices, timeoutMs, workspace });
 }
 
-/** Where the next command starts, and the file in which the shell leaves that when it ends. */
-type Place = { directory: string; record: string | undefined };
+/** Where the next command starts, and the file in which a shell that ends elsewhere leaves that; `readAt` tells a new note from an old one. */
+type Place = { directory: string; record: string | undefined; readAt: number };
 
 function placeIn(memory: ToolMemory, workspace: Workspace): Place {
-  return memory.slot("bash.cwd", (): Place => ({ directory: workspace.root, record: undefined }));
+  return memory.slot("bash.cwd", (): Place => ({ directory: workspace.root, record: undefined, readAt: 0 }));
 }
 
 async function checkPlace(place: Place, workspace: Workspace): Promise<string[]> {
@@ -121,9 +121,17 @@ async function checkPlace(place: Place, workspace: Workspace): Promise<string[]>
  * When neither comes about (`exec`, SIGKILL, an own trap together with `exit`), the directory stays what it was before.
  * The redirections keep `set -x` and DEBUG traps from showing these lines.
  */
-async function scriptFor(parts: { command: string; record: string | undefined; workspace: Workspace }): Promise<string> {
-  const { command, workspace } = parts;
-  const remember = `builtin pwd >| ${quote(parts.record ?? "/dev/null")} || :`;
+async function scriptFor({
+  command,
+  place,
+  workspace,
+}: {
+  command: string;
+  place: Place;
+  workspace: Workspace;
+}): Promise<string> {
+  // Most commands stay where they are, and then there is nothing to write or read.
+  const remember = `[[ $PWD == ${quote(place.directory)} ]] || builtin pwd >| ${quote(place.record ?? "/dev/null")} || :`;
   const quoted = quote(command);
   const fits = Buffer.byteLength(quoted) < maxArgumentBytes;
   const source = fits ? quoted : `"$(< ${quote(await workspace.saveOverflow("command.sh", command))})"`;
@@ -139,6 +147,9 @@ async function scriptFor(parts: { command: string; record: string | undefined; w
 async function followShell(place: Place, workspace: Workspace): Promise<void> {
   if (place.record === undefined) return;
   try {
+    const note = await workspace.stat(place.record);
+    if (note?.size === 0 || note?.mtimeMs === place.readAt) return; // the command stayed where it was
+    place.readAt = note?.mtimeMs ?? 0;
     const directory = new TextDecoder().decode(await workspace.readFile(place.record)).replace(/\n$/, "");
     if (directory.startsWith("/")) place.directory = directory;
   } catch {
