@@ -180,7 +180,7 @@ function command(random: Random, depth: number): string {
     () => `( ${inner()} )`,
     () => `{ ${inner()}\n}`,
     () => `if ${inner()}\nthen ${inner()}\nelse ${inner()}\nfi`,
-    () => `for x in a ${word(random, depth - 1)}; do ${inner()}\ndone`,
+    () => `for x in ${name(random)} ${word(random, depth - 1)}; do ${inner()}\ndone`,
     () => `while ${one()}; do ${inner()}\nbreak; done`,
     () => `case ${word(random, depth - 1)} in ${random.pick(["a", "*", `$(${one()})`])}) ${inner()}\n;; esac`,
     () => `! ${one()}`,
@@ -240,6 +240,10 @@ function name(random: Random): string {
     `\${A:-${plain}}`,
     `${plain.slice(0, -1)}?`,
     `$A ${plain}`,
+    "$x",
+    `x=${plain}; $x`,
+    `env A=$x ${plain}`,
+    `nice -n $A 1 ${plain}`,
     `""$@${plain}`,
   ]);
 }

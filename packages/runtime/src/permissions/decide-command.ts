@@ -1,28 +1,29 @@
 import { forbids, forbidsText, isWholeCommand, wordsAllowed } from "./command-rules.ts";
 import { type Target, targetsOf } from "./command-paths.ts";
 import { ask, decideOne, planDenies } from "./decide.ts";
-import { guardOf, isHarmlessDevice, isInside, mayBeSame, mayReach, toAbsolutePattern } from "./paths.ts";
+import { guardOf, isHarmlessDevice, isInside, mayBeGuarded, mayBeSame, mayReach, toAbsolutePattern } from "./paths.ts";
 import { allowed, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
 import { isDangerousVariable, isHarmlessVariable, isKnownFileTool, lookingOf, type Looking } from "./read-only-commands.ts";
 import { riskOf } from "./risky-options.ts";
-import { type Action, namesTool, type Rule } from "./rules.ts";
+import { type Action, denies, namesTool, type Rule } from "./rules.ts";
 import { type FileUse, type ParsedCommand, parseCommand, type Program } from "./shell.ts";
-import type { ShellWord } from "./shell-words.ts";
-import { isInterpreter } from "./wrappers.ts";
+import { exactWord, type ShellWord } from "./shell-words.ts";
+import { isInterpreter } from "./interpreters.ts";
 
 /** A command is allowed when every part of it is. A part that is forbidden forbids all; what is not understood is never allowed by parts. */
 export async function decideCommand(policy: Policy, action: Action, resolve: ResolvePath): Promise<Decision> {
-  const parsed =
-    (action.shell ?? "bash") === "bash"
-      ? parseCommand(action.resource)
-      : { ...parseCommand(""), understood: false, reason: `${action.shell} is not bash` };
+  const { shell = "bash" } = action;
+  const known = parseCommand(action.resource);
+  const parsed = shell === "bash" ? known : { ...known, understood: false, reason: `${shell} is not bash` };
   const question = new Question(policy, action, parsed);
   await question.lookAtFiles(resolve);
   const forbidden = question.forbidden();
   if (forbidden) return forbidden;
-  if (policy.mode === "plan") return question.looksOnly() ? { effect: "allow", reason: "It only looks" } : planDenies;
+  if (policy.mode === "plan") return question.looksOnly() ? (question.askedFor() ?? onlyLooks) : planDenies;
   return question.askedFor() ?? question.allowedWhole() ?? question.allowedByParts();
 }
+
+const onlyLooks: Decision = { effect: "allow", reason: "It only looks at the project" };
 
 type Use = { readonly kind: "look" | "edit"; readonly target: Target; readonly decision: Decision };
 type Files = { readonly looking: Looking | undefined; readonly uses: readonly Use[]; readonly conflict: string | undefined };
@@ -56,7 +57,7 @@ class Question {
 
   async lookAtFiles(resolve: ResolvePath): Promise<void> {
     const { base } = this.#policy;
-    const ground = { base, cwd: this.#action.cwd ?? base.root, resolve };
+    const ground = { base, cwd: this.#action.cwd ?? base.root, resolve: remembering(resolve) };
     const usesOf = async (words: readonly FileUse[], kind: "look" | "edit"): Promise<Use[]> => {
       const targets = await Promise.all(words.map((use) => targetsOf(use, ground)));
       return targets.flat().flatMap((target) => (target && isHarmlessDevice(target.path) ? [] : [this.#use(kind, target)]));
@@ -64,7 +65,7 @@ class Question {
     for (const program of this.#programs) {
       const { places } = program;
       const looking = lookingOf(program);
-      const files = looking ?? filesByGuess(program);
+      const files = looking ? withFolder(program, looking) : filesByGuess(program);
       const at = (words: readonly ShellWord[]): FileUse[] =>
         words.filter((word) => word.text !== "-").map((word) => ({ word, places }));
       const uses = files ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))] : [];
@@ -88,21 +89,27 @@ class Question {
     const words = by.looking ? by.looking.reads : program.words.slice(1);
     for (const word of words.flatMap(namesIn)) {
       for (const target of await by.find({ word, places: program.places })) {
-        for (const { rule, kind, effect } of target ? this.#against : []) {
-          if (!target || (kind === "edit" && by.looking)) continue;
-          const action: Action = { tool: "", kind, resource: target.path };
-          const decision = decideOne({ ...this.#policy, mode: "bypassPermissions", deny: [rule], ask: [], allow: [] }, action);
-          const same =
-            target.pattern &&
-            rule.pattern !== undefined &&
-            mayBeSame(target.path, toAbsolutePattern(rule.pattern, this.#policy.base));
-          if (decision.rule !== rule.text && !same) continue;
-          const found =
-            effect === "deny" ? denied(rule) : ask(this.#policy, this.#action, `The rule ${rule.text} wants to be asked`);
-          if (this.#named?.effect !== "deny") this.#named = found;
+        if (!target) continue;
+        for (const { rule, kind, effect } of this.#against) {
+          if (kind === "edit" && by.looking) continue;
+          const hit = this.#meets(rule, kind, target);
+          if (!hit || this.#named?.effect === "deny") continue;
+          this.#named =
+            effect === "deny" && hit === "surely"
+              ? denied(rule)
+              : ask(this.#policy, this.#action, `The rule ${rule.text} protects what it may read`);
         }
       }
     }
+  }
+
+  #meets(rule: Rule, kind: "look" | "edit", { path, pattern }: NonNullable<Target>): "surely" | "maybe" | undefined {
+    const { base } = this.#policy;
+    if (denies(rule, { tool: "", kind, resource: path }, base)) return "surely";
+    if (!pattern || rule.pattern === undefined) return undefined;
+    const absolute = toAbsolutePattern(rule.pattern, base);
+    if (path.endsWith("/**")) return mayReach(absolute, path.slice(0, -3), false) ? "maybe" : undefined;
+    return mayBeSame(path, absolute) ? "surely" : undefined;
   }
 
   /** Reads a whole folder, or files that are not known, although rules protect some. */
@@ -212,7 +219,7 @@ class Question {
     if (use) return no(use.decision.reason);
     const [rule] = rules;
     if (rule) return allowed(rule);
-    return { effect: "allow", reason: programs.length > 0 ? "It only looks at the project" : "It runs nothing" };
+    return onlyLooks;
   }
 
   /** Why this program may not run; undefined when it may. */
@@ -235,7 +242,7 @@ class Question {
     if (objection) return objection;
     if (program.hidden) return program.hidden;
     const { looking } = this.#files.get(program) ?? {};
-    if (program.inside.length > 0) {
+    if (program.inside.length > 0 || program.transparent) {
       // `find` looks by itself, too; the others only run what is inside.
       if (!program.transparent || (program.name === "find" && !looking)) return `${program.name} is not allowed`;
       return this.#firstObjection(program.inside, { allow, used }) ?? this.#fileObjection(program, false);
@@ -281,8 +288,18 @@ class Question {
 
   #isOrdinary(path: string): boolean {
     const { base } = this.#policy;
-    return isInside(base.root, path) && guardOf(path, "edit", base) === undefined;
+    return isInside(base.root, path) && guardOf(path, "edit", base) === undefined && !mayBeGuarded(path, base);
   }
+}
+
+/** Each path once: the same folder is behind most words of a command. */
+function remembering(resolve: ResolvePath): ResolvePath {
+  const known = new Map<string, Promise<string>>();
+  return (path) => {
+    const found = known.get(path) ?? resolve(path);
+    known.set(path, found);
+    return found;
+  };
 }
 
 function flatten(programs: readonly Program[]): Program[] {
@@ -294,18 +311,34 @@ function isDangerous({ name }: { readonly name: string }): boolean {
 }
 
 function settingRisk(program: Program): string | undefined {
-  const setting = program.settings.find(({ name }) => !isHarmlessVariable(name));
+  const setting = program.settings.find(({ name }) => !isHarmlessVariable(name) && !(name === "IFS" && program.name === "read"));
   return setting && `${setting.name} may change what ${program.name} does`;
 }
 
+/** Programs that look at the folder they are in when no other is named. */
+const lookAround = new Set(["ls", "find", "rg", "fd", "tree", "du", "grep"]);
+
+function withFolder(program: Program, looking: Looking): Looking {
+  const implied = looking.needsTrust || (lookAround.has(program.name) && looking.reads.length === 0);
+  return implied ? { ...looking, reads: [...looking.reads, exactWord(".")] } : looking;
+}
+
+const treeReaders = new Set(["cp", "tar", "zip", "rsync", "scp"]);
+
 /** A program whose words are files, called in a way that is not in the tables: every operand counts, as read or as changed. */
 function filesByGuess(program: Program): Looking | undefined {
-  const kind = isKnownFileTool(program.name);
+  const tree = treeReaders.has(program.name);
+  const kind = isKnownFileTool(program.name) ?? (tree ? "look" : undefined);
   if (!kind) return undefined;
   const operands = program.words
     .slice(1)
     .filter((word) => !word.text.startsWith("-") && (kind === "edit" || word.kind !== "open"));
-  return { reads: kind === "look" ? operands : [], writes: kind === "edit" ? operands : [], tree: "no", needsTrust: false };
+  return {
+    reads: kind === "look" ? operands : [],
+    writes: kind === "edit" ? operands : [],
+    tree: tree ? "all" : "no",
+    needsTrust: false,
+  };
 }
 
 /** The parts of a word that may be names of files: `--file=x`, `-fx`, `@x`, `HEAD:x`. */

@@ -1,5 +1,5 @@
 import { parseRule } from "./rules.ts";
-import { runsAnything } from "./wrappers.ts";
+import { runsAnything } from "./interpreters.ts";
 
 export type RuleProblem = { readonly level: "error" | "warning"; readonly message: string };
 

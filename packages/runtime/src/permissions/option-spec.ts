@@ -47,8 +47,8 @@ function parseSpec(text: string): OptionSpec {
   return { flags, valued, optional, numbers: text.includes("-#"), any: text.split(" ").includes("*") };
 }
 
-/** Undefined when an option is not among the known ones, or a word might turn out to be one. */
-export function readOptions(words: readonly ShellWord[], spec: OptionSpec): ReadOptions | undefined {
+/** `loose`: no option does harm, so that a file with the name of one does none either. Undefined when an option is not among the known ones, or a word might turn out to be one. */
+export function readOptions(words: readonly ShellWord[], spec: OptionSpec, loose = false): ReadOptions | undefined {
   const operands: ShellWord[] = [];
   const given = new Set<string>();
   const values: { option: string; value: ShellWord }[] = [];
@@ -65,7 +65,7 @@ export function readOptions(words: readonly ShellWord[], spec: OptionSpec): Read
       operands.push(...words.slice(at + 1));
       break;
     }
-    if (!mayBeOption(word)) {
+    if (!mayBeOption(word) || (loose && word.kind === "glob" && !word.text.startsWith("-"))) {
       operands.push(word);
       continue;
     }

@@ -64,6 +64,7 @@ const secretFiles = /^(?:\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.pgpass|cre
 
 function guardEditing(path: string, base: RuleBase): Guard | undefined {
   const root = foldPath(base.root);
+  if (isInside(path, root)) return { effect: "ask", reason: "it holds the whole project" };
   const inside = isInside(root, path);
   const names = (inside ? path.slice(root.length) : path).split("/").filter(Boolean);
   for (const [index, name] of names.entries()) {
@@ -123,6 +124,11 @@ export function mayReach(pattern: string, folder: string, visibleOnly: boolean):
   if (!visibleOnly) return true;
   const below = foldPath(pattern).slice(from === "/" ? 0 : from.length);
   return !/\/\.[^./]/.test(below);
+}
+
+/** Could a pattern of the shell name one of the folders that are never changed in passing? */
+export function mayBeGuarded(pattern: string, base: RuleBase): boolean {
+  return [".git", ".outrider", ".claude"].some((name) => mayBeSame(pattern, join(base.root, name)));
 }
 
 /** Could both patterns (with `*` and `?`) be names of one file? `*` of a shell does not start a hidden name. */

@@ -215,8 +215,11 @@ export function lookingOf(program: Program): Looking | undefined {
   if (name === "cd" && !(rest.length <= 1 && rest.every((word) => word.kind === "exact" && word.text !== "-"))) return undefined;
   if (name === "command" && !(isPlain(rest[0]) && /^-[vV]$/.test(rest[0].text))) return undefined;
   if (name === "ps" && rest.length === 1 && isPlain(rest[0]) && /^a?u?x?(?:ww)?$/.test(rest[0].text)) return looksAtNothing;
-  return readLine(line, rest);
+  return readLine(line, rest, !tellsOptions.has(name));
 }
+
+/** Some of their options run or write; a pattern could match a file that is named like one. */
+const tellsOptions = new Set(["sort", "rg", "fd", "tree", "xxd", "file", "base64", "uniq", "hostname"]);
 
 /** By its bare name, or where the system keeps it: a program of the project may be called `ls` too. */
 export function isSystemName(word: ShellWord | undefined): boolean {
@@ -226,10 +229,10 @@ export function isSystemName(word: ShellWord | undefined): boolean {
   );
 }
 
-function readLine(line: Line | undefined, words: readonly ShellWord[]): Looking | undefined {
+function readLine(line: Line | undefined, words: readonly ShellWord[], loose: boolean): Looking | undefined {
   if (!line) return undefined;
   const [spec, kind, tree] = line;
-  const options = readOptions(words, optionSpec(`${spec} ${spec === "*" ? "" : colorless}`));
+  const options = readOptions(words, optionSpec(`${spec} ${spec === "*" ? "" : colorless}`), loose);
   if (!options) return undefined;
   const { operands, files, given } = options;
   const reach = (reads: readonly ShellWord[]): Looking => ({

@@ -23,6 +23,7 @@ export function readSed(words: Words): Looking | undefined {
 
 /** Addresses and commands that only print or change what is printed: no `e`, `w`, `r`, nor their flags of `s`. */
 export function isHarmlessSed(script: string): boolean {
+  if (hasSplitBrackets(script)) return false;
   let at = 0;
   const match = (pattern: RegExp): boolean => {
     pattern.lastIndex = at;
@@ -32,7 +33,6 @@ export function isHarmlessSed(script: string): boolean {
   };
   while (at < script.length) {
     if (match(/[\s;{}]+/y)) continue;
-    if (!bracketsClose(script.slice(at))) return false;
     match(/(?:\d+(?:~\d+)?|\$|\/(?:\\.|[^/\\\n])*\/I?)(?:\s*,\s*(?:[+~]?\d+|\$|\/(?:\\.|[^/\\\n])*\/I?))?\s*/y);
     match(/!\s*/y);
     if (match(/[pdDPgGhHxnNlzF=]/y)) continue;
@@ -46,17 +46,20 @@ export function isHarmlessSed(script: string): boolean {
   return true;
 }
 
-/** A delimiter in brackets ends a pattern for some versions of sed and not for others; where that matters, nothing is certain. */
-function bracketsClose(text: string): boolean {
-  const body = /^(?:[\d~$,+\s]*|[sy])([/|,#@:!~%])((?:\\[\s\S]|(?!\1)[^\\\n])*)/.exec(text)?.[2];
-  return body === undefined || !/\[\^?\]?[^\]]*$/.test(body.replace(/\\[\s\S]/g, ""));
+/** A delimiter in brackets ends a pattern for some versions of sed and not for others. */
+function hasSplitBrackets(script: string): boolean {
+  const plain = script.replace(/\\[\s\S]/g, "");
+  const delimiters = new Set(["/", ...[...plain.matchAll(/[sy]([|,#@:!~%])/g)].map(([, delimiter = "/"]) => delimiter)]);
+  return [...plain.matchAll(/\[\^?\]?([^\]]*)(?:\]|$)/g)].some(([, inside = ""]) =>
+    [...inside].some((letter) => delimiters.has(letter)),
+  );
 }
 
 /** `awk` whose program neither runs, writes, reads elsewhere nor shows the environment. */
 export function readAwk(words: Words): Looking | undefined {
   const options = readOptions(words, optionSpec("-F: -v: --field-separator: --assign:"));
   const [program, ...files] = options?.operands ?? [];
-  if (!isPlain(program) || /system|getline|ENVIRON|PROCINFO|[|>@]|\bclose\b|\bfflush\b/.test(program.text)) return undefined;
+  if (!isPlain(program) || /system|getline|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARG[VC]|[|>@]/.test(program.text)) return undefined;
   return { ...nothing, reads: files };
 }
 
@@ -117,7 +120,7 @@ export function readFind(words: Words): Looking | undefined {
         while (at < words.length && words[at]?.text !== ";" && !(words[at]?.text === "+" && words[at - 1]?.text === "{}"));
       } else if (findTests.has(text) || findFileTests.has(text) || /^-newer[aBcmt]{2}$/.test(text)) {
         const value = words[++at];
-        if (!value || value.splits) return undefined;
+        if (!value || value.splits || (value.kind === "glob" && !/\.\w+$/.test(value.text))) return undefined;
         if (findFileTests.has(text)) reads.push(value);
       } else if (!findFlags.has(text)) return undefined;
       continue;
@@ -145,7 +148,7 @@ export function readTest(words: Words): Looking | undefined {
       if (/^-[vR]$/.test(word.text) && next && !(isPlain(next) && /^\w+$/.test(next.text))) return undefined;
       continue;
     }
-    if (word.splits && word.kind === "open") return undefined;
+    if (word.splits || word.kind === "glob") return undefined;
     if (next && !(isPlain(next) && binaryTests.test(next.text))) return undefined;
   }
   return nothing;

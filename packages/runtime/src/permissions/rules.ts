@@ -1,5 +1,5 @@
 import { RuntimeError } from "../protocol/errors.ts";
-import { fixedPart, foldPath, guardOf, toAbsolutePattern } from "./paths.ts";
+import { fixedPart, foldPath, guardOf, isInside, toAbsolutePattern } from "./paths.ts";
 
 /** `Tool` or `Tool(pattern)`, as written by a person. */
 export type Rule = {
@@ -56,7 +56,8 @@ export function denies(rule: Rule, action: Action, base: RuleBase): boolean {
 /** Was the rule written for the guarded place this file is in, or does it only happen to reach there? */
 export function isWrittenFor(rule: Rule, action: Action, base: RuleBase): boolean {
   if (rule.pattern === undefined || (action.kind !== "look" && action.kind !== "edit")) return false;
-  return guardOf(fixedPart(toAbsolutePattern(rule.pattern, base)), action.kind, base) !== undefined;
+  const fixed = fixedPart(toAbsolutePattern(rule.pattern, base));
+  return !isInside(fixed, base.root) && guardOf(fixed, action.kind, base) !== undefined;
 }
 
 /** A rule that would allow exactly this. */

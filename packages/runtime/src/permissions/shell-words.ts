@@ -1,4 +1,4 @@
-import type { BraceExpansionPart, DoubleQuotedChild, ParameterExpansionPart, Word, WordPart } from "unbash";
+import type { BraceExpansionPart, DoubleQuotedChild, Word, WordPart } from "unbash";
 
 /** One word of a command after quote removal, as far as it is known without running anything. */
 export type ShellWord = {
@@ -108,16 +108,4 @@ function readBraces(part: BraceExpansionPart): Draft[] {
   const inner = /^\{([\w./:@%+=,-]*)\}$/.exec(part.text)?.[1];
   if (inner === undefined || !inner.includes(",") || inner.includes("..")) return [openBare];
   return inner.split(",").map((text) => ({ ...emptyDraft, text }));
-}
-
-/** `${x@P}` runs its value, `${!x}` and computed subscripts evaluate it: what is inside cannot be seen. */
-export function isOpaqueExpansion(part: ParameterExpansionPart): boolean {
-  const { prefix, index, operation } = part;
-  if (prefix === "!") return true;
-  if (index && !/^(?:\d+|@|\*)$/.test(index.text)) return true;
-  if (!operation) return false;
-  if (operation.type === "Transform") return !/^[QULu]$/.test(operation.operand.text);
-  if (operation.type === "Slice")
-    return ![operation.offset, operation.length].every((word) => !word || /^\s*-?\d+\s*$/.test(word.text));
-  return operation.type === "Unknown" || operation.type === "Names";
 }

@@ -8,7 +8,8 @@ import {
   type SyntaxNode,
   type Word,
 } from "unbash";
-import { exactWord, type Bindings, isOpaqueExpansion, isPlain, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
+import { deepestParenthesis, isNumber, isOpaqueExpansion, maySet } from "./shell-syntax.ts";
+import { type Bindings, exactWord, isPlain, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
 import { findInner, type Inner } from "./wrappers.ts";
 
 /** Directories a command may be in: each a chain of `cd` operands from where it started. Undefined: cannot be told. */
@@ -53,10 +54,12 @@ const maxLength = 100_000;
 const maxPrograms = 1_000;
 const maxDepth = 24;
 const maxPlaces = 8;
+const maxParentheses = 100;
 
 /** The programs a bash command line would run, at any depth, and the files its redirections touch. Runs nothing, never throws. */
 export function parseCommand(text: string): ParsedCommand {
   if (text.length > maxLength) return { ...nothing, tooLarge: true, reason: `it is longer than ${maxLength} characters` };
+  if (deepestParenthesis(text) > maxParentheses) return { ...nothing, tooLarge: true, reason: "it is nested too deeply" };
   const walk = new Walk();
   try {
     walk.script(text);
@@ -215,7 +218,8 @@ class Walk {
     for (const word of node.wordlist ?? []) this.#visit(word);
     const values = (node.wordlist ?? []).flatMap((word) => readWord(word, this.#bindings));
     const known = node.type === "For" && node.wordlist !== undefined && values.length > 0 && values.length <= 16;
-    if (!known || values.some((word) => word.kind === "open" || word.tilde)) return this.#loop(node.body, undefined);
+    if (!known || values.some((word) => word.kind === "open" || word.tilde) || maySet(node.body, node.name.value))
+      return this.#loop(node.body, undefined);
     for (const value of values) this.#loop(node.body, { name: node.name.value, value });
   }
 
@@ -249,6 +253,7 @@ class Walk {
       return;
     }
     if (!node.name) {
+      if (settings.some(({ name }) => name === "IFS")) this.doubt("it sets IFS, by which words are split");
       this.#settings.push(...settings.map((setting) => ({ ...setting, exported: false })));
       return;
     }
@@ -324,11 +329,13 @@ class Walk {
         return [this.#program(inner.words, inner.settings ?? []) ?? []].flat();
       case "script": {
         // What the script runs is collected apart from its surroundings, then listed as inside.
-        const { places, programs } = { places: this.#places, programs: this.#programs };
+        const { places, programs, bindings } = { places: this.#places, programs: this.#programs, bindings: this.#bindings };
         this.#programs = [];
+        this.#bindings = new Map();
         this.script(inner.text);
         const found = this.#programs;
         this.#programs = programs;
+        this.#bindings = bindings;
         if (!inner.sameShell) this.#places = places;
         return found;
       }
@@ -355,10 +362,6 @@ function union(first: Places, second: Places): Places {
   if (first === second || first === undefined || second === undefined) return first === second ? first : undefined;
   const all = [...first, ...second.filter((chain) => !first.includes(chain))];
   return all.length > maxPlaces ? undefined : all;
-}
-
-function isNumber(word: Word): boolean {
-  return /^-?\d+$/.test(word.text) || /^"?\$[#?]"?$/.test(word.text);
 }
 
 function isHarmlessShopt(words: readonly ShellWord[]): boolean {

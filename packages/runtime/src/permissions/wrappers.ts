@@ -1,6 +1,7 @@
 import { splitGit } from "./git-commands.ts";
+import { isLanguage, isObscure, isShell, isTold } from "./interpreters.ts";
 import type { Setting } from "./shell.ts";
-import { isPlain, type ShellWord, unknownWord } from "./shell-words.ts";
+import { isPlain, mayBeOption, type ShellWord, unknownWord } from "./shell-words.ts";
 
 /** What a program would run in turn. */
 export type Inner =
@@ -28,9 +29,9 @@ type Words = readonly ShellWord[];
 export function findInner(name: string, words: Words): Inner[] {
   const simple = Object.hasOwn(simpleWrappers, name) ? simpleWrappers[name] : undefined;
   if (simple) return throughOptions(words, simple);
-  if (shells.test(name)) return ofShell(words);
-  if (interpreters.test(name)) return ofInterpreter(name, words);
-  if (obscureWrappers.has(name)) return [obscure(name, words)];
+  if (isShell(name)) return ofShell(words);
+  if (isLanguage(name)) return ofInterpreter(name, words);
+  if (isObscure(name)) return [obscure(name, words)];
   switch (name) {
     case "env":
       return ofEnv(words);
@@ -53,13 +54,24 @@ export function findInner(name: string, words: Words): Inner[] {
       return words.some((word) => !isPlain(word) || /system|getline|[|@]/.test(word.text)) ? [obscure("awk", words, false)] : [];
     case "let":
       return [{ type: "hidden", reason: "let computes" }];
+    case "declare":
+    case "typeset":
+    case "local":
+    case "export":
+    case "readonly":
+    case "read":
+    case "unset":
+    case "printf":
+    case "test":
+    case "[":
+      return words.some((word) => /\[.*[$`]/s.test(word.text)) ? [{ type: "hidden", reason: `${name} may evaluate a word` }] : [];
     case "mapfile":
     case "readarray":
     case "bind":
     case "complete":
       return words.slice(1).every((word) => isPlain(word) && !/^-.*[CxF]/.test(word.text)) ? [] : [obscure(name, words)];
     default:
-      return [];
+      return words.some((word) => isTold(name, word.text)) ? [obscure(name, words)] : [];
   }
 }
 
@@ -108,34 +120,6 @@ const simpleWrappers: Readonly<Record<string, Options>> = {
   toybox: wrapper("", "", { transparent: false }),
 };
 
-const shells = /^r?(?:ba|da|z|k|a|mk|c|tc|fi)?sh$/;
-const interpreters =
-  /^(?:python[\d.]*|pypy3?|node|nodejs|deno|bun|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|luajit|Rscript|osascript|pwsh|tclsh)$/;
-
-/** Runs code or commands that are given to it: whoever allows it has allowed those. */
-export function isInterpreter(name: string): boolean {
-  return shells.test(name) || interpreters.test(name) || obscureWrappers.has(name);
-}
-
-/** Interpreters and wrappers: a rule that allows one of these with any words allows everything. */
-export function runsAnything(name: string): boolean {
-  return (
-    isInterpreter(name) ||
-    Object.hasOwn(simpleWrappers, name) ||
-    /^(?:env|eval|xargs|watch|source|\.|[gmn]?awk|find|make|npx|bunx|uvx|pipx|docker|podman)$/.test(name)
-  );
-}
-
-const obscureWrappers: ReadonlySet<string> = new Set(
-  (
-    "parallel ssh mosh su runuser gosu su-exec pkexec setpriv capsh chroot unshare nsenter bwrap firejail proot fakeroot fakechroot " +
-    "systemd-run start-stop-daemon daemonize run-parts flock taskset chrt numactl prlimit cpulimit strace ltrace valgrind gdb perf " +
-    "script expect unbuffer rlwrap xvfb-run dbus-run-session faketime torsocks proxychains proxychains4 ssh-agent tini dumb-init " +
-    "chpst softlimit entr inotifywait nodemon screen tmux at batch crontab ld.so ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 " +
-    "hyperfine doas.sh caffeinate sg newgrp rsh rlogin socat nc ncat netcat vim vi nvim ex view emacs nano ed"
-  ).split(" "),
-);
-
 function throughOptions(words: Words, options: Options): Inner[] {
   let at = skipOptions(words, 1, options);
   const asks = words[0]?.text === "command" && isPlain(words[1]) && /^-[pvV]*[vV]$/.test(words[1].text);
@@ -147,6 +131,7 @@ function throughOptions(words: Words, options: Options): Inner[] {
     settings.push(setting);
   }
   at += options.operands;
+  if (!isFixed(words.slice(1, at))) return [obscure(words[0]?.text ?? "", words)];
   return at < words.length ? [{ type: "program", words: words.slice(at), at, settings, transparent: options.transparent }] : [];
 }
 
@@ -174,8 +159,14 @@ function skipOptions(words: Words, from: number, { flags, valued, long }: Option
   return at;
 }
 
+/** None of these words can turn out to be several, another option, or nothing. */
+function isFixed(words: Words): boolean {
+  return words.every((word) => isPlain(word) || (!word.splits && word.kind !== "glob" && /^[^-=][^=]*=/.test(word.text)));
+}
+
 function settingOf(word: ShellWord | undefined): Setting | undefined {
-  const name = /^([A-Za-z_]\w*)=/.exec(word?.text ?? "")?.[1];
+  // `env` takes whatever holds an `=` for a variable.
+  const name = /^([^=]*)=/s.exec(word?.text ?? "")?.[1];
   return word === undefined || name === undefined
     ? undefined
     : { name, value: { ...word, text: word.text.slice(name.length + 1) }, exported: true };
@@ -192,6 +183,7 @@ function ofEnv(words: Words): Inner[] {
     settings.push(setting);
   }
   // Elsewhere, relative paths would mean other files.
+  if (!isFixed(words.slice(1, next))) return [obscure("env", words)];
   const moved = words.slice(1, at).some((word) => /^-[^-]*C|^--chdir/.test(word.text));
   if (moved) return [obscure("env", words)];
   return next < words.length ? [{ type: "program", words: words.slice(next), at: next, settings, transparent: true }] : [];
@@ -223,11 +215,18 @@ function ofShell(words: Words): Inner[] {
     if (!operand) return [];
     if (!isPlain(operand))
       return [{ type: "hidden", reason: "the code for a shell is not written out", scripts: [operand.text] }];
+    if (!/bash$/.test(words[0]?.text ?? "") && !readsAlike(operand.text))
+      return [{ type: "hidden", reason: "shells disagree about the code", scripts: [operand.text] }];
     return [{ type: "script", text: operand.text, sameShell: false, transparent: true }];
   }
   if (!operand || /^\/dev\/(?:stdin|fd\/)/.test(operand.text))
     return [{ type: "hidden", reason: "a shell reads its commands from its input" }];
   return isPlain(operand) ? [] : [{ type: "hidden", reason: "the script for a shell is not written out" }];
+}
+
+/** Means the same to bash and to the smaller shells that are called sh. */
+function readsAlike(script: string): boolean {
+  return !/\$['"]|\[\[|\(\(|[<>]\(|<<<|&>|\|&|[{}\\`]|\b(?:function|select|coproc|time)\b/.test(script);
 }
 
 function ofInterpreter(name: string, words: Words): Inner[] {
@@ -271,7 +270,7 @@ const xargsOptions = wrapper("0rtpxo", "InPLdaEs", {
 
 function ofXargs(words: Words): Inner[] {
   const at = skipOptions(words, 1, xargsOptions);
-  if (at === undefined) return [obscure("xargs", words)];
+  if (at === undefined || !isFixed(words.slice(1, at))) return [obscure("xargs", words)];
   if (at >= words.length) return [];
   const marker = replaceMarker(words.slice(1, at));
   const more: ShellWord = { ...unknownWord, splits: true };
@@ -290,12 +289,12 @@ function replaceMarker(options: Words): string | undefined {
 
 /** `-exec` and its kin; `{}` is some path below where the search starts. */
 function ofFind(words: Words): Inner[] {
-  const found: Inner[] = [];
+  const found: Inner[] = words.slice(1).some((word) => word.kind === "open" && mayBeOption(word)) ? [obscure("find", words)] : [];
   const start = words.slice(1).find((word) => !/^-[HLP]$/.test(word.text));
   const below: ShellWord =
     start && !mayStartExpression(start)
-      ? { ...start, kind: "glob", text: `${start.text}/*` }
-      : { ...unknownWord, kind: "glob", text: "./*" };
+      ? { ...start, kind: "glob", text: `${start.text}/**` }
+      : { ...unknownWord, kind: "glob", text: "./**" };
   for (let at = 1; at < words.length; at++) {
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(words[at]?.text ?? "")) continue;
     let end = at + 1;
@@ -322,8 +321,10 @@ function ofWatch(words: Words): Inner[] {
     long: ["--interval=", "--differences", "--errexit", "--chgexit", "--no-title", "--color"],
   });
   const at = skipOptions(words, 1, options);
-  if (at === undefined) return [obscure("watch", words)];
-  return at < words.length ? [joined(words.slice(at), false)] : [];
+  if (at === undefined || !isFixed(words.slice(1, at))) return [obscure("watch", words)];
+  if (at >= words.length) return [];
+  const script = joined(words.slice(at), false);
+  return script.type !== "script" || readsAlike(script.text) ? [script] : [obscure("watch", words)];
 }
 
 function joined(words: Words, sameShell: boolean): Inner {
@@ -334,7 +335,7 @@ function joined(words: Words, sameShell: boolean): Inner {
 /** Commands that git is given to run. */
 function ofGit(words: Words): Inner[] {
   const call = splitGit(words.slice(1));
-  if (!call) return [];
+  if (!call) return [{ type: "hidden", reason: "git is called in a way that cannot be told" }];
   const scripts: string[] = [];
   words.forEach((word, index) => {
     const next = words[index + 1]?.text ?? "";

@@ -1,0 +1,59 @@
+const shells = /^r?(?:ba|da|z|k|a|mk|c|tc|fi)?sh$/;
+const languages =
+  /^(?:python[\d.]*|pypy3?|node|nodejs|deno|bun|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|luajit|Rscript|osascript|pwsh|tclsh)$/;
+
+export function isShell(name: string): boolean {
+  return shells.test(name);
+}
+
+export function isLanguage(name: string): boolean {
+  return languages.test(name);
+}
+
+/** Runs other programs in ways that are not followed: elsewhere, later, inside something, or from within an editor. */
+export function isObscure(name: string): boolean {
+  return obscure.has(name);
+}
+
+/** Runs code or commands that are given to it: whoever allows it has allowed those. */
+export function isInterpreter(name: string): boolean {
+  return isShell(name) || isLanguage(name) || isObscure(name);
+}
+
+/** Is this word an option by which a program of another purpose runs a program? */
+export function isTold(name: string, word: string): boolean {
+  return Object.hasOwn(executing, name) && executing[name]?.test(word) === true;
+}
+
+/** A rule that allows one of these with any words allows everything. */
+export function runsAnything(name: string): boolean {
+  return isInterpreter(name) || carriers.test(name);
+}
+
+const carriers =
+  /^(?:command|builtin|exec|nohup|nice|ionice|setsid|stdbuf|time|timeout|sudo|doas|busybox|toybox|env|eval|xargs|watch|source|\.|[gmn]?awk|find|make|npx|bunx|uvx|pipx|docker|podman)$/;
+
+const obscure: ReadonlySet<string> = new Set(
+  (
+    "parallel ssh mosh su runuser gosu su-exec pkexec setpriv capsh chroot unshare nsenter bwrap firejail proot fakeroot fakechroot " +
+    "systemd-run start-stop-daemon daemonize run-parts flock taskset chrt numactl prlimit cpulimit strace ltrace valgrind gdb perf " +
+    "script expect unbuffer rlwrap xvfb-run dbus-run-session faketime torsocks proxychains proxychains4 ssh-agent tini dumb-init " +
+    "chpst softlimit entr inotifywait nodemon screen tmux at batch crontab ld.so ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 " +
+    "hyperfine caffeinate sg newgrp rsh rlogin socat nc ncat netcat vim vi nvim ex view emacs nano ed"
+  ).split(" "),
+);
+
+const executing: Readonly<Record<string, RegExp>> = {
+  fd: /^(?:-[xX]|--exec)/,
+  rg: /^--(?:pre|hostname-bin)(?:=|$)/,
+  tar: /^(?:-I|--(?:to-c|checkpoint-a|use-c|rsh-c|info-s|new-v))/,
+  sort: /^--comp/,
+  gcc: /^-wrapper/,
+  "g++": /^-wrapper/,
+  cc: /^-wrapper/,
+  man: /^(?:-[PH]|--(?:pager|html))/,
+  rsync: /^(?:-e|--rsh)/,
+  go: /^-(?:exec|toolexec)/,
+  zip: /^(?:-TT|--unzip)/,
+  tcpdump: /^-z/,
+};

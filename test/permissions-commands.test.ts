@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import type { PermissionMode } from "../packages/runtime/src/protocol/permission.ts";
+import { decide } from "../packages/runtime/src/permissions/decide.ts";
+import type { Decision, Policy } from "../packages/runtime/src/permissions/policy.ts";
+import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
+
+type Row = [command: string, expected: string, allow: string[], deny: string[], mode?: PermissionMode];
+
+function policyOf(allow: string[], deny: string[], mode: PermissionMode = "default"): Policy {
+  const toRules = (texts: string[]) => texts.map((text) => parseRule(text));
+  const base = { root: "/repo/proj", home: "/home/me" };
+  return { mode, allow: toRules(allow), ask: [], deny: toRules(deny), base, readable: [], trusted: true };
+}
+
+function judge([command, , allow, deny, mode]: Row): Promise<Decision> {
+  return decide(policyOf(allow, deny, mode), [{ tool: "Bash", kind: "run", resource: command }]);
+}
+
+async function differences(rows: readonly Row[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const row of rows) {
+    const { effect, reason } = await judge(row);
+    if (effect !== row[1]) found.push(`${JSON.stringify(row).slice(0, 200)}: ${effect}, ${reason}`);
+  }
+  return found;
+}
+
+const { lookers, doers, ruled } = JSON.parse(
+  readFileSync(join(process.env["OUTRIDER_ROOT"] ?? process.cwd(), "test/fixtures/commands.json"), "utf8"),
+) as { lookers: string[]; doers: string[]; ruled: Row[] }; // our own file
+
+/** Beyond what is looked at: forbidden where rules forbid something, asked about elsewhere. */
+const oversized: Row[] = [
+  [`${"env ".repeat(200)}rm x`, "deny", ["Bash(*)"], ["Bash(rm:*)"]],
+  [`echo ${"a".repeat(200_000)}`, "deny", ["Bash(*)"], ["Bash(rm:*)"]],
+  [`echo ${"a".repeat(200_000)}`, "ask", ["Bash(echo:*)"], []],
+  [`${"$(".repeat(500)}rm${")".repeat(500)}`, "deny", ["Bash(*)"], ["Bash(rm:*)"]],
+];
+
+describe("a command", () => {
+  it("that only looks at the project is not asked about", async () => {
+    assert.deepEqual(await differences(lookers.map((command) => [command, "allow", [], []])), []);
+  });
+
+  it("that may do more is asked about", async () => {
+    assert.deepEqual(await differences(doers.map((command) => [command, "ask", [], []])), []);
+  });
+
+  it("is allowed when every part is, and forbidden when one part is", async () => {
+    assert.deepEqual(await differences([...ruled, ...oversized]), []);
+  });
+
+  it("is forbidden however the program is written or started", async () => {
+    const ways = [
+      "rm y",
+      "cd x && rm y",
+      "ls; rm y",
+      "ls | rm y",
+      "echo $(rm y)",
+      "echo `rm y`",
+      "A=1 rm y",
+      "(rm y)",
+      "ls\nrm y",
+      "! rm y",
+    ];
+    assert.deepEqual(await differences(ways.map((command) => [command, "deny", [], ["Bash(rm:*)"], "bypassPermissions"])), []);
+  });
+
+  it("needs no question for git in a trusted project only", async () => {
+    const action = { tool: "Bash", kind: "run", resource: "git status" } as const;
+    assert.equal((await decide({ ...policyOf([], []), trusted: false }, [action])).effect, "ask");
+    assert.equal((await decide({ ...policyOf(["Bash(git status:*)"], []), trusted: false }, [action])).effect, "allow");
+  });
+
+  it("starts where the last one ended", async () => {
+    const action = { tool: "Bash", kind: "run", resource: "cat ../.env", cwd: "/repo/proj/src" } as const;
+    assert.equal((await decide(policyOf([], []), [action])).effect, "allow");
+    assert.equal((await decide(policyOf([], ["Read(./.env)"]), [action])).effect, "deny");
+    assert.equal((await decide(policyOf([], []), [{ ...action, cwd: "/repo/proj" }])).effect, "ask");
+  });
+
+  it("is judged by where links lead", async () => {
+    const root = await realpath(await mkdtemp(join(tmpdir(), "outrider-links-")));
+    try {
+      await mkdir(join(root, "src"));
+      await writeFile(join(root, ".env"), "");
+      await symlink("/etc", join(root, "out"));
+      await symlink("../.env", join(root, "src/notes.txt"));
+      const policy: Policy = { ...policyOf([], ["Read(./.env)"], "acceptEdits"), base: { root, home: undefined } };
+      const rows: [string, string][] = [
+        ["cat src/a", "allow"],
+        ["cat src/notes.txt", "deny"],
+        ["cat out/passwd", "ask"],
+        ["cat src/../out/../etc/passwd", "ask"],
+        ["cd out && cat passwd", "ask"],
+        ["cd out && cat ../x", "ask"],
+        ["echo x > out/x", "ask"],
+        ["echo x > src/x", "allow"],
+        ["cp src/a out/b", "ask"],
+      ];
+      for (const [resource, expected] of rows) {
+        const { effect, reason } = await decide(policy, [{ tool: "Bash", kind: "run", resource }], resolveExisting);
+        assert.equal(effect, expected, `${resource}: ${reason}`);
+      }
+    } finally {
+      await rm(root, { recursive: true });
+    }
+  });
+});
+
+async function resolveExisting(path: string): Promise<string> {
+  const parent = join(path, "..");
+  return realpath(path).catch(async () =>
+    path === parent ? path : join(await resolveExisting(parent), path.slice(parent.length)),
+  );
+}
