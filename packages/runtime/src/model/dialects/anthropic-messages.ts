@@ -14,6 +14,7 @@ import { type ErrorCode, RuntimeError } from "../../protocol/errors.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts";
 import type { ModelEvent, ModelRequest } from "../model.ts";
+import { isObject, numberIn, parseJson, stringIn } from "./json-fields.ts";
 
 const dialectId = "anthropic-messages";
 
@@ -432,30 +433,8 @@ function broken(what: string): RuntimeError {
 
 // ------------------------------------------------------------------------------------------------------- JSON
 
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue; // what JSON.parse answers is JSON
-  } catch {
-    return undefined; // no JSON text stands for undefined
-  }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function objectIn(payload: JsonObject, name: string): JsonObject {
   const value = payload[name];
   if (isObject(value)) return value;
   throw broken(`lacks "${name}": ${excerpt(JSON.stringify(payload))}`);
-}
-
-function stringIn(object: JsonObject, name: string): string {
-  const value = object[name];
-  return typeof value === "string" ? value : "";
-}
-
-function numberIn(object: JsonObject, name: string): number | undefined {
-  const value = object[name];
-  return typeof value === "number" ? value : undefined;
 }

@@ -17,6 +17,7 @@ import { type ErrorCode, RuntimeError } from "../../protocol/errors.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts";
 import type { Effort, ModelEvent, ModelRequest, ToolDefinition } from "../model.ts";
+import { isObject, numberIn, parseJson, stringIn } from "./json-fields.ts";
 
 const dialectId = "gemini";
 
@@ -510,28 +511,4 @@ function isDailyQuota(detail: JsonObject): boolean {
 function retryDelayIn(details: readonly JsonObject[]): number | undefined {
   const seconds = details.map((detail) => /^(\d+(?:\.\d+)?)s$/.exec(stringIn(detail, "retryDelay"))?.[1]).find(Boolean);
   return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1_000);
-}
-
-// ------------------------------------------------------------------------------------------------------- JSON
-
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue; // what JSON.parse answers is JSON
-  } catch {
-    return undefined; // no JSON text stands for undefined
-  }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function stringIn(object: JsonObject, name: string): string {
-  const value = object[name];
-  return typeof value === "string" ? value : "";
-}
-
-function numberIn(object: JsonObject, name: string): number | undefined {
-  const value = object[name];
-  return typeof value === "number" ? value : undefined;
 }

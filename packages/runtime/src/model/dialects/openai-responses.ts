@@ -16,6 +16,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt } from "../http-error.ts";
 import type { Effort, ModelEvent, ModelRequest } from "../model.ts";
+import { isObject, numberIn, parseJson, stringIn } from "./json-fields.ts";
 import { openAIStreamError } from "./openai-errors.ts";
 
 const dialectId = "openai-responses";
@@ -539,18 +540,6 @@ function parsePayload(data: string): JsonObject {
   throw broken(`is no JSON object: ${excerpt(data)}`);
 }
 
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue; // what JSON.parse answers is JSON
-  } catch {
-    return undefined; // no JSON text stands for undefined
-  }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function objectIn(payload: JsonObject, name: string): JsonObject {
   const value = payload[name];
   if (isObject(value)) return value;
@@ -560,14 +549,4 @@ function objectIn(payload: JsonObject, name: string): JsonObject {
 function listIn(object: JsonObject, name: string): JsonObject[] {
   const value = object[name];
   return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function stringIn(object: JsonObject, name: string): string {
-  const value = object[name];
-  return typeof value === "string" ? value : "";
-}
-
-function numberIn(object: JsonObject, name: string): number | undefined {
-  const value = object[name];
-  return typeof value === "number" ? value : undefined;
 }
