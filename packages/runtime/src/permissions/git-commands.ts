@@ -1,6 +1,6 @@
 import { optionSpec, readOptions } from "./option-spec.ts";
 import type { Looking } from "./read-only-commands.ts";
-import { isPlain, type ShellWord } from "./shell-words.ts";
+import { isPlain, mayBeOption, type ShellWord } from "./shell-words.ts";
 
 type Words = readonly ShellWord[];
 
@@ -160,7 +160,7 @@ export function gitRisk(words: Words, from: number): string | undefined {
     if (word.kind !== "exact") {
       if (isPlain(previous) && takesText.test(previous.text) && !word.splits) continue;
       if (isPlain(previous) && previous.text === "--") break;
-      if (word.splits || word.text === "" || word.text.startsWith("-")) return "an option of git is not written out";
+      if (mayBeOption(word)) return "an option of git is not written out";
       continue;
     }
     if (word.text === "--") break;

@@ -1,4 +1,4 @@
-import { forEachChild, type ParameterExpansionPart, type SyntaxNode, type Word } from "unbash";
+import { type Command, forEachChild, type ParameterExpansionPart, type SyntaxNode, type Word } from "unbash";
 
 /** `${x@P}` runs its value, `${!x}` and computed subscripts evaluate it: what is inside cannot be seen. */
 export function isOpaqueExpansion(part: ParameterExpansionPart): boolean {
@@ -42,4 +42,10 @@ export function deepestParenthesis(text: string): number {
     else if (letter === ")" && depth > 0) depth--;
   }
   return deepest;
+}
+
+/** A word right behind another, or behind the target of a redirection, was one word with it. */
+export function hasTornWord(command: Command): boolean {
+  const words = [...command.prefix, ...(command.name ? [command.name] : []), ...command.suffix];
+  return words.some((word, index) => word.type === "Word" && index > 0 && words[index - 1]?.end === word.pos);
 }

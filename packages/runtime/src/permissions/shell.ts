@@ -8,7 +8,7 @@ import {
   type SyntaxNode,
   type Word,
 } from "unbash";
-import { deepestParenthesis, isNumber, isOpaqueExpansion, maySet } from "./shell-syntax.ts";
+import { deepestParenthesis, hasTornWord, isNumber, isOpaqueExpansion, maySet } from "./shell-syntax.ts";
 import { type Bindings, exactWord, isPlain, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
 import { findInner, type Inner } from "./wrappers.ts";
 
@@ -246,6 +246,8 @@ class Walk {
 
   #visitCommand(node: Command): void {
     this.#children(node);
+    // The parser takes `A=<(x) y` apart as `A= <(x) y`; bash runs y.
+    if (hasTornWord(node)) this.doubt("a substitution is part of a word");
     const settings = node.prefix.filter((part) => part.type === "Assignment").map((part) => this.#setting(part, true));
     if (settings.some(({ value }) => value && /[^\P{Cc}\t\n]/u.test(value.text))) {
       // Readers disagree where such a line ends: nothing is said about the rest of it.
@@ -257,8 +259,6 @@ class Walk {
       this.#settings.push(...settings.map((setting) => ({ ...setting, exported: false })));
       return;
     }
-    // The parser takes `A=<(x) y` apart as `A= <(x) y`, where bash runs y.
-    if (node.name.parts?.[0]?.type === "ProcessSubstitution") this.doubt("the name of a program is not written out");
     const words = [node.name, ...node.args].flatMap((argument) => this.#argument(argument));
     const program = this.#program(words, settings);
     if (program) this.#programs.push(program);

@@ -289,7 +289,9 @@ function replaceMarker(options: Words): string | undefined {
 
 /** `-exec` and its kin; `{}` is some path below where the search starts. */
 function ofFind(words: Words): Inner[] {
-  const found: Inner[] = words.slice(1).some((word) => word.kind === "open" && mayBeOption(word)) ? [obscure("find", words)] : [];
+  const found: Inner[] = words.slice(1).some((word) => word.kind !== "exact" && mayBeOption(word))
+    ? [obscure("find", words)]
+    : [];
   const start = words.slice(1).find((word) => !/^-[HLP]$/.test(word.text));
   const below: ShellWord =
     start && !mayStartExpression(start)
