@@ -111,6 +111,8 @@ class Walk {
     if (text.includes("\0")) this.doubt("it holds a NUL character");
     // Bash expands what stands inside arithmetic whatever the quotes; only plain numbers are certain.
     if (text.replace(/\$\(\([\d\s+\-*/%()<>=!&|^~,]*\)\)/g, "").includes("((")) this.doubt("it computes with ((…))");
+    // The parser starts a comment behind `<(x)`; bash goes on with the word.
+    if (text.includes(")#") && /[<>]\(/.test(text)) this.doubt("a substitution is part of a word");
     this.#visit(parse(text));
   }
 
