@@ -53,6 +53,32 @@ export interface AgentEvents {
   };
   "permission.requested": { requestId: string; callId: string; tool: string; input: unknown; reason: string };
   "permission.resolved": { requestId: string; callId: string; decision: "allow" | "deny"; by: "policy" | "user"; reason: string };
+  /** The verdict on a call, after hooks, rules, mode and whoever was asked; `source` is the file or flag the rule was written in. */
+  "permission.decided": {
+    callId: string;
+    tool: string;
+    effect: "allow" | "deny";
+    by: "rule" | "mode" | "hook" | "user" | "policy" | "grant";
+    reason: string;
+    rule?: string;
+    source?: string;
+  };
+  /** One run of one hook; `background` ones may end after their turn. */
+  "hook.started": { hookId: string; event: HookEventName; name: string; callId?: string; background: boolean };
+  "hook.ended": {
+    hookId: string;
+    event: HookEventName;
+    name: string;
+    callId?: string;
+    /** `blocked`: it said no. `failed` and `timeout`: it could not say anything, and `onFailure` decided. */
+    status: "ok" | "blocked" | "failed" | "timeout" | "cancelled";
+    exitCode?: number;
+    stdout: string;
+    stderr: string;
+    durationMs: number;
+  };
+  /** Settings of a project nobody has said to trust, left out because they would run something or loosen something. */
+  "settings.ignored": { items: string[]; hint: string };
   "context.updated": { usedTokens: number; maxTokens: number };
   "warning.raised": { message: string };
   /** Always the last event of its turn; everything before it is stored. */
@@ -60,12 +86,32 @@ export interface AgentEvents {
   "session.ended": { reason: string };
 }
 
+export type HookEventName =
+  | "PreToolUse"
+  | "PostToolUse"
+  | "UserPromptSubmit"
+  | "SessionStart"
+  | "SessionEnd"
+  | "Stop"
+  | "SubagentStart"
+  | "SubagentStop"
+  | "PreCompact"
+  | "PostCompact"
+  | "PermissionRequest"
+  | "Notification"
+  | "WorktreeCreate"
+  | "WorktreeRemove";
+
 export type SessionFacts = {
   cwd: string;
   model: ModelRef;
   tools: string[];
   permissionMode: PermissionMode;
   version: string;
+  /** Where settings came from: `user`, `project`, `local`, `flag`; absent in records of older versions. */
+  settingSources?: string[];
+  /** What boxes commands in; absent when nothing does. */
+  sandbox?: string;
 };
 
 export type EventType = keyof AgentEvents;
