@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { forbids, forbidsText, isWholeCommand, wordsAllowed } from "./command-rules.ts";
 import { type Target, targetsOf } from "./command-paths.ts";
 import { ask, decideOne, planDenies } from "./decide.ts";
@@ -26,7 +27,13 @@ export async function decideCommand(policy: Policy, action: Action, resolve: Res
 const onlyLooks: Decision = { effect: "allow", reason: "It only looks at the project" };
 
 type Use = { readonly kind: "look" | "edit"; readonly target: Target; readonly decision: Decision };
-type Files = { readonly looking: Looking | undefined; readonly uses: readonly Use[]; readonly conflict: string | undefined };
+type Files = {
+  readonly looking: Looking | undefined;
+  readonly uses: readonly Use[];
+  readonly conflict: string | undefined;
+  /** Why the configuration it obeys is not to be obeyed. */
+  readonly distrust: string | undefined;
+};
 
 class Question {
   readonly #policy: Policy;
@@ -70,9 +77,24 @@ class Question {
         words.filter((word) => word.text !== "-").map((word) => ({ word, places }));
       const uses = files ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))] : [];
       if (this.#against.length > 0) await this.#searchNames(program, { looking, find: (use) => targetsOf(use, ground) });
-      this.#files.set(program, { looking, uses, conflict: files ? this.#conflict(files, uses) : undefined });
+      const repository = looking?.repository;
+      const distrust = repository && (await this.#distrust(await targetsOf({ word: repository, places }, ground)));
+      this.#files.set(program, { looking, uses, conflict: files ? this.#conflict(files, uses) : undefined, distrust });
     }
     this.#redirections = [...(await usesOf(this.#parsed.reads, "look")), ...(await usesOf(this.#parsed.writes, "edit"))];
+  }
+
+  /** A repository can make a git that only looks run programs: the project's own may when it is trusted, others never. */
+  async #distrust(folders: readonly Target[]): Promise<string | undefined> {
+    const { trusted, inspectRepository, base } = this.#policy;
+    if (!inspectRepository) return trusted ? undefined : "git obeys the configuration of a project that is not trusted";
+    for (const folder of folders) {
+      if (!folder || folder.pattern) return "it cannot be told which repository git would use";
+      const { directory, executor } = await inspectRepository(folder.path);
+      if (executor !== undefined && !(trusted && directory === join(base.root, ".git")))
+        return `git would obey ${executor}, which is not trusted`;
+    }
+    return undefined;
   }
 
   #use(kind: "look" | "edit", target: Target): Use {
@@ -248,9 +270,7 @@ class Question {
       return this.#firstObjection(program.inside, { allow, used }) ?? this.#fileObjection(program, false);
     }
     if (!looking) return `no rule allows ${program.name || "it"}`;
-    if (looking.needsTrust && !this.#policy.trusted)
-      return `${program.name} obeys the configuration of a project that is not trusted`;
-    return this.#fileObjection(program, false);
+    return this.#files.get(program)?.distrust ?? this.#fileObjection(program, false);
   }
 
   #firstObjection(programs: readonly Program[], by: { allow: readonly Rule[]; used: Set<Rule> | undefined }): string | undefined {
@@ -319,7 +339,7 @@ function settingRisk(program: Program): string | undefined {
 const lookAround = new Set(["ls", "find", "rg", "fd", "tree", "du", "grep"]);
 
 function withFolder(program: Program, looking: Looking): Looking {
-  const implied = looking.needsTrust || (lookAround.has(program.name) && looking.reads.length === 0);
+  const implied = looking.repository !== undefined || (lookAround.has(program.name) && looking.reads.length === 0);
   return implied ? { ...looking, reads: [...looking.reads, exactWord(".")] } : looking;
 }
 
@@ -337,7 +357,6 @@ function filesByGuess(program: Program): Looking | undefined {
     reads: kind === "look" ? operands : [],
     writes: kind === "edit" ? operands : [],
     tree: tree ? "all" : "no",
-    needsTrust: false,
   };
 }
 

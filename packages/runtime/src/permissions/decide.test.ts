@@ -136,6 +136,39 @@ describe("a permission decision", () => {
     assert.equal(await effect(fetchPage("https://example.org.evil.net/"), "default", { allow }), "ask");
   });
 
+  it("sees forbidden commands that a shell is given on its input", async () => {
+    const commands = [
+      "bash <<< 'rm x'",
+      "bash -s << END\nls\nrm x\nEND",
+      "echo 'rm x' | sh",
+      "printf 'ls\\nrm x' | sudo bash",
+      "echo rm x | bash",
+    ];
+    for (const command of commands)
+      assert.equal(await effect(run(command), "bypassPermissions", { deny: ["Bash(rm:*)"] }), "deny", command);
+    assert.equal(await effect(run("bash <<< 'ls'"), "default", { deny: ["Bash(rm:*)"] }), "ask");
+  });
+
+  it("lets git look where nothing in the repository can run a program, or where that is trusted", async () => {
+    const decideIn = async (folder: string, trusted: boolean, executor?: string): Promise<string> => {
+      const policy = {
+        mode: "default",
+        allow: [],
+        ask: [],
+        deny: [],
+        base: { root, home: "/home/me" },
+        readable: [],
+        trusted,
+      } as const;
+      const inspectRepository = async () => ({ directory: `${folder}/.git`, executor });
+      return (await decide({ ...policy, inspectRepository }, [run("git status")])).effect;
+    };
+    assert.equal(await decideIn(root, false), "allow");
+    assert.equal(await decideIn(root, false, "core.fsmonitor"), "ask");
+    assert.equal(await decideIn(root, true, "core.fsmonitor"), "allow");
+    assert.equal(await decideIn(`${root}/planted`, true, "core.fsmonitor"), "ask");
+  });
+
   it("never lets an allow rule change things in plan mode", async () => {
     assert.equal(await effect(run("npm test"), "plan", { allow: ["Bash"] }), "deny");
     assert.equal(await effect(edit("/repo/proj/a"), "plan", { allow: ["Edit"] }), "deny");

@@ -1,6 +1,6 @@
 import { optionSpec, readOptions } from "./option-spec.ts";
 import type { Looking } from "./read-only-commands.ts";
-import { isPlain, mayBeOption, type ShellWord } from "./shell-words.ts";
+import { exactWord, isPlain, mayBeOption, type ShellWord } from "./shell-words.ts";
 
 type Words = readonly ShellWord[];
 
@@ -110,7 +110,9 @@ export function readGit(words: Words): Looking | undefined {
   if (!call) return undefined;
   if (!call.globals.every((word) => /^(?:--no-pager|-P|--no-optional-locks|--literal-pathspecs|--version)$/.test(word.text)))
     return undefined;
-  const done = (reads: Words): Looking => ({ reads: [...call.folders, ...reads], writes: [], tree: "no", needsTrust: true });
+  const [repository = exactWord("."), ...more] = call.folders;
+  if (more.length > 0) return undefined; // each starts at the one before
+  const done = (reads: Words): Looking => ({ reads: [repository, ...reads], writes: [], tree: "no", repository });
   if (call.subcommand === "") return call.globals.some((word) => word.text === "--version") ? done([]) : undefined;
   const line = Object.hasOwn(lookers, call.subcommand) ? lookers[call.subcommand] : undefined;
   if (!line) return undefined;

@@ -1,4 +1,5 @@
 import type { PermissionMode } from "../protocol/permission.ts";
+import type { Repository } from "./git-repository.ts";
 import type { Rule, RuleBase } from "./rules.ts";
 
 export type Policy = {
@@ -13,6 +14,8 @@ export type Policy = {
   readonly readable: readonly string[];
   /** The user trusts the project's own configuration, so that programs which obey it (git) may look without asking. */
   readonly trusted: boolean;
+  /** What git would obey in a folder; without it, trust alone decides. */
+  readonly inspectRepository?: (folder: string) => Promise<Repository>;
 };
 
 export type Decision = {

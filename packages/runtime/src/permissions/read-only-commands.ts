@@ -11,11 +11,11 @@ export type Looking = {
   readonly writes: readonly ShellWord[];
   /** Reads whole folders with all that is in them. */
   readonly tree: "no" | "all" | "visible";
-  /** Its outcome depends on the project's own configuration: harmless in trusted projects only. */
-  readonly needsTrust: boolean;
+  /** Where `git` looks for a repository, whose configuration it obeys. */
+  readonly repository?: ShellWord;
 };
 
-export const looksAtNothing: Looking = { reads: [], writes: [], tree: "no", needsTrust: false };
+export const looksAtNothing: Looking = { reads: [], writes: [], tree: "no" };
 
 /** How operands are read: file names, plain text, a pattern and then files, or at most one file. */
 type Operands = "files" | "text" | "pattern" | "one" | "none";

@@ -1,4 +1,4 @@
-import { type Command, forEachChild, type ParameterExpansionPart, type SyntaxNode, type Word } from "unbash";
+import { type Command, forEachChild, type ParameterExpansionPart, type Redirection, type SyntaxNode, type Word } from "unbash";
 
 /** `${x@P}` runs its value, `${!x}` and computed subscripts evaluate it: what is inside cannot be seen. */
 export function isOpaqueExpansion(part: ParameterExpansionPart): boolean {
@@ -48,4 +48,17 @@ export function deepestParenthesis(text: string): number {
 export function hasTornWord(command: Command): boolean {
   const words = [...command.prefix, ...(command.name ? [command.name] : []), ...command.suffix];
   return words.some((word, index) => word.type === "Word" && index > 0 && words[index - 1]?.end === word.pos);
+}
+
+/** What a here-document or here-string says, before anything in it is replaced. */
+export function textOfRedirection(redirection: Redirection): string[] {
+  if (redirection.type === "HereDoc") return [redirection.body.text];
+  return redirection.type === "HereString" && redirection.target ? [redirection.target.value] : [];
+}
+
+/** The words of an `echo` or `printf`, each of which may be a command for whoever reads them. */
+export function wordsPrintedBy(node: SyntaxNode | undefined): string[] {
+  if (node?.type !== "Command" || !/^(?:echo|printf)$/.test(node.name?.value ?? "")) return [];
+  const words = node.args.flatMap((word) => (word.type === "Word" ? [word.value.replaceAll("\\n", "\n")] : []));
+  return [...words, words.filter((word) => !word.startsWith("-")).join(" ")];
 }

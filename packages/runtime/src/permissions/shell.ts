@@ -8,9 +8,17 @@ import {
   type SyntaxNode,
   type Word,
 } from "unbash";
-import { deepestParenthesis, hasTornWord, isNumber, isOpaqueExpansion, maySet } from "./shell-syntax.ts";
+import {
+  deepestParenthesis,
+  hasTornWord,
+  textOfRedirection,
+  wordsPrintedBy,
+  isNumber,
+  isOpaqueExpansion,
+  maySet,
+} from "./shell-syntax.ts";
 import { type Bindings, exactWord, isPlain, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
-import { findInner, type Inner } from "./wrappers.ts";
+import { commandsFromInput, findInner, type Inner } from "./wrappers.ts";
 
 /** Directories a command may be in: each a chain of `cd` operands from where it started. Undefined: cannot be told. */
 export type Places = readonly (readonly ShellWord[])[] | undefined;
@@ -82,6 +90,8 @@ class Walk {
   #bindings: Bindings = new Map();
   #reason: string | undefined;
   #tooLarge = false;
+  /** What earlier commands of the pipeline print, as far as it is written out. */
+  #piped: readonly string[] = [];
   #depth = 0;
   #count = 0;
 
@@ -140,7 +150,11 @@ class Walk {
       }
       case "Pipeline":
         if (node.commands.length === 1) return this.#children(node);
-        for (const command of node.commands) this.#apart(command);
+        for (const [index, command] of node.commands.entries()) {
+          this.#piped = index === 0 ? [] : [...this.#piped, ...wordsPrintedBy(node.commands[index - 1])];
+          this.#apart(command);
+        }
+        this.#piped = [];
         return;
       case "CommandExpansion":
       case "ArithmeticCommandExpansion":
@@ -263,7 +277,14 @@ class Walk {
     }
     const words = [node.name, ...node.args].flatMap((argument) => this.#argument(argument));
     const program = this.#program(words, settings);
-    if (program) this.#programs.push(program);
+    if (program) this.#programs.push(readsInput(program) ? this.#fed(program, node) : program);
+  }
+
+  /** A shell that reads commands from its input: those that are written out count for what is forbidden. */
+  #fed(program: Program, node: Command): Program {
+    const texts = [...this.#piped, ...node.redirects.flatMap(textOfRedirection)];
+    const toProgram = (text: string): Program[] => this.#inside({ type: "script", text, sameShell: false, transparent: false });
+    return { ...program, inside: [...program.inside, ...this.#nested(() => texts.flatMap(toProgram))] };
   }
 
   #argument(argument: Word | Assignment): ShellWord[] {
@@ -371,4 +392,8 @@ function isHarmlessShopt(words: readonly ShellWord[]): boolean {
     words[0]?.text === "shopt" &&
     words.slice(1).every((word) => isPlain(word) && /^(?:-[suq]|nullglob|globstar|dotglob|failglob|nocaseglob)$/.test(word.text))
   );
+}
+
+function readsInput(program: Program): boolean {
+  return program.hidden === commandsFromInput || program.inside.some(readsInput);
 }

@@ -25,6 +25,8 @@ export type Inner =
 
 type Words = readonly ShellWord[];
 
+export const commandsFromInput = "a shell reads its commands from its input";
+
 /** Programs that run other programs, code or scripts given as words. Empty for all others. */
 export function findInner(name: string, words: Words): Inner[] {
   const simple = Object.hasOwn(simpleWrappers, name) ? simpleWrappers[name] : undefined;
@@ -207,8 +209,7 @@ function ofShell(words: Words): Inner[] {
     if (!/^[-+]./.test(word.text)) break;
     if (!word.text.startsWith("--") && /^-.*c/.test(word.text)) code = true;
     if (/^[-+][^-]*[oO]$/.test(word.text)) at++;
-    if (!word.text.startsWith("--") && /^-.*s/.test(word.text))
-      return [{ type: "hidden", reason: "a shell reads its commands from its input" }];
+    if (!word.text.startsWith("--") && /^-.*s/.test(word.text)) return [{ type: "hidden", reason: commandsFromInput }];
   }
   const operand = words[at];
   if (code) {
@@ -219,8 +220,7 @@ function ofShell(words: Words): Inner[] {
       return [{ type: "hidden", reason: "shells disagree about the code", scripts: [operand.text] }];
     return [{ type: "script", text: operand.text, sameShell: false, transparent: true }];
   }
-  if (!operand || /^\/dev\/(?:stdin|fd\/)/.test(operand.text))
-    return [{ type: "hidden", reason: "a shell reads its commands from its input" }];
+  if (!operand || /^\/dev\/(?:stdin|fd\/)/.test(operand.text)) return [{ type: "hidden", reason: commandsFromInput }];
   return isPlain(operand) ? [] : [{ type: "hidden", reason: "the script for a shell is not written out" }];
 }
 

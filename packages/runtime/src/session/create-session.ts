@@ -9,6 +9,7 @@ import type { CatalogOverride } from "../model/catalog-override.ts";
 import { type Fallback, withFallback } from "../model/fallback.ts";
 import type { Effort, Provider } from "../model/model.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
+import type { LookAt } from "../permissions/git-repository.ts";
 import type { Policy } from "../permissions/policy.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
 import type { JsonObject, ModelRef, ToolDefinition } from "../protocol/content.ts";
@@ -113,6 +114,8 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     base: { root: workspace.root, home, platform: process.platform },
     readable: [overflowDirectory],
     trusted: false, // nobody has said so
+    inspectRepository: async (folder) =>
+      (await import("../permissions/git-repository.ts")).inspectRepository(folder, lookIn(workspace)),
   };
   const model = { provider: options.provider.name, id: options.model ?? options.provider.model };
   const budget = options.maxBudgetUsd === undefined ? undefined : await openBudget(options, options.maxBudgetUsd, model);
@@ -155,6 +158,14 @@ export async function createSession(options: SessionOptions, id: string, gate: P
       newId: options.newId ?? createIdSeries(),
       clock: monotonicMs,
     },
+  };
+}
+
+function lookIn(workspace: Workspace): LookAt {
+  return async (path) => {
+    const stat = await workspace.stat(path);
+    if (stat?.kind !== "file") return stat && "folder";
+    return { text: new TextDecoder().decode(await workspace.readFile(path, { maxBytes: 1_000_000 })) };
   };
 }
 
