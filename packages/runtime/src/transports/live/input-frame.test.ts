@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { RuntimeError } from "../../protocol/errors.ts";
+import { parseInputFrame } from "./input-frame.ts";
+
+const user = (text: string) => ({ role: "user", content: [{ type: "text", text }] });
+
+describe("parseInputFrame", () => {
+  it("reads the canonical frames", () => {
+    assert.deepEqual(parseInputFrame('{"type":"user","content":"hello"}'), {
+      type: "user",
+      input: user("hello"),
+      urgent: false,
+      query: true,
+    });
+    assert.deepEqual(parseInputFrame('{"type":"user","content":[{"type":"text","text":"hello"}]}'), {
+      type: "user",
+      input: user("hello"),
+      urgent: false,
+      query: true,
+    });
+    assert.deepEqual(parseInputFrame('{"type":"control","subtype":"interrupt"}'), { type: "interrupt" });
+  });
+
+  it("reads Claude's envelope and does not mind what it does not know in it", () => {
+    const frame = {
+      type: "user",
+      message: { role: "user", content: [{ type: "text", text: "hi", cache_control: null }] },
+      parent_tool_use_id: null,
+      session_id: "",
+      uuid: "u-1",
+      priority: "now",
+      shouldQuery: false,
+      future: true,
+    };
+    assert.deepEqual(parseInputFrame(JSON.stringify(frame)), {
+      type: "user",
+      input: user("hi"),
+      uuid: "u-1",
+      urgent: true,
+      query: false,
+    });
+    assert.deepEqual(parseInputFrame('{"type":"keep_alive","extra":1}'), { type: "keep-alive" });
+    assert.deepEqual(parseInputFrame('{"type":"control_cancel_request","request_id":"r"}'), { type: "cancel", requestId: "r" });
+  });
+
+  it("reads requests and both kinds of answer", () => {
+    assert.deepEqual(parseInputFrame('{"type":"control_request","request_id":"r","request":{"subtype":"interrupt","x":1}}'), {
+      type: "request",
+      requestId: "r",
+      request: { subtype: "interrupt", x: 1 },
+    });
+    const answered = {
+      type: "control_response",
+      response: { subtype: "success", request_id: "q", response: { behavior: "allow" } },
+    };
+    assert.deepEqual(parseInputFrame(JSON.stringify(answered)), {
+      type: "response",
+      requestId: "q",
+      answer: { type: "success", response: { behavior: "allow" } },
+    });
+    assert.deepEqual(
+      parseInputFrame('{"type":"control_response","response":{"subtype":"error","request_id":"q","error":"no"}}'),
+      {
+        type: "response",
+        requestId: "q",
+        answer: { type: "error", message: "no" },
+      },
+    );
+  });
+
+  const refused = {
+    "not JSON": "{",
+    "no object": "[1]",
+    "an unknown type": '{"type":"users","content":"x"}',
+    "an unknown field of a canonical frame": '{"type":"user","content":"x","priority":"now"}',
+    "an unknown control": '{"type":"control","subtype":"stop"}',
+    "both dialects at once": '{"type":"user","content":"x","message":{"role":"user","content":"x"}}',
+    "another role": '{"type":"user","message":{"role":"assistant","content":"x"}}',
+    "a blank prompt": '{"type":"user","content":"  "}',
+    "no content": '{"type":"user"}',
+    "a block that cannot be used": '{"type":"user","content":[{"type":"tool_result"}]}',
+    "a request without an id": '{"type":"control_request","request":{"subtype":"interrupt"}}',
+    "a request without a subtype": '{"type":"control_request","request_id":"r","request":{}}',
+  };
+  for (const [name, line] of Object.entries(refused))
+    it(`refuses ${name}`, () => {
+      assert.throws(() => parseInputFrame(line), { name: "RuntimeError", code: "usage" });
+    });
+
+  it("answers any line with a frame or a usage error", () => {
+    const anyFrame = fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc
+        .record(
+          {
+            type: fc.constantFrom("user", "control", "control_request", "control_response"),
+            content: fc.jsonValue(),
+            message: fc.jsonValue(),
+            request: fc.jsonValue(),
+            response: fc.jsonValue(),
+            request_id: fc.jsonValue(),
+          },
+          { requiredKeys: [] },
+        )
+        .map((frame) => JSON.stringify(frame)),
+    );
+    fc.assert(
+      fc.property(anyFrame, (line) => {
+        try {
+          return typeof parseInputFrame(line).type === "string";
+        } catch (error) {
+          return error instanceof RuntimeError && error.code === "usage";
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

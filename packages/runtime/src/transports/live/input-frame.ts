@@ -1,0 +1,156 @@
+import type { ImagePart, JsonObject, TextPart, UserMessage } from "../../protocol/content.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
+
+/** One line of live input, whichever of the two dialects it was written in. */
+export type InputFrame =
+  | {
+      readonly type: "user";
+      readonly input: UserMessage;
+      /** The sender's name for the message: echoed, and a second one with the same name is dropped. */
+      readonly uuid?: string;
+      /** Ends what runs and goes first. */
+      readonly urgent: boolean;
+      /** False: kept for the model, but nothing is asked. */
+      readonly query: boolean;
+    }
+  | { readonly type: "interrupt" }
+  | { readonly type: "request"; readonly requestId: string; readonly request: JsonObject & { subtype: string } }
+  | { readonly type: "response"; readonly requestId: string; readonly answer: ControlAnswer }
+  | { readonly type: "cancel"; readonly requestId: string }
+  | { readonly type: "keep-alive" };
+
+export type ControlAnswer =
+  | { readonly type: "success"; readonly response: JsonObject }
+  | { readonly type: "error"; readonly message: string };
+
+/**
+ * The canonical frames (`content`, `control`) are read strictly: a field nobody knows is a mistake that must not run as a blank prompt.
+ * Claude's envelope (`message`, `control_request`, …) is read leniently beside them: it grows with every release.
+ */
+export function parseInputFrame(line: string): InputFrame {
+  const frame = parseObject(line);
+  switch (frame["type"]) {
+    case "user":
+      return "message" in frame ? parseEnvelope(frame) : parseCanonicalUser(frame);
+    case "control":
+      checkFields(frame, ["type", "subtype"]);
+      if (frame["subtype"] !== "interrupt") throw bad(`a control frame's subtype is "interrupt", not ${show(frame["subtype"])}`);
+      return { type: "interrupt" };
+    case "control_request":
+      return parseRequest(frame);
+    case "control_response":
+      return parseResponse(frame);
+    case "control_cancel_request":
+      return { type: "cancel", requestId: requestIdOf(frame) };
+    case "keep_alive":
+      return { type: "keep-alive" };
+    default:
+      throw bad(`the type ${show(frame["type"])} is not known; expected user, control or one of Claude's control frames`);
+  }
+}
+
+function parseObject(line: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw bad("it is not valid JSON");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw bad("it is not a JSON object");
+  return value as JsonObject; // JSON.parse makes nothing else
+}
+
+function parseCanonicalUser(frame: JsonObject): InputFrame {
+  checkFields(frame, ["type", "content"]);
+  return { type: "user", input: toUserMessage(frame["content"], "strict"), urgent: false, query: true };
+}
+
+function parseEnvelope(frame: JsonObject): InputFrame {
+  const message = frame["message"];
+  if ("content" in frame) throw bad("it has both content and message");
+  if (!isObject(message)) throw bad("message must be an object");
+  if (message["role"] !== "user") throw bad(`the role of message must be "user", not ${show(message["role"])}`);
+  const { uuid } = frame;
+  return {
+    type: "user",
+    input: toUserMessage(message["content"], "lenient"),
+    ...(typeof uuid === "string" && uuid !== "" && { uuid }),
+    urgent: frame["priority"] === "now",
+    query: frame["shouldQuery"] !== false,
+  };
+}
+
+function toUserMessage(content: unknown, reading: "strict" | "lenient"): UserMessage {
+  if (typeof content === "string") return { role: "user", content: [{ type: "text", text: checkText(content) }] };
+  if (!Array.isArray(content)) throw bad("content must be a string or a list of blocks");
+  const parts = content.map((block) => toPart(block, reading));
+  if (parts.every((part) => part.type === "text" && part.text.trim() === "")) throw bad("content is empty");
+  return { role: "user", content: parts };
+}
+
+function toPart(block: unknown, reading: "strict" | "lenient"): TextPart | ImagePart {
+  if (!isObject(block)) throw bad("a block of content must be an object");
+  if (block["type"] === "text" && typeof block["text"] === "string") {
+    if (reading === "strict") checkFields(block, ["type", "text"]);
+    return { type: "text", text: block["text"] };
+  }
+  const { source } = block;
+  if (block["type"] === "image" && isObject(source) && source["type"] === "base64") {
+    const { media_type: mediaType, data } = source;
+    if (typeof mediaType === "string" && typeof data === "string") return { type: "image", mediaType, data };
+  }
+  throw bad(`a block of type ${show(block["type"])} cannot be used here; expected text, or an image as base64`);
+}
+
+function checkText(text: string): string {
+  if (text.trim() === "") throw bad("content is empty");
+  return text;
+}
+
+function parseRequest(frame: JsonObject): InputFrame {
+  const { request } = frame;
+  if (!isObject(request) || typeof request["subtype"] !== "string") throw bad("a control_request needs a request with a subtype");
+  return { type: "request", requestId: requestIdOf(frame), request: { ...request, subtype: request["subtype"] } };
+}
+
+function parseResponse(frame: JsonObject): InputFrame {
+  const { response } = frame;
+  if (!isObject(response)) throw bad("a control_response needs a response");
+  const requestId = requestIdOf(response);
+  if (response["subtype"] !== "success") {
+    const { error } = response;
+    return {
+      type: "response",
+      requestId,
+      answer: { type: "error", message: typeof error === "string" ? error : "no reason given" },
+    };
+  }
+  const inner = response["response"];
+  return { type: "response", requestId, answer: { type: "success", response: isObject(inner) ? inner : {} } };
+}
+
+function requestIdOf(frame: JsonObject): string {
+  const { request_id: requestId } = frame;
+  if (typeof requestId === "string" && requestId !== "") return requestId;
+  throw bad("request_id is missing");
+}
+
+function checkFields(frame: JsonObject, known: readonly string[]): void {
+  const unknown = Object.keys(frame).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw bad(`the field ${show(unknown)} is not known here; expected ${known.join(", ")}`);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+function bad(problem: string): RuntimeError {
+  return new RuntimeError("usage", `A line of input cannot be used: ${problem}`, {
+    hint: 'Expected {"type":"user","content":"…"} or {"type":"control","subtype":"interrupt"}',
+  });
+}
