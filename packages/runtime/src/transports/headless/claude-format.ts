@@ -1,13 +1,14 @@
 import type { CatalogOverride } from "../../model/catalog-override.ts";
 import { pricesAsOf } from "../../model/catalog-date.ts";
-import type { Ledger, ModelCosts } from "../../model/ledger.ts";
-import { type AssistantMessage, type AssistantPart, noUsage, type ToolResultPart, type Usage } from "../../protocol/content.ts";
+import type { ModelCosts } from "../../model/ledger.ts";
+import { type AssistantMessage, type AssistantPart, type ToolResultPart, type Usage } from "../../protocol/content.ts";
 import type { ErrorData } from "../../protocol/errors.ts";
 import { type AgentEvent, type Denial, isEphemeral, type SessionFacts } from "../../protocol/events.ts";
 import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
 import { toLine } from "../../util/jsonl.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { PartialMessages } from "./partial-messages.ts";
+import { type PricedRun, priceCalls } from "./price-run.ts";
 
 export type ClaudeFormatOptions = {
   readonly sessionId: string;
@@ -199,25 +200,6 @@ function toolUseResult(event: AgentEvent<"tool.ended">): unknown {
   if (event.status !== "ok") return `Error: ${textContent(event.result)}`;
   return { ...event.details, durationMs: event.durationMs };
 }
-
-/** Prices are looked up when a result is printed, not before. */
-async function priceCalls(
-  calls: readonly AgentEvent<"message.ended">[],
-  override: CatalogOverride | undefined,
-): Promise<PricedRun> {
-  if (calls.length === 0) return { total: { ...noCosts }, models: [], windows: new Map() };
-  const { addCall, catalogOf, emptyLedger, findBilledModel, toPricedCall } = await import("../../model/pricing.ts");
-  const catalog = await catalogOf(override);
-  const ledger = calls.map((call) => toPricedCall(catalog, call)).reduce(addCall, emptyLedger);
-  const windows = ledger.models.flatMap(({ served, requested }) => {
-    const window = findBilledModel(catalog, { provider: served.provider, served: served.id, requested })?.contextWindow;
-    return window === undefined ? [] : [[served.id, window] as const];
-  });
-  return { ...ledger, windows: new Map(windows) };
-}
-
-type PricedRun = Ledger & { readonly windows: ReadonlyMap<string, number> };
-const noCosts = { calls: 0, usage: noUsage, costUsd: 0, knownUsd: 0 };
 
 type Ending = { run: RunTotals; costs: PricedRun; options: ClaudeFormatOptions };
 

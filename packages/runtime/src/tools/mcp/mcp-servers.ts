@@ -1,0 +1,196 @@
+import type { Client, Transport } from "@modelcontextprotocol/client";
+import type { JsonObject } from "../../protocol/content.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
+import type { Tool } from "../tool.ts";
+import { toTool } from "./mcp-tool.ts";
+import { sameOriginFetch } from "./same-origin-fetch.ts";
+import type { McpServerConfig, McpServerConfigs } from "./server-config.ts";
+import { toServerName } from "./server-config.ts";
+import { StdioTransport } from "./stdio-transport.ts";
+
+export type McpServerState = {
+  readonly name: string;
+  readonly status: "pending" | "connected" | "failed" | "needs-auth";
+  readonly error?: string;
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  readonly tools: readonly string[];
+};
+
+export type McpOptions = {
+  readonly cwd: string;
+  /** What servers that are programs see, beside their own variables. */
+  readonly env: Readonly<Record<string, string>>;
+  /** How long a server may take until its tools are known. */
+  readonly connectTimeoutMs?: number;
+  readonly callTimeoutMs?: number;
+  /** Whoever answers when a server asks the user something; without it servers are told that nobody can. */
+  readonly elicit?: (server: string, request: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+  /** The way to servers that live inside the host. */
+  readonly hostTransport?: (server: string) => Transport;
+  readonly onState?: (state: McpServerState) => void;
+};
+
+const defaultConnectMs = 10_000;
+const defaultCallMs = 10 * 60_000;
+
+type Connection = { state: McpServerState; tools: readonly Tool[]; client: Client | undefined; stop: AbortController };
+
+/** The servers of one session. One that fails or hangs costs a bounded wait and its own tools, nothing else. */
+export class McpServers {
+  readonly #options: McpOptions;
+  readonly #connections = new Map<string, Connection>();
+
+  constructor(options: McpOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when every server is connected or has failed. */
+  async connect(configs: McpServerConfigs): Promise<void> {
+    await Promise.all([...configs].map(([name, config]) => this.#connect(name, config)));
+  }
+
+  get tools(): Tool[] {
+    return [...this.#connections.values()].flatMap(({ tools }) => tools);
+  }
+
+  get states(): McpServerState[] {
+    return [...this.#connections.values()].map(({ state }) => state);
+  }
+
+  /** Makes these the servers, keeping those that stay. */
+  async replace(configs: McpServerConfigs): Promise<{ added: string[]; removed: string[]; errors: Record<string, string> }> {
+    const removed = [...this.#connections.keys()].filter((name) => !configs.has(name));
+    const added = [...configs].filter(([name]) => !this.#connections.has(name));
+    await Promise.all(removed.map((name) => this.#disconnect(name)));
+    await this.connect(new Map(added));
+    const failed = this.states.filter(({ error }) => error !== undefined);
+    return {
+      added: added.map(([name]) => name),
+      removed,
+      errors: Object.fromEntries(failed.map(({ name, error }) => [name, error ?? ""])),
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#connections.keys()].map((name) => this.#disconnect(name)));
+  }
+
+  async #connect(name: string, config: McpServerConfig): Promise<void> {
+    const connection: Connection = {
+      state: { name, status: "pending", tools: [] },
+      tools: [],
+      client: undefined,
+      stop: new AbortController(),
+    };
+    const twin = [...this.#connections.keys()].find((other) => toServerName(other) === toServerName(name));
+    if (twin !== undefined)
+      throw new RuntimeError("config", `The MCP servers ${twin} and ${name} would give their tools the same names`);
+    this.#connections.set(name, connection);
+    this.#report(connection, connection.state);
+    let transport: Transport | undefined;
+    try {
+      transport = await this.#transportOf(name, config);
+      await this.#introduce(connection, transport);
+    } catch (error) {
+      const said = transport instanceof StdioTransport && transport.stderr ? ` (it said: ${lastLine(transport.stderr)})` : "";
+      await transport?.close().catch(() => {}); // the first failure is the one to tell
+      this.#report(connection, { ...connection.state, ...failureOf(error, said), tools: [] });
+    }
+  }
+
+  async #introduce(connection: Connection, transport: Transport): Promise<void> {
+    const { name } = connection.state;
+    const client = await this.#createClient(name);
+    connection.client = client;
+    const timeout = this.#options.connectTimeoutMs ?? defaultConnectMs;
+    const signal = AbortSignal.any([connection.stop.signal, AbortSignal.timeout(timeout)]);
+    await withDeadline(client.connect(transport, { timeout, signal }), { signal, timeout });
+    const listTools = async (): Promise<void> => {
+      const { tools } = await client.listTools(undefined, { timeout, signal: connection.stop.signal });
+      const timeoutMs = this.#options.callTimeoutMs ?? defaultCallMs;
+      connection.tools = tools.map((tool) => toTool(name, { tool, client, timeoutMs }));
+    };
+    if (client.getServerCapabilities()?.tools) await withDeadline(listTools(), { signal, timeout });
+    client.setNotificationHandler("notifications/tools/list_changed", () => void listTools().catch(() => {})); // the old list stays
+    client.onclose = () => {
+      connection.tools = [];
+      this.#report(connection, { ...connection.state, status: "failed", error: "The connection was closed", tools: [] });
+    };
+    const serverInfo = client.getServerVersion();
+    this.#report(connection, {
+      name,
+      status: "connected",
+      ...(serverInfo && { serverInfo: { name: serverInfo.name, version: serverInfo.version } }),
+      tools: connection.tools.map((tool) => tool.name),
+    });
+  }
+
+  async #createClient(server: string): Promise<Client> {
+    const { Client } = await import("@modelcontextprotocol/client");
+    const { elicit } = this.#options;
+    const client = new Client(
+      { name: "outrider", version: OUTRIDER_VERSION },
+      { capabilities: elicit ? { elicitation: { form: {} } } : {} },
+    );
+    if (elicit)
+      client.setRequestHandler("elicitation/create", async (request, context) => {
+        const answer = await elicit(server, request.params as unknown as JsonObject, context.mcpReq.signal);
+        return answer as { action: "accept" | "decline" | "cancel" }; // the client checks it before it is sent
+      });
+    return client;
+  }
+
+  async #transportOf(name: string, config: McpServerConfig): Promise<Transport> {
+    const { cwd, env, hostTransport } = this.#options;
+    switch (config.type) {
+      case "stdio":
+        return new StdioTransport({ ...config, cwd, env: { ...env, ...config.env } });
+      case "http":
+      case "sse": {
+        const { SSEClientTransport, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+        const Chosen = config.type === "sse" ? SSEClientTransport : StreamableHTTPClientTransport;
+        return new Chosen(new URL(config.url), { requestInit: { headers: config.headers }, fetch: sameOriginFetch });
+      }
+      case "sdk":
+        if (!hostTransport) throw new Error("there is no host that could hold this server");
+        return hostTransport(name);
+    }
+  }
+
+  async #disconnect(name: string): Promise<void> {
+    const connection = this.#connections.get(name);
+    this.#connections.delete(name);
+    if (!connection) return;
+    connection.stop.abort();
+    if (connection.client) connection.client.onclose = () => {};
+    await connection.client?.close().catch(() => {}); // it goes away either way
+  }
+
+  #report(connection: Connection, state: McpServerState): void {
+    connection.state = state;
+    if (this.#connections.get(state.name) === connection) this.#options.onState?.(state);
+  }
+}
+
+declare const OUTRIDER_VERSION: string;
+
+async function withDeadline<T>(work: Promise<T>, { signal, timeout }: { signal: AbortSignal; timeout: number }): Promise<T> {
+  let onAbort = (): void => {};
+  const late = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new Error(`it did not answer within ${timeout} ms`));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
+  work.catch(() => {}); // told once, by the race
+  return await Promise.race([work, late]).finally(() => signal.removeEventListener("abort", onAbort));
+}
+
+function failureOf(error: unknown, said: string): { status: "failed" | "needs-auth"; error: string } {
+  const message = error instanceof Error ? error.message : String(error);
+  const refused = /\b401\b|unauthorized/i.test(`${(error as { name?: string }).name} ${message}`); // the package has no type for every refusal
+  return { status: refused ? "needs-auth" : "failed", error: `${message}${said}` };
+}
+
+function lastLine(text: string): string {
+  return (text.split("\n").at(-1) ?? "").slice(0, 300);
+}

@@ -1,0 +1,92 @@
+import type { CallToolResult, Client, Tool as ServerTool } from "@modelcontextprotocol/client";
+import type { ImagePart, JsonObject, TextPart } from "../../protocol/content.ts";
+import { type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../tool.ts";
+import { toServerName } from "./server-config.ts";
+
+/** Providers take no longer names. */
+const maxNameLength = 64;
+const maxDescription = 4_000;
+
+/** A tool of a server, under the name by which models and rules know it. */
+export function toTool(
+  server: string,
+  { tool, client, timeoutMs }: { tool: ServerTool; client: Client; timeoutMs: number },
+): Tool {
+  return {
+    name: toToolName(server, tool.name),
+    description: (tool.description ?? tool.title ?? tool.name).slice(0, maxDescription),
+    inputSchema: tool.inputSchema as JsonObject, // JSON by the protocol
+    concurrent: tool.annotations?.readOnlyHint === true,
+    async access() {
+      // What a server does cannot be known; its own hints are no reason to trust it.
+      return { kind: "reach", resources: [] };
+    },
+    execute: (input, context) => callTool(client, { name: tool.name, input, context, timeoutMs }),
+  };
+}
+
+export function toToolName(server: string, tool: string): string {
+  const name = `mcp__${toServerName(server)}__${tool.replace(/[^A-Za-z0-9_-]/g, "_")}`;
+  if (name.length <= maxNameLength) return name;
+  return `${name.slice(0, maxNameLength - 9)}_${checksum(name)}`;
+}
+
+async function callTool(
+  client: Client,
+  call: { name: string; input: unknown; context: ToolContext; timeoutMs: number },
+): Promise<ToolOutput> {
+  const { context, timeoutMs } = call;
+  let result: CallToolResult;
+  try {
+    result = await client.callTool(
+      {
+        name: call.name,
+        arguments: call.input as Record<string, unknown>, // checked against the tool's schema, which is an object's
+        _meta: { "claudecode/toolUseId": context.callId },
+      },
+      {
+        signal: context.signal,
+        timeout: timeoutMs,
+        resetTimeoutOnProgress: true,
+        onprogress: ({ progress, total, message }) =>
+          context.progress(message ?? (total ? `${progress} of ${total}` : String(progress))),
+      },
+    );
+  } catch (error) {
+    context.signal.throwIfAborted();
+    throw new ToolFailure(`The MCP server did not answer the call: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+  const content = result.content.map(toPart);
+  if (content.length === 0 && result.structuredContent !== undefined)
+    content.push({ type: "text", text: JSON.stringify(result.structuredContent) });
+  return {
+    content: content.length > 0 ? content : [{ type: "text", text: "(no output)" }],
+    isError: result.isError === true,
+  };
+}
+
+function toPart(block: CallToolResult["content"][number]): TextPart | ImagePart {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "image":
+      return { type: "image", mediaType: block.mimeType, data: block.data };
+    case "audio":
+      return { type: "text", text: `(audio, ${block.mimeType}, not shown)` };
+    case "resource_link":
+      return { type: "text", text: `${block.name}: ${block.uri}` };
+    case "resource": {
+      const { resource } = block;
+      return { type: "text", text: "text" in resource ? resource.text : `(binary resource ${resource.uri})` };
+    }
+  }
+}
+
+/** Tells two long names apart that are the same up to where they are cut. */
+function checksum(text: string): string {
+  let hash = 2_166_136_261;
+  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 16_777_619);
+  return (hash >>> 0).toString(16).padStart(8, "0");
+}

@@ -1,0 +1,96 @@
+import type { JsonObject } from "../../protocol/content.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
+
+/** How a server is reached: started as a program, over HTTP (`sse` is its older form), or inside the host that drives us. */
+export type McpServerConfig =
+  | {
+      readonly type: "stdio";
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | { readonly type: "http" | "sse"; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | { readonly type: "sdk"; readonly name: string };
+
+export type McpServerConfigs = ReadonlyMap<string, McpServerConfig>;
+
+/** Reads `{ "mcpServers": { … } }`, or the inner object alone. `${NAME}` and `${NAME:-value}` stand for variables of `env`. */
+export function parseMcpServers(
+  value: unknown,
+  { source, env }: { source: string; env: Readonly<Record<string, string | undefined>> },
+): McpServerConfigs {
+  const fail = (problem: string): RuntimeError => new RuntimeError("config", `${source}: ${problem}`);
+  if (!isObject(value)) throw fail("expected an object with mcpServers");
+  const servers = "mcpServers" in value ? value["mcpServers"] : value;
+  if (!isObject(servers)) throw fail("mcpServers must be an object");
+  const found = new Map<string, McpServerConfig>();
+  for (const [name, entry] of Object.entries(servers)) {
+    const problem = (text: string): RuntimeError => fail(`server ${JSON.stringify(name)}: ${text}`);
+    if (toServerName(name) === "") throw problem("its name has no letter or digit");
+    found.set(name, parseServer(expand(entry, { env, problem }), problem));
+  }
+  return found;
+}
+
+/** The name of a server inside tool names: one `__` must stay the border between server and tool. */
+export function toServerName(name: string): string {
+  return name
+    .replace(/[^A-Za-z0-9_-]/g, "_")
+    .replace(/_{2,}/g, "_")
+    .replace(/^_+|_+$/g, "");
+}
+
+function parseServer(value: unknown, problem: (text: string) => RuntimeError): McpServerConfig {
+  if (!isObject(value)) throw problem("expected an object");
+  const type = value["type"] ?? (typeof value["url"] === "string" ? "http" : "stdio");
+  switch (type) {
+    case "stdio": {
+      const { command, args = [] } = value;
+      if (typeof command !== "string" || command === "") throw problem("command must be the name of a program");
+      if (!Array.isArray(args) || !args.every((word) => typeof word === "string"))
+        throw problem("args must be a list of strings");
+      return { type: "stdio", command, args, env: stringsOf(value["env"], "env", problem) };
+    }
+    case "http":
+    case "streamable-http":
+    case "sse": {
+      const { url } = value;
+      if (typeof url !== "string" || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+        throw problem("url must be an http or https address");
+      return { type: type === "sse" ? "sse" : "http", url, headers: stringsOf(value["headers"], "headers", problem) };
+    }
+    case "sdk":
+      return { type: "sdk", name: typeof value["name"] === "string" ? value["name"] : "" };
+    default:
+      throw problem(`the type ${JSON.stringify(type)} is not known; expected stdio, http or sse`);
+  }
+}
+
+function stringsOf(value: unknown, key: string, problem: (text: string) => RuntimeError): Record<string, string> {
+  if (value === undefined) return {};
+  if (!isObject(value)) throw problem(`${key} must be an object`);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, text]) => {
+      if (typeof text !== "string") throw problem(`${key}.${name} must be a string`);
+      return [name, text];
+    }),
+  );
+}
+
+type Expansion = { readonly env: Readonly<Record<string, string | undefined>>; readonly problem: (text: string) => RuntimeError };
+
+function expand(value: unknown, by: Expansion): unknown {
+  if (typeof value === "string")
+    return value.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, name: string, otherwise: string | undefined) => {
+      const text = by.env[name] ?? otherwise;
+      if (text === undefined) throw by.problem(`the variable ${name} is not set`);
+      return text;
+    });
+  if (Array.isArray(value)) return value.map((item) => expand(item, by));
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expand(item, by)]));
+  return value;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
