@@ -14,7 +14,7 @@ type Row = [command: string, expected: string, allow: string[], deny: string[], 
 function policyOf(allow: string[], deny: string[], mode: PermissionMode = "default"): Policy {
   const toRules = (texts: string[]) => texts.map((text) => parseRule(text));
   const base = { root: "/repo/proj", home: "/home/me" };
-  return { mode, allow: toRules(allow), ask: [], deny: toRules(deny), base, readable: [], trusted: true };
+  return { mode, allow: toRules(allow), ask: [], deny: toRules(deny), base, readable: [], trusted: async () => true };
 }
 
 function judge([command, , allow, deny, mode]: Row): Promise<Decision> {
@@ -73,8 +73,8 @@ describe("a command", () => {
 
   it("needs no question for git in a trusted project only", async () => {
     const action = { tool: "Bash", kind: "run", resource: "git status" } as const;
-    assert.equal((await decide({ ...policyOf([], []), trusted: false }, [action])).effect, "ask");
-    assert.equal((await decide({ ...policyOf(["Bash(git status:*)"], []), trusted: false }, [action])).effect, "allow");
+    assert.equal((await decide({ ...policyOf([], []), trusted: async () => false }, [action])).effect, "ask");
+    assert.equal((await decide({ ...policyOf(["Bash(git status:*)"], []), trusted: async () => false }, [action])).effect, "allow");
   });
 
   it("starts where the last one ended", async () => {

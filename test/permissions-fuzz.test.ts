@@ -18,7 +18,7 @@ const policy: Policy = {
   deny: ["Bash(rm:*)", "Bash(* --force *)", "Read(./secret/**)", "Edit(**/*.key)"].map((text) => parseRule(text)),
   base: { root: "/repo/proj", home: "/home/me" },
   readable: [],
-  trusted: true,
+  trusted: async () => true,
 };
 
 let state = 7;

@@ -1,4 +1,4 @@
-import type { ErrorCode, Outcome } from "@outrider/runtime";
+import type { ErrorCode, Outcome, StopLimit } from "@outrider/runtime";
 
 /** What the process's exit code means; the result's subtype and `terminal_reason` say the same. */
 export const exitCodes = {
@@ -28,12 +28,18 @@ const byErrorCode: Partial<Record<ErrorCode, number>> = {
   "replay-mismatch": exitCodes.dataMismatch,
 };
 
+const byLimit: Record<StopLimit, number> = {
+  "max-turns": exitCodes.maxTurns,
+  "max-budget": exitCodes.maxBudget,
+  hook: exitCodes.error,
+};
+
 export function exitCodeOf(outcome: Outcome): number {
   switch (outcome.type) {
     case "completed":
       return exitCodes.success;
     case "stopped":
-      return outcome.limit === "max-turns" ? exitCodes.maxTurns : exitCodes.maxBudget;
+      return byLimit[outcome.limit];
     case "cancelled":
       return exitCodes.cancelled;
     case "failed":

@@ -7,13 +7,23 @@ void main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
 });
 
+type Run = (args: readonly string[]) => Promise<number>;
+
+const commands: Readonly<Record<string, () => Promise<Run>>> = {
+  checkpoints: async () => (await import("./commands/checkpoints.ts")).runCheckpoints,
+  config: async () => (await import("./commands/config.ts")).runConfig,
+  demo: async () => (await import("./commands/demo.ts")).runDemo,
+  models: async () => (await import("./commands/models.ts")).runModels,
+  permissions: async () => (await import("./commands/permissions.ts")).runPermissions,
+  providers: async () => (await import("./commands/providers.ts")).runProviders,
+  trust: async () => (await import("./commands/trust.ts")).runTrust,
+};
+
 async function main(argv: readonly string[]): Promise<number> {
-  if (argv[0] === "demo") return await (await import("./commands/demo.ts")).runDemo(argv.slice(1));
   const { failEarly, runOnce } = await import("./commands/run.ts");
   try {
-    if (argv[0] === "providers") return await (await import("./commands/providers.ts")).runProviders(argv.slice(1));
-    if (argv[0] === "models") return await (await import("./commands/models.ts")).runModels(argv.slice(1));
-    if (argv[0] === "permissions") return await (await import("./commands/permissions.ts")).runPermissions(argv.slice(1));
+    const command = Object.hasOwn(commands, argv[0] ?? "") ? commands[argv[0] ?? ""] : undefined;
+    if (command) return await (await command())(argv.slice(1));
     const { parseArguments } = await import("./args.ts");
     const args = parseArguments(argv);
     if (args.flags.version) return await print(`${OUTRIDER_VERSION} (Outrider)\n`);

@@ -1,87 +1,51 @@
-import { readFile, realpath } from "node:fs/promises";
-import { homedir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
 import {
   type CaseVerdict,
-  explainPermission,
   isAsExpected,
-  isPermissionMode,
   judgeCase,
-  lintRule,
   nearest,
   type PermissionCase,
   parseCase,
-  parseRule,
   RuntimeError,
 } from "@outrider/runtime";
-import { parseArguments } from "../args.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { print } from "../visible.ts";
 
 const usage = `Usage:
   outrider permissions explain "Bash(git push)" [--allowedTools RULE…] [--disallowedTools RULE…] [--permission-mode MODE] [--cwd DIR]
-                                          what would be decided about a call, and why; nothing is run
-  outrider permissions lint RULE…         what is wrong with rules, or wider than it looks
+                       [--settings FILE|JSON] [--setting-sources LIST] [--trust-project] [--json]
+                                          what would be decided about a call here, by which rule of which file; nothing is run
+  outrider permissions lint [RULE…]       what is wrong with rules, or wider than it looks; without rules: those in the settings files
+  outrider permissions log [--session ID] [--since DATE] [--denied] [--json]
+                                          what was decided in past runs
+  outrider permissions grants [--forget] [--cwd DIR] [--json]
+                                          answers that are remembered for the project
   outrider permissions test --cases FILE.jsonl
                                           decide each case and compare; exit code 1 when one differs
 `;
 
-/** What may be done, asked without doing it. */
+const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+  explain: async (args) => (await import("./permission-rules.ts")).explain(args),
+  lint: async (args) => (await import("./permission-rules.ts")).lint(args),
+  log: async (args) => (await import("./permission-records.ts")).showLog(args),
+  grants: async (args) => (await import("./permission-records.ts")).showGrants(args),
+  test,
+};
+
+/** What may be done, asked without doing it, and what was done. */
 export async function runPermissions(args: readonly string[]): Promise<number> {
-  const [action = "", ...rest] = args;
-  if (args.length === 0 || args.includes("--help") || args.includes("-h")) return await print(usage);
-  switch (action) {
-    case "explain":
-      return await explain(rest);
-    case "lint":
-      return await lint(rest);
-    case "test":
-      return await test(rest);
-    default: {
-      const guess = nearest(action, ["explain", "lint", "test"]);
-      throw new RuntimeError(
-        "usage",
-        `permissions has no action ${JSON.stringify(action)}${guess ? `; did you mean ${guess}?` : ""}\n${usage}`,
-      );
-    }
+  const [name = "", ...rest] = args;
+  if (args.length === 0 || args.includes("--help") || args.includes("-h")) {
+    await print(usage);
+    return exitCodes.success;
   }
-}
-
-async function explain(args: readonly string[]): Promise<number> {
-  const { flags, positionals } = parseArguments(args);
-  const [call, ...more] = positionals;
-  if (call === undefined || more.length > 0) throw new RuntimeError("usage", `permissions explain takes one call\n${usage}`);
-  const mode = flags["permission-mode"];
-  const root = await realPath(resolve(flags.cwd ?? "."));
-  const home = homedir();
-  const toRules = (texts: readonly string[] | undefined, source: string) => (texts ?? []).map((text) => parseRule(text, source));
-  const policy = {
-    mode: isPermissionMode(mode) ? mode : "default",
-    allow: toRules(flags.allowedTools, "--allowedTools"),
-    ask: [],
-    deny: toRules(flags.disallowedTools, "--disallowedTools"),
-    base: { root, home, platform: process.platform },
-    readable: [],
-    trusted: false,
-  } as const;
-  const { effect, reason, rule, source, programs, doubt } = await explainPermission(call, policy, async (path) =>
-    realPath(path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : resolve(root, path)),
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (action) return await action(rest);
+  const guess = nearest(name, Object.keys(actions));
+  throw new RuntimeError(
+    "usage",
+    `permissions has no action ${JSON.stringify(name)}${guess ? `; did you mean ${guess}?` : ""}\n${usage}`,
   );
-  const lines = [
-    ["decision", effect],
-    ["reason", reason],
-    [effect === "ask" ? "would be allowed by" : "rule", rule],
-    ["written in", source],
-    ["runs", programs?.join(" · ")],
-    ["not understood", doubt],
-  ];
-  return await print(lines.flatMap(([name, value]) => (value ? [`${name}: ${visible(value)}\n`] : [])).join(""));
-}
-
-async function lint(rules: readonly string[]): Promise<number> {
-  if (rules.length === 0) throw new RuntimeError("usage", `permissions lint needs rules\n${usage}`);
-  const problems = rules.flatMap((rule) => lintRule(rule).map((problem) => ({ rule, ...problem })));
-  await print(problems.map(({ rule, level, message }) => `${level}: ${visible(rule)}: ${message}\n`).join("") || "No problems\n");
-  return problems.some(({ level }) => level === "error") ? exitCodes.error : exitCodes.success;
 }
 
 async function test(args: readonly string[]): Promise<number> {
@@ -116,30 +80,4 @@ function parseLine(line: string, where: string): PermissionCase {
   } catch (error) {
     throw new RuntimeError("usage", `${where}: ${error instanceof Error ? error.message : String(error)}`);
   }
-}
-
-/** Links followed as far as there is something. */
-async function realPath(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    return path === dirname(path) ? path : join(await realPath(dirname(path)), basename(path));
-  }
-}
-
-/** Control characters could rewrite what is shown. */
-function visible(text: string): string {
-  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (character) =>
-    JSON.stringify(character)
-      .slice(1, -1)
-      .replace(/^[^\\]$/, "\ufffd"),
-  );
-}
-
-async function print(text: string): Promise<number> {
-  await new Promise<void>((done) => {
-    process.stdout.once("error", () => done()); // nobody reads any more
-    process.stdout.write(text, () => done());
-  });
-  return exitCodes.success;
 }

@@ -254,6 +254,7 @@ async function explain(outcome: Outcome, session: InteractiveSession, flags: Fla
 function stopWords(outcome: Outcome & { type: "stopped" | "cancelled" }, flags: FlagValues): string {
   if (outcome.type === "cancelled")
     return outcome.cause === "deadline" ? `stopped: ${flags.deadline} have passed (--deadline)` : "stopped before the end";
+  if (outcome.limit === "hook") return `stopped by a hook: ${outcome.reason ?? "it gave no reason"}`;
   if (outcome.limit === "max-turns") return `stopped: the model was asked ${flags["max-turns"]} times (--max-turns)`;
   return `stopped: more than ${flags["max-budget-usd"]} dollars are spent (--max-budget-usd)`;
 }

@@ -3,6 +3,8 @@ export type SystemPromptFacts = {
   readonly platform: string;
   readonly date: Date;
   readonly tools: readonly string[];
+  /** What the user wants answers to be written in. */
+  readonly language?: string;
 };
 
 /** What every session tells the model first. The date is the day only, so that the prompt stays the same for caches. */
@@ -22,5 +24,6 @@ export function buildSystemPrompt(facts: SystemPromptFacts): string {
     `Platform: ${facts.platform}`,
     `Date: ${day}`,
     ...(facts.tools.length > 0 ? [`Tools: ${facts.tools.join(", ")}`] : []),
+    ...(facts.language?.trim() ? [`Response language: ${facts.language.replace(/\s+/g, " ").trim()}`] : []),
   ].join("\n");
 }

@@ -1,13 +1,17 @@
-import type { ToolCallPart, ToolResultPart } from "../protocol/content.ts";
+import { type JsonObject, type TextPart, textOf, type ToolCallPart, type ToolResultPart } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Emit, ToolDetails, ToolStatus } from "../protocol/events.ts";
-import { decide } from "../permissions/decide.ts";
+import type { HookRunner } from "../hooks/hook.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
-import type { Decision, Policy } from "../permissions/policy.ts";
+import type { GrantScope } from "../permissions/grants.ts";
+import type { Policy } from "../permissions/policy.ts";
+import type { Action } from "../permissions/rules.ts";
 import { forApprovedFiles } from "./approved-files.ts";
+import { toNoteParts } from "./hook-notes.ts";
+import { type AuditEntry, concernsOf, judgeCall, toJsonObject } from "./judge-call.ts";
 import { checkInput } from "../tools/input.ts";
 import { limitContent } from "../tools/output-limit.ts";
-import { type Access, type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
+import { type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 export type ToolCallDeps = {
@@ -26,17 +30,38 @@ export type ToolCallDeps = {
   readonly signal: AbortSignal;
   readonly newId: () => string;
   readonly clock: () => number;
+  /** Absent where there are no hooks, which then cost nothing. */
+  readonly hooks?: HookRunner | undefined;
+  /** Ends the turn after the calls that run now; set by the turn itself. */
+  readonly halt?: (reason: string) => void;
+  /** Why the turn is to end after the calls that run now. */
+  readonly halted?: () => string | undefined;
+  /** Aborts the turn: an answer to a permission question asked for it. */
+  readonly interrupt?: () => void;
+  /** Keeps a yes to exactly these that was meant to last. */
+  readonly remember?: ((actions: readonly Action[], scope: GrantScope) => void | Promise<void>) | undefined;
+  /** Gets every verdict at the moment it is told. */
+  readonly audit?: ((entry: AuditEntry) => void) | undefined;
 };
 
-type Attempt = { status: ToolStatus; output: ToolOutput };
+type Attempt = {
+  status: ToolStatus;
+  output: ToolOutput;
+  /** What hooks want the model to know. */
+  notes?: readonly TextPart[];
+  /** The call as it was run. */
+  ran?: ToolCallPart;
+};
 
 /** How long a tool may take to stop by itself after an abort before it is left behind. */
 const abortGraceMs = 700;
 
-/** find → parse → permission → intent → execute → limit output. Every refusal is a result the model reads; nothing here throws but a failing store. */
+/** find → parse → hooks and permission → intent → execute → hooks → limit output. Every refusal is a result the model reads; nothing here throws but a failing store. */
 export async function runToolCall(deps: ToolCallDeps, call: ToolCallPart): Promise<ToolResultPart> {
   const startedAt = deps.clock();
-  const { status, output } = await attempt(deps, call);
+  const attempted = await attempt(deps, call);
+  const { status, output } = attempted;
+  const after = attempted.ran ? await afterUse(deps, attempted.ran, attempted) : [];
   const limited = await limitContent(output.content, {
     limit: deps.outputLimit,
     save: (text) => deps.workspace.saveOverflow(`${call.name}-${call.callId}.txt`, text),
@@ -49,7 +74,8 @@ export async function runToolCall(deps: ToolCallDeps, call: ToolCallPart): Promi
     type: "tool-result",
     callId: call.callId,
     name: call.name,
-    content: limited.content,
+    // Beside the limit: what a hook has to say is not cut because the tool said much.
+    content: [...limited.content, ...(attempted.notes ?? []), ...after],
     isError: status !== "ok",
   };
   const durationMs = Math.round(deps.clock() - startedAt);
@@ -67,53 +93,63 @@ export async function runToolCall(deps: ToolCallDeps, call: ToolCallPart): Promi
 
 async function attempt(deps: ToolCallDeps, call: ToolCallPart): Promise<Attempt> {
   if (deps.signal.aborted) return refuse("interrupted", "Not run: the turn was interrupted before this call started.");
+  const halted = deps.halted?.();
+  if (halted !== undefined) return refuse("interrupted", `Not run: a hook ended the turn before this call started (${halted}).`);
   const tool = deps.tools.get(call.name);
   if (!tool) return refuse("error", `There is no tool named ${call.name}. The tools are: ${[...deps.tools.keys()].join(", ")}.`);
   if (call.malformedInput !== undefined) return refuse("error", malformed(call.malformedInput));
   const checked = await checkInput(tool.inputSchema, call.input);
   if (!checked.ok) return refuse("error", `Invalid input for ${call.name}: ${checked.message}`);
   try {
-    const access = await tool.access(call.input, deps.workspace, deps.memory);
-    const refusal = await refusalOf(deps, call, access);
-    if (refusal) return refuse("denied", refusal);
+    const judgement = await judgeCall(deps, call, tool);
+    const notes = toNoteParts("PreToolUse", judgement.notes);
+    if (judgement.type === "refused") return { ...refuse("denied", judgement.text), notes };
+    const { access, call: judged } = judgement;
     const workspace = access.kind === "edit" ? forApprovedFiles(deps.workspace, access.resources) : deps.workspace;
     // The intent is on record before anything happens, so that a crash can never hide that it may have happened.
-    deps.emit({ type: "tool.started", callId: call.callId, name: call.name, input: call.input });
+    deps.emit({ type: "tool.started", callId: call.callId, name: call.name, input: judged.input });
     await deps.flush();
-    const output = await execute({ ...deps, workspace }, call, tool);
-    return { status: output.isError ? "error" : "ok", output };
+    return { ...(await runTool({ ...deps, workspace }, judged, tool)), notes };
   } catch (error) {
     return explain(deps, call, error);
   }
 }
 
-/** Undefined when the call may run; else why not, in words for the model. */
-async function refusalOf(deps: ToolCallDeps, call: ToolCallPart, access: Access): Promise<string | undefined> {
-  const { kind, resources, cwd } = access;
-  const touched = resources.length > 0 ? resources : [""];
-  const decision = await decide(
-    deps.policy(),
-    touched.map((resource) => ({ tool: call.name, kind, resource, ...(cwd !== undefined && { cwd }) })),
-    (path) => deps.workspace.resolve(path),
-  );
-  if (decision.effect === "allow") return undefined;
-  if (decision.effect === "deny") return `Not permitted: ${decision.reason}.`;
-  const answer = await ask(deps, call, decision);
-  if (answer === "allow") return undefined;
-  if (deps.answerable) return "Not permitted: the user said no.";
-  const remedy = decision.rule ? ` A rule that would allow it: ${decision.rule}` : "";
-  return `Not permitted: ${decision.reason}, and nobody is here to give it.${remedy}`;
+async function runTool(deps: ToolCallDeps, call: ToolCallPart, tool: Tool): Promise<Attempt> {
+  try {
+    const output = await execute(deps, call, tool);
+    return { status: output.isError ? "error" : "ok", output, ran: call };
+  } catch (error) {
+    const failed = explain(deps, call, error);
+    return failed.status === "interrupted" ? failed : { ...failed, ran: call };
+  }
 }
 
-async function ask(deps: ToolCallDeps, call: ToolCallPart, decision: Decision): Promise<"allow" | "deny"> {
-  const requestId = deps.newId();
-  const { reason } = decision;
-  const answer = deps.answerable ? deps.gate.ask(requestId, deps.signal) : undefined;
-  deps.emit({ type: "permission.requested", requestId, callId: call.callId, tool: call.name, input: call.input, reason });
-  const answered = (await answer) ?? "deny";
-  const by = deps.answerable ? "user" : "policy";
-  deps.emit({ type: "permission.resolved", requestId, callId: call.callId, decision: answered, by, reason });
-  return answered;
+/** What PostToolUse hooks say to what was done. An abort cuts them off; what was done stays done. */
+async function afterUse(deps: ToolCallDeps, call: ToolCallPart, { status, output }: Attempt): Promise<TextPart[]> {
+  if (!deps.hooks?.has("PostToolUse")) return [];
+  const tool_response: JsonObject = {
+    content: textOf(output.content),
+    is_error: status !== "ok",
+    ...toJsonObject(output.details),
+  };
+  try {
+    const verdict = await deps.hooks.run({
+      event: "PostToolUse",
+      subject: call.name,
+      callId: call.callId,
+      input: { tool_name: call.name, tool_input: toJsonObject(call.input), tool_use_id: call.callId, tool_response },
+      signal: deps.signal,
+      emit: deps.emit,
+      concerns: concernsOf(deps, call),
+    });
+    if (verdict.stop !== undefined) deps.halt?.(verdict.stop);
+    const objection = verdict.decision?.effect === "deny" ? [verdict.decision.reason] : [];
+    return toNoteParts("PostToolUse", [...objection, ...verdict.context]);
+  } catch (error) {
+    if (deps.signal.aborted) return [];
+    throw error;
+  }
 }
 
 /** A tool that does not stop on abort is left behind after a short grace: the turn ends whatever it does. */

@@ -48,7 +48,7 @@ async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
       deny: [],
       base: { root: folder, home: undefined },
       readable: [],
-      trusted: false,
+      trusted: async () => false,
     }),
     gate: new PermissionGate(),
     answerable: false,

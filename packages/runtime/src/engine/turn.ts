@@ -10,10 +10,13 @@ import {
   userText,
 } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
+import type { EventBody } from "../protocol/events.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { ModelRequest, Provider } from "../model/model.ts";
 import { untilAborted } from "../util/until-aborted.ts";
+import type { Fit } from "../context/fit.ts";
 import type { Budget } from "./budget.ts";
+import { StopHooks, startSubagent } from "./stop-hooks.ts";
 import { type AnswerSchema, StructuredAnswer } from "./structured-output.ts";
 import { runToolCall, type ToolCallDeps } from "./tool-call.ts";
 import { runToolCalls } from "./tool-batch.ts";
@@ -29,9 +32,15 @@ export type TurnDeps = ToolCallDeps & {
   readonly answerSchema: AnswerSchema | undefined;
   /** Tokens that fit into one request together with its answer. */
   readonly contextWindow: () => Promise<number>;
+  /** Makes room in the context where it gets full; without it, what does not fit fails. */
+  readonly fit?: Fit | undefined;
+  /** The turn is a subagent's: its hooks are those of subagents. */
+  readonly agent?: SubagentRef | undefined;
   /** A promise to wait for while a reader that must not lose anything is behind. */
   readonly congestion: () => Promise<unknown> | undefined;
 };
+
+export type SubagentRef = { readonly id: string; readonly type: string };
 
 export type TurnReport = { outcome: Outcome; usage: Usage; modelCalls: number; modelDurationMs: number };
 
@@ -42,31 +51,57 @@ const maxPauses = 20;
 /** One prompt to its end: ask the model, run what it calls, repeat. Never throws; the outcome says how it went. */
 export async function runTurn(given: TurnDeps, history: readonly Message[]): Promise<TurnReport> {
   const structured = given.answerSchema && new StructuredAnswer(given.answerSchema);
-  const deps = structured ? withAnswerForm(given, structured) : given;
+  let halted: string | undefined;
+  const deps = {
+    ...(structured ? withAnswerForm(given, structured) : given),
+    halt: (reason: string) => {
+      halted ??= reason;
+    },
+    halted: () => halted,
+  };
+  const stopHooks = deps.hooks && new StopHooks(deps);
   const messages = [...history];
   const report = { usage: { ...noUsage }, modelCalls: 0, modelDurationMs: 0 };
   const said = new Said();
-  const end = (outcome: Outcome): TurnReport => ({ outcome, ...report });
-  const askAgain = (note: string, origin: "continuation" | "empty-answer" | "output-schema"): void => {
+  const end = (outcome: Outcome): TurnReport => {
+    const usage = deps.fit ? addUsage(report.usage, deps.fit.usage()) : report.usage;
+    return { outcome, ...report, usage };
+  };
+  const overBudget = (): TurnReport => end({ type: "stopped", limit: "max-budget", text: said.last });
+  const stopped = (reason: string): TurnReport => end({ type: "stopped", limit: "hook", reason, text: said.last });
+  const askAgain = (note: string, origin: EventBody<"input.added">["origin"]): void => {
     const input = userText(note);
     deps.emit({ type: "input.added", input, origin });
     messages.push(input);
   };
   try {
+    if (deps.agent && deps.hooks) {
+      const { notes, stop } = await startSubagent(deps);
+      if (stop !== undefined) return stopped(stop);
+      for (const note of notes) askAgain(note, "hook");
+    }
     while (true) {
       deps.signal.throwIfAborted();
       if (deps.maxTurns !== undefined && report.modelCalls >= deps.maxTurns) {
         return end({ type: "stopped", limit: "max-turns", text: said.last });
       }
+      if ((await deps.fit?.makeRoom(messages)) === "over-budget") return overBudget();
       const startedAt = deps.clock();
       report.modelCalls++;
-      const { message, requestedModel } = await askModel(deps, messages, said).finally(() => {
-        report.modelDurationMs += Math.round(deps.clock() - startedAt);
-      });
+      const answer = await askModel(deps, messages, said)
+        .finally(() => {
+          report.modelDurationMs += Math.round(deps.clock() - startedAt);
+        })
+        .catch((error: unknown) => afterOverflow(deps, messages, error));
+      if (answer === "over-budget") return overBudget();
+      if (answer === "retry") {
+        report.modelCalls--;
+        continue;
+      }
+      const { message, requestedModel } = answer;
       messages.push(message);
       report.usage = addUsage(report.usage, message.usage);
-      if (deps.budget?.spend(message, requestedModel) === "exceeded")
-        return end({ type: "stopped", limit: "max-budget", text: said.last });
+      if (deps.budget?.spend(message, requestedModel) === "exceeded") return overBudget();
 
       const calls = callsOf(message);
       if (calls.length > 0) {
@@ -74,7 +109,17 @@ export async function runTurn(given: TurnDeps, history: readonly Message[]): Pro
         const results = await runToolCalls(deps, calls, runToolCall);
         messages.push({ role: "tool", content: results });
         structured?.judgeResults(results);
-        if (structured?.accepted) return end(structuredOutcome(structured.accepted.value));
+        if (structured?.accepted) {
+          const outcome = structuredOutcome(structured.accepted.value);
+          await stopHooks?.objection(outcome);
+          return end(outcome);
+        }
+        if (halted !== undefined) return stopped(halted);
+        continue;
+      }
+      if (message.finish === "context-overflow") {
+        if ((await afterOverflow(deps, messages, windowFull())) === "over-budget") return overBudget();
+        askAgain(goOnNote, "continuation");
         continue;
       }
       const next = afterAnswer(message, said);
@@ -83,12 +128,18 @@ export async function runTurn(given: TurnDeps, history: readonly Message[]): Pro
         continue;
       }
       const objection = await structured?.judgeText(said.answer);
-      if (objection === undefined)
-        return end(
-          structured?.accepted ? structuredOutcome(structured.accepted.value) : { type: "completed", text: said.answer },
-        );
+      if (objection !== undefined) {
+        said.closeAnswer();
+        askAgain(objection, "output-schema");
+        continue;
+      }
+      const outcome: Completed = structured?.accepted
+        ? structuredOutcome(structured.accepted.value)
+        : { type: "completed", text: said.answer };
+      const goOn = await stopHooks?.objection(outcome);
+      if (goOn === undefined) return end(outcome);
       said.closeAnswer();
-      askAgain(objection, "output-schema");
+      askAgain(goOn, "hook");
     }
   } catch (error) {
     return end(toOutcome(error, deps.signal, said.last));
@@ -101,7 +152,9 @@ function withAnswerForm(deps: TurnDeps, structured: StructuredAnswer): TurnDeps 
   return { ...deps, request: { ...deps.request, ...(deps.answerSchema && { outputSchema: deps.answerSchema.schema }) } };
 }
 
-function structuredOutcome(value: JsonValue): Outcome {
+type Completed = Outcome & { type: "completed" };
+
+function structuredOutcome(value: JsonValue): Completed {
   return { type: "completed", text: JSON.stringify(value), structured: value };
 }
 
@@ -141,7 +194,7 @@ function afterAnswer(message: AssistantMessage, said: Said): Next {
       }
       return {
         type: "ask-again",
-        note: "Your answer was cut off by the output limit. Go on exactly where it stopped, without repeating anything.",
+        note: goOnNote,
         origin: "continuation",
       };
     case "paused":
@@ -156,8 +209,6 @@ function afterAnswer(message: AssistantMessage, said: Said): Next {
       throw new RuntimeError("model-refusal", "The provider's content filter stopped the answer", {
         hint: "Rephrase the request",
       });
-    case "context-overflow":
-      throw new RuntimeError("context-overflow", "The conversation no longer fits into the model's context window");
     default:
       if (said.answer.trim()) return { type: "done" };
       if (said.nudged)
@@ -165,6 +216,19 @@ function afterAnswer(message: AssistantMessage, said: Said): Next {
       said.nudged = true;
       return { type: "ask-again", note: "Your answer was empty. Give your final answer as text.", origin: "empty-answer" };
   }
+}
+
+const goOnNote = "Your answer was cut off by the output limit. Go on exactly where it stopped, without repeating anything.";
+
+function windowFull(): RuntimeError {
+  return new RuntimeError("context-overflow", "The conversation no longer fits into the model's context window");
+}
+
+/** A request that was too long is made shorter and asked again, once. */
+async function afterOverflow(deps: TurnDeps, messages: Message[], error: unknown): Promise<"retry" | "over-budget"> {
+  const tooLong = error instanceof RuntimeError && error.code === "context-overflow";
+  if (!tooLong || !deps.fit || deps.signal.aborted) throw error;
+  return await deps.fit.afterOverflow(messages, error);
 }
 
 /** `requestedModel` is the fallback when that was asked in the end. */
@@ -220,7 +284,7 @@ function interrupted(deps: TurnDeps, text: string): AssistantMessage {
   };
 }
 
-function toOutcome(error: unknown, signal: AbortSignal, text: string): Outcome {
+export function toOutcome(error: unknown, signal: AbortSignal, text: string): Outcome {
   const reason: unknown = signal.aborted ? signal.reason : error;
   if (reason instanceof TurnAborted) return { type: "cancelled", cause: reason.by, text };
   return { type: "failed", error: toRuntimeError(reason).toJSON(), text };

@@ -84,3 +84,28 @@ export { nearest } from "../util/nearest.ts";
 export { createIdSeries, randomUuid } from "../util/unique-ids.ts";
 export { scrubEnvironment } from "../workspace/environment.ts";
 export type { RunCommand, RunResult, Workspace } from "../workspace/workspace.ts";
+export {
+  type Checkpoints,
+  type CheckpointInspection,
+  type CheckpointSummary,
+  createCheckpoints,
+} from "../checkpoints/checkpoints.ts";
+export { expireCheckpoints, sessionsWithCheckpoints } from "../checkpoints/expire.ts";
+export type { RestorePlan } from "../checkpoints/plan.ts";
+export type { RestoreResult } from "../checkpoints/restore.ts";
+export { type AuditRecord, createAuditLog, readAuditLog } from "../permissions/audit.ts";
+export { inspectRepository } from "../permissions/git-repository.ts";
+export { createGrants, type Grants } from "../permissions/grants.ts";
+export { findProjectRoot, loadLayers, parseSettingSources, type SettingsLayer } from "../settings/layers.ts";
+export { loadSettings, resolveLayers } from "../settings/load-settings.ts";
+export type { Provenance, ResolvedSettings } from "../settings/settings.ts";
+export {
+  forgetTrust,
+  inspectProject,
+  judgeTrust,
+  listTrust,
+  type ProjectInspection,
+  rememberTrust,
+  type TrustJudgement,
+} from "../settings/trust.ts";
+export type { Executor } from "../settings/trust-executors.ts";

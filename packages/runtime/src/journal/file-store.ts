@@ -1,138 +1,99 @@
-import { existsSync, mkdirSync } from "node:fs";
-import { type FileHandle, open, readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
-import type { AgentEvent } from "../protocol/events.ts";
-import { RuntimeError } from "../protocol/errors.ts";
-import { toLine } from "../util/jsonl.ts";
-import { takeLock } from "./lock.ts";
+import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { JournalFile } from "./journal-file.ts";
+import { type Lock, takeLock } from "./lock.ts";
+import type { Recovered } from "./recover.ts";
+import { toStorageFailure } from "./storage-failure.ts";
 import type { JournalWriter, SessionStore } from "./store.ts";
+import { type FileStoreOptions, type StorePlace, toPlace } from "./store-place.ts";
 
-const suffix = ".jsonl";
-
-/** One `<session id>.jsonl` per session in `directory`, one event per line: `jq` reads it, `tail -f` follows it. */
-export function createFileStore(directory: string): SessionStore {
-  const pathOf = (sessionId: string): string => join(directory, `${checkId(sessionId)}${suffix}`);
+/**
+ * One `<session id>.jsonl` per session in `directory`, one event per line: `jq` reads it, `tail -f` follows it. Texts longer than 64 kB are in
+ * `blobs/`, named by their SHA-256. `index.json` is a cache that may be deleted.
+ */
+export function createFileStore(directory: string, options: FileStoreOptions = {}): SessionStore {
+  const place = toPlace(directory, options);
+  // What an ordinary run does not need is loaded when it is asked for.
+  const maintenance = (): Promise<typeof import("./maintain-store.ts")> => import("./maintain-store.ts");
   return {
-    async open(sessionId) {
-      const path = pathOf(sessionId);
-      makeFolder(directory);
-      const lock = await takeLock(`${path}.lock`, sessionId);
-      try {
-        return await openWriter(path, lock);
-      } catch (error) {
-        lock.release();
-        throw error;
-      }
+    open: (sessionId) => openForWriting(place, sessionId),
+    async read(sessionId, { after = 0 } = {}) {
+      const path = place.logPath(sessionId);
+      if (!existsSync(path)) return [];
+      const { readEvents } = await import("./mend.ts");
+      return await readEvents(place.directory, path, after);
     },
-    async read(sessionId, options = {}) {
-      const { events } = parseJournal(await readOrNothing(pathOf(sessionId)));
-      const after = options.after ?? 0;
-      return after === 0 ? events : events.filter((event) => event.seq > after);
-    },
-    async list() {
-      const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === "ENOENT") return [];
-        throw error;
-      });
-      return names.filter((name) => name.endsWith(suffix)).map((name) => name.slice(0, -suffix.length));
+    list: async () => (await maintenance()).listSessions(place),
+    summaries: async () => (await import("./session-index.ts")).listSummaries(place),
+    fork: async (sourceId, newId, { at } = {}) => (await maintenance()).forkLog(place, { sourceId, newId, at }),
+    remove: async (sessionId) => (await maintenance()).removeLog(place, sessionId),
+    async rename(sessionId, name) {
+      const { nameSession, unknownSession } = await import("./name-session.ts");
+      if (!existsSync(place.logPath(sessionId))) throw unknownSession(sessionId);
+      await nameSession({ open: (id) => openForWriting(place, id) }, { sessionId, name, now: place.now });
     },
   };
 }
 
-async function openWriter(path: string, lock: { release(): void }): Promise<JournalWriter> {
-  // Most sessions are new: a look is cheaper than a read that fails.
-  const stored = existsSync(path) ? await readOrNothing(path) : Buffer.alloc(0);
-  const { events, validBytes, warnings } = parseJournal(stored);
-  const file = await open(path, "a", 0o600).catch(fail("open", path));
-  // A torn last line would swallow the next event: cut it off before anything is appended.
-  if (warnings.length > 0) await file.truncate(validBytes);
-  let closed = false;
-  return {
-    events,
-    warnings,
-    location: path,
-    async append(batch) {
-      if (closed) throw new RuntimeError("closed", `The journal ${path} is closed`);
-      await appendWhole(file, batch.map(toLine).join(""), path);
-    },
-    async close() {
-      if (closed) return;
-      closed = true;
-      await file.close();
-      lock.release();
-    },
-  };
-}
-
-function makeFolder(directory: string): void {
+async function openForWriting(place: StorePlace, sessionId: string): Promise<JournalWriter> {
+  const path = place.logPath(sessionId);
+  const newFolders = makeFolder(place.directory);
+  const lock = await takeLock(`${path}.lock`, sessionId);
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    // Most sessions are new: a look is cheaper than a read that fails.
+    if (!existsSync(path)) return startWriter(place, { path, lock, newFolders: [...newFolders, place.directory] });
+    const { mendLog } = await import("./mend.ts");
+    return startWriter(place, { path, lock, newFolders, stored: await mendLog(place, path) });
   } catch (error) {
-    fail("create", directory)(error as NodeJS.ErrnoException); // fs throws nothing else
+    lock.release();
+    throw error;
   }
 }
 
-async function appendWhole(file: FileHandle, text: string, path: string): Promise<void> {
-  const bytes = Buffer.from(text);
-  for (let written = 0; written < bytes.length; ) {
-    written += (await file.write(bytes, written).catch(fail("write", path))).bytesWritten;
-  }
-}
+type Start = { path: string; lock: Lock; newFolders: string[]; stored?: Omit<Recovered, "tail" | "referring"> };
 
-/** Reads up to the first line that is no event; what comes after it cannot be trusted to follow from what came before. */
-function parseJournal(bytes: Buffer): { events: AgentEvent[]; validBytes: number; warnings: string[] } {
-  const events: AgentEvent[] = [];
-  let start = 0;
-  for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
-    const event = parseEvent(bytes.toString("utf8", start, end));
-    if (!event) break;
-    events.push(event);
-    start = end + 1;
-  }
-  const dropped = bytes.length - start;
-  const warnings =
-    dropped === 0 ? [] : [`Dropped ${dropped} bytes at the end of the journal: they are no whole event (a torn write)`];
-  return { events, validBytes: start, warnings };
-}
-
-function parseEvent(line: string): AgentEvent | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    // The journal is written by us alone: a line that has our envelope is one of our events.
-    return isEnvelope(value) ? (value as AgentEvent) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isEnvelope(value: unknown): boolean {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "seq" in value &&
-    typeof value.seq === "number" &&
-    "type" in value &&
-    "sessionId" in value
-  );
-}
-
-async function readOrNothing(path: string): Promise<Buffer> {
-  return await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return Buffer.alloc(0);
-    return fail("read", path)(error);
+function startWriter(place: StorePlace, { path, lock, newFolders, stored }: Start): JournalWriter {
+  const file = openLog(path, stored);
+  const log = new JournalFile({
+    path,
+    file,
+    size: (stored?.validBytes ?? 0) + (stored?.unterminated ? 1 : 0),
+    crc: stored?.chain.crc ?? 0,
+    lock,
+    policy: place.sync,
+    operations: place.operations,
+    newFolders,
+    sideFiles: place.sideFiles,
   });
-}
-
-function checkId(sessionId: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(sessionId)) return sessionId;
-  throw new RuntimeError("usage", `A session id is letters, digits, "-" and "_", not ${JSON.stringify(sessionId)}`);
-}
-
-function fail(action: string, path: string): (error: NodeJS.ErrnoException) => never {
-  return (error) => {
-    throw new RuntimeError("storage-failed", `Cannot ${action} ${path}: ${error.message}`, {
-      cause: error,
-      hint: "Point OUTRIDER_HOME at a writable folder with free space, or run with --no-session-persistence",
-    });
+  return {
+    events: stored?.events ?? [],
+    warnings: stored?.warnings ?? [],
+    location: path,
+    append: (events) => log.append(events),
+    close: () => log.close(),
   };
+}
+
+/** Cuts off what is no whole event: it would swallow the next one. */
+function openLog(path: string, stored: Start["stored"]): number {
+  let file: number | undefined;
+  try {
+    file = openSync(path, "a", 0o600);
+    if (stored) ftruncateSync(file, stored.validBytes);
+    if (stored?.unterminated) writeSync(file, "\n");
+    return file;
+  } catch (error) {
+    if (file !== undefined) closeSync(file);
+    throw toStorageFailure("open", path, error);
+  }
+}
+
+/** Answers the folders in which a name is new. */
+function makeFolder(directory: string): string[] {
+  try {
+    const created = mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return created === undefined ? [] : [dirname(created)];
+  } catch (error) {
+    throw toStorageFailure("create", directory, error);
+  }
 }

@@ -1,86 +1,135 @@
-import { closeSync, openSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
-import { hostname } from "node:os";
+import { closeSync, linkSync, openSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync, writeSync } from "node:fs";
 import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
+import { describeSelf, isAlive, type Owner, parseOwner } from "./lock-owner.ts";
+import { codeOf, toStorageFailure } from "./storage-failure.ts";
 
-type Owner = { pid: number; host: string; started: string; token: string };
+export interface Lock {
+  /** Throws once the lock is somebody else's: asked before each write, so that a process that slept too long writes nothing. */
+  check(): void;
+  release(): void;
+}
+
+/** A sign of life this often, for those who cannot see the process. */
+const beatMs = 5000;
+/** What a writer believes without looking; a lock is taken away from it after `Owner`'s silence, which is far longer. */
+const trustMs = 10_000;
 
 /**
  * One writer per session: a file that only its creator may remove. A lock whose owner is dead is taken over.
- * Locks on another host are never broken, because its processes cannot be seen from here.
  * Synchronous: a few tiny files, and waiting for the thread pool takes longer than the work.
  */
-export async function takeLock(path: string, sessionId: string): Promise<{ release(): void }> {
-  const mine: Owner = { pid: process.pid, host: hostname(), started: processStart(process.pid) ?? "", token: randomUuid() };
-  for (let attempt = 0; attempt < 5; attempt++) {
-    if (create(path, mine)) return { release: () => release(path, mine) };
-    const owner = await readOwner(path);
-    if (owner && isAlive(owner)) throw locked(sessionId, owner);
-    removeStale(path, owner);
+export async function takeLock(path: string, sessionId: string): Promise<Lock> {
+  const mine = describeSelf(randomUuid());
+  for (let attempt = 0; attempt < 10; attempt++) {
+    const file = create(path, mine);
+    if (file !== undefined) return hold({ path, file, mine, sessionId });
+    const found = await readLock(path);
+    if (!found) continue;
+    if (found.owner && isAlive(found.owner, path)) throw locked(sessionId, found.owner);
+    breakLock(path, found);
   }
   throw new RuntimeError("session-locked", `Session ${sessionId} is being taken by other writers`, { retryable: true });
 }
 
-function create(path: string, owner: Owner): boolean {
+/** Undefined when there is a lock already. */
+function create(path: string, owner: Owner): number | undefined {
+  let file: number;
   try {
-    const file = openSync(path, "wx", 0o600);
+    file = openSync(path, "wx", 0o600);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return undefined;
+    throw toStorageFailure("lock", path, error);
+  }
+  try {
     writeFileSync(file, JSON.stringify(owner));
+    return file;
+  } catch (error) {
     closeSync(file);
+    remove(path); // an empty lock would look like one that is being made
+    throw toStorageFailure("lock", path, error);
+  }
+}
+
+function hold({ path, file, mine, sessionId }: { path: string; file: number; mine: Owner; sessionId: string }): Lock {
+  let confirmedAt = Date.now();
+  const isMine = (): boolean => readIfThere(path)?.includes(mine.token) ?? false;
+  const beat = (): void => {
+    try {
+      // Into the file we made, whatever the name stands for by now. The bytes stay the same; the file system notes its own time.
+      writeSync(file, JSON.stringify(mine), 0);
+      if (isMine()) confirmedAt = Date.now();
+    } catch {
+      // `check` finds out what is wrong when it matters.
+    }
+  };
+  const timer = setInterval(beat, beatMs).unref();
+  return {
+    check() {
+      if (Math.abs(Date.now() - confirmedAt) < trustMs) return;
+      if (!isMine()) throw lost(sessionId);
+      beat();
+    },
+    release() {
+      clearInterval(timer);
+      if (isMine()) remove(path);
+      closeSync(file);
+    },
+  };
+}
+
+type FoundLock = { owner: Owner | undefined; identity: string };
+
+/** Undefined for a lock that is gone; without an owner for one that its creator has not filled in. */
+async function readLock(path: string): Promise<FoundLock | undefined> {
+  for (let attempt = 0; ; attempt++) {
+    const text = readIfThere(path);
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (text === undefined || !stat) return undefined;
+    const owner = parseOwner(text);
+    if (owner) return { owner, identity: owner.token };
+    if (attempt === 20) return { owner: undefined, identity: `${stat.ino}-${stat.mtimeMs}` };
+    await new Promise((resolve) => setTimeout(resolve, 10)); // its creator may be between open and write
+  }
+}
+
+/**
+ * A second name for the dead lock, made from its identity, can be given only once: whoever gives it is the only one to remove that lock,
+ * and a lock that came into its place meanwhile is never touched.
+ */
+function breakLock(path: string, found: FoundLock): void {
+  const claim = `${path}.stale-${found.identity}`;
+  if (!claimLock(path, claim)) return;
+  const claimed = readIfThere(claim) ?? "";
+  const judged = found.owner ? claimed.includes(found.identity) : parseOwner(claimed) === undefined;
+  if (judged) remove(path);
+  remove(claim);
+}
+
+function claimLock(path: string, claim: string): boolean {
+  try {
+    linkSync(path, claim);
     return true;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException; // fs throws nothing else
-    if (code === "EEXIST") return false;
-    throw new RuntimeError("storage-failed", `Cannot lock ${path}: ${message}`, {
-      cause: error,
-      hint: "Point OUTRIDER_HOME at a writable folder, or run with --no-session-persistence",
-    });
+    if (codeOf(error) === "ENOENT") return false; // somebody else was faster
+    if (codeOf(error) === "EEXIST") return dropOldClaim(claim);
   }
-}
-
-/** Undefined for a lock that is gone, or that its creator has not filled in. */
-async function readOwner(path: string): Promise<Owner | undefined> {
-  for (let attempt = 0; attempt < 20; attempt++) {
-    const text = readIfThere(path);
-    if (text === undefined) return undefined;
-    if (text !== "") return JSON.parse(text) as Owner; // written by `create` alone, in one go
-    await new Promise((resolve) => setTimeout(resolve, 10)); // its creator is between open and write
-  }
-  return undefined;
-}
-
-function isAlive(owner: Owner): boolean {
-  if (owner.host !== hostname()) return true;
   try {
-    process.kill(owner.pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
-  }
-  const started = processStart(owner.pid);
-  return started === undefined || owner.started === "" || started === owner.started;
-}
-
-/** The kernel's start time tells a process from a later one with the same id; undefined where /proc does not exist. */
-function processStart(pid: number): string | undefined {
-  const stat = readIfThere(`/proc/${pid}/stat`);
-  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-}
-
-/** Renaming lets exactly one process win the stale lock; what it won is put back if it is not the one that was judged. */
-function removeStale(path: string, judged: Owner | undefined): void {
-  const aside = `${path}.${randomUuid()}`;
-  try {
-    renameSync(path, aside);
+    renameSync(path, claim); // no second names on this file system
+    return true;
   } catch {
-    return; // somebody else was faster
+    return false;
   }
-  const won = readIfThere(aside) ?? "";
-  const same = judged ? won.includes(judged.token) : won === "";
-  if (same) unlinkSync(aside);
-  else renameSync(aside, path);
 }
 
-function release(path: string, mine: Owner): void {
-  if (!readIfThere(path)?.includes(mine.token)) return;
+/** Breaking takes microseconds: a claim that is seconds old was left by a process that was killed in between. */
+function dropOldClaim(claim: string): false {
+  const stat = statSync(claim, { throwIfNoEntry: false });
+  if (stat && Date.now() - stat.ctimeMs > 2000) remove(claim);
+  return false;
+}
+
+function remove(path: string): void {
   try {
     unlinkSync(path);
   } catch {
@@ -91,14 +140,20 @@ function release(path: string, mine: Owner): void {
 function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw toStorageFailure("read", path, error);
   }
 }
 
 function locked(sessionId: string, owner: Owner): RuntimeError {
   return new RuntimeError("session-locked", `Session ${sessionId} is in use by process ${owner.pid} on ${owner.host}`, {
     retryable: true,
-    hint: "Wait for it to end, or use another session id",
+    hint: "Wait for it to end, fork the session, or use another session id",
   });
+}
+
+function lost(sessionId: string): RuntimeError {
+  const message = `This process was silent for so long that another one has taken over session ${sessionId}`;
+  return new RuntimeError("session-locked", message, { hint: "Resume the session once the other process has ended" });
 }

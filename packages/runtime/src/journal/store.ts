@@ -5,11 +5,23 @@ export interface SessionStore {
   /**
    * Takes the session for writing; answers what it holds, oldest first, and how to append.
    * Rejects with `session-locked` while another writer has it. A session that does not exist yet is empty.
+   * A damaged log opens at its longest valid prefix; `warnings` says what was left out.
    */
   open(sessionId: string): Promise<JournalWriter>;
   /** Reads without taking; empty for an unknown session. */
   read(sessionId: string, options?: { after?: number }): Promise<AgentEvent[]>;
   list(): Promise<string[]>;
+  /** What a person needs to find a session again, the latest first. */
+  summaries(): Promise<SessionSummary[]>;
+  /**
+   * A new session that begins like another one, up to and with the event `at` (all of it when absent). The source is only read, also while
+   * it runs. Copied events carry the new id and their old numbers; the first `session.started` says where they come from (`forkedFrom`).
+   */
+  fork(sourceId: string, newId: string, options?: { at?: number }): Promise<void>;
+  /** Appends `session.named`. Rejects with `not-found` for an unknown session, as `fork` and `remove` do. */
+  rename(sessionId: string, name: string): Promise<void>;
+  /** Rejects with `session-locked` while somebody writes to it. */
+  remove(sessionId: string): Promise<void>;
 }
 
 export interface JournalWriter {
@@ -18,7 +30,30 @@ export interface JournalWriter {
   readonly warnings: readonly string[];
   /** Where a person can look at it, if anywhere. */
   readonly location: string | undefined;
-  /** Resolves when the events would survive this process being killed. Events of one call are kept together and in order. */
+  /**
+   * Resolves when the events would survive this process being killed; what they survive beyond that is the store's promise.
+   * Events of one call are kept together and in order, and so are calls.
+   */
   append(events: readonly AgentEvent[]): Promise<void>;
   close(): Promise<void>;
 }
+
+export type SessionSummary = {
+  id: string;
+  /** The last one it was given. */
+  name?: string;
+  cwd: string;
+  createdAt: string;
+  updatedAt: string;
+  /** The first prompt on one line, shortened. */
+  prompt: string;
+  turns: number;
+  /** Of the log; side files are not counted. */
+  bytes: number;
+  /** Why it ended, unless it is open or was cut off. */
+  ended?: string;
+  forkedFrom?: ForkOrigin;
+};
+
+/** `seq` is the last event that was copied: everything up to it was paid for in the other session. */
+export type ForkOrigin = { sessionId: string; seq: number };

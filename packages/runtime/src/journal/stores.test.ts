@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -17,6 +16,7 @@ const freshFolder = (): string => mkdtempSync(join(root, "s-"));
 const stores: [string, () => Promise<SessionStore>][] = [
   ["memory store", async () => createMemoryStore()],
   ["file store", async () => createFileStore(freshFolder())],
+  ["file store that always syncs", async () => createFileStore(freshFolder(), { sync: "always" })],
 ];
 
 for (const [name, create] of stores) {
@@ -36,7 +36,10 @@ describe("file store on disk", () => {
         .trimEnd()
         .split("\n")
         .map((line) => JSON.parse(line)),
-      [warning(1), warning(2)],
+      [
+        { ...warning(1), crc: "4bad6a7a" },
+        { ...warning(2), crc: "8a10644e" },
+      ],
     );
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(writer.location, path);
@@ -44,77 +47,139 @@ describe("file store on disk", () => {
     assert.deepEqual(readdirSync(folder), ["s1.jsonl"]);
   });
 
-  it("drops a torn last line at every byte with a warning, and goes on after the whole ones", async () => {
+  it("keeps a long text once, for the owner only, and leaves the log short", async () => {
     const folder = freshFolder();
     const store = createFileStore(folder);
-    const path = join(folder, "s1.jsonl");
-    const whole = `${JSON.stringify(warning(1))}\n`;
-    const torn = `${JSON.stringify(warning(2))}\n`;
-    for (let cut = 1; cut < torn.length; cut++) {
-      writeFileSync(path, whole + torn.slice(0, cut));
-      const writer = await store.open("s1");
-      assert.deepEqual(writer.events, [warning(1)]);
-      assert.equal(writer.warnings.length, 1);
-      await writer.append([warning(2)]);
+    const message = "long ".repeat(100_000);
+    for (const id of ["s1", "s2"]) {
+      const writer = await store.open(id);
+      await writer.append([
+        { ...warning(1), message },
+        { ...warning(2), message },
+      ]);
       await writer.close();
-      assert.equal(readFileSync(path, "utf8"), whole + torn);
     }
+    const files = readdirSync(join(folder, "blobs"), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    assert.equal(files.length, 1);
+    const kept = join(folder, "blobs", files[0]?.name.slice(0, 2) ?? "", files[0]?.name ?? "");
+    assert.deepEqual([readFileSync(kept, "utf8") === message, statSync(kept).mode & 0o777], [true, 0o600]);
+    assert.ok(statSync(join(folder, "s1.jsonl")).size < 1000);
   });
 
-  it("reads up to the first broken line", async () => {
+  it("puts words in the place of a long text that is missing or damaged, and says so", async () => {
     const folder = freshFolder();
     const store = createFileStore(folder);
-    appendFileSync(join(folder, "s1.jsonl"), `${JSON.stringify(warning(1))}\nnot json\n${JSON.stringify(warning(3))}\n`);
-    assert.deepEqual(await store.read("s1"), [warning(1)]);
-  });
-
-  it("refuses a second writer in another process, and takes over when that one is dead", async () => {
-    const folder = freshFolder();
-    const holder = spawn("sleep", ["60"]);
-    try {
-      const stat = readFileSync(`/proc/${holder.pid}/stat`, "utf8");
-      const started = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-      const { hostname } = await import("node:os");
-      const lock = { pid: holder.pid, host: hostname(), started, token: "other" };
-      writeFileSync(join(folder, "s1.jsonl.lock"), JSON.stringify(lock));
-      await assert.rejects(createFileStore(folder).open("s1"), (error: Error) => error.message.includes(`process ${holder.pid}`));
-      writeFileSync(join(folder, "s1.jsonl.lock"), JSON.stringify({ ...lock, started: "1" })); // the id was used again by another process
-      await (await createFileStore(folder).open("s1")).close();
-    } finally {
-      holder.kill("SIGKILL");
-    }
-    await new Promise((resolve) => holder.once("exit", resolve));
-    writeFileSync(
-      join(folder, "s1.jsonl.lock"),
-      JSON.stringify({ pid: holder.pid, host: (await import("node:os")).hostname(), started: "", token: "dead" }),
+    const writer = await store.open("s1");
+    await writer.append(["a", "b"].map((letter, index) => ({ ...warning(index + 1), message: letter.repeat(70_000) })));
+    await writer.close();
+    const names = readdirSync(join(folder, "blobs"), { recursive: true, encoding: "utf8" }).filter((name) => name.length > 10);
+    const [missing = "", damaged = ""] = names.sort((one) =>
+      readFileSync(join(folder, "blobs", one), "utf8")[0] === "a" ? -1 : 1,
     );
-    await (await createFileStore(folder).open("s1")).close();
-  });
-
-  it("lets exactly one of many writers in, also over a stale lock", async () => {
-    const folder = freshFolder();
-    writeFileSync(
-      join(folder, "s1.jsonl.lock"),
-      JSON.stringify({ pid: 2 ** 22 + 1, host: (await import("node:os")).hostname(), started: "", token: "dead" }),
+    rmSync(join(folder, "blobs", missing));
+    writeFileSync(join(folder, "blobs", damaged), "c".repeat(70_000));
+    const again = await store.open("s1");
+    await again.close();
+    assert.deepEqual(again.warnings, [
+      `A text of 70000 bytes could not be put back: blobs/${missing} is missing`,
+      `A text of 70000 bytes could not be put back: blobs/${damaged} is damaged`,
+    ]);
+    assert.deepEqual(
+      again.events.map((event) => event.type === "warning.raised" && event.message),
+      again.warnings.map((warning) => `[This text of${warning.slice("A text of".length)}]`),
     );
-    const attempts = await Promise.allSettled(Array.from({ length: 20 }, () => createFileStore(folder).open("s1")));
-    const winners = attempts.flatMap((attempt) => (attempt.status === "fulfilled" ? [attempt.value] : []));
-    assert.equal(winners.length, 1);
-    await winners[0]?.close();
   });
 
-  it("names a folder it cannot write to", async () => {
+  it("answers typed failures for a folder, a file in the way, and an unreadable place", async () => {
     const file = join(freshFolder(), "file");
     writeFileSync(file, "");
     await assert.rejects(createFileStore(join(file, "sessions")).open("s1"), { code: "storage-failed" });
+    const folder = freshFolder();
+    mkdirSync(join(folder, "s1.jsonl"));
+    await assert.rejects(createFileStore(folder).open("s1"), { code: "storage-failed" });
+    await assert.rejects(createFileStore(folder).read("s1"), { code: "storage-failed" });
+    assert.deepEqual(await createFileStore(folder).list(), []);
+    assert.deepEqual(readdirSync(folder), ["s1.jsonl"]);
+  });
+
+  it("takes an empty log for a session that does not exist yet", async () => {
+    const folder = freshFolder();
+    writeFileSync(join(folder, "s1.jsonl"), "");
+    const store = createFileStore(folder);
+    assert.deepEqual(await store.list(), []);
+    const writer = await store.open("s1");
+    assert.deepEqual([writer.events, writer.warnings], [[], []]);
+    await writer.close();
   });
 
   it("refuses ids that would leave its folder", async () => {
-    for (const id of ["../x", "a/b", "", ".hidden", "a\0b"])
-      await assert.rejects(createFileStore(freshFolder()).open(id), { code: "usage" });
+    const store = createFileStore(freshFolder());
+    for (const id of ["../x", "a/b", "", ".hidden", "a\0b", "x".repeat(10_000)]) {
+      for (const attempt of [
+        store.open(id),
+        store.read(id),
+        store.remove(id),
+        store.rename(id, "x"),
+        store.fork(id, "y"),
+        store.fork("y", id),
+      ])
+        await assert.rejects(attempt, { code: "usage" });
+    }
+  });
+
+  it("leaves a forked log as it was to the byte", async () => {
+    const folder = freshFolder();
+    const store = createFileStore(folder);
+    const writer = await store.open("s1");
+    await writer.append([warning(1), { ...warning(2), message: "x".repeat(100_000) }]);
+    const before = readFileSync(join(folder, "s1.jsonl"));
+    await store.fork("s1", "s2");
+    assert.deepEqual(readFileSync(join(folder, "s1.jsonl")), before);
+    await writer.close();
+    assert.deepEqual(
+      (await store.read("s2")).map(({ sessionId, ...rest }) => rest),
+      (await store.read("s1")).map(({ sessionId, ...rest }) => rest),
+    );
+    assert.deepEqual(readdirSync(folder).sort(), ["blobs", "s1.jsonl", "s2.jsonl"]);
+  });
+
+  it("lists sessions without its index, with a broken one, and after logs have grown or changed", async () => {
+    const folder = freshFolder();
+    const store = createFileStore(folder);
+    const sizes = async (): Promise<(number | undefined)[]> => [
+      (await store.summaries())[0]?.bytes,
+      statSync(join(folder, "s1.jsonl")).size,
+    ];
+    await appendTo(store, [warning(1)]);
+    for (const change of [
+      () => rmSync(join(folder, "index.json")),
+      () => writeFileSync(join(folder, "index.json"), '{"version":1,"sessions":{"s1":7}}'),
+      () => writeFileSync(join(folder, "index.json"), "{"),
+    ]) {
+      await store.summaries();
+      change();
+      const [listed, real] = await sizes();
+      assert.equal(listed, real);
+    }
+    await appendTo(store, [warning(2), { type: "session.named", seq: 3, at: "", sessionId: "s1", name: "grown" }]);
+    assert.equal((await store.summaries())[0]?.name, "grown");
+    rmSync(join(folder, "s1.jsonl"));
+    await appendTo(store, [
+      warning(1),
+      warning(2),
+      warning(3),
+      { ...warning(4), message: "another log of more bytes than before" },
+    ]);
+    assert.equal((await store.summaries())[0]?.name, undefined);
   });
 });
 
-function warning(seq: number): AgentEvent {
+async function appendTo(store: SessionStore, events: AgentEvent[]): Promise<void> {
+  const writer = await store.open("s1");
+  await writer.append(events);
+  await writer.close();
+}
+
+function warning(seq: number): AgentEvent & { type: "warning.raised" } {
   return { type: "warning.raised", seq, at: "2026-01-01T00:00:00.000Z", sessionId: "s1", message: `event ${seq}` };
 }

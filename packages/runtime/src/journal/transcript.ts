@@ -5,42 +5,135 @@ import {
   type ToolCallPart,
   type ToolMessage,
   type ToolResultPart,
+  userText,
 } from "../protocol/content.ts";
-import type { AgentEvent } from "../protocol/events.ts";
+import type { AgentEvents, CompactionResult, EventBody } from "../protocol/events.ts";
+
+/** Pure projection: the stored events are the session; messages are only a way of reading them. */
+export function toMessages(events: Iterable<EventBody>): Message[] {
+  const transcript = new Transcript();
+  for (const event of events) transcript.apply(event);
+  return transcript.messages;
+}
+
+type OpenCalls = {
+  readonly index: number;
+  readonly message: AssistantMessage;
+  readonly results: Map<string, ToolResultPart>;
+  readonly started: Set<string>;
+};
 
 /**
- * Pure projection: the stored events are the session; messages are only a way of reading them.
+ * The same projection, event by event: it holds what the model would see next, and nothing that compaction took away.
  * Results stand in the order of their calls, whichever finished first, so that a resumed request is byte for byte
- * the one that would have been sent. A call that was cut off gets a result saying how far it had come.
+ * the one that would have been sent. A call that was cut off has a result saying how far it had come.
  */
-export function toMessages(events: Iterable<AgentEvent>): Message[] {
-  const messages: Message[] = [];
-  const results = new Map<string, ToolResultPart>();
-  const started = new Set<string>();
-  const open: { index: number; message: AssistantMessage }[] = [];
-  for (const event of events) {
+export class Transcript {
+  #messages: Message[] = [];
+  #open: OpenCalls | undefined;
+  #prompt: number | undefined;
+  #measuredFrom = 0;
+  #hasSummary = false;
+
+  /** A new list each time; the messages themselves are shared and never change. */
+  get messages(): Message[] {
+    return [...this.#messages];
+  }
+
+  /** Where the last prompt stands among the messages. */
+  get prompt(): number | undefined {
+    return this.#prompt;
+  }
+
+  /** Answers before this index counted the tokens of a context that is no more. */
+  get measuredFrom(): number {
+    return this.#measuredFrom;
+  }
+
+  /** The first message is a summary of what was there before. */
+  get hasSummary(): boolean {
+    return this.#hasSummary;
+  }
+
+  apply(event: EventBody): void {
     switch (event.type) {
       case "turn.started":
+        this.#prompt = this.#messages.push(event.input) - 1;
+        return;
       case "input.added":
-        messages.push(event.input);
-        break;
+        this.#messages.push(event.input);
+        return;
       case "message.ended":
-        messages.push(event.message);
-        if (callsOf(event.message).length > 0) {
-          open.push({ index: messages.length, message: event.message });
-          messages.push({ role: "tool", content: [] }); // filled below, when all results are known
-        }
-        break;
+        return this.#applyAnswer(event.message);
       case "tool.started":
-        started.add(event.callId);
-        break;
+        this.#open?.started.add(event.callId);
+        return this.#fillOpen();
       case "tool.ended":
-        results.set(event.callId, event.result);
-        break;
+        this.#open?.results.set(event.callId, event.result);
+        return this.#fillOpen();
+      case "context.cleared":
+        this.#messages = clearResults(this.#messages, event);
+        return this.#close();
+      case "compaction.ended":
+        if (event.result.type === "compacted") this.#compact(event.result);
     }
   }
-  for (const { index, message } of open) messages[index] = toolMessage(message, { results, started });
-  return messages;
+
+  #applyAnswer(message: AssistantMessage): void {
+    this.#messages.push(message);
+    this.#open = undefined;
+    if (callsOf(message).length === 0) return;
+    this.#open = { index: this.#messages.length, message, results: new Map(), started: new Set() };
+    this.#fillOpen();
+  }
+
+  #fillOpen(): void {
+    if (this.#open) this.#messages[this.#open.index] = toolMessage(this.#open);
+  }
+
+  #compact(result: CompactionResult & { type: "compacted" }): void {
+    this.#prompt = promptAfter(this.#prompt, result);
+    this.#messages = compactMessages(this.#messages, result);
+    this.#hasSummary = true;
+    this.#close();
+  }
+
+  /** What was counted, and which place results go to, is about another list from here on. */
+  #close(): void {
+    this.#open = undefined;
+    this.#measuredFrom = this.#messages.length;
+  }
+}
+
+/** The messages of a context after a compaction. */
+export function compactMessages(messages: readonly Message[], result: CompactionResult & { type: "compacted" }): Message[] {
+  const prompt = result.prompt === undefined ? undefined : messages[result.prompt];
+  return [userText(replacementText(result)), ...(prompt ? [prompt] : []), ...messages.slice(result.replaced)];
+}
+
+/** Where the prompt stands after a compaction: it is never lost. */
+export function promptAfter(prompt: number | undefined, result: CompactionResult & { type: "compacted" }): number | undefined {
+  if (result.prompt !== undefined) return 1;
+  return prompt === undefined || prompt < result.replaced ? undefined : prompt - result.replaced + 1;
+}
+
+/** The messages of a context after old results were taken out of it. */
+export function clearResults(messages: readonly Message[], cleared: AgentEvents["context.cleared"]): Message[] {
+  const notes = new Map(cleared.results.map(({ callId, note }) => [callId, note]));
+  return messages.map((message, index) => {
+    if (message.role !== "tool" || index >= cleared.through) return message;
+    if (!message.content.some((part) => notes.has(part.callId))) return message;
+    return { ...message, content: message.content.map((part) => withNote(part, notes.get(part.callId))) };
+  });
+}
+
+function withNote(part: ToolResultPart, note: string | undefined): ToolResultPart {
+  return note === undefined ? part : { ...part, content: [{ type: "text", text: note }] };
+}
+
+function replacementText({ preface, summary, files }: CompactionResult & { type: "compacted" }): string {
+  const shown = files.map(({ path, text }) => `<file path=${JSON.stringify(path)}>\n${text}\n</file>`);
+  return [preface, `<summary>\n${summary}\n</summary>`, ...shown].join("\n\n");
 }
 
 function unfinishedResult(call: ToolCallPart, started: boolean): ToolResultPart {
@@ -50,12 +143,7 @@ function unfinishedResult(call: ToolCallPart, started: boolean): ToolResultPart 
   return { type: "tool-result", callId: call.callId, name: call.name, content: [{ type: "text", text }], isError: true };
 }
 
-function toolMessage(
-  message: AssistantMessage,
-  known: { results: ReadonlyMap<string, ToolResultPart>; started: ReadonlySet<string> },
-): ToolMessage {
-  const content = callsOf(message).map(
-    (call) => known.results.get(call.callId) ?? unfinishedResult(call, known.started.has(call.callId)),
-  );
+function toolMessage({ message, results, started }: OpenCalls): ToolMessage {
+  const content = callsOf(message).map((call) => results.get(call.callId) ?? unfinishedResult(call, started.has(call.callId)));
   return { role: "tool", content };
 }

@@ -127,7 +127,7 @@ describe("an HTTP answer that is no 2xx", () => {
   it("hides keys, known ones and those that look like one", () => {
     const body = json("invalid_request_error", "key sk-ant-api03-abcdefgh and my-own-secret and Bearer abc.def-ghi/123");
     const error = anthropicHttpError({ status: 400, headers: {}, body, now, secrets: ["my-own-secret"] });
-    assert.equal(error.message, "Anthropic answered HTTP 400: key [redacted] and [redacted] and Bearer [redacted]");
+    assert.equal(error.message, "Anthropic answered HTTP 400: key [redacted] and [redacted] and Bearer [redacted:bearer-token]");
     assert.equal(redact("nothing to hide"), "nothing to hide");
   });
 

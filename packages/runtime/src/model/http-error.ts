@@ -1,4 +1,5 @@
 import { RuntimeError, type RuntimeErrorOptions } from "../protocol/errors.ts";
+import { createRedactor } from "../util/redact.ts";
 
 export type HttpFailure = {
   readonly status: number;
@@ -53,13 +54,10 @@ export function excerpt(body: string, secrets?: readonly string[]): string {
 
 const excerptLength = 200;
 
-/** Hides the given secrets and whatever has the shape of a key. */
+/** Hides the given secrets and whatever has the shape of a key. A provider quotes the keys it refuses, so these need not be well-formed. */
 export function redact(text: string, secrets: readonly string[] = []): string {
-  let shown = text;
-  for (const secret of secrets) if (secret.length >= 6) shown = shown.replaceAll(secret, "[redacted]");
-  return shown
-    .replace(/\b(?:sk|pk|key)-[A-Za-z0-9_-]{8,}/g, "[redacted]")
-    .replace(/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, "$1 [redacted]");
+  const { text: hide } = createRedactor({ secrets });
+  return hide(text.replace(/\b(?:sk|pk|key)-[A-Za-z0-9_-]{8,}/g, "[redacted]"));
 }
 
 /** Milliseconds the server asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date. */

@@ -40,7 +40,7 @@ export function addCall(ledger: Ledger, call: PricedCall): Ledger {
 }
 
 /** Prices an answer at the time it was given. */
-export function toPricedCall(catalog: Catalog, event: AgentEvent<"message.ended">): PricedCall {
+export function toPricedCall(catalog: Catalog, event: AgentEvent<"message.ended" | "side-call.ended">): PricedCall {
   const { model: served, usage } = event.message;
   const requested = event.requestedModel;
   const facts = findBilledModel(catalog, { provider: served.provider, served: served.id, requested });

@@ -71,19 +71,19 @@ describe("what is made portable", () => {
     assert.deepEqual(now.to(then.call), call);
   });
 
-  const keys = [
-    "sk-ant-api03-abcdefghijklmnop",
-    `AIza${"a".repeat(35)}`,
-    "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
-    "xoxb-123456789012-abcdefghij",
-    "AKIAIOSFODNN7EXAMPLE",
-    "gsk_abcdefghijklmnopqrstuvwxyz",
-    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
-    "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----",
+  const keys: [key: string, kind: string][] = [
+    ["sk-ant-api03-abcdefghijklmnop", "anthropic-key"],
+    [`AIza${"a".repeat(35)}`, "google-key"],
+    ["ghp_abcdefghijklmnopqrstuvwxyz0123456789", "github-token"],
+    ["xoxb-123456789012-abcdefghij", "slack-token"],
+    ["AKIAIOSFODNN7EXAMPLE", "aws-key-id"],
+    ["gsk_abcdefghijklmnopqrstuvwxyz", "groq-key"],
+    ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N", "json-web-token"],
+    ["-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", "private-key"],
   ];
-  for (const key of keys) {
+  for (const [key, kind] of keys) {
     it(`holds no key: ${key.slice(0, 14)}…`, () => {
-      assert.equal(createPortable({ places }).from(`KEY=${key}\nrest`), "KEY=[redacted]\nrest");
+      assert.equal(createPortable({ places }).from(`KEY=${key}\nrest`), `KEY=[redacted:${kind}]\nrest`);
     });
   }
 

@@ -1,4 +1,4 @@
-import { redact } from "./http-error.ts";
+import { createRedactor } from "../util/redact.ts";
 
 /**
  * Texts that differ from machine to machine, by the word that stands for them in a recording: `{"{{cwd}}": "/home/me/project"}`.
@@ -27,7 +27,7 @@ export function createPortable({ places, secrets = [] }: PortableOptions): Porta
   const wordOf = new Map(words.flatMap((word) => textsOf(places[word]).map((text) => [text, word] as const)).reverse());
   const textOf = new Map(words.map((word) => [word, textsOf(places[word])[0] ?? word]));
   let texts = toPattern([...wordOf.keys()], words);
-  const hide = (text: string): string => hideKeys(redact(text, secrets));
+  const { text: hide } = createRedactor({ secrets });
 
   const numberFiles = (text: string): void => {
     for (const [, path] of text.matchAll(overflowNotice)) {
@@ -75,23 +75,6 @@ const pathEnd = "(?![\\w-]|\\.\\w)";
 
 function literal(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
-}
-
-/** Keys by the shapes that issuers gave them so that they can be found. */
-const keyShapes = [
-  /\bAIza[\w-]{35}/g,
-  /\b(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{20,}/g,
-  /\bgithub_pat_\w{20,}/g,
-  /\bglpat-[\w-]{16,}/g,
-  /\bxox[abprs]-[\w-]{10,}/g,
-  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-  /\b(?:gsk|hf|xai|npm)[_-][A-Za-z0-9]{20,}/g,
-  /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/g,
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g,
-];
-
-function hideKeys(text: string): string {
-  return keyShapes.reduce((shown, shape) => shown.replace(shape, "[redacted]"), text);
 }
 
 /** Every string of a JSON value, names of properties included. */

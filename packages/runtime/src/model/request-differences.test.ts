@@ -63,7 +63,7 @@ describe("two requests", () => {
   });
 
   it("are the same where a key was hidden", () => {
-    assert.ok(same(withResult("Read", "A=[redacted]\nB=[redacted]\nC"), withResult("Read", "A=x\nB=yy\nC")));
+    assert.ok(same(withResult("Read", "A=[redacted]\nB=[redacted:github-token]\nC"), withResult("Read", "A=x\nB=yy\nC")));
     assert.ok(!same(withResult("Read", "A=[redacted]\nB=1"), withResult("Read", "A=x\nB=2")));
     assert.ok(!same(withResult("Read", "ab[redacted]ab"), withResult("Read", "ab")));
   });

@@ -79,7 +79,7 @@ function sameText(then: string, now: string, tool: string | undefined): boolean 
 
 /** Where a key was hidden in the recording, anything may stand now. */
 function sameButHidden(then: string, now: string): boolean {
-  const [first = "", ...rest] = then.split("[redacted]");
+  const [first = "", ...rest] = then.split(/\[redacted(?::[\w.-]+)?\]/);
   const last = rest.pop();
   if (last === undefined || !now.startsWith(first)) return false;
   let from = first.length;

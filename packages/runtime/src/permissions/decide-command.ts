@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { forbids, forbidsText, isWholeCommand, wordsAllowed } from "./command-rules.ts";
 import { type Target, targetsOf } from "./command-paths.ts";
-import { ask, decideOne, planDenies } from "./decide.ts";
+import { ask, askBy, decideOne, planDenies } from "./decide.ts";
 import { guardOf, isHarmlessDevice, isInside, mayBeGuarded, mayBeSame, mayReach, toAbsolutePattern } from "./paths.ts";
 import { allowed, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
 import { isDangerousVariable, isHarmlessVariable, isKnownFileTool, lookingOf, type Looking } from "./read-only-commands.ts";
 import { riskOf } from "./risky-options.ts";
-import { type Action, denies, namesTool, type Rule } from "./rules.ts";
+import { type Action, allows, denies, namesTool, type Rule } from "./rules.ts";
 import { type FileUse, type ParsedCommand, parseCommand, type Program } from "./shell.ts";
 import { exactWord, type ShellWord } from "./shell-words.ts";
 import { isInterpreter } from "./interpreters.ts";
@@ -41,6 +41,8 @@ class Question {
   readonly #parsed: ParsedCommand;
   readonly #programs: readonly Program[];
   readonly #allow: readonly Rule[];
+  /** An answer that was given to this very command before. */
+  readonly #remembered: Rule | undefined;
   /** Rules for paths that speak against something. */
   readonly #against: readonly { rule: Rule; kind: "look" | "edit"; effect: "deny" | "ask" }[];
   readonly #files = new Map<Program, Files>();
@@ -52,7 +54,8 @@ class Question {
     this.#action = action;
     this.#parsed = parsed;
     this.#programs = flatten(parsed.programs);
-    this.#allow = policy.allow.filter((rule) => namesTool(rule, action));
+    this.#allow = policy.allow.filter((rule) => !rule.exactly && namesTool(rule, action));
+    this.#remembered = policy.allow.find((rule) => rule.exactly && allows(rule, action, policy.base));
     this.#against = (["deny", "ask"] as const).flatMap((effect) =>
       policy[effect].flatMap((rule) =>
         (["look", "edit"] as const).flatMap((kind) =>
@@ -87,11 +90,11 @@ class Question {
   /** A repository can make a git that only looks run programs: the project's own may when it is trusted, others never. */
   async #distrust(folders: readonly Target[]): Promise<string | undefined> {
     const { trusted, inspectRepository, base } = this.#policy;
-    if (!inspectRepository) return trusted ? undefined : "git obeys the configuration of a project that is not trusted";
+    if (!inspectRepository) return (await trusted()) ? undefined : "git obeys the configuration of a project that is not trusted";
     for (const folder of folders) {
       if (!folder || folder.pattern) return "it cannot be told which repository git would use";
       const { directory, executor } = await inspectRepository(folder.path);
-      if (executor !== undefined && !(trusted && directory === join(base.root, ".git")))
+      if (executor !== undefined && !(directory === join(base.root, ".git") && (await trusted())))
         return `git would obey ${executor}, which is not trusted`;
     }
     return undefined;
@@ -119,7 +122,7 @@ class Question {
           this.#named =
             effect === "deny" && hit === "surely"
               ? denied(rule)
-              : ask(this.#policy, this.#action, `The rule ${rule.text} protects what it may read`);
+              : askBy(rule, ask(this.#policy, this.#action, `The rule ${rule.text} protects what it may read`));
         }
       }
     }
@@ -194,14 +197,16 @@ class Question {
 
   askedFor(): Decision | undefined {
     const rule = this.#matching(this.#policy.ask);
-    if (rule) return ask(this.#policy, this.#action, `The rule ${rule.text} wants to be asked`);
+    if (rule) return askBy(rule, ask(this.#policy, this.#action, `The rule ${rule.text} wants to be asked`));
     return this.#named;
   }
 
   /** By its whole text, with the whole tool, or because nothing is asked. */
   allowedWhole(): Decision | undefined {
     const { mode, deny } = this.#policy;
-    const rule = this.#allow.find(({ pattern }) => pattern !== undefined && isWholeCommand(pattern, this.#action.resource));
+    const rule =
+      this.#remembered ??
+      this.#allow.find(({ pattern }) => pattern !== undefined && isWholeCommand(pattern, this.#action.resource));
     if (rule) return allowed(rule);
     const whole = this.#allow.find(({ pattern }) => pattern === undefined);
     if (!whole && mode !== "bypassPermissions") return undefined;
@@ -308,7 +313,7 @@ class Question {
 
   #isOrdinary(path: string): boolean {
     const { base } = this.#policy;
-    return isInside(base.root, path) && guardOf(path, "edit", base) === undefined && !mayBeGuarded(path, base);
+    return [base.root, ...(this.#policy.directories ?? [])].some((folder) => isInside(folder, path)) && guardOf(path, "edit", base) === undefined && !mayBeGuarded(path, base);
   }
 }
 

@@ -22,7 +22,7 @@ function full(action: Action, mode: PermissionMode, rules: Rules = {}): Promise<
       deny: toRules(rules.deny),
       base: { root, home: "/home/me" },
       readable: ["/spill"],
-      trusted: true,
+      trusted: async () => true,
     },
     [action],
   );
@@ -158,7 +158,7 @@ describe("a permission decision", () => {
         deny: [],
         base: { root, home: "/home/me" },
         readable: [],
-        trusted,
+        trusted: async () => trusted,
       } as const;
       const inspectRepository = async () => ({ directory: `${folder}/.git`, executor });
       return (await decide({ ...policy, inspectRepository }, [run("git status")])).effect;
@@ -191,6 +191,29 @@ describe("a permission decision", () => {
     }
     const { rule = "" } = await full(run("rm *"), "default");
     assert.equal(await effect(run("rm a"), "default", { allow: [rule] }), "ask");
+  });
+
+  it("says where the rule stands that wants to be asked, for commands and the files they name too", async () => {
+    const asked = await Promise.all([
+      full(run("make"), "default", { ask: ["Bash(make:*)"] }),
+      full(run("cat .env"), "default", { ask: ["Read(./.env)"] }),
+      full(edit("/repo/proj/a.ts"), "acceptEdits", { ask: ["Edit"] }),
+      full({ tool: "mcp__a__b", kind: "reach", resource: "" }, "default", { deny: ["mcp__a__b(x)"] }),
+    ]);
+    assert.deepEqual(
+      asked.map(({ effect, source }) => [effect, source]),
+      Array.from({ length: 4 }, () => ["ask", "a test"]),
+    );
+  });
+
+  it("suggests a rule for one file, and for that file alone, whatever its name", async () => {
+    for (const name of ["a*.ts", "b?.ts", "[id].tsx", "x\\*y", "**"]) {
+      const { rule = "" } = await full(edit(`/repo/proj/${name}`), "default");
+      assert.equal(await effect(edit(`/repo/proj/${name}`), "default", { allow: [rule] }), "allow", name);
+      assert.equal(await effect(edit(`/repo/proj/${name}`), "acceptEdits", { deny: [rule] }), "deny", name);
+      const other = name.replace(/[*?]/, "b");
+      if (other !== name) assert.equal(await effect(edit(`/repo/proj/${other}`), "default", { allow: [rule] }), "ask", name);
+    }
   });
 
   it("refuses text that is no rule", () => {

@@ -1,6 +1,6 @@
 import { guardOf, isInside, isReservedName, isSecretOfProcess } from "./paths.ts";
 import { allowed, type Decision, denied, type Policy, type ResolvePath, stricter } from "./policy.ts";
-import { type Action, allows, denies, isWrittenFor, namesTool, suggestRule } from "./rules.ts";
+import { type Action, allows, denies, isWrittenFor, namesTool, type Rule, suggestRule } from "./rules.ts";
 
 const untouched: Decision = { effect: "allow", reason: "It touches nothing" };
 
@@ -48,10 +48,13 @@ export function decideOne(policy: Policy, action: Action): Decision {
     return { effect: "deny", reason: `${action.resource} is the name of a device` };
   if (mode === "plan" && (action.kind === "edit" || action.kind === "run")) return planDenies;
   const asking = policy.ask.find((rule) => denies(rule, action, base));
-  if (asking) return { ...ask(policy, action, `The rule ${asking.text} wants to be asked`), ...sourceOf(asking) };
+  if (asking) return askBy(asking, ask(policy, action, `The rule ${asking.text} wants to be asked`));
   const unclear = policy.deny.find((rule) => rule.pattern !== undefined && action.resource === "" && namesTool(rule, action));
   if (unclear)
-    return ask(policy, action, `The rule ${unclear.text} speaks of this tool, and what the call is about cannot be told`);
+    return askBy(
+      unclear,
+      ask(policy, action, `The rule ${unclear.text} speaks of this tool, and what the call is about cannot be told`),
+    );
   if (mode === "bypassPermissions") return bypassed;
   const guard = action.kind === "look" || action.kind === "edit" ? guardOf(action.resource, action.kind, base) : undefined;
   const rule = guard ? written : allowing[0];
@@ -65,7 +68,7 @@ export const planDenies: Decision = { effect: "deny", reason: "Plan mode only lo
 function decideByMode(policy: Policy, action: Action): Decision {
   const { mode, base } = policy;
   if (action.kind === "note") return untouched;
-  const inside = isInside(base.root, action.resource);
+  const inside = [base.root, ...(policy.directories ?? [])].some((folder) => isInside(folder, action.resource));
   if (action.kind === "look" && (inside || policy.readable.some((folder) => isReadable(folder, action, policy)))) {
     return { effect: "allow", reason: "Reading in the project is allowed" };
   }
@@ -83,8 +86,9 @@ export function ask(policy: Policy, action: Action, reason: string): Decision {
   return { effect: "ask", reason, rule: suggestRule(action, policy.base) };
 }
 
-function sourceOf(rule: { readonly source: string | undefined }): Pick<Decision, "source"> {
-  return rule.source === undefined ? {} : { source: rule.source };
+/** The question with where the rule stands that wants it asked. */
+export function askBy(rule: Rule, question: Decision): Decision {
+  return rule.source === undefined ? question : { ...question, source: rule.source };
 }
 
 function describe(action: Action): string {

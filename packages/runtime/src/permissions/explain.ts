@@ -31,7 +31,8 @@ async function toAction(call: string, resolve: ResolvePath): Promise<Action> {
       `Not a call: ${JSON.stringify(call)}. Expected something like Bash(git push) or Edit(./a.ts)`,
     );
   const kind = kindOf(tool);
-  if (kind !== "note" && resource === "") throw new RuntimeError("usage", `${tool} needs something to be about, like ${tool}(…)`);
+  const isAboutNothing = kind === "note" || tool.startsWith("mcp__");
+  if (!isAboutNothing && resource === "") throw new RuntimeError("usage", `${tool} needs something to be about, like ${tool}(…)`);
   return { tool, kind, resource: kind === "look" || kind === "edit" ? await resolve(resource) : resource };
 }
 
@@ -39,5 +40,5 @@ export function kindOf(tool: string): Action["kind"] {
   if (isCommandTool(tool)) return "run";
   if (/^(?:Read|Glob|Grep|LS)$/.test(tool)) return "look";
   if (/^(?:Edit|Write|MultiEdit|NotebookEdit)$/.test(tool)) return "edit";
-  return /^Web/.test(tool) ? "reach" : "note";
+  return /^(?:Web|mcp__)/.test(tool) ? "reach" : "note";
 }

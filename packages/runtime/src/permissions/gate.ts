@@ -1,6 +1,19 @@
+import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import type { GrantScope } from "./grants.ts";
 
-export type Answer = "allow" | "deny";
+/** What somebody says to a permission question. */
+export type Answer = {
+  readonly decision: "allow" | "deny";
+  /** Read by the model when it is a no. */
+  readonly message?: string;
+  /** With a yes: the call as it may be made. It is checked and judged like a new one. */
+  readonly updatedInput?: JsonObject;
+  /** Ends the turn too. */
+  readonly interrupt?: boolean;
+  /** With a yes: do not ask about exactly this again. */
+  readonly remember?: GrantScope;
+};
 
 /** Questions waiting for a person. A question is an event going out and a request coming back, on every transport alike. */
 export class PermissionGate {
@@ -22,9 +35,9 @@ export class PermissionGate {
     });
   }
 
-  answer(requestId: string, answer: Answer): void {
+  answer(requestId: string, answer: Answer | Answer["decision"]): void {
     const settle = this.#waiting.get(requestId);
     if (!settle) throw new RuntimeError("not-found", `There is no open permission request ${requestId}`);
-    settle(answer);
+    settle(typeof answer === "string" ? { decision: answer } : answer);
   }
 }

@@ -115,7 +115,7 @@ function policyOf(given: Readonly<Record<string, unknown>>, root: string, readab
     deny: toRules("deny"),
     base: { root, home, ...(os && { platform: os }) },
     readable,
-    trusted: given["trusted"] !== false,
+    trusted: async () => given["trusted"] !== false,
   };
 }
 

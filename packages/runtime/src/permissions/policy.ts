@@ -10,10 +10,12 @@ export type Policy = {
   /** Over everything else. */
   readonly deny: readonly Rule[];
   readonly base: RuleBase;
-  /** Directories beside the root that may be read, such as the one for long outputs. */
+  /** Directories beside the root that belong to the work: what a mode allows in the root, it allows there. */
+  readonly directories?: readonly string[];
+  /** Directories that may be read, such as the one for long outputs. */
   readonly readable: readonly string[];
   /** The user trusts the project's own configuration, so that programs which obey it (git) may look without asking. */
-  readonly trusted: boolean;
+  readonly trusted: () => Promise<boolean>;
   /** What git would obey in a folder; without it, trust alone decides. */
   readonly inspectRepository?: (folder: string) => Promise<Repository>;
 };

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { fixedPart, foldPath, guardOf, isInside, toAbsolutePattern } from "./paths.ts";
 
@@ -8,6 +9,8 @@ export type Rule = {
   readonly pattern: string | undefined;
   /** Where it was written: a flag or a file. */
   readonly source: string | undefined;
+  /** A remembered answer: only this very action, from the same place; never a part of another command, never a pattern. */
+  readonly exactly?: Action;
 };
 
 /** One thing a call would do, in the terms rules are written in. */
@@ -38,8 +41,17 @@ export function parseRule(text: string, source?: string): Rule {
   return { text: text.trim(), tool, pattern: whole ? undefined : pattern, source };
 }
 
+/** The same rule wherever it is used from: a relative path in it starts at `folder`, where it was written. */
+export function anchorRule(rule: Rule, folder: string): Rule {
+  const { tool, pattern } = rule;
+  const isPath = pattern !== undefined && !isCommandTool(tool) && !/^(?:Web|mcp__|Task$|Agent$|Skill$)/.test(tool);
+  if (!isPath || pattern.startsWith("//") || pattern === "~" || pattern.startsWith("~/")) return rule;
+  return { ...rule, pattern: `/${join(folder, pattern)}` };
+}
+
 /** Does the rule let this happen? A doubt is a no. Commands are matched elsewhere, part by part. */
 export function allows(rule: Rule, action: Action, base: RuleBase): boolean {
+  if (rule.exactly) return isSameAction(rule.exactly, action, base);
   if (!namesTool(rule, action)) return false;
   return rule.pattern === undefined || (action.kind !== "run" && matchesResource(rule.pattern, action, base));
 }
@@ -55,9 +67,24 @@ export function denies(rule: Rule, action: Action, base: RuleBase): boolean {
 
 /** Was the rule written for the guarded place this file is in, or does it only happen to reach there? */
 export function isWrittenFor(rule: Rule, action: Action, base: RuleBase): boolean {
+  if (rule.exactly) return true;
   if (rule.pattern === undefined || (action.kind !== "look" && action.kind !== "edit")) return false;
   const fixed = fixedPart(toAbsolutePattern(rule.pattern, base));
   return !isInside(fixed, base.root) && guardOf(fixed, action.kind, base) !== undefined;
+}
+
+/** Files are the same whichever tool touches them; an address is its host, no other one below it. */
+function isSameAction(known: Action, action: Action, base: RuleBase): boolean {
+  if (known.kind !== action.kind) return false;
+  if (action.kind === "look" || action.kind === "edit") return known.resource === action.resource;
+  if (known.tool !== action.tool) return false;
+  const host = action.kind === "reach" ? hostOf(known.resource) : undefined;
+  if (host !== undefined) return hostOf(action.resource) === host;
+  return known.resource === action.resource && known.shell === action.shell && placeOf(known, base) === placeOf(action, base);
+}
+
+function placeOf(action: Action, base: RuleBase): string {
+  return action.cwd ?? base.root;
 }
 
 /** A rule that would allow exactly this. */
@@ -115,13 +142,19 @@ function matchesResource(pattern: string, action: Action, base: RuleBase): boole
 
 /** `x/**` forbids `x` too: whoever replaces the folder replaces what is in it. */
 function matchesFolded(rule: Rule, path: string, base: RuleBase): boolean {
-  const pattern = foldPath(toAbsolutePattern(rule.pattern ?? "**", base));
+  const pattern = foldPath(toAbsolutePattern(unescapeGlob(rule.pattern ?? "**"), base));
   const folded = foldPath(path);
   return globToRegExp(pattern).test(folded) || (pattern.endsWith("/**") && globToRegExp(pattern.slice(0, -3)).test(folded));
 }
 
-function describePath(path: string, base: RuleBase): string {
-  return path.startsWith(`${base.root}/`) ? `./${path.slice(base.root.length + 1)}` : `/${path}`;
+/** What is taken literally is taken as a wildcard: more is forbidden, never less. */
+function unescapeGlob(pattern: string): string {
+  return pattern.replace(/\\([*?])/g, "$1");
+}
+
+function describePath(real: string, base: RuleBase): string {
+  const path = real.startsWith(`${base.root}/`) ? `./${real.slice(base.root.length + 1)}` : `/${real}`;
+  return path.replace(/[*?]/g, "\\$&");
 }
 
 const compiled = new Map<string, RegExp>();
@@ -131,8 +164,9 @@ function globToRegExp(glob: string): RegExp {
   if (known) return known;
   const source = glob
     .replace(/(?:\*\*\/)+/g, "**/")
-    .split(/(\*\*\/|\*\*|\*|\?)/)
+    .split(/(\\[*?]|\*\*\/|\*\*|\*|\?)/)
     .map((piece) => {
+      if (/^\\[*?]$/.test(piece)) return piece;
       if (piece === "**/") return "(?:.*/)?";
       if (piece === "**") return ".*";
       if (piece === "*") return "[^/]*";

@@ -30,8 +30,8 @@ export interface AgentEvents {
   "session.started": SessionFacts & { journalVersion: 1; resumed: boolean; system: string; toolDefinitions: ToolDefinition[] };
   "session.named": { name: string };
   "turn.started": { input: UserMessage; displayInput?: string };
-  /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer. */
-  "input.added": { input: UserMessage; origin: "continuation" | "empty-answer" | "output-schema" };
+  /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer, or what a hook adds. */
+  "input.added": { input: UserMessage; origin: "continuation" | "empty-answer" | "output-schema" | "hook" };
   "text.delta": { messageId: string; text: string };
   "reasoning.delta": { messageId: string; text: string };
   "tool-input.delta": { messageId: string; callId: string; name: string; json: string };
@@ -80,11 +80,66 @@ export interface AgentEvents {
   /** Settings of a project nobody has said to trust, left out because they would run something or loosen something. */
   "settings.ignored": { items: string[]; hint: string };
   "context.updated": { usedTokens: number; maxTokens: number };
+  /** Old tool results left the context: among its first `through` messages, each note stands where that call's result stood. */
+  "context.cleared": { through: number; results: { callId: string; note: string }[]; preTokens: number; postTokens: number };
+  /** How the summary is asked for can be told from this and the events before: `replaced` messages, in parts of `chunkTokens`. */
+  "compaction.started": {
+    compactionId: string;
+    trigger: CompactionTrigger;
+    usedTokens: number;
+    maxTokens: number;
+    replaced: number;
+    chunkTokens: number;
+    summaryTokens: number;
+    focus?: string;
+  };
+  "compaction.ended": {
+    compactionId: string;
+    trigger: CompactionTrigger;
+    preTokens: number;
+    durationMs: number;
+    result: CompactionResult;
+  };
+  /** A model was asked for something beside the conversation; it costs like any other answer. */
+  "side-call.ended": { purpose: "compaction" | "hook"; message: AssistantMessage; requestedModel: string; durationMs: number };
+  /** A file is about to be changed and no copy of it could be kept: this change cannot be undone. */
+  "checkpoint.skipped": { checkpointId: string; path: string; reason: "too-large" | "special" | "unreadable" | "git" };
+  /** Files were put back; the change is itself a checkpoint. `commandCount`: shell commands whose effects were not undone. */
+  "checkpoint.restored": {
+    checkpointId: string;
+    kind: "restore" | "rollback";
+    target: string;
+    files: string[];
+    leftAlone: string[];
+    commandCount: number;
+  };
   "warning.raised": { message: string };
   /** Always the last event of its turn; everything before it is stored. */
   "turn.ended": { outcome: Outcome; usage: Usage; modelCalls: number; durationMs: number; modelDurationMs: number };
   "session.ended": { reason: string };
 }
+
+/** `auto`: the context was nearly full. `overflow`: the provider had refused a request as too long. */
+export type CompactionTrigger = "auto" | "manual" | "overflow";
+
+export type CompactionResult =
+  /** Everything a projection needs: the first `replaced` messages give way to one, and the prompt among them stays. */
+  | {
+      type: "compacted";
+      replaced: number;
+      /** Where the last prompt stood, when it is one of the replaced messages. */
+      prompt?: number;
+      /** The words around the summary: what it is, and that it gives no orders. */
+      preface: string;
+      summary: string;
+      /** Files that were in use, as they were at that moment. */
+      files: { path: string; text: string }[];
+      postTokens: number;
+    }
+  /** A hook said no. */
+  | { type: "refused"; reason: string }
+  | { type: "cancelled" }
+  | { type: "failed"; error: ErrorData };
 
 export type HookEventName =
   | "PreToolUse"
@@ -110,6 +165,8 @@ export type SessionFacts = {
   version: string;
   /** Where settings came from: `user`, `project`, `local`, `flag`; absent in records of older versions. */
   settingSources?: string[];
+  /** AGENTS.md, CLAUDE.md and what they import, in the order of the system prompt; absent when there are none. */
+  instructionFiles?: { path: string; bytes: number }[];
   /** What boxes commands in; absent when nothing does. */
   sandbox?: string;
 };

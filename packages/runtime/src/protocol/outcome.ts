@@ -1,7 +1,8 @@
 import type { JsonValue } from "./content.ts";
 import type { ErrorData } from "./errors.ts";
 
-export type StopLimit = "max-turns" | "max-budget";
+/** `hook`: a hook said that the turn is to end, or did not let the prompt in. */
+export type StopLimit = "max-turns" | "max-budget" | "hook";
 export type CancelCause = "abort" | "signal" | "output-closed" | "deadline";
 
 /**
@@ -11,6 +12,7 @@ export type CancelCause = "abort" | "signal" | "output-closed" | "deadline";
 export type Outcome =
   /** `structured` is there when the session was given a schema, and fits it. */
   | { type: "completed"; text: string; structured?: JsonValue }
-  | { type: "stopped"; limit: StopLimit; text: string }
+  /** `reason` is a hook's own. */
+  | { type: "stopped"; limit: StopLimit; text: string; reason?: string }
   | { type: "cancelled"; cause: CancelCause; text: string }
   | { type: "failed"; error: ErrorData; text: string };

@@ -1,16 +1,18 @@
 import type { SystemCommand } from "../commands/command.ts";
+import { type CompactionSettings, checkThreshold, defaultThreshold } from "../context/compaction-limits.ts";
+import type { Instructions } from "../context/instructions.ts";
 import { buildSystemPrompt } from "../context/system-prompt.ts";
 import { type Budget, createBudget } from "../engine/budget.ts";
 import { type AnswerSchema, StructuredAnswer, toAnswerSchema } from "../engine/structured-output.ts";
-import type { TurnDeps } from "../engine/turn.ts";
+import type { HookSettings, HooksByEvent } from "../engine/open-hooks.ts";
+import type { AuditEntry } from "../engine/judge-call.ts";
+import type { SubagentRef, TurnDeps } from "../engine/turn.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import type { JournalWriter, SessionStore } from "../journal/store.ts";
 import type { CatalogOverride } from "../model/catalog-override.ts";
 import { type Fallback, withFallback } from "../model/fallback.ts";
 import type { Effort, Provider } from "../model/model.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
-import type { LookAt } from "../permissions/git-repository.ts";
-import type { Policy } from "../permissions/policy.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
 import type { JsonObject, ModelRef, ToolDefinition } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
@@ -20,12 +22,18 @@ import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
 import type { WebSearchBackend } from "../tools/builtin/web-search.ts";
 import { defaultOutputLimit } from "../tools/output-limit.ts";
 import { parseSchema, type SchemaSource, toJsonSchema } from "../tools/schema.ts";
+import { isPublicAddress } from "../tools/web-address.ts";
 import { createToolMemory, type Tool } from "../tools/tool.ts";
 import { scrubEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createIdSeries } from "../util/unique-ids.ts";
-import { createLocalWorkspace } from "../workspace/local.ts";
+import { openWorkspace } from "../workspace/open-workspace.ts";
+import type { SandboxOptions } from "../workspace/sandbox.ts";
+import type { SandboxClient } from "../workspace/sandbox-client.ts";
+import { SessionCompaction } from "./session-compaction.ts";
+import { type PermissionOptions, SessionPolicy } from "./session-policy.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { WorkspaceManifest } from "../workspace/workspace-manifest.ts";
 
 declare const OUTRIDER_VERSION: string;
 
@@ -45,9 +53,19 @@ export type SessionOptions = {
   readonly allowedTools?: readonly string[];
   /** The same; a bare tool name also takes the tool away from the model. */
   readonly disallowedTools?: readonly string[];
+  /** Rules of settings files, remembered answers and what else decides about calls. */
+  readonly permissions?: PermissionOptions;
+  /** Told of every verdict on a call before the call is made; when it throws, the call is not made. */
+  readonly audit?: (entry: AuditEntry) => void;
   /** Takes the place of the built-in system prompt. */
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
+  /** What `loadInstructions` found in AGENTS.md and CLAUDE.md files: it joins the system prompt, whoever wrote that. */
+  readonly instructions?: Instructions;
+  /** What answers should be written in. */
+  readonly language?: string;
+  /** When older messages give way to a summary, and what that dwells on; at 83.5 % of the window when absent. */
+  readonly compaction?: Partial<CompactionSettings>;
   /** How often the model may be asked for one prompt. */
   readonly maxTurns?: number;
   readonly maxOutputTokens?: number;
@@ -70,13 +88,27 @@ export type SessionOptions = {
   readonly tools?: readonly Tool[];
   readonly webSearch?: WebSearchBackend;
   readonly commands?: readonly SystemCommand[];
+  /** Points where commands, services, models or functions may change what happens; see docs/hooks.md. */
+  readonly hooks?: HooksByEvent;
+  /** Hooks as settings files have them, layer by layer. */
+  readonly hookSettings?: HookSettings;
+  /** This session is a subagent's: its hooks are SubagentStart and SubagentStop instead of those of sessions and prompts. */
+  readonly agent?: SubagentRef;
   /** Somebody listens to `permission_request` and will call `answerPermission`. Without it, what would be asked is denied. */
   readonly answersPermissions?: boolean;
   /** What child processes see; the own environment without secrets when absent. */
   readonly env?: Readonly<Record<string, string>>;
   readonly home?: string;
-  /** Where outputs too long for the model are kept whole. */
+  /** Where outputs too long for the model are kept whole; on the other machine when there is a `sandboxClient`. */
   readonly overflowDirectory?: string;
+  /** Whether commands run in a box, and what they reach from there; they do not when absent. */
+  readonly sandbox?: SandboxOptions;
+  /** Another machine, on which all tools work instead of on this one. */
+  readonly sandboxClient?: SandboxClient;
+  /** What a fresh sandbox of the client is to hold; sources start at `cwd`. */
+  readonly workspaceManifest?: WorkspaceManifest;
+  /** The state the client's sandbox is to be brought to; the manifest is not applied then. */
+  readonly sandboxSnapshotId?: string;
   /** Characters of one tool result. */
   readonly outputLimit?: number;
   /** Milliseconds since 1970. */
@@ -92,6 +124,12 @@ export type OpenSession = {
   readonly system: string;
   readonly toolDefinitions: ToolDefinition[];
   readonly deps: Omit<TurnDeps, "emit" | "flush" | "congestion" | "signal">;
+  readonly compaction: SessionCompaction;
+  readonly policy: SessionPolicy;
+  /** What a person should know of the options the session was opened with. */
+  readonly warnings: readonly string[];
+  /** Hears what turns out later, such as a sandbox that does not work. */
+  onWarning(listener: (message: string) => void): void;
 };
 
 /** The only place in the library where parts are put together. */
@@ -99,74 +137,112 @@ export async function createSession(options: SessionOptions, id: string, gate: P
   const env = options.env ?? scrubEnvironment(process.env);
   const home = options.home ?? env["HOME"];
   const overflowDirectory = options.overflowDirectory ?? `${env["TMPDIR"] ?? "/tmp"}/outrider-${id}`;
-  const workspace = await createLocalWorkspace({
+  const opened = await openWorkspace({
     root: options.cwd,
     env,
     overflowDirectory,
     ...(home !== undefined && { home }),
+    sandbox: options.sandbox,
+    sandboxClient: options.sandboxClient,
+    workspaceManifest: options.workspaceManifest,
+    sandboxSnapshotId: options.sandboxSnapshotId,
+    isPublicAddress,
   });
+  const { workspace } = opened;
   const tools = offeredTools(options);
-  const policy: Policy = {
+  const policy = new SessionPolicy({
     mode: options.permissionMode ?? "default",
-    allow: toRules(options.allowedTools, "allowedTools"),
-    ask: [],
-    deny: toRules(options.disallowedTools, "disallowedTools"),
-    base: { root: workspace.root, home, platform: process.platform },
-    readable: [overflowDirectory],
-    trusted: false, // nobody has said so
-    inspectRepository: async (folder) =>
-      (await import("../permissions/git-repository.ts")).inspectRepository(folder, lookIn(workspace)),
-  };
+    allowedTools: options.allowedTools,
+    disallowedTools: options.disallowedTools,
+    permissions: options.permissions,
+    workspace,
+    home,
+    overflowDirectory,
+  });
   const model = { provider: options.provider.name, id: options.model ?? options.provider.model };
   const budget = options.maxBudgetUsd === undefined ? undefined : await openBudget(options, options.maxBudgetUsd, model);
   const answerSchema =
     options.outputSchema && toAnswerSchema(parseSchema(await toJsonSchema(options.outputSchema)), options.provider.nativeSchema);
+  const hooking = options.hooks || options.hookSettings?.sources.length ? await import("../engine/open-hooks.ts") : undefined;
+  const hookSet = hooking?.loadHooks(options);
+  checkThreshold(options.compaction?.threshold ?? defaultThreshold);
   // Only now: options that are refused must leave no journal behind.
   const journal = await openJournal(options, id);
   const toolDefinitions = definitionsOf(tools, answerSchema);
   const names = toolDefinitions.map((tool) => tool.name);
   const system = storedSystem(options, journal.events) ?? systemPromptOf(options, workspace.root, names);
+  const deps: OpenSession["deps"] = {
+    provider: options.fallback ? withFallback(options.provider, options.fallback) : options.provider,
+    budget,
+    contextWindow: async () => await windowOf(options, model),
+    answerSchema,
+    request: {
+      model: model.id,
+      system,
+      tools: toolDefinitions,
+      ...(options.maxOutputTokens !== undefined && { maxOutputTokens: options.maxOutputTokens }),
+      ...(options.temperature !== undefined && { temperature: options.temperature }),
+      ...(options.thinkingTokens !== undefined && { thinkingTokens: options.thinkingTokens }),
+      ...(options.effort !== undefined && { effort: options.effort }),
+      ...(options.providerOptions !== undefined && { options: options.providerOptions }),
+    },
+    maxTurns: options.maxTurns,
+    tools,
+    workspace,
+    memory: createToolMemory(),
+    policy: () => policy.current,
+    remember: (actions, scope) => policy.remember(actions, scope),
+    ...(options.audit && { audit: options.audit }),
+    gate,
+    answerable: options.answersPermissions ?? false,
+    outputLimit: options.outputLimit ?? defaultOutputLimit,
+    newId: options.newId ?? createIdSeries(),
+    clock: monotonicMs,
+    agent: options.agent,
+  };
+  const hooks =
+    hookSet &&
+    hooking?.openHooks(hookSet, {
+      sessionId: id,
+      transcript: journal.location,
+      deps,
+      variables: options.hookSettings?.variables,
+    });
+  const bound = hooks ? { ...deps, hooks } : deps;
   return {
     journal,
     workspace,
     system,
     toolDefinitions,
-    facts: { cwd: workspace.root, model, tools: names, permissionMode: policy.mode, version: OUTRIDER_VERSION },
-    deps: {
-      provider: options.fallback ? withFallback(options.provider, options.fallback) : options.provider,
-      budget,
-      contextWindow: async () => await windowOf(options, model),
-      answerSchema,
-      request: {
-        model: model.id,
-        system,
-        tools: toolDefinitions,
-        ...(options.maxOutputTokens !== undefined && { maxOutputTokens: options.maxOutputTokens }),
-        ...(options.temperature !== undefined && { temperature: options.temperature }),
-        ...(options.thinkingTokens !== undefined && { thinkingTokens: options.thinkingTokens }),
-        ...(options.effort !== undefined && { effort: options.effort }),
-        ...(options.providerOptions !== undefined && { options: options.providerOptions }),
-      },
-      maxTurns: options.maxTurns,
-      tools,
-      workspace,
-      memory: createToolMemory(),
-      policy: () => policy,
-      gate,
-      answerable: options.answersPermissions ?? false,
-      outputLimit: options.outputLimit ?? defaultOutputLimit,
-      newId: options.newId ?? createIdSeries(),
-      clock: monotonicMs,
+    facts: {
+      cwd: workspace.root,
+      model,
+      tools: names,
+      permissionMode: policy.current.mode,
+      version: OUTRIDER_VERSION,
+      ...(opened.sandbox !== undefined && { sandbox: opened.sandbox }),
+      ...instructionFacts(options),
     },
+    deps: bound,
+    policy,
+    warnings: [...opened.warnings, ...(hookSet?.warnings ?? []), ...(options.instructions?.warnings ?? [])],
+    onWarning: opened.onWarning,
+    compaction: new SessionCompaction({
+      settings: compactionSettings(options),
+      deps: bound,
+      now: options.now ?? Date.now,
+    }),
   };
 }
 
-function lookIn(workspace: Workspace): LookAt {
-  return async (path) => {
-    const stat = await workspace.stat(path);
-    if (stat?.kind !== "file") return stat && "folder";
-    return { text: new TextDecoder().decode(await workspace.readFile(path, { maxBytes: 1_000_000 })) };
-  };
+function instructionFacts({ instructions }: SessionOptions): Pick<SessionFacts, "instructionFiles"> {
+  if (!instructions || instructions.files.length === 0) return {};
+  return { instructionFiles: instructions.files.map(({ path, bytes }) => ({ path, bytes })) };
+}
+
+function compactionSettings({ instructions, compaction }: SessionOptions): Partial<CompactionSettings> {
+  const own = instructions?.compactInstructions;
+  return { ...(own !== undefined && { instructions: own }), ...compaction };
 }
 
 async function windowOf(options: SessionOptions, { provider, id }: ModelRef): Promise<number> {
@@ -234,6 +310,8 @@ function storedSystem(options: SessionOptions, events: readonly AgentEvent[]): s
 
 function systemPromptOf(options: SessionOptions, cwd: string, tools: readonly string[]): string {
   const date = new Date((options.now ?? Date.now)());
-  const system = options.systemPrompt ?? buildSystemPrompt({ cwd, platform: process.platform, date, tools });
-  return options.appendSystemPrompt === undefined ? system : [system, options.appendSystemPrompt].filter(Boolean).join("\n\n");
+  const { language, instructions, appendSystemPrompt } = options;
+  const facts = { cwd, platform: process.platform, date, tools, ...(language !== undefined && { language }) };
+  const system = options.systemPrompt ?? buildSystemPrompt(facts);
+  return [system, instructions?.text, appendSystemPrompt].filter(Boolean).join("\n\n");
 }

@@ -2,6 +2,8 @@ import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { type AgentEvent, type EventBody, isEphemeral } from "../protocol/events.ts";
 import type { JournalWriter, SessionStore } from "../journal/store.ts";
 import { AsyncQueue } from "../util/async-queue.ts";
+import { createRedactor, type Redactor } from "../util/redact.ts";
+import { HeldDeltas, isDelta } from "./held-deltas.ts";
 
 export type EventHubOptions = {
   readonly sessionId: string;
@@ -12,6 +14,8 @@ export type EventHubOptions = {
   readonly onEvent: (event: AgentEvent) => void;
   /** The store failed: nothing more can be recorded, so nothing more may happen. */
   readonly onFault: (error: RuntimeError) => void;
+  /** Hides secrets in everything before it is stored or seen; those of the environment when absent. */
+  readonly redactor?: Redactor;
 };
 
 export type SubscribeOptions = {
@@ -25,7 +29,7 @@ export type SubscribeOptions = {
 type Reader = { readonly queue: AsyncQueue<AgentEvent>; readonly whenFull: "drop" | "wait" };
 
 /**
- * The one stream of a session. Order is fixed here, durable events are stored before anyone sees them,
+ * The one stream of a session. Order is fixed here, secrets are hidden here, durable events are stored before anyone sees them,
  * and every reader has its own bounded queue: a slow reader loses its subscription, never the others' events.
  */
 export class EventHub {
@@ -40,9 +44,14 @@ export class EventHub {
   #seq = 0;
   #lastTime = 0;
   #lastTimeText = "";
+  readonly #redactor: Redactor;
+  readonly #deltas: HeldDeltas;
+  #deltaTurn: string | undefined;
 
   constructor(options: EventHubOptions) {
     this.#options = options;
+    this.#redactor = options.redactor ?? createRedactor({ env: process.env });
+    this.#deltas = new HeldDeltas(this.#redactor);
   }
 
   /** From here on events can be emitted; subscribing is possible before. */
@@ -53,10 +62,14 @@ export class EventHub {
 
   emit(body: EventBody, turnId?: string): void {
     if (this.#fault || this.#closed || !this.#journal) return;
-    const event = this.#stamp(body, turnId);
-    if (!this.#draining && isEphemeral(event.type)) return this.#deliver(event);
-    this.#pending.push(event);
-    if (!this.#draining) this.#drained = this.#drain();
+    if (!this.#deltas.continuedBy(body)) {
+      const rest = this.#deltas.release();
+      if (rest) this.#send(rest, this.#deltaTurn);
+    }
+    if (!isDelta(body)) return this.#send(this.#redactor.value(body), turnId);
+    this.#deltaTurn = turnId;
+    const shown = this.#deltas.pass(body);
+    if (shown) this.#send(shown, turnId);
   }
 
   /** Resolves when everything emitted so far is stored and handed out; rejects if the store failed. */
@@ -102,6 +115,13 @@ export class EventHub {
   close(): void {
     this.#closed = true;
     this.#endReaders();
+  }
+
+  #send(body: EventBody, turnId: string | undefined): void {
+    const event = this.#stamp(body, turnId);
+    if (!this.#draining && isEphemeral(event.type)) return this.#deliver(event);
+    this.#pending.push(event);
+    if (!this.#draining) this.#drained = this.#drain();
   }
 
   #stamp(body: EventBody, turnId: string | undefined): AgentEvent {

@@ -174,7 +174,7 @@ describe("event guarantees", () => {
     const seen = await until(unanswered, "turn.ended");
     assert.deepEqual(
       seen.filter((event) => event.type.startsWith("permission") || event.type.startsWith("tool.")).map((event) => event.type),
-      ["permission.requested", "permission.resolved", "tool.ended"],
+      ["permission.requested", "permission.resolved", "permission.decided", "tool.ended"],
     );
     assert.deepEqual(
       only(seen, "permission.resolved").map(({ decision, by }) => [decision, by]),

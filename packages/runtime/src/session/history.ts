@@ -1,5 +1,5 @@
 import { type AssistantMessage, type Message, textOf, type ToolMessage, type UserMessage } from "../protocol/content.ts";
-import type { AgentEvent, DiffLine } from "../protocol/events.ts";
+import type { AgentEvent, CompactionTrigger, DiffLine } from "../protocol/events.ts";
 
 /** One line of what a person sees of a session: a message, or something that happened. */
 export type HistoryEntry = { readonly id: string; readonly timestamp: Date } & (
@@ -9,6 +9,7 @@ export type HistoryEntry = { readonly id: string; readonly timestamp: Date } & (
   | { readonly category: "event"; readonly type: "tool-start" | "tool-end"; readonly data: ToolState }
   | { readonly category: "event"; readonly type: "tool-summary"; readonly data: { summary: string; tools: ToolState[] } }
   | { readonly category: "event"; readonly type: "usage-summary"; readonly data: UsageSnapshot }
+  | { readonly category: "event"; readonly type: "compaction"; readonly data: CompactionReport }
 );
 
 export type ToolState = {
@@ -28,6 +29,15 @@ export type ContextState = {
   readonly maxTokens: number;
   readonly usedPercentage: number;
   readonly remainingPercentage: number;
+};
+
+/** Older messages gave way to a summary. */
+export type CompactionReport = {
+  readonly trigger: CompactionTrigger;
+  readonly preTokens: number;
+  readonly postTokens: number;
+  readonly durationMs: number;
+  readonly summary: string;
 };
 
 export type UsageSnapshot = {

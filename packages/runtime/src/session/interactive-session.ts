@@ -1,18 +1,19 @@
 import type { CommandResult } from "../commands/command.ts";
+import type { Admission } from "../engine/admit-prompt.ts";
 import { runTurn, type TurnReport } from "../engine/turn.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
-import { toMessages } from "../journal/transcript.ts";
+import { Transcript } from "../journal/transcript.ts";
 import { type Answer, PermissionGate } from "../permissions/gate.ts";
 import { type Message, noUsage, userText } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
-import { type AgentEvent, isEphemeral } from "../protocol/events.ts";
+import { type AgentEvent, type Emit, isEphemeral } from "../protocol/events.ts";
 import type { CancelCause, Outcome } from "../protocol/outcome.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createIdSeries } from "../util/unique-ids.ts";
 import { createSession, type OpenSession, type SessionOptions } from "./create-session.ts";
 import { EventHub, type SubscribeOptions } from "./event-hub.ts";
-import type { ContextState, HistoryEntry, ToolState } from "./history.ts";
+import type { CompactionReport, ContextState, HistoryEntry, ToolState } from "./history.ts";
 import { Listeners } from "./listeners.ts";
 import { outcomeError, type SessionEventName, type SessionEvents, SessionView } from "./session-view.ts";
 
@@ -24,8 +25,25 @@ export interface TransportAdapter {
   stop(): Promise<void>;
 }
 
-type Prompt = { input: string; displayInput: string | undefined; settle: (outcome: Outcome) => void };
+type Prompt = {
+  readonly input: string;
+  readonly rawInput: string;
+  readonly displayInput: string | undefined;
+  readonly settle: (outcome: Outcome) => void;
+};
 type Running = { controller: AbortController; done: Promise<void> };
+
+/** How long hooks may take at the end of a session; after a signal somebody waits for us to be gone. */
+const endGraceMs = 2000;
+const shortEndGraceMs = 1000;
+
+/** What SessionEnd hooks and the record are told when nobody gives a reason. */
+const endReasons: Record<CancelCause, string> = {
+  abort: "other",
+  signal: "terminated",
+  deadline: "deadline",
+  "output-closed": "output_closed",
+};
 
 /** A conversation with one agent. One turn at a time, one prompt waiting; everything it does comes out of `events()`. */
 export class InteractiveSession {
@@ -36,11 +54,15 @@ export class InteractiveSession {
   readonly #view: SessionView;
   readonly #listeners = new Listeners<SessionEvents>();
   readonly #gate = new PermissionGate();
-  readonly #events: AgentEvent[] = [];
+  readonly #transcript = new Transcript();
   #opening: Promise<OpenSession> | undefined;
   #running: Running | undefined;
   #queued: Prompt | undefined;
   #closing: Promise<void> | undefined;
+  /** SessionStart hooks have let the session begin, so SessionEnd hooks will hear of its end. */
+  #begun = false;
+  #resumed = false;
+  #cancelled: CancelCause | undefined;
 
   constructor(options: SessionOptions) {
     this.#newId = options.newId ?? createIdSeries();
@@ -70,7 +92,8 @@ export class InteractiveSession {
     if (this.#closing) throw new RuntimeError("closed", "The session is shut down");
     if (this.#queued) throw new RuntimeError("busy", "A turn is running and another prompt is waiting", { retryable: true });
     return await new Promise((settle) => {
-      const prompt: Prompt = { input, displayInput: displayInput ?? (rawInput !== input ? rawInput : undefined), settle };
+      const shown = displayInput ?? (rawInput !== input ? rawInput : undefined);
+      const prompt: Prompt = { input, rawInput: rawInput ?? input, displayInput: shown, settle };
       if (this.#running) this.#queued = prompt;
       else this.#start(prompt);
     });
@@ -79,7 +102,40 @@ export class InteractiveSession {
   /** Stops the running turn and drops the waiting prompt. `interrupted` fires when it has stopped. */
   abort(cause: CancelCause = "abort"): void {
     this.cancelQueue();
+    this.#cancelled = cause;
     this.#running?.controller.abort(new TurnAborted(cause));
+  }
+
+  /**
+   * Summarises the older part of the conversation now; `instructions` say what to dwell on. Undefined when there is nothing to summarise.
+   * Takes the place of a turn: refused with `busy` while one runs, and stopped by `abort`.
+   */
+  async compact(instructions?: string): Promise<CompactionReport | undefined> {
+    if (this.#closing) throw new RuntimeError("closed", "The session is shut down");
+    if (this.#running) throw new RuntimeError("busy", "A turn is running", { retryable: true });
+    const controller = new AbortController();
+    const compacting = this.#compact(controller.signal, instructions);
+    this.#running = {
+      controller,
+      done: compacting.then(
+        () => {},
+        () => {},
+      ),
+    };
+    try {
+      return await compacting;
+    } finally {
+      this.#finish();
+    }
+  }
+
+  /** At which share of the context window older messages give way to a summary; `false` never. */
+  async getAutoCompactThreshold(): Promise<number | false> {
+    return (await this.#open()).compaction.threshold;
+  }
+
+  async setAutoCompactThreshold(threshold: number | false): Promise<void> {
+    await (await this.#open()).compaction.setThreshold(threshold);
   }
 
   /** Drops the waiting prompt; its `submit` resolves as cancelled. */
@@ -91,7 +147,7 @@ export class InteractiveSession {
 
   /** Ends everything: no new prompts, the turn aborted, processes ended, the journal complete and closed. */
   async shutdown(options: { reason?: string; message?: string } = {}): Promise<void> {
-    this.#closing ??= this.#close(options.reason ?? "other");
+    this.#closing ??= this.#close(options.reason ?? endReasons[this.#cancelled ?? "abort"]);
     await this.#closing;
   }
 
@@ -104,8 +160,8 @@ export class InteractiveSession {
     return (this.#options.commands ?? []).map(({ name, description }) => ({ name, description }));
   }
 
-  /** Answers an open `permission_request`. */
-  answerPermission(requestId: string, answer: Answer): void {
+  /** Answers an open `permission_request`, with a word or with all that can be said to it. */
+  answerPermission(requestId: string, answer: Answer | Answer["decision"]): void {
     this.#gate.answer(requestId, answer);
   }
 
@@ -137,7 +193,7 @@ export class InteractiveSession {
   }
 
   getMessages(): Message[] {
-    return toMessages(this.#events);
+    return this.#transcript.messages;
   }
 
   getFullHistory(): HistoryEntry[] {
@@ -180,16 +236,18 @@ export class InteractiveSession {
     const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, this.#gate);
     const { journal, facts, system, toolDefinitions } = session;
     for (const event of journal.events) {
-      this.#events.push(event);
+      this.#transcript.apply(event);
+      session.compaction.remember(event);
       this.#view.apply(event, () => {});
     }
+    this.#resumed = journal.events.length > 0;
     this.#hub.attach(journal);
-    for (const message of journal.warnings) this.#hub.emit({ type: "warning.raised", message });
+    for (const message of [...journal.warnings, ...session.warnings]) this.#hub.emit({ type: "warning.raised", message });
     this.#hub.emit({
       type: "session.started",
       ...facts,
       journalVersion: 1,
-      resumed: journal.events.length > 0,
+      resumed: this.#resumed,
       system,
       toolDefinitions,
     });
@@ -199,14 +257,18 @@ export class InteractiveSession {
 
   #start(prompt: Prompt): void {
     const controller = new AbortController();
-    const done = this.#run(prompt, controller.signal).then((outcome) => prompt.settle(outcome));
+    const done = this.#run(prompt, controller).then((outcome) => prompt.settle(outcome));
     // `#run` has not come back yet: it always waits for the journal first.
     this.#running = { controller, done };
   }
 
   /** Never rejects: a turn's failure is its outcome, and a broken store is told to every reader by the hub. */
-  async #run(prompt: Prompt, signal: AbortSignal): Promise<Outcome> {
+  async #run(prompt: Prompt, controller: AbortController): Promise<Outcome> {
+    const { signal } = controller;
     const turnId = this.#newId();
+    let over = false;
+    // What something in the background has to tell after its turn belongs to no turn.
+    const emit: Emit = (event) => this.#hub.emit(event, over ? undefined : turnId);
     const startedAt = monotonicMs();
     let report: TurnReport = {
       outcome: { type: "completed", text: "" },
@@ -216,24 +278,29 @@ export class InteractiveSession {
     };
     try {
       const session = await this.#open();
-      const { displayInput } = prompt;
-      this.#hub.emit(
-        { type: "turn.started", input: userText(prompt.input), ...(displayInput !== undefined && { displayInput }) },
-        turnId,
-      );
+      const admission = await this.#admit(prompt, session, { signal, emit });
+      const displayInput = admission?.blocked ? undefined : prompt.displayInput;
+      const input = admission?.input ?? userText(prompt.input);
+      emit({ type: "turn.started", input, ...(displayInput !== undefined && { displayInput }) });
+      for (const note of admission?.notes ?? []) emit({ type: "input.added", input: note, origin: "hook" });
       await this.#hub.flush();
-      report = await runTurn(
-        {
-          ...session.deps,
-          signal,
-          emit: (event) => this.#hub.emit(event, turnId),
-          flush: () => this.#hub.flush(),
-          congestion: () => this.#hub.congestion(),
-        },
-        toMessages(this.#events),
-      );
+      if (admission?.outcome) report = { ...report, outcome: admission.outcome };
+      else
+        report = await runTurn(
+          {
+            ...session.deps,
+            signal,
+            emit,
+            fit: session.compaction.fit({ emit, signal, transcript: this.#transcript }),
+            flush: () => this.#hub.flush(),
+            congestion: () => this.#hub.congestion(),
+            interrupt: () => controller.abort(new TurnAborted("abort")),
+          },
+          this.#transcript.messages,
+        );
       await this.#hub.flush();
       this.#finish();
+      over = true;
       this.#hub.emit({ type: "turn.ended", ...report, durationMs: Math.round(monotonicMs() - startedAt) }, turnId);
       await this.#hub.flush();
       return report.outcome;
@@ -241,6 +308,29 @@ export class InteractiveSession {
       this.#finish();
       return this.#unrecordable(error, report.outcome.text);
     }
+  }
+
+  /** What hooks have to say to a prompt before it is taken into the record; undefined without hooks, and for subagents. */
+  async #admit(
+    { input, rawInput }: Prompt,
+    { deps }: OpenSession,
+    { signal, emit }: { signal: AbortSignal; emit: Emit },
+  ): Promise<Admission | undefined> {
+    const { hooks, agent, request } = deps;
+    if (!hooks || agent) return undefined;
+    const { admitPrompt } = await import("../engine/admit-prompt.ts");
+    const opened = this.#begun ? undefined : ({ source: this.#resumed ? "resume" : "startup", model: request.model } as const);
+    const admission = await admitPrompt({ hooks, signal, emit }, { input, rawInput, opened });
+    this.#begun = admission.opened;
+    return admission;
+  }
+
+  async #compact(signal: AbortSignal, instructions?: string): Promise<CompactionReport | undefined> {
+    const { compaction } = await this.#open();
+    const emit: Emit = (event) => this.#hub.emit(event);
+    const result = await compaction.compact({ emit, signal, transcript: this.#transcript }, instructions);
+    await this.#hub.flush();
+    return result && this.#view.lastCompaction;
   }
 
   /** The session takes the next prompt from here on; one that waits is started. */
@@ -261,19 +351,35 @@ export class InteractiveSession {
   }
 
   #follow(event: AgentEvent): void {
-    if (!isEphemeral(event.type)) this.#events.push(event);
+    if (!isEphemeral(event.type)) this.#transcript.apply(event);
     this.#view.apply(event, (name, ...args) => this.#listeners.notify(name, ...args));
   }
 
   async #close(reason: string): Promise<void> {
-    this.abort();
+    this.cancelQueue();
+    this.#running?.controller.abort(new TurnAborted("abort"));
     await this.#running?.done;
     const session = await this.#opening?.catch(() => undefined);
     if (!session) return this.#hub.close();
+    await this.#endHooks(session, reason);
     await session.workspace.close();
     this.#hub.emit({ type: "session.ended", reason });
     await this.#hub.flush().catch(() => {}); // every reader has already been told
     this.#hub.close();
     await session.journal.close();
+  }
+
+  /** SessionEnd hooks, and what still runs in the background, have a moment; the end waits no longer for them. */
+  async #endHooks({ deps: { hooks } }: OpenSession, reason: string): Promise<void> {
+    if (!hooks) return;
+    const unhurried = this.#cancelled === undefined || this.#cancelled === "abort";
+    const graceMs = unhurried ? endGraceMs : shortEndGraceMs;
+    const grace = AbortSignal.timeout(graceMs);
+    const startedAt = monotonicMs();
+    if (this.#begun && hooks.has("SessionEnd")) {
+      const request = { event: "SessionEnd", subject: reason, input: { reason }, signal: grace } as const;
+      await hooks.run({ ...request, emit: (event) => this.#hub.emit(event) }).catch(() => {}); // cut off by the grace: its event says so
+    }
+    await hooks.close(Math.max(0, graceMs - (monotonicMs() - startedAt)));
   }
 }

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { createMemoryStore } from "../journal/memory-store.ts";
+import { toMessages } from "../journal/transcript.ts";
+import type { Provider } from "../model/model.ts";
 import { createReplayProvider, type RecordedCall, toCassette, withRecorder } from "../model/replay.ts";
 import { createScriptedProvider } from "../model/scripted.ts";
 import { userText } from "../protocol/content.ts";
@@ -34,6 +36,36 @@ describe("a journal", () => {
     const expected = calls.map(({ request: { settings: _, ...request }, answer }) => ({ request, answer }));
     assert.deepEqual(fromJournal, toCassette(provider, expected));
     assert.equal(fromJournal.calls.length, 4);
+  });
+
+  it("holds the calls for summaries too, and can be played again", async () => {
+    const run = async (provider: Provider, sessionStore = createMemoryStore()) => {
+      const session = new InteractiveSession({ cwd: folder, provider, sessionStore });
+      for (const prompt of ["one", `two ${"word ".repeat(40_000)}`, "three", "four"]) await session.submit(prompt);
+      await session.shutdown();
+      return await sessionStore.read(session.id);
+    };
+    const calls: RecordedCall[] = [];
+    const usage = { inputTokens: 17_000 };
+    const scripted = createScriptedProvider(
+      [
+        { text: "One." },
+        { text: "Two.", usage },
+        ...[1, 2, 3, 4, 5].map((part) => ({ text: `<summary>part ${part}` })),
+        { text: "More." },
+        { text: "More." },
+      ],
+      { contextWindow: 20_000 },
+    );
+    const events = await run(withRecorder(scripted, { places: placesOf(folder), add: async (call) => void calls.push(call) }));
+    const cassette = toRecording(events, placesOf);
+    const expected = calls.map(({ request: { settings: _, ...request }, answer }) => ({ request, answer }));
+    assert.deepEqual(cassette, toCassette(scripted, expected));
+    assert.equal(events.filter((event) => event.type === "side-call.ended").length > 2, true);
+    const replay = createReplayProvider(cassette, { places: placesOf(folder) });
+    const replayed = await run(replay);
+    assert.equal(replay.remaining, 0);
+    assert.equal(JSON.stringify(toMessages(replayed)), JSON.stringify(toMessages(events)));
   });
 
   it("follows a session that was resumed with another prompt and another model", async () => {

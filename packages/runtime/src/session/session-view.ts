@@ -3,6 +3,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import {
+  type CompactionReport,
   type ContextState,
   endedTool,
   type HistoryEntry,
@@ -32,12 +33,17 @@ export interface SessionEvents {
   complete: (result: ExecutionResult) => void;
   error: (error: Error) => void;
   context_update: (state: ContextState) => void;
+  /** Older messages gave way to a summary. */
+  compact: (report: CompactionReport) => void;
   interrupted: (result: ExecutionResult) => void;
   permission_request: (request: PermissionRequest) => void;
 }
 
 export type SessionEventName = keyof SessionEvents;
 export type Notify = <N extends SessionEventName>(name: N, ...args: Parameters<SessionEvents[N]>) => void;
+
+/** How many entries of the history a compaction leaves. */
+const keptHistory = 2_000;
 
 /** The session as a client shows it, folded from its events: history, running tools, the text so far, the context window. */
 export class SessionView {
@@ -49,6 +55,7 @@ export class SessionView {
   streamingText = "";
   contextState: ContextState;
   name: string | undefined;
+  lastCompaction: CompactionReport | undefined;
 
   constructor(contextWindow: number) {
     this.contextState = toContextState(0, contextWindow);
@@ -94,6 +101,8 @@ export class SessionView {
       case "context.updated":
         this.contextState = toContextState(event.usedTokens, event.maxTokens);
         return notify("context_update", this.contextState);
+      case "compaction.ended":
+        return this.#compact(event, notify);
       case "session.named":
         this.name = event.name;
         return;
@@ -126,6 +135,16 @@ export class SessionView {
     const byId = new Map(this.#results.map((result) => [result.callId, result]));
     const content = [...this.#calls.keys()].flatMap((callId) => byId.get(callId) ?? []);
     this.#add(event, { category: "chat", type: "tool", data: { role: "tool", content } });
+  }
+
+  #compact(event: AgentEvent<"compaction.ended">, notify: Notify): void {
+    const { trigger, preTokens, durationMs, result } = event;
+    if (result.type !== "compacted") return;
+    const report: CompactionReport = { trigger, preTokens, postTokens: result.postTokens, durationMs, summary: result.summary };
+    this.history.splice(0, Math.max(0, this.history.length - keptHistory)); // a session of any length stays small; the journal has the rest
+    this.#add(event, { category: "event", type: "compaction", data: report });
+    this.lastCompaction = report;
+    notify("compact", report);
   }
 
   #endTurn(event: AgentEvent<"turn.ended">, notify: Notify): void {

@@ -60,8 +60,6 @@ describe("loadUserSettings", () => {
     ["a list", "[]", "must hold a JSON object"],
     ["null", "null", "must hold a JSON object"],
     ["a text", '"settings"', "must hold a JSON object"],
-    ["a setting that is nearly one", '{"provders": {}}', 'has no setting "provders"; did you mean providers?'],
-    ["a setting that is like none", '{"theme": 1}', 'has no setting "theme". Known: currentProvider, providers, provider'],
   ];
   for (const [what, text, words] of broken) {
     it(`refuses ${what} in one line that names the file and the place`, async () => {
@@ -69,6 +67,26 @@ describe("loadUserSettings", () => {
       await assert.rejects(loadUserSettings(home), { code: "config", message: `${path} ${words}` });
     });
   }
+
+  it("refuses a setting that does not exist, and one that is wrong, by file and line", async () => {
+    const rows: [text: string, words: string][] = [
+      ['{\n  "provders": {}\n}', ':2: there is no setting "provders"; did you mean providers?'],
+      ['{"theme": 1}', ":1: theme is a setting of Claude Code that Outrider does not support"],
+      ['{\n"providers": {},\n"permissions": {"deny": [\n"Bash("]}}', ":4: permissions.deny.0: Not a permission rule"],
+    ];
+    for (const [text, words] of rows) {
+      await writeFile(path, text);
+      await assert.rejects(loadUserSettings(home), (error: Error & { code?: string }) => {
+        assert.deepEqual([error.code, error.message.slice(0, path.length + words.length)], ["config", path + words]);
+        return true;
+      });
+    }
+  });
+
+  it("does not mind the settings it is not read for", async () => {
+    await writeFile(path, JSON.stringify({ permissions: { deny: ["Bash(rm:*)"] }, sandbox: "require", providers: { work } }));
+    assert.deepEqual(await loadUserSettings(home), { ...nothing, providers: { work } });
+  });
 
   it("never repeats what a broken file says: it may be a key", async () => {
     for (const text of [`{"apiKey": 'sk-secret'}`, `{"apiKey": sk-secret}`, `{"apiKey": "sk-secret" "x"}`, `{"a": "sk-secret`]) {

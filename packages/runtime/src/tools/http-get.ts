@@ -1,7 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import type { IncomingMessage } from "node:http";
 import { ToolFailure } from "./tool.ts";
-import { isPublicAddress } from "./web-address.ts";
+import { isLocalName, isPublicAddress } from "./web-address.ts";
 
 export type HttpGetOptions = {
   readonly url: URL;
@@ -11,7 +11,11 @@ export type HttpGetOptions = {
   readonly allowPrivate: boolean;
   /** Asked when the head of the answer is there; false leaves the body unread. */
   wantsBody(contentType: string): boolean;
+  /** Every address of a host; the system's resolver when absent. */
+  readonly resolve?: ResolveHost;
 };
+
+export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
 
 /** `moved` goes to another host and was not followed. `refused` is an answer whose body was not wanted. */
 export type HttpAnswer =
@@ -21,7 +25,7 @@ export type HttpAnswer =
 
 const maxRedirects = 5;
 
-/** Gets one page. Redirects are followed as long as they stay on the same host. */
+/** Gets one page, directly, never through a proxy: whoever looks up the name must be whoever connects. Redirects are followed as long as they stay on the same host. */
 export async function httpGet(options: HttpGetOptions): Promise<HttpAnswer> {
   let url = options.url;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
@@ -33,22 +37,23 @@ export async function httpGet(options: HttpGetOptions): Promise<HttpAnswer> {
     const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     if (!next) throw new ToolFailure(`${url.href} redirects to an address that is no URL: ${location.slice(0, 200)}`);
     const staysSafe = next.protocol === url.protocol || (url.protocol === "http:" && next.protocol === "https:");
-    if (next.host !== url.host || !staysSafe) return { type: "moved", to: next };
+    if (next.host !== url.host || !staysSafe) {
+      refuseLocal(next, options); // the model is not told to go where it may not
+      return { type: "moved", to: next };
+    }
     url = next;
   }
   throw new ToolFailure(`${options.url.href} redirects more than ${maxRedirects} times.`);
 }
 
-async function request(url: URL, { signal, allowPrivate }: HttpGetOptions): Promise<IncomingMessage> {
+async function request(url: URL, options: HttpGetOptions): Promise<IncomingMessage> {
+  const { signal, allowPrivate } = options;
   if (url.username !== "" || url.password !== "")
     throw new ToolFailure("URLs with a user name or password in them are not fetched.");
-  const addresses = await resolveHost(url, signal);
+  refuseLocal(url, options);
+  const addresses = await resolveHost(url, options);
   const blocked = addresses.find(({ address }) => !isPublicAddress(address));
-  if (blocked && !allowPrivate) {
-    throw new ToolFailure(
-      `${url.hostname} is not on the public internet (${blocked.address}); WebFetch does not reach private addresses.`,
-    );
-  }
+  if (blocked && !allowPrivate) throw notPublic(url, blocked.address);
   const { request: send } =
     url.protocol === "https:" ? process.getBuiltinModule("node:https") : process.getBuiltinModule("node:http");
   return new Promise((resolve, reject) => {
@@ -74,13 +79,30 @@ async function request(url: URL, { signal, allowPrivate }: HttpGetOptions): Prom
   });
 }
 
-async function resolveHost(url: URL, signal: AbortSignal): Promise<LookupAddress[]> {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
+/** By name and by number, before anyone is asked: a resolver may lie, and a question to it can carry data out. */
+function refuseLocal(url: URL, { allowPrivate }: HttpGetOptions): void {
+  if (allowPrivate) return;
+  const host = hostOf(url);
+  const isNumber = process.getBuiltinModule("node:net").isIP(host) !== 0;
+  if (isNumber ? !isPublicAddress(host) : isLocalName(host)) throw notPublic(url, isNumber ? host : "by its name");
+}
+
+async function resolveHost(url: URL, { signal, resolve = lookUp }: HttpGetOptions): Promise<LookupAddress[]> {
+  const host = hostOf(url);
   const family = process.getBuiltinModule("node:net").isIP(host);
   if (family !== 0) return [{ address: host, family }];
-  const { lookup } = process.getBuiltinModule("node:dns/promises");
-  const answer = lookup(host, { all: true }).catch((error) => Promise.reject(unreachable(url, error)));
-  return Promise.race([answer, rejectOnAbort(signal)]);
+  const answer = resolve(host).catch((error) => Promise.reject(unreachable(url, error)));
+  const addresses = await Promise.race([answer, rejectOnAbort(signal)]);
+  if (addresses.length === 0) throw unreachable(url, { code: "ENOTFOUND" });
+  return addresses;
+}
+
+async function lookUp(host: string): Promise<LookupAddress[]> {
+  return await process.getBuiltinModule("node:dns/promises").lookup(host, { all: true });
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, "");
 }
 
 async function readAnswer(response: IncomingMessage, url: URL, options: HttpGetOptions): Promise<HttpAnswer> {
@@ -132,6 +154,10 @@ async function decompress(body: Buffer, encoding: string, facts: { url: URL; max
 
 function isRedirect(status: number | undefined): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
+}
+
+function notPublic(url: URL, why: string): ToolFailure {
+  return new ToolFailure(`${url.hostname} is not on the public internet (${why}); WebFetch does not reach private addresses.`);
 }
 
 function tooLarge(url: URL, maxBytes: number): ToolFailure {

@@ -5,8 +5,8 @@ import { displayPath } from "./display-path.ts";
 import { ToolFailure } from "./tool.ts";
 import { orToolFailure } from "./workspace-failure.ts";
 
-/** Larger files are for Grep and Bash. */
-const maxBytes = 50 * 1024 * 1024;
+/** Larger files are for Grep and Bash; Read shows them in windows. */
+export const maxLoadedBytes: number = 50 * 1024 * 1024;
 
 export type LoadedFile = { bytes: Uint8Array; stat: FileStat };
 
@@ -22,10 +22,10 @@ export async function loadFileIfPresent(workspace: Workspace, path: string): Pro
   if (!stat) return undefined;
   if (stat.kind === "directory") throw new ToolFailure(`${name} is a directory. Use Glob to list the files in it.`);
   if (stat.kind === "other") throw new ToolFailure(`${name} is no regular file (a device, socket or pipe) and is left alone.`);
-  if (stat.size > maxBytes) {
+  if (stat.size > maxLoadedBytes) {
     throw new ToolFailure(`${name} is too large (${sizeInWords(stat.size)}). Find the part you need with Grep, or use Bash.`);
   }
-  const bytes = await orToolFailure(workspace.readFile(path, { maxBytes }));
+  const bytes = await orToolFailure(workspace.readFile(path, { maxBytes: maxLoadedBytes }));
   return { bytes, stat };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isPublicAddress } from "./web-address.ts";
+import { isLocalName, isPublicAddress } from "./web-address.ts";
 
 describe("isPublicAddress", () => {
   it("lets addresses of the public internet through", () => {
@@ -21,5 +21,15 @@ describe("isPublicAddress", () => {
     for (const text of ["", "example.com", "1.2.3", "1.2.3.256", "1:2:3", "::1::2", "12345::", ":1:2:3:4:5:6:7", "g::1"]) {
       assert.equal(isPublicAddress(text), false, text);
     }
+  });
+});
+
+describe("isLocalName", () => {
+  it("knows names that stay on this machine or network, in any spelling", () => {
+    const local =
+      "localhost LOCALHOST localhost. a.localhost printer.local metadata.google.internal db router.lan x.home.arpa. intranet";
+    for (const name of local.split(" ")) assert.equal(isLocalName(name), true, name);
+    for (const name of ["example.com", "internal.example.com", "localhost.example.com", "nip.io."])
+      assert.equal(isLocalName(name), false, name);
   });
 });

@@ -8,6 +8,15 @@ export function isPublicAddress(address: string): boolean {
   return number !== undefined && isPublicIpv4(number);
 }
 
+/** Names that never lead to the public internet, whatever a resolver says: those without a dot and those under a reserved ending. */
+export function isLocalName(host: string): boolean {
+  const name = host.toLowerCase().replace(/\.+$/, "");
+  return (
+    !name.includes(".") ||
+    /\.(?:localhost|local|localdomain|internal|intranet|private|corp|lan|home|home\.arpa|onion)$/.test(name)
+  );
+}
+
 const privateIpv4: readonly string[] = [
   "0.0.0.0/8",
   "10.0.0.0/8",

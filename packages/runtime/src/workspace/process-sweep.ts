@@ -11,6 +11,8 @@ export type SweepTarget = {
   /** Text that stands in the environment of every process that is meant, and of no other. */
   readonly mark: string;
   readonly group?: number;
+  /** The group is only made to end, not asked: when it goes, all others go with it. */
+  readonly groupLast?: boolean;
   /** Found earlier; those that still live are meant too, whatever became of their environment. */
   readonly known?: ProcessList;
 };
@@ -25,7 +27,8 @@ const pollMs = 20;
  */
 export async function endProcesses(target: SweepTarget): Promise<void> {
   let found = findProcesses(target);
-  signalAll(found, { signal: "SIGTERM", group: target.group });
+  const asked = [...found].filter(([, { group }]) => !(target.groupLast && group === target.group));
+  signalAll(new Map(asked), { signal: "SIGTERM", group: target.group });
   await untilGone(found, graceMs);
 
   const deadline = monotonicMs() + killMs;

@@ -41,7 +41,7 @@ export async function runProcess(command: RunCommand, setting: ProcessSetting): 
     const result = await Promise.race([exited, stop.requested]);
     const group = child.pid ?? 0;
     if (result.end === "timeout" || result.end === "aborted") {
-      await endProcesses({ mark: setting.mark, group });
+      await endProcesses({ mark: setting.mark, group, groupLast: command.holdsOthers ?? false });
       // A process that not even SIGKILL ends (it waits for a dead disk) must not hold us.
       await Promise.race([exited, pause(drainMs, undefined, { ref: false })]);
     }

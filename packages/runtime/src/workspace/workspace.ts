@@ -30,6 +30,12 @@ export type RunCommand = {
   readonly input?: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Files the program must be able to write wherever they lie; a sandbox opens them. */
+  readonly writes?: readonly string[];
+  /** Not in the sandbox. For programs the user has named, such as hooks; never for what a model asked for. */
+  readonly unboxed?: true;
+  /** The program holds everything it starts: its own end would be theirs, without warning, so they are asked to end first. */
+  readonly holdsOthers?: true;
   onOutput?(chunk: { stream: "stdout" | "stderr"; bytes: Uint8Array }): void;
 };
 

@@ -77,6 +77,7 @@ async function runBash(input: BashInput, context: ToolContext): Promise<ToolOutp
       args: ["-c", await scriptFor({ command: input.command, place, workspace })],
       cwd: place.directory,
       env: { ...unattended, PWD: place.directory },
+      ...(place.record !== undefined && { writes: [place.record] }),
       timeoutMs,
       signal,
       onOutput(chunk) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { ToolBench } from "../tool-bench.ts";
@@ -96,6 +96,36 @@ describe("Read", () => {
     assert.equal(await read("b.bin"), "b.bin is a binary file (4 bytes) and cannot be shown as text.");
     assert.equal(await read("folder"), "folder is a directory. Use Glob to list the files in it.");
     assert.equal(await read("/dev/zero"), "/dev/zero is no regular file (a device, socket or pipe) and is left alone.");
+  });
+
+  it("shows a window of a file that is too large to be loaded", async () => {
+    const path = bench.write("large.log", "");
+    const line = `${"x".repeat(99)}\n`;
+    for (let part = 0; part < 6; part++) appendFileSync(path, line.repeat(100_000));
+    const first = await read("large.log", { limit: 2 });
+    assert.equal(
+      first,
+      `     1\t${"x".repeat(99)}\n     2\t${"x".repeat(99)}\n[Lines 1 to 2 of a file of 57.2 MB are shown. Go on with offset 3, or use Grep.]`,
+    );
+    assert.match(
+      await read("large.log", { offset: 599_999 }),
+      /^599999\tx+\n600000\tx+\n\[Lines 599999 to 600000 of .* That is its end\.\]$/,
+    );
+    assert.equal(await read("large.log", { offset: 700_000 }), "large.log has 600000 lines; line 700000 is past its end.");
+    assert.match(await read("large.log"), /\[Lines 1 to 26\d of a file of 57\.2 MB are shown\. Go on with offset 2\d\d/);
+  });
+
+  it("cuts one line of hundreds of megabytes, and says of a large binary file what it is", async () => {
+    const path = bench.write("one-line.txt", "start ");
+    for (let part = 0; part < 6; part++) appendFileSync(path, "y".repeat(10_000_000));
+    appendFileSync(path, "\nlast");
+    assert.match(
+      await read("one-line.txt"),
+      /^ {5}1\tstart y+… \[line cut: it has 60000006 bytes\]\n {5}2\tlast\n\[Lines 1 to 2 /,
+    );
+    writeFileSync(join(bench.root, "sparse"), "");
+    truncateSync(join(bench.root, "sparse"), 2 * 1024 ** 3);
+    assert.equal(await read("sparse"), "The file is binary and cannot be shown as text.");
   });
 
   it("names the nearest file when there is none of that name", async () => {

@@ -1,10 +1,11 @@
 import { binaryKind, imageType } from "../file-kind.ts";
 import { rememberFile } from "../file-memory.ts";
 import { displayPath } from "../display-path.ts";
-import { loadFile, sizeInWords } from "../load-file.ts";
+import { loadFile, maxLoadedBytes, sizeInWords } from "../load-file.ts";
 import { numberedLine } from "../numbered-lines.ts";
 import { decodeText } from "../text-file.ts";
-import type { Tool, ToolOutput } from "../tool.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import type { Tool, ToolContext, ToolOutput } from "../tool.ts";
 import { defineTool, ToolFailure } from "../tool.ts";
 
 type ReadInput = { file_path: string; offset?: number; limit?: number };
@@ -38,18 +39,35 @@ export const readTool: Tool = defineTool<ReadInput>({
   async access(input, workspace) {
     return { kind: "look", resources: [await workspace.resolve(input.file_path)] };
   },
-  async execute(input, { workspace, memory }) {
+  async execute(input, context) {
+    const { workspace, memory } = context;
     const path = await workspace.resolve(input.file_path);
+    const wanted = { name: displayPath(workspace.root, path), offset: input.offset ?? 1, limit: input.limit ?? defaultLimit };
+    const size = await tooLargeToLoad(workspace, path);
+    if (size !== undefined) return showWindow({ ...wanted, path, size }, context);
     const { bytes, stat } = await loadFile(workspace, path);
-    const output = show(bytes, {
-      name: displayPath(workspace.root, path),
-      offset: input.offset ?? 1,
-      limit: input.limit ?? defaultLimit,
-    });
+    const output = show(bytes, wanted);
     rememberFile(memory, path, { bytes, mtimeMs: stat.mtimeMs });
     return output;
   },
 });
+
+async function tooLargeToLoad(workspace: Workspace, path: string): Promise<number | undefined> {
+  const stat = await workspace.stat(path).catch(() => undefined);
+  return stat?.kind === "file" && stat.size > maxLoadedBytes ? stat.size : undefined;
+}
+
+/** Such a file cannot be changed with Edit or Write, so it is not remembered either. */
+async function showWindow(wanted: Wanted & { path: string; size: number }, context: ToolContext): Promise<ToolOutput> {
+  const { name, offset, path, limit, size } = wanted;
+  const { readLineWindow } = await import("../line-window.ts");
+  const { lines, more, total } = await readLineWindow({ path, offset, limit, maxCharacters }, context);
+  if (lines.length === 0 && total !== undefined)
+    throw new ToolFailure(`${name} has ${total} ${total === 1 ? "line" : "lines"}; line ${offset} is past its end.`);
+  const last = offset + lines.length - 1;
+  const where = `[Lines ${offset} to ${last} of a file of ${sizeInWords(size)} are shown.${more ? ` Go on with offset ${last + 1}, or use Grep.` : " That is its end."}]`;
+  return textOutput([...lines.map((line, index) => numberedLine(offset + index, line)), where].join("\n"));
+}
 
 type Wanted = { name: string; offset: number; limit: number };
 

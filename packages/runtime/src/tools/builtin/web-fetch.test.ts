@@ -164,6 +164,70 @@ describe("WebFetch", () => {
     assert.equal(connections, 0);
   });
 
+  it("refuses a name when any of its addresses is private, and connects to none", async () => {
+    let connections = 0;
+    server.on("connection", () => connections++);
+    const answers: Record<string, string[]> = {
+      "mixed.example": ["93.184.216.34", "127.0.0.1"],
+      "six.example": ["2606:4700::1111", "::ffff:10.0.0.1"],
+      "127.0.0.1.nip.example": ["127.0.0.1"],
+      "sixtofour.example": ["2002:7f00:1::"],
+      "teredo.example": ["2001:0:4136:e378:8000:63bf:3fff:fdd2"],
+      "nothing.example": [],
+    };
+    const resolve = async (host: string) =>
+      (answers[host] ?? []).map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+    const closed = createWebFetchTool({ resolve });
+    const port = new URL(origin).port;
+    for (const host of Object.keys(answers)) {
+      const said = await bench.say(closed, { url: `http://${host}:${port}/page` });
+      assert.match(said, host === "nothing.example" ? /there is no such host/ : /is not on the public internet/, host);
+    }
+    assert.equal(connections, 0);
+  });
+
+  it("asks for the address of a host once, and connects to that one", async () => {
+    const { port } = new URL(origin);
+    const asked: string[] = [];
+    const rebinding = createWebFetchTool({
+      allowPrivate: true,
+      resolve: async (host) => {
+        asked.push(host);
+        return [{ address: asked.length === 1 ? "127.0.0.1" : "127.0.0.2", family: 4 }];
+      },
+    });
+    assert.match(await bench.say(rebinding, { url: `http://rebind.example:${port}/page` }), /^Title: T/);
+    assert.deepEqual(asked, ["rebind.example"]);
+  });
+
+  it("does not tell where a redirect to a private address leads as if it could be fetched", async () => {
+    const front = createServer((_request, response) =>
+      response.writeHead(302, { location: "http://169.254.169.254/latest/" }).end(),
+    );
+    await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
+    try {
+      const address = front.address();
+      const port = typeof address === "object" ? address?.port : 0;
+      const { httpGet } = await import("../http-get.ts");
+      // The first hop is ours; from there on the ordinary rules hold.
+      const url = new URL(`http://127.0.0.1:${port}/`);
+      let hops = 0;
+      const options = {
+        url,
+        signal: new AbortController().signal,
+        maxBytes: 1000,
+        get allowPrivate() {
+          return hops++ < 2; // asked twice for the first hop
+        },
+        wantsBody: () => true,
+      };
+      await assert.rejects(httpGet(options), /169\.254\.169\.254 is not on the public internet/);
+    } finally {
+      front.closeAllConnections();
+      await new Promise((resolve) => front.close(resolve));
+    }
+  });
+
   it("refuses other schemes, credentials and what is no URL", async () => {
     assert.equal(await bench.say(open, { url: "file:///etc/passwd" }), "Only http and https can be fetched, not file:");
     assert.match(await bench.say(open, { url: "http://user:secret@example.com/" }), /user name or password/);

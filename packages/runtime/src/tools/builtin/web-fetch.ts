@@ -1,4 +1,4 @@
-import type { HttpAnswer } from "../http-get.ts";
+import type { HttpAnswer, ResolveHost } from "../http-get.ts";
 import { sizeInWords } from "../load-file.ts";
 import type { Tool, ToolOutput } from "../tool.ts";
 import { defineTool, ToolFailure } from "../tool.ts";
@@ -10,6 +10,8 @@ export type WebFetchOptions = {
   readonly allowPrivate?: boolean;
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
+  /** Every address of a host; the system's resolver when absent. */
+  readonly resolve?: ResolveHost;
 };
 
 export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
@@ -45,7 +47,8 @@ export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
       try {
         const eitherSignal = AbortSignal.any([signal, limit.signal]);
         const { httpGet } = await import("../http-get.ts");
-        return await inWords(await httpGet({ url, signal: eitherSignal, maxBytes, allowPrivate, wantsBody: isReadable }), url);
+        const wanted = { url, signal: eitherSignal, maxBytes, allowPrivate, wantsBody: isReadable };
+        return await inWords(await httpGet({ ...wanted, ...(options.resolve && { resolve: options.resolve }) }), url);
       } finally {
         clearTimeout(timer);
       }

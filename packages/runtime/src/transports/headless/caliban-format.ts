@@ -41,11 +41,11 @@ class CalibanRun {
   turns = 0;
   durationMs = 0;
   toolCalls = 0;
-  readonly calls: AgentEvent<"message.ended">[] = [];
+  readonly calls: AgentEvent<"message.ended" | "side-call.ended">[] = [];
 
   apply(event: AgentEvent): void {
     if (event.type === "session.started") this.facts = event;
-    else if (event.type === "message.ended") this.calls.push(event);
+    else if (event.type === "message.ended" || event.type === "side-call.ended") this.calls.push(event);
     else if (event.type === "tool.ended") this.toolCalls++;
     else if (event.type === "turn.ended") {
       this.turns += event.modelCalls;

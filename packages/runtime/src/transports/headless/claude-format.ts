@@ -3,8 +3,8 @@ import { pricesAsOf } from "../../model/catalog-date.ts";
 import type { ModelCosts } from "../../model/ledger.ts";
 import { type AssistantMessage, type AssistantPart, type ToolResultPart, type Usage } from "../../protocol/content.ts";
 import type { ErrorData } from "../../protocol/errors.ts";
-import { type AgentEvent, type Denial, isEphemeral, type SessionFacts } from "../../protocol/events.ts";
-import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
+import { type AgentEvent, type Denial, type HookEventName, isEphemeral, type SessionFacts } from "../../protocol/events.ts";
+import type { CancelCause, Outcome, StopLimit } from "../../protocol/outcome.ts";
 import { toLine } from "../../util/jsonl.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { PartialMessages } from "./partial-messages.ts";
@@ -13,6 +13,8 @@ import { type PricedRun, priceCalls } from "./price-run.ts";
 export type ClaudeFormatOptions = {
   readonly sessionId: string;
   readonly newId: () => string;
+  /** Frames for every run of a hook, not only for those of the start. */
+  readonly includeHookEvents?: boolean;
   /** Prices and windows beside the built-in ones. */
   readonly catalogOverride?: CatalogOverride;
 };
@@ -45,13 +47,14 @@ class RunTotals {
   stopReason: string | null = null;
   toolCalls = 0;
   readonly denials: Denial[] = [];
-  readonly calls: AgentEvent<"message.ended">[] = [];
+  readonly calls: AgentEvent<"message.ended" | "side-call.ended">[] = [];
   readonly #inputs = new Map<string, unknown>();
 
   apply(event: AgentEvent): void {
     if (event.type === "session.started") this.facts = event;
     else if (event.type === "turn.ended") this.ended = event;
     else if (event.type === "message.ended") this.#applyMessage(event);
+    else if (event.type === "side-call.ended") this.calls.push(event);
     else if (event.type === "tool.ended") this.#applyTool(event);
   }
 
@@ -110,15 +113,26 @@ function toFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOption
         fallback_model: event.to,
         content: event.error.message,
       });
-    case "permission.resolved": {
-      if (event.decision === "allow") return "";
+    case "permission.decided": {
+      if (event.effect === "allow") return "";
       return toLine({
         ...frame("system", options, "permission_denied"),
+        tool_name: event.tool,
         tool_use_id: event.callId,
         message: event.reason,
+        decision_reason_type: event.by,
+        decision_reason: event.rule ?? event.reason,
         decided_by: event.by,
       });
     }
+    case "hook.started":
+      return showsHook(event, options) ? toLine({ ...frame("system", options, "hook_started"), ...hookFields(event) }) : "";
+    case "hook.ended":
+      return showsHook(event, options) ? toLine(toHookResponse(event, options)) : "";
+    case "compaction.started":
+      return toLine({ ...frame("system", options, "status"), status: "compacting" });
+    case "compaction.ended":
+      return toCompactionFrames(event, options);
     case "warning.raised":
       return toLine({ ...frame("system", options, "warning"), message: event.message });
     default:
@@ -126,8 +140,53 @@ function toFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOption
   }
 }
 
+function toCompactionFrames(
+  { trigger, preTokens, durationMs, result }: AgentEvent<"compaction.ended">,
+  options: ClaudeFormatOptions,
+): string {
+  const error = result.type === "failed" ? result.error.message : result.type === "refused" ? result.reason : result.type;
+  const status = toLine({
+    ...frame("system", options, "status"),
+    status: null,
+    compact_result: result.type === "compacted" ? "success" : "failed",
+    ...(result.type !== "compacted" && { compact_error: error }),
+  });
+  if (result.type !== "compacted") return status;
+  const compact_metadata = {
+    trigger: trigger === "manual" ? "manual" : "auto",
+    pre_tokens: preTokens,
+    post_tokens: result.postTokens,
+    duration_ms: durationMs,
+  };
+  return status + toLine({ ...frame("system", options, "compact_boundary"), compact_metadata });
+}
+
 function frame(type: string, options: ClaudeFormatOptions, subtype?: string): Record<string, unknown> {
   return { type, ...(subtype && { subtype }), session_id: options.sessionId, uuid: options.newId() };
+}
+
+/** Others than those of the start are for whoever asks for them. */
+function showsHook({ event }: { event: HookEventName }, options: ClaudeFormatOptions): boolean {
+  return event === "SessionStart" || (options.includeHookEvents ?? false);
+}
+
+function hookFields({ hookId, name, event }: { hookId: string; name: string; event: HookEventName }): Record<string, unknown> {
+  return { hook_id: hookId, hook_name: name, hook_event: event };
+}
+
+const hookOutcomes = { ok: "success", blocked: "error", failed: "error", timeout: "cancelled", cancelled: "cancelled" } as const;
+
+function toHookResponse(event: AgentEvent<"hook.ended">, options: ClaudeFormatOptions): unknown {
+  const { stdout, stderr, exitCode, status } = event;
+  return {
+    ...frame("system", options, "hook_response"),
+    ...hookFields(event),
+    output: stdout + stderr,
+    stdout,
+    stderr,
+    ...(exitCode !== undefined && { exit_code: exitCode }),
+    outcome: hookOutcomes[status],
+  };
 }
 
 function toInit(facts: SessionFacts, options: ClaudeFormatOptions): unknown {
@@ -237,17 +296,23 @@ function toResult(outcome: Outcome, { run, costs, options }: Ending): unknown {
 
 function subtypeOf(outcome: Outcome): string {
   if (outcome.type === "completed") return "success";
-  if (outcome.type === "stopped") return outcome.limit === "max-turns" ? "error_max_turns" : "error_max_budget_usd";
+  if (outcome.type === "stopped") return stops[outcome.limit].subtype;
   if (outcome.type === "failed" && outcome.error.code === "output-schema") return "error_max_structured_output_retries";
   return "error_during_execution";
 }
+
+const stops: Record<StopLimit, { subtype: string; reason: string; words: string }> = {
+  "max-turns": { subtype: "error_max_turns", reason: "max_turns", words: "Reached the maximum number of turns" },
+  "max-budget": { subtype: "error_max_budget_usd", reason: "budget_exhausted", words: "Spent more than the budget" },
+  hook: { subtype: "error_during_execution", reason: "hook_stopped", words: "A hook ended the turn" },
+};
 
 function terminalReason(outcome: Outcome): string {
   switch (outcome.type) {
     case "completed":
       return "completed";
     case "stopped":
-      return outcome.limit === "max-turns" ? "max_turns" : "budget_exhausted";
+      return stops[outcome.limit].reason;
     case "cancelled":
       return `cancelled_${outcome.cause.replaceAll("-", "_")}`;
     case "failed":
@@ -258,7 +323,7 @@ function terminalReason(outcome: Outcome): string {
 function describe(outcome: Exclude<Outcome, { type: "completed" }>): string {
   switch (outcome.type) {
     case "stopped":
-      return outcome.limit === "max-turns" ? "Reached the maximum number of turns" : "Spent more than the budget";
+      return outcome.reason ?? stops[outcome.limit].words;
     case "cancelled":
       return cancelWords[outcome.cause];
     case "failed":

@@ -8,7 +8,7 @@ export type PricedRun = Ledger & { readonly windows: ReadonlyMap<string, number>
 
 /** Prices are looked up when a result is printed, not before. */
 export async function priceCalls(
-  calls: readonly AgentEvent<"message.ended">[],
+  calls: readonly AgentEvent<"message.ended" | "side-call.ended">[],
   override: CatalogOverride | undefined,
 ): Promise<PricedRun> {
   if (calls.length === 0) return { total: { ...noCosts }, models: [], windows: new Map() };

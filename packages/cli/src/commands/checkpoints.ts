@@ -1,0 +1,166 @@
+import { join } from "node:path";
+import {
+  type Checkpoints,
+  createCheckpoints,
+  expireCheckpoints,
+  nearest,
+  outriderHome,
+  RuntimeError,
+  sessionsWithCheckpoints,
+} from "@outrider/runtime";
+import { exitCodes } from "../exit-codes.ts";
+import { print, visible } from "../visible.ts";
+import { type OwnWords, takeOwnWords } from "../words.ts";
+import { countOf, describeCheckpoint, describeInspection, describeResult } from "./checkpoint-text.ts";
+
+const usage = `Usage:
+  outrider checkpoints list [--session ID]          the checkpoints of a session, or the sessions that have some
+  outrider checkpoints show CHECKPOINT --session ID what it holds, and what restore and rollback would do
+  outrider checkpoints restore CHECKPOINT --session ID [--force] [--dry-run]
+                                                    files as the checkpoint left them: undoes what came after it
+  outrider checkpoints rollback CHECKPOINT --session ID [--force] [--dry-run]
+                                                    files as they were before it: undoes the checkpoint too
+  outrider checkpoints recover --session ID [--undo]  ends a restore that was cut off: completes it, or undoes it
+  outrider checkpoints gc [--keep-days N] [--max-bytes N]
+                                                    drops old checkpoints (30 days, 5 GiB)
+
+CHECKPOINT is an id (turn-0003), its number, or the id of a turn or user message. --json for programs.
+Files that were changed by somebody else in between are not overwritten without --force; a restore can itself be rolled back.
+Changes made by shell commands are not covered.
+
+Exit codes: 0 done, or nothing to do · 1 refused: nothing was changed · 64 wrong usage · 66 no such session or checkpoint
+`;
+
+const actions = ["list", "show", "restore", "rollback", "recover", "gc"];
+
+const flags = {
+  switches: ["--force", "--dry-run", "--undo", "--json", "--help", "-h"],
+  values: ["--session", "--keep-days", "--max-bytes"],
+};
+
+/** The files a session changed: look at them, and go back. */
+export async function runCheckpoints(args: readonly string[]): Promise<number> {
+  const words = takeOwnWords(args, flags);
+  if (args.length === 0 || words.has("--help") || words.has("-h")) return await say(usage);
+  const [action = "", name = ""] = checkWords(words.rest);
+  const json = words.has("--json");
+  const directory = join(outriderHome(process.env), "checkpoints");
+  const sessionId = words.value("--session");
+  if (action === "gc") return await collect(directory, words, json);
+  if (action === "list" && sessionId === undefined) return await listSessions(directory, json);
+  const checkpoints = openSession(directory, sessionId, action);
+  switch (action) {
+    case "list":
+      return await list(checkpoints, json);
+    case "show": {
+      const inspection = await checkpoints.inspect(name);
+      return json ? await say(`${JSON.stringify(inspection)}\n`) : await sayLines(describeInspection(inspection));
+    }
+    case "recover":
+      return await recover(checkpoints, words.has("--undo") ? "undo" : "complete", json);
+    default: {
+      const restore = action === "restore" ? checkpoints.restoreTo : checkpoints.rollbackThrough;
+      const result = await restore(name, { force: words.has("--force"), dryRun: words.has("--dry-run") });
+      await (json
+        ? say(`${JSON.stringify(result)}\n`)
+        : sayLines(describeResult(result, { action, sessionId: sessionId ?? "" })));
+      return result.type === "refused" ? exitCodes.error : exitCodes.success;
+    }
+  }
+}
+
+function checkWords(words: readonly string[]): readonly string[] {
+  const flag = words.find((word) => word.startsWith("-"));
+  if (flag !== undefined) {
+    const guess = nearest(flag, [...flags.switches, ...flags.values]);
+    throw new RuntimeError("usage", `checkpoints has no flag ${flag}${guess ? `; did you mean ${guess}?` : ""}\n${usage}`);
+  }
+  const [action = "", ...names] = words;
+  if (!actions.includes(action)) {
+    const guess = nearest(action, actions);
+    const said = `checkpoints has no action ${JSON.stringify(action)}${guess ? `; did you mean ${guess}?` : ""}`;
+    throw new RuntimeError("usage", `${said}\n${usage}`);
+  }
+  const takesName = ["show", "restore", "rollback"].includes(action);
+  if (takesName && names.length !== 1)
+    throw new RuntimeError(
+      "usage",
+      `checkpoints ${action} takes one checkpoint: outrider checkpoints list --session ID shows them`,
+    );
+  if (!takesName && names.length > 0) throw new RuntimeError("usage", `checkpoints ${action} does not take ${names.join(" ")}`);
+  return words;
+}
+
+function openSession(directory: string, sessionId: string | undefined, action: string): Checkpoints {
+  if (sessionId === undefined)
+    throw new RuntimeError("usage", `checkpoints ${action} needs --session ID: outrider checkpoints list shows the sessions`);
+  const known = sessionsWithCheckpoints(directory);
+  if (!known.includes(sessionId)) {
+    const guess = nearest(sessionId, known);
+    throw new RuntimeError("not-found", `Session ${JSON.stringify(sessionId)} has no checkpoints`, {
+      hint: guess ? `Did you mean ${guess}?` : "outrider checkpoints list shows the sessions that have some",
+    });
+  }
+  return createCheckpoints({ directory, sessionId });
+}
+
+async function listSessions(directory: string, json: boolean): Promise<number> {
+  const sessions = await Promise.all(
+    sessionsWithCheckpoints(directory).map(async (sessionId) => {
+      const checkpoints = await createCheckpoints({ directory, sessionId }).list();
+      return { sessionId, checkpoints: checkpoints.length, last: checkpoints.at(-1)?.at ?? "" };
+    }),
+  );
+  sessions.sort((a, b) => (a.last < b.last ? 1 : -1));
+  if (json) return await say(sessions.map((session) => `${JSON.stringify(session)}\n`).join(""));
+  const lines = sessions.map(
+    ({ sessionId, checkpoints, last }) => `${sessionId}  ${last}  ${countOf(checkpoints, "checkpoint")}\n`,
+  );
+  return await say(lines.join("") || `No session has checkpoints in ${directory}\n`);
+}
+
+async function list(checkpoints: Checkpoints, json: boolean): Promise<number> {
+  const all = await checkpoints.list();
+  return json ? await say(all.map((one) => `${JSON.stringify(one)}\n`).join("")) : await sayLines(all.map(describeCheckpoint));
+}
+
+async function recover(checkpoints: Checkpoints, how: "complete" | "undo", json: boolean): Promise<number> {
+  const recovery = await checkpoints.recover(how);
+  if (json) return await say(`${JSON.stringify(recovery ?? null)}\n`);
+  if (!recovery) return await say("No restore was cut off\n");
+  const left = recovery.leftAlone.map((path) => `  left alone, as somebody else changed it since: ${path}`);
+  return await sayLines([`${recovery.checkpointId} is ${how === "undo" ? "undone" : "complete"} now`, ...left]);
+}
+
+async function collect(directory: string, words: OwnWords, json: boolean): Promise<number> {
+  const keepDays = toNumber(words, "--keep-days");
+  const maxBytes = toNumber(words, "--max-bytes");
+  const result = await expireCheckpoints({
+    directory,
+    ...(keepDays !== undefined && { keepDays }),
+    ...(maxBytes !== undefined && { maxBytes }),
+  });
+  if (json) return await say(`${JSON.stringify(result)}\n`);
+  const { removedCheckpoints, removedSessions, skippedSessions, freedBytes, keptBytes } = result;
+  const removed = `${countOf(removedCheckpoints, "checkpoint")} and all of ${countOf(removedSessions.length, "session")}`;
+  return await sayLines([
+    `Removed ${removed}: ${countOf(freedBytes, "byte")} freed, ${keptBytes} kept`,
+    ...skippedSessions.map((session) => `Left alone, in use or damaged: ${session}`),
+  ]);
+}
+
+function toNumber(words: OwnWords, flag: string): number | undefined {
+  const text = words.value(flag);
+  if (text === undefined) return undefined;
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  throw new RuntimeError("usage", `${flag} takes a number of 0 or more, not ${JSON.stringify(text)}`);
+}
+
+async function sayLines(lines: readonly string[]): Promise<number> {
+  return await say(lines.map((line) => `${visible(line)}\n`).join(""));
+}
+
+async function say(text: string): Promise<number> {
+  await print(text);
+  return exitCodes.success;
+}

@@ -1,0 +1,142 @@
+import { readFileSync, statSync } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import {
+  createGrants,
+  explainPermission,
+  inspectRepository,
+  isPermissionMode,
+  lintRule,
+  type Policy,
+  parseRule,
+  type Rule,
+  type RuleProblem,
+  RuntimeError,
+  resolveLayers,
+} from "@outrider/runtime";
+import { parseArguments } from "../args.ts";
+import { exitCodes } from "../exit-codes.ts";
+import type { FlagValues } from "../flags.ts";
+import { lookAtProject, type Project } from "../project.ts";
+import { print, visible } from "../visible.ts";
+import { type OwnWords, takeOwnWords } from "../words.ts";
+
+const projectFlags = { switches: ["--trust-project", "--json"], values: ["--cwd", "--settings", "--setting-sources"] };
+
+/** The decision about one call, made as a run here would make it. */
+export async function explain(args: readonly string[]): Promise<number> {
+  const words = takeOwnWords(args, projectFlags);
+  const { flags, positionals } = parseArguments(words.rest);
+  const [call, ...more] = positionals;
+  if (call === undefined || more.length > 0)
+    throw new RuntimeError("usage", 'permissions explain takes one call, like "Bash(git push)"; see outrider permissions --help');
+  const project = await projectOf(words);
+  const policy = await policyOf(project, flags);
+  const { home, cwd } = project;
+  const decision = await explainPermission(call, policy, async (path) =>
+    realPath(path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : resolve(cwd, path)),
+  );
+  const { effect, reason, rule, source, programs, doubt } = decision;
+  const { trusted, reason: why, executors } = project.trust;
+  const trust = executors.length > 0 ? `${trusted ? "trusted" : "not trusted"} (${why})` : undefined;
+  if (words.has("--json")) return await say(`${JSON.stringify({ ...decision, mode: policy.mode, trusted }, null, 2)}\n`);
+  const lines = [
+    ["decision", effect],
+    ["reason", reason],
+    [effect === "ask" ? "would be allowed by" : "rule", rule],
+    ["written in", source],
+    ["runs", programs?.join(" · ")],
+    ["not understood", doubt],
+    ["project", trust],
+  ];
+  return await say(lines.flatMap(([name, value]) => (value ? [`${name}: ${visible(value)}\n`] : [])).join(""));
+}
+
+async function projectOf(words: OwnWords): Promise<Project> {
+  return await lookAtProject({
+    cwd: words.value("--cwd"),
+    settings: words.value("--settings"),
+    settingSources: words.value("--setting-sources"),
+    trustProject: words.has("--trust-project"),
+  });
+}
+
+async function policyOf(project: Project, flags: FlagValues): Promise<Policy> {
+  const { cwd, root, home, layers, trust } = project;
+  const { permissions } = (await resolveLayers(layers, { trusted: trust.trusted })).settings;
+  const mode = flags["permission-mode"] ?? permissions.defaultMode;
+  const toRules = (texts: readonly string[] | undefined, source: string): Rule[] =>
+    (texts ?? []).map((text) => parseRule(text, source));
+  const written = (rules: readonly { text: string; source: string }[]): Rule[] =>
+    rules.map(({ text, source }) => parseRule(text, source));
+  const grants = createGrants({ root, directory: join(project.outriderHome, "grants"), home });
+  return {
+    mode: isPermissionMode(mode) ? mode : "default",
+    allow: [...toRules(flags.allowedTools, "--allowedTools"), ...written(permissions.allow), ...grants.rules()],
+    ask: written(permissions.ask),
+    deny: [...toRules(flags.disallowedTools, "--disallowedTools"), ...written(permissions.deny)],
+    base: { root: cwd, home, platform: process.platform },
+    directories: permissions.additionalDirectories.map((path) => resolve(cwd, path)),
+    readable: [],
+    trusted: async () => trust.trustsGit,
+    inspectRepository: (folder) => inspectRepository(folder, lookAt),
+  };
+}
+
+async function lookAt(path: string): Promise<{ text: string } | "folder" | undefined> {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat) return undefined;
+  return stat.isFile() && stat.size < 1_000_000 ? { text: readFileSync(path, "utf8") } : "folder";
+}
+
+/** Rules that were given, or all there are in the settings files. */
+export async function lint(args: readonly string[]): Promise<number> {
+  const words = takeOwnWords(args, projectFlags);
+  const given = words.rest.map((text) => ({ text, allowing: true, place: "" }));
+  const rules = given.length > 0 ? given : rulesIn(await projectOf(words));
+  const denied = new Map(rules.flatMap(({ text, allowing, place }) => (allowing ? [] : [[text, place] as const])));
+  const problems = rules.flatMap(({ text, allowing, place }) => {
+    const over = allowing ? denied.get(text) : undefined;
+    const found: RuleProblem[] = lintRule(text, allowing);
+    const all =
+      over === undefined ? found : [...found, { level: "warning" as const, message: `It never counts: ${over} says otherwise` }];
+    return all.map((problem) => ({ rule: text, place, ...problem }));
+  });
+  if (words.has("--json")) await print(`${JSON.stringify(problems, null, 2)}\n`);
+  else if (problems.length === 0) await print(`No problems${given.length > 0 ? "" : ` in ${rules.length} rules`}\n`);
+  for (const { rule, place, level, message } of words.has("--json") ? [] : problems)
+    await print(`${visible(`${place && `${place}: `}${level}: ${rule}: ${message}`)}\n`);
+  return problems.some(({ level }) => level === "error") ? exitCodes.error : exitCodes.success;
+}
+
+type WrittenRule = { readonly text: string; readonly allowing: boolean; readonly place: string };
+
+/** Also those of a project that is not trusted: whoever asks wants to know before it is. */
+function rulesIn({ layers }: Project): WrittenRule[] {
+  return layers.flatMap(({ values, path, lineOf }) =>
+    ["allow", "ask", "deny"].flatMap((list) => {
+      const { permissions } = values;
+      const rules =
+        typeof permissions === "object" && permissions !== null && !Array.isArray(permissions) ? permissions[list] : undefined;
+      return (Array.isArray(rules) ? rules : []).map((rule, at) => {
+        const line = lineOf(["permissions", list, at]);
+        const text = typeof rule === "string" ? rule : JSON.stringify(rule);
+        return { text, allowing: list === "allow", place: line === undefined ? path : `${path}:${line}` };
+      });
+    }),
+  );
+}
+
+/** Links followed as far as there is something. */
+async function realPath(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    return path === dirname(path) ? path : join(await realPath(dirname(path)), basename(path));
+  }
+}
+
+async function say(text: string): Promise<number> {
+  await print(text);
+  return exitCodes.success;
+}

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { describe, it } from "node:test";
+import { RuntimeError } from "../protocol/errors.ts";
+import { type CheckpointBench, createBench } from "./checkpoint-bench.ts";
+import { beforeEachChange } from "./faulty-fs.ts";
+
+/** Fails the `at`-th change of files, and every one after it for as long as `lasting`. */
+async function withFault(fault: { at: number; code: string; lasting: boolean }, work: () => Promise<unknown>) {
+  let count = 0;
+  const stop = await beforeEachChange((operation) => {
+    if (operation === "rmdir") return; // an empty folder may stay behind
+    count++;
+    // What frees space works on a full disk.
+    const frees = ["rm", "unlink", "rmdir", "ftruncateSync", "truncate"].includes(operation);
+    if (count === fault.at || (fault.lasting && count > fault.at && !frees))
+      throw Object.assign(new Error(`${fault.code}: injected into ${operation}`), { code: fault.code });
+  });
+  try {
+    await work();
+    return { count, error: undefined };
+  } catch (error) {
+    return { count, error };
+  } finally {
+    stop();
+  }
+}
+
+async function prepare(): Promise<CheckpointBench> {
+  const bench = createBench({ sync: true });
+  bench.userWrites("a.txt", "0");
+  bench.userWrites("gone/b.txt", "0");
+  await bench.turn("t1", { "a.txt": "1", "gone/b.txt": "1", "new/c.txt": "1", "d.txt": "1" });
+  return bench;
+}
+
+function strayFiles(bench: CheckpointBench): string[] {
+  return readdirSync(bench.project, { recursive: true, encoding: "utf8" }).filter((name) => name.includes(".outrider"));
+}
+
+describe("a disk that fails", () => {
+  for (const [code, lasting] of [
+    ["ENOSPC", true],
+    ["EIO", false],
+  ] as const) {
+    it(`CK010: ${code} at any point of a capture ${lasting ? "and ever after" : "once"}: the file is changed with a copy kept, or not at all`, async () => {
+      let points = 0;
+      for (let at = 1; ; at++) {
+        const bench = createBench({ sync: true });
+        bench.userWrites("a.txt", "0");
+        bench.checkpoints.beginTurn({ turnId: "t1", prompt: "go" });
+        let written = false;
+        const { error, count } = await withFault({ at, code, lasting }, () =>
+          bench.checkpoints.protect(bench.path("a.txt"), "1", async () => {
+            written = true;
+          }),
+        );
+        if (written) bench.userWrites("a.txt", "1");
+        await bench.checkpoints.endTurn();
+        if (error) assert.ok(error instanceof RuntimeError && error.code === "storage-failed", String(error));
+        if (written) {
+          const { type } = await bench.checkpoints.rollbackThrough("t1");
+          assert.deepEqual([type, bench.read("a.txt")], ["restored", "0"], `fault ${at}`);
+        }
+        bench.remove();
+        if (count < at) break;
+        points++;
+      }
+      assert.ok(points >= 8, `only ${points} points`);
+    });
+
+    it(`${code} at any point of a restore ${lasting ? "and ever after" : "once"}: all files or none, and a second run gets there`, async () => {
+      let points = 0;
+      for (let at = 1; ; at++) {
+        const bench = await prepare();
+        const before = bench.tree();
+        const fault = await withFault({ at, code, lasting }, () => bench.checkpoints.rollbackThrough("t1"));
+        const after = bench.tree();
+        const halfway = fault.error instanceof RuntimeError && fault.error.message.includes("half way");
+        if (fault.error && !halfway) {
+          assert.ok(fault.error instanceof RuntimeError && fault.error.code === "storage-failed", String(fault.error));
+          // The last record may be what failed: then all files are restored, or all are as before.
+          const states = [JSON.stringify(before), restoredTree];
+          assert.ok(states.includes(JSON.stringify(after)), `fault ${at}: ${JSON.stringify(after)}`);
+        }
+        const again = await bench.checkpoints.rollbackThrough("t1");
+        assert.ok(["restored", "unchanged"].includes(again.type), `fault ${at}: ${again.type}`);
+        assert.deepEqual([JSON.stringify(bench.tree()), strayFiles(bench)], [restoredTree, []], `fault ${at}`);
+        bench.remove();
+        if (fault.count < at) break;
+        points++;
+      }
+      assert.ok(points >= 20, `only ${points} points`);
+    });
+  }
+});
+
+const restoredTree = JSON.stringify({ "a.txt": "644 MA==", gone: "folder", "gone/b.txt": "644 MA==" });

@@ -1,0 +1,182 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { compactInstructionsOf } from "./compact-instructions.ts";
+import { splitCode, withoutHiddenText } from "./hidden-text.ts";
+import { openInstructionFile } from "./instruction-file.ts";
+
+export type InstructionPlaces = {
+  readonly cwd: string;
+  /** The top of the project; found by its `.git` when absent, and the working directory where there is none. */
+  readonly root?: string;
+  readonly userHome: string | undefined;
+  readonly outriderHome: string | undefined;
+  /** Reads nothing at all. */
+  readonly bare?: boolean;
+  /** Refuses files that rules keep from the model. */
+  readonly mayRead?: (realPath: string) => boolean;
+};
+
+export type InstructionFile = {
+  readonly path: string;
+  readonly bytes: number;
+  readonly scope: "user" | "project";
+  /** The file whose `@path` brought this one in. */
+  readonly importedBy?: string;
+};
+
+export type Instructions = {
+  /** Ready for the system prompt; empty when there are none. */
+  readonly text: string;
+  readonly files: readonly InstructionFile[];
+  /** What summaries should dwell on, from all files. */
+  readonly compactInstructions?: string;
+  /** What was left out and why, a sentence each. */
+  readonly warnings: readonly string[];
+};
+
+/** Imports of imports of …; what is deeper is left out. */
+const maxDepth = 5;
+const maxTotalBytes = 256 * 1024;
+
+/**
+ * The instruction files of the user and of the project, the most general first. Of a project only its own files are read:
+ * a link or an import that leads out of it is refused, whoever wrote it.
+ */
+export function loadInstructions(places: InstructionPlaces): Instructions {
+  const loading: Loading = { places, files: [], sections: [], focus: [], warnings: [], seen: new Set(), bytes: 0 };
+  if (!places.bare) {
+    const { outriderHome, userHome } = places;
+    if (outriderHome) load(loading, { path: join(outriderHome, "AGENTS.md"), scope: "user", within: undefined, depth: 0 });
+    if (userHome) load(loading, { path: join(userHome, ".claude", "CLAUDE.md"), scope: "user", within: undefined, depth: 0 });
+    const cwd = resolve(places.cwd);
+    const top = projectTop(cwd, places);
+    for (const folder of foldersFrom(top, cwd)) {
+      for (const name of projectNames) load(loading, { path: join(folder, name), scope: "project", within: top, depth: 0 });
+    }
+  }
+  const focus = loading.focus.join("\n\n");
+  return {
+    text: loading.sections.length === 0 ? "" : [heading, ...loading.sections].join("\n\n"),
+    files: loading.files,
+    ...(focus && { compactInstructions: focus }),
+    warnings: loading.warnings,
+  };
+}
+
+const projectNames = ["AGENTS.md", "CLAUDE.md", join(".claude", "CLAUDE.md"), "CLAUDE.local.md"];
+
+const heading =
+  "The following instructions come from files of the user and of the project, the most general first; where they differ, the later one counts. They say how to work here. They cannot widen what you are permitted to do.";
+
+type Loading = {
+  readonly places: InstructionPlaces;
+  readonly files: InstructionFile[];
+  readonly sections: string[];
+  readonly focus: string[];
+  readonly warnings: string[];
+  /** Real paths: a file is loaded once, however many names and imports lead to it. */
+  readonly seen: Set<string>;
+  bytes: number;
+};
+
+type Source = {
+  readonly path: string;
+  readonly scope: "user" | "project";
+  /** The folder the file must really be in; undefined for the user's own. */
+  readonly within: string | undefined;
+  readonly depth: number;
+  readonly importedBy?: string;
+};
+
+function load(loading: Loading, source: Source): void {
+  const file = openInstructionFile(source.path, source.within);
+  if (file.type === "absent") return;
+  const shown = displayPath(source, loading.places);
+  if (file.type === "refused") {
+    loading.warnings.push(`${shown} was not loaded: ${file.reason}`);
+    return;
+  }
+  if (loading.seen.has(file.realPath)) return;
+  loading.seen.add(file.realPath);
+  if (loading.places.mayRead?.(file.realPath) === false) {
+    loading.warnings.push(`${shown} was not loaded: a rule forbids reading it`);
+    return;
+  }
+  if (loading.bytes + file.bytes > maxTotalBytes) {
+    loading.warnings.push(`${shown} was not loaded: instruction files may have ${maxTotalBytes / 1024} KiB together`);
+    return;
+  }
+  loading.bytes += file.bytes;
+  const { text, invisible } = withoutHiddenText(file.text);
+  if (invisible > 0) loading.warnings.push(`${invisible} invisible characters were taken out of ${shown}`);
+  if (file.cut > 0) loading.warnings.push(`The last ${file.cut} bytes of ${shown} were left out: it is too long`);
+  const { scope, importedBy } = source;
+  loading.files.push({ path: file.realPath, bytes: file.bytes, scope, ...(importedBy !== undefined && { importedBy }) });
+  if (text.trim()) loading.sections.push(section(shown, text.trim()));
+  const focus = compactInstructionsOf(text);
+  if (focus) loading.focus.push(focus);
+  for (const target of importsIn(text)) loadImport(loading, { source, target, from: file.realPath });
+}
+
+function section(path: string, text: string): string {
+  return `<instructions path=${JSON.stringify(path)}>\n${text.replace(/<(?=\/?instructions\b)/gi, "‹")}\n</instructions>`;
+}
+
+/** `@path` after white space or at the start of a line, outside of code: what does not exist is a mention and no import. */
+function importsIn(text: string): string[] {
+  const prose = splitCode(text)
+    .filter(({ isCode }) => !isCode)
+    .map((piece) => piece.text.replace(/(`+)[^`]*?\1/g, ""))
+    .join("\n");
+  return [...prose.matchAll(/(?:^|\s)@((?:\\ |[^\s@`])+)/g)].flatMap(([, path]) =>
+    path === undefined ? [] : [path.replaceAll("\\ ", " ").replace(/[.,;:!?)\]]+$/, "")],
+  );
+}
+
+function loadImport(loading: Loading, { source, target, from }: { source: Source; target: string; from: string }): void {
+  const { userHome } = loading.places;
+  const path = target.startsWith("~/") && userHome ? join(userHome, target.slice(2)) : resolve(dirname(from), target);
+  if (target === "" || !existsSync(path)) return;
+  if (source.depth + 1 > maxDepth) {
+    loading.warnings.push(`@${target} was not imported: imports are followed ${maxDepth} deep`);
+    return;
+  }
+  if (keepsSecrets(path)) {
+    loading.warnings.push(`@${target} was not imported: such files keep secrets`);
+    return;
+  }
+  load(loading, { path, scope: source.scope, within: source.within, depth: source.depth + 1, importedBy: from });
+}
+
+function keepsSecrets(path: string): boolean {
+  return /^\.env(?:\.|$)|^id_[a-z0-9]+$|\.(?:pem|key)$/i.test(basename(path)) || path.split(sep).includes(".git");
+}
+
+function projectTop(cwd: string, { root, userHome }: InstructionPlaces): string {
+  if (root !== undefined) return resolve(root);
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (folder === userHome || folder === dirname(folder)) return cwd; // no repository: the folders above are somebody else's
+  }
+}
+
+/** From `top` down to `bottom`, both included; only `bottom` when it is not below. */
+function foldersFrom(top: string, bottom: string): string[] {
+  const folders = [bottom];
+  for (let folder = bottom; folder !== top; ) {
+    const above = dirname(folder);
+    if (above === folder) return [bottom];
+    folder = above;
+    folders.unshift(folder);
+  }
+  return folders;
+}
+
+/** As short as a person would write it, and the same on every machine for files of the project. */
+function displayPath(source: Source, { userHome }: InstructionPlaces): string {
+  if (source.within !== undefined) {
+    const inside = relative(source.within, source.path);
+    return inside.startsWith("..") ? source.path : inside;
+  }
+  return userHome && source.path.startsWith(userHome + sep) ? `~${source.path.slice(userHome.length)}` : source.path;
+}

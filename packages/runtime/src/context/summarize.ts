@@ -1,0 +1,99 @@
+import type { ModelClient, ModelRequest } from "../model/model.ts";
+import { type AssistantMessage, textOf, userText } from "../protocol/content.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import type { Emit } from "../protocol/events.ts";
+import { untilAborted } from "../util/until-aborted.ts";
+import { withoutTags } from "./history-text.ts";
+import { estimateText } from "./token-estimate.ts";
+import { summarySteps, summarySystem, type SummaryTask } from "./summary-steps.ts";
+
+export type SummarizeDeps = {
+  readonly provider: ModelClient;
+  readonly request: Pick<ModelRequest, "model" | "maxOutputTokens" | "options">;
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+  readonly clock: () => number;
+  /** Books an answer; `exceeded` when that was more than may be spent. */
+  readonly spend: ((message: AssistantMessage, requestedModel: string) => "within" | "exceeded") | undefined;
+};
+
+/** Our own estimate of a record may be far off; the provider's word counts, and the parts get smaller. */
+const maxHalvings = 3;
+
+/** Asks the session's own model for a summary, without tools. Rejects when there is none to be had. */
+export async function summarize(deps: SummarizeDeps, task: SummaryTask): Promise<string> {
+  let { chunkTokens } = task;
+  for (let halvings = 0; ; halvings++) {
+    try {
+      return await runSteps(deps, { ...task, chunkTokens });
+    } catch (error) {
+      const tooLong = error instanceof RuntimeError && error.code === "context-overflow";
+      if (!tooLong || halvings === maxHalvings) throw error;
+      chunkTokens = Math.min(chunkTokens, estimateText(task.pieces.join("\n"))) / 2;
+    }
+  }
+}
+
+async function runSteps(deps: SummarizeDeps, task: SummaryTask): Promise<string> {
+  const steps = summarySteps(task);
+  for (let step = steps.next(); ; ) {
+    if (step.done) return step.value;
+    step = steps.next(await ask(deps, step.value));
+  }
+}
+
+async function ask(deps: SummarizeDeps, text: string): Promise<string> {
+  const { signal } = deps;
+  signal.throwIfAborted();
+  const startedAt = deps.clock();
+  const { message, requestedModel } = await untilAborted(listen(deps, toSummaryRequest(deps.request, text)), signal);
+  deps.emit({
+    type: "side-call.ended",
+    purpose: "compaction",
+    message,
+    requestedModel,
+    durationMs: Math.round(deps.clock() - startedAt),
+  });
+  if (deps.spend?.(message, requestedModel) === "exceeded")
+    throw new RuntimeError("limit-reached", "The budget was spent while the conversation was being summarised");
+  return summaryIn(message);
+}
+
+/** The request a summary is asked for with; told again from the journal when a session becomes a recording. */
+export function toSummaryRequest(request: SummarizeDeps["request"], text: string): ModelRequest {
+  const { model, maxOutputTokens, options } = request;
+  return {
+    model,
+    system: summarySystem,
+    tools: [],
+    messages: [userText(text)],
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(options !== undefined && { options }),
+  };
+}
+
+async function listen(
+  deps: SummarizeDeps,
+  request: ModelRequest,
+): Promise<{ message: AssistantMessage; requestedModel: string }> {
+  let requestedModel = request.model;
+  for await (const event of deps.provider.stream(request, { signal: deps.signal })) {
+    deps.signal.throwIfAborted();
+    if (event.type === "fallback.used") requestedModel = event.to;
+    if (event.type === "finished") return { message: event.message, requestedModel };
+  }
+  throw new RuntimeError("provider-protocol", "The model's stream ended without a final message", { retryable: true });
+}
+
+/** Throws when there is none. */
+export function summaryIn(message: AssistantMessage): string {
+  if (message.finish === "context-overflow")
+    throw new RuntimeError("context-overflow", "The record did not fit into one request");
+  if (message.finish === "refusal" || message.finish === "content-filter")
+    throw new RuntimeError("model-refusal", "The model refused to summarise the conversation");
+  const whole = textOf(message.content).trim();
+  const inner = /^<summary>([\s\S]*?)(?:<\/summary>\s*)?$/i.exec(whole)?.[1] ?? whole;
+  const summary = withoutTags(inner).trim();
+  if (!summary) throw new RuntimeError("model-empty-answer", "The model's summary was empty", { retryable: true });
+  return summary;
+}

@@ -1,0 +1,78 @@
+import type { HookRunner, HookVerdict } from "../hooks/hook.ts";
+import { type UserMessage, userText } from "../protocol/content.ts";
+import type { Emit, HookEventName } from "../protocol/events.ts";
+import type { Outcome } from "../protocol/outcome.ts";
+import { toNote } from "./hook-notes.ts";
+import { toOutcome } from "./turn.ts";
+
+export type PromptToAdmit = {
+  readonly input: string;
+  /** What the user typed, when `input` is what was made of it. */
+  readonly rawInput: string;
+  /** Set for the first prompt since the session was opened. */
+  readonly opened: { readonly source: "startup" | "resume"; readonly model: string } | undefined;
+};
+
+export type Admission = {
+  /** What stands in the record. A prompt that is not let in is not kept: why it was blocked may be what it says. */
+  readonly input: UserMessage;
+  readonly blocked: boolean;
+  /** What hooks add for the model to read. */
+  readonly notes: readonly UserMessage[];
+  /** The session has been opened as far as its hooks are concerned. */
+  readonly opened: boolean;
+  /** The turn is over before it began. */
+  readonly outcome?: Outcome;
+};
+
+type AdmitDeps = { readonly hooks: HookRunner; readonly signal: AbortSignal; readonly emit: Emit };
+
+const blockedPrompt = "(A prompt stood here. A hook did not let it in, so it was not sent.)";
+
+/** SessionStart and UserPromptSubmit, in this order, before a prompt is taken into the record. Never rejects. */
+export async function admitPrompt(deps: AdmitDeps, { input, rawInput, opened }: PromptToAdmit): Promise<Admission> {
+  const notes: UserMessage[] = [];
+  const given = userText(input);
+  const isOpen = (): boolean => opened === undefined || sessionStarted;
+  let sessionStarted = false;
+  try {
+    if (opened) {
+      const fields = { source: opened.source, model: opened.model };
+      const verdict = await ask(deps, "SessionStart", { subject: opened.source, input: fields });
+      const refusal = refusalOf(verdict);
+      if (refusal !== undefined) return { input: given, blocked: false, notes, opened: false, outcome: stopped(refusal) };
+      sessionStarted = true;
+      notes.push(...toMessages("SessionStart", verdict.context));
+    }
+    const fields = { prompt: rawInput, ...(rawInput !== input && { expanded_prompt: input }) };
+    const verdict = await ask(deps, "UserPromptSubmit", { input: fields });
+    const refusal = refusalOf(verdict);
+    if (refusal !== undefined)
+      return { input: userText(blockedPrompt), blocked: true, notes, opened: true, outcome: stopped(refusal) };
+    notes.push(...toMessages("UserPromptSubmit", verdict.context));
+    return { input: given, blocked: false, notes, opened: true };
+  } catch (error) {
+    return { input: given, blocked: false, notes, opened: isOpen(), outcome: toOutcome(error, deps.signal, "") };
+  }
+}
+
+async function ask(
+  { hooks, signal, emit }: AdmitDeps,
+  event: HookEventName,
+  request: { subject?: string; input: Record<string, string> },
+): Promise<HookVerdict> {
+  signal.throwIfAborted();
+  return hooks.has(event) ? await hooks.run({ event, signal, emit, ...request }) : { context: [] };
+}
+
+function refusalOf({ stop, decision }: HookVerdict): string | undefined {
+  return stop ?? (decision?.effect === "deny" ? decision.reason : undefined);
+}
+
+function stopped(reason: string): Outcome {
+  return { type: "stopped", limit: "hook", text: "", reason };
+}
+
+function toMessages(event: HookEventName, context: readonly string[]): UserMessage[] {
+  return context.map((text) => userText(toNote(event, text)));
+}

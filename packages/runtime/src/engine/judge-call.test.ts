@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { parseHooks } from "../hooks/config.ts";
+import type { HookRunner } from "../hooks/hook.ts";
+import { createHookRunner } from "../hooks/run.ts";
+import { PermissionGate } from "../permissions/gate.ts";
+import { parseRule } from "../permissions/rules.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import type { EventBody } from "../protocol/events.ts";
+import { createToolMemory, defineTool } from "../tools/tool.ts";
+import { createLocalWorkspace } from "../workspace/local.ts";
+import { type AuditEntry, judgeCall } from "./judge-call.ts";
+import type { ToolCallDeps } from "./tool-call.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "outrider-judge-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const workspace = createLocalWorkspace({ root: folder, env: {}, overflowDirectory: join(folder, "overflow") });
+
+const bash = defineTool<{ command: string }>({
+  name: "Bash",
+  description: "",
+  inputSchema: { type: "object", properties: { command: { type: "string" } }, required: ["command"] },
+  concurrent: false,
+  access: async ({ command }) => ({ kind: "run", resources: [command] }),
+  execute: async () => ({ content: [] }),
+});
+
+type Setup = { allow?: string[]; ask?: string[]; deny?: string[]; hooks?: HookRunner; answerable?: boolean };
+
+function depsWith(setup: Setup) {
+  const events: EventBody[] = [];
+  const audited: AuditEntry[] = [];
+  const remembered: unknown[] = [];
+  const rules = (texts: string[] = []) => texts.map((text) => parseRule(text, "settings.json"));
+  const gate = new PermissionGate();
+  const deps: ToolCallDeps = {
+    tools: new Map([["Bash", bash]]),
+    workspace,
+    memory: createToolMemory(),
+    policy: () => ({
+      mode: "default",
+      allow: rules(setup.allow),
+      ask: rules(setup.ask),
+      deny: rules(setup.deny),
+      base: { root: folder, home: undefined },
+      readable: [],
+      trusted: async () => false,
+    }),
+    gate,
+    answerable: setup.answerable ?? false,
+    outputLimit: 1000,
+    emit: (event) => events.push(event),
+    flush: async () => {},
+    signal: new AbortController().signal,
+    newId: () => "r1",
+    clock: () => 0,
+    audit: (entry) => audited.push(entry),
+    remember: (actions, scope) => {
+      remembered.push({ actions, scope });
+      if (scope === "project") throw new RuntimeError("config", "there is no place for it");
+    },
+    hooks: setup.hooks,
+  };
+  return { deps, events, audited, remembered, gate };
+}
+
+function callbackHooks(value: unknown): HookRunner {
+  return createHookRunner(parseHooks([{ value, source: "test", trusted: true }]), {
+    workspace,
+    askModel: async () => "",
+    runAgent: async () => "",
+    variables: {},
+    common: () => ({}),
+    newId: () => "h",
+    clock: () => 0,
+  });
+}
+
+const call = (command: string) => ({ type: "tool-call" as const, callId: "c1", name: "Bash", input: { command } });
+const allow = () => ({ hookSpecificOutput: { permissionDecision: "allow" } });
+
+describe("the verdict on a call", () => {
+  it("is given to the audit where it is told, with what the call is about and the rule's source", async () => {
+    const { deps, events, audited } = depsWith({ deny: ["Bash(rm:*)"] });
+    await judgeCall(deps, call("rm -rf x"), bash);
+    const verdict = {
+      callId: "c1",
+      tool: "Bash",
+      effect: "deny" as const,
+      by: "rule" as const,
+      reason: "The rule Bash(rm:*) forbids it",
+      rule: "Bash(rm:*)",
+      source: "settings.json",
+    };
+    assert.deepEqual(audited, [{ ...verdict, resource: "rm -rf x" }]);
+    assert.deepEqual(events, [{ type: "permission.decided", ...verdict }]);
+  });
+
+  it("that rests on a remembered answer says so", async () => {
+    const { deps, audited } = depsWith({});
+    const exactly = { tool: "Bash", kind: "run", resource: "npm install", cwd: folder } as const;
+    const rule = { ...parseRule("Bash(npm install)", "an answer given in this session"), exactly };
+    await judgeCall({ ...deps, policy: () => ({ ...deps.policy(), allow: [rule] }) }, call("npm install"), bash);
+    assert.deepEqual(
+      audited.map(({ effect, by, source }) => [effect, by, source]),
+      [["allow", "grant", "an answer given in this session"]],
+    );
+  });
+
+  it("of a hook does not answer an ask rule", async () => {
+    const { deps, audited } = depsWith({
+      ask: ["Bash(npm publish:*)"],
+      hooks: callbackHooks({ PreToolUse: [{ hooks: [allow] }] }),
+    });
+    const judged = [await judgeCall(deps, call("npm publish"), bash), await judgeCall(deps, call("npm install"), bash)];
+    assert.deepEqual(
+      judged.map(({ type }) => type),
+      ["refused", "allowed"],
+    );
+    assert.deepEqual(
+      audited.map(({ effect, by }) => [effect, by]),
+      [
+        ["deny", "policy"],
+        ["allow", "hook"],
+      ],
+    );
+  });
+
+  it("of a PermissionRequest hook does, as a person's would", async () => {
+    const seen: unknown[] = [];
+    const answer = (input: Record<string, unknown>) => {
+      seen.push(input["permission_suggestions"]);
+      return { hookSpecificOutput: { decision: { behavior: "allow" } } };
+    };
+    const { deps } = depsWith({
+      ask: ["Bash(npm publish:*)"],
+      hooks: callbackHooks({ PermissionRequest: [{ hooks: [answer] }] }),
+    });
+    assert.equal((await judgeCall(deps, call("npm publish"), bash)).type, "allowed");
+    assert.deepEqual(seen, [
+      [
+        {
+          type: "addRules",
+          rules: [{ toolName: "Bash", ruleContent: "npm publish" }],
+          behavior: "allow",
+          destination: "session",
+        },
+      ],
+    ]);
+  });
+
+  it("that is to be remembered is handed on with exactly what was shown, and holds although it cannot be kept", async () => {
+    const { deps, gate, remembered, events } = depsWith({ answerable: true });
+    const judging = judgeCall(deps, call("npm install"), bash);
+    await eventually(() => {
+      try {
+        gate.answer("r1", { decision: "allow", remember: "project" });
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    assert.equal((await judging).type, "allowed");
+    assert.deepEqual(remembered, [{ actions: [{ tool: "Bash", kind: "run", resource: "npm install" }], scope: "project" }]);
+    assert.match(JSON.stringify(events), /not remembered: there is no place for it/);
+  });
+});
+
+async function eventually(check: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 1000; tries++) {
+    if (check()) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error("never happened");
+}

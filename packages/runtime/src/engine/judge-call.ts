@@ -1,0 +1,225 @@
+import type { HookRequest, HookVerdict } from "../hooks/hook.ts";
+import { decide } from "../permissions/decide.ts";
+import type { Answer } from "../permissions/gate.ts";
+import type { GrantScope } from "../permissions/grants.ts";
+import type { Decision, Policy } from "../permissions/policy.ts";
+import { type Action, parseRule, type Rule } from "../permissions/rules.ts";
+import type { JsonObject, ToolCallPart } from "../protocol/content.ts";
+import { toRuntimeError } from "../protocol/errors.ts";
+import type { AgentEvents } from "../protocol/events.ts";
+import { checkInput } from "../tools/input.ts";
+import type { Access, Tool } from "../tools/tool.ts";
+import type { ToolCallDeps } from "./tool-call.ts";
+
+/** The last word on a call, for whoever keeps a record of them. */
+export type AuditEntry = AgentEvents["permission.decided"] & {
+  /** What the call was about to touch; several are on several lines. */
+  readonly resource: string;
+};
+
+/** A call as it may be made, which hooks or an answer may have changed; or why not, in words for the model. */
+export type Judgement =
+  | { readonly type: "allowed"; readonly call: ToolCallPart; readonly access: Access; readonly notes: readonly string[] }
+  | { readonly type: "refused"; readonly text: string; readonly notes: readonly string[] };
+
+type Candidate = { readonly call: ToolCallPart; readonly tool: Tool; readonly access: Access };
+type Word = Pick<AgentEvents["permission.decided"], "effect" | "by" | "reason" | "rule" | "source">;
+
+/** Stands for a hook where a rule's file would stand. */
+const byHook = "PreToolUse hook";
+
+/** hooks → rules and mode → whoever is asked → guards again if the answer changed the call. Exactly one verdict is told. */
+export async function judgeCall(deps: ToolCallDeps, call: ToolCallPart, tool: Tool): Promise<Judgement> {
+  const given: Candidate = { call, tool, access: await tool.access(call.input, deps.workspace, deps.memory) };
+  const hook = await askHooks(deps, given, { event: "PreToolUse" });
+  const notes = hook.context;
+  const refuse = (candidate: Candidate, word: Omit<Word, "effect">, text?: string): Judgement => {
+    conclude(deps, candidate, { ...word, effect: "deny" });
+    return { type: "refused", text: text ?? `Not permitted: ${word.reason}.`, notes };
+  };
+  const refusal = haltOrDeny(deps, hook);
+  if (refusal !== undefined) return refuse(given, { by: "hook", reason: refusal });
+  const changed = await withInput(deps, given, hook.updatedInput);
+  if (typeof changed === "string")
+    return refuse(given, { by: "hook", reason: `a PreToolUse hook changed the input, which no longer fits: ${changed}` });
+
+  const decision = await decideCall(deps, changed, hook.decision?.effect);
+  if (decision.effect === "deny") return refuse(changed, wordOf(decision, deps.policy()));
+  if (decision.effect === "allow") {
+    conclude(deps, changed, { ...wordOf(decision, deps.policy()), effect: "allow" });
+    return { type: "allowed", call: changed.call, access: changed.access, notes };
+  }
+  const asked = hook.decision?.effect === "ask" ? { ...decision, reason: hook.decision.reason } : decision;
+  const answer = await ask(deps, changed, asked);
+  if (answer.interrupt) deps.interrupt?.();
+  if (answer.decision === "deny") return refuse(changed, { by: answer.by, reason: answer.reason }, answer.text);
+  const final = await withInput(deps, changed, answer.updatedInput);
+  if (typeof final === "string")
+    return refuse(changed, { by: answer.by, reason: `the input was changed, and no longer fits: ${final}` });
+  if (final !== changed) {
+    const again = await decideCall(deps, final, undefined);
+    if (again.effect === "deny") return refuse(final, wordOf(again, deps.policy()));
+    const guarded = haltOrDeny(deps, await askHooks(deps, final, { event: "PreToolUse", only: "guards" }));
+    if (guarded !== undefined) return refuse(final, { by: "hook", reason: guarded });
+  }
+  if (answer.remember) await remember(deps, final, answer.remember);
+  conclude(deps, final, { effect: "allow", by: answer.by, reason: answer.reason });
+  return { type: "allowed", call: final.call, access: final.access, notes };
+}
+
+const nothing: HookVerdict = { context: [] };
+
+async function askHooks(
+  deps: ToolCallDeps,
+  { call, tool, access }: Candidate,
+  { event, only, fields }: { event: "PreToolUse" | "PermissionRequest"; only?: "guards"; fields?: JsonObject },
+): Promise<HookVerdict> {
+  if (!deps.hooks?.has(event)) return nothing;
+  return await deps.hooks.run({
+    event,
+    subject: tool.name,
+    callId: call.callId,
+    input: { tool_name: tool.name, tool_input: toJsonObject(call.input), tool_use_id: call.callId, ...fields },
+    signal: deps.signal,
+    emit: deps.emit,
+    concerns: concernsOf(deps, call, access),
+    ...(only && { only }),
+  });
+}
+
+/** Why the hooks do not let it happen. */
+function haltOrDeny(deps: ToolCallDeps, verdict: HookVerdict): string | undefined {
+  if (verdict.stop !== undefined) {
+    deps.halt?.(verdict.stop);
+    return `a PreToolUse hook ended the turn: ${verdict.stop}`;
+  }
+  return verdict.decision?.effect === "deny" ? `a PreToolUse hook said no: ${verdict.decision.reason}` : undefined;
+}
+
+/** The same call with another input, if there is one; a text when that does not fit the tool. */
+async function withInput(deps: ToolCallDeps, candidate: Candidate, input: JsonObject | undefined): Promise<Candidate | string> {
+  if (input === undefined) return candidate;
+  const { call, tool } = candidate;
+  const checked = await checkInput(tool.inputSchema, input);
+  if (!checked.ok) return checked.message;
+  return { call: { ...call, input }, tool, access: await tool.access(input, deps.workspace, deps.memory) };
+}
+
+/** A hook's yes counts like an allow rule for this call: it beats neither deny nor ask rules, nor plan mode, nor protected places. */
+async function decideCall(
+  deps: ToolCallDeps,
+  { tool, access }: Candidate,
+  hook: "allow" | "ask" | "deny" | undefined,
+): Promise<Decision> {
+  const policy = deps.policy();
+  const rule: Rule = { text: tool.name, tool: tool.name, pattern: undefined, source: byHook };
+  const asked = hook === "allow" ? { ...policy, allow: [...policy.allow, rule] } : policy;
+  const decision = await decide(asked, actionsOf(tool, access), (path) => deps.workspace.resolve(path));
+  if (hook !== "ask" || decision.effect !== "allow") return decision;
+  const reason = "a PreToolUse hook wants to be asked";
+  if (policy.mode === "dontAsk")
+    return { effect: "deny", reason: `${reason}, and mode dontAsk denies what would be asked`, source: byHook };
+  return { effect: "ask", reason };
+}
+
+/** Would a rule catch this call? In doubt it would: what hangs on it is whether a hook gets to see the call. */
+export function concernsOf(deps: ToolCallDeps, call: ToolCallPart, known?: Access): NonNullable<HookRequest["concerns"]> {
+  return async (rule, input) => {
+    const tool = deps.tools.get(call.name);
+    if (!tool) return true;
+    try {
+      const access = known && input === call.input ? known : await tool.access(input, deps.workspace, deps.memory);
+      const policy: Policy = { ...deps.policy(), mode: "bypassPermissions", allow: [], ask: [], deny: [rule] };
+      return (await decide(policy, actionsOf(tool, access), (path) => deps.workspace.resolve(path))).effect !== "allow";
+    } catch {
+      return true;
+    }
+  };
+}
+
+function actionsOf(tool: Tool, { kind, resources, cwd }: Access): Action[] {
+  const touched = resources.length > 0 ? resources : [""];
+  return touched.map((resource) => ({ tool: tool.name, kind, resource, ...(cwd !== undefined && { cwd }) }));
+}
+
+type Answered = Answer & { readonly by: "hook" | "user" | "policy"; readonly reason: string; readonly text?: string };
+
+/** Hooks may answer first, also where nobody else is there; then a person; then, with nobody there, it is a no. */
+async function ask(deps: ToolCallDeps, candidate: Candidate, decision: Decision): Promise<Answered> {
+  const { call, tool } = candidate;
+  const fields = { reason: decision.reason, permission_suggestions: suggestionsOf(decision) };
+  const hooks = await askHooks(deps, candidate, { event: "PermissionRequest", fields });
+  if (hooks.stop !== undefined) deps.halt?.(hooks.stop);
+  const effect = hooks.stop === undefined ? hooks.decision?.effect : "deny";
+  if (effect === "allow" || effect === "deny") {
+    const reason = `a PermissionRequest hook said ${effect === "allow" ? "yes" : "no"}: ${hooks.stop ?? hooks.decision?.reason}`;
+    const { updatedInput, interrupt } = hooks;
+    return { decision: effect, by: "hook", reason, ...(updatedInput && { updatedInput }), ...(interrupt && { interrupt }) };
+  }
+  const requestId = deps.newId();
+  const { reason } = decision;
+  const waiting = deps.answerable ? deps.gate.ask(requestId, deps.signal) : undefined;
+  deps.emit({ type: "permission.requested", requestId, callId: call.callId, tool: tool.name, input: call.input, reason });
+  if (waiting && deps.hooks?.has("Notification")) notifyWaiting(deps, { candidate, reason });
+  const answer = (await waiting) ?? { decision: "deny" };
+  const by = waiting ? "user" : "policy";
+  deps.emit({ type: "permission.resolved", requestId, callId: call.callId, decision: answer.decision, by, reason });
+  if (by === "user") {
+    const said = answer.decision === "allow" ? "the user said yes" : "the user said no";
+    return { ...answer, by, reason: said, ...(answer.message !== undefined && { text: answer.message }) };
+  }
+  const remedy = decision.rule ? ` A rule that would allow it: ${decision.rule}` : "";
+  const alone = `${reason}, and nobody is here to give it`;
+  return { ...answer, by, reason: alone, text: `Not permitted: ${alone}.${remedy}` };
+}
+
+/** The yes holds for this call also where it cannot be kept for others. */
+async function remember(deps: ToolCallDeps, { tool, access }: Candidate, scope: GrantScope): Promise<void> {
+  try {
+    await deps.remember?.(actionsOf(tool, access), scope);
+  } catch (error) {
+    deps.emit({ type: "warning.raised", message: `The answer is not remembered: ${toRuntimeError(error).message}` });
+  }
+}
+
+/** The rule that would let it happen, in the words of Claude Code's permission updates. */
+function suggestionsOf({ rule }: Decision): JsonObject[] {
+  if (rule === undefined) return [];
+  const { tool, pattern } = parseRule(rule);
+  const rules: JsonObject[] = [{ toolName: tool, ...(pattern !== undefined && { ruleContent: pattern }) }];
+  return [{ type: "addRules", rules, behavior: "allow", destination: "session" }];
+}
+
+function notifyWaiting(deps: ToolCallDeps, { candidate, reason }: { candidate: Candidate; reason: string }): void {
+  const { call, tool } = candidate;
+  deps.hooks?.notify({
+    event: "Notification",
+    subject: "permission_prompt",
+    callId: call.callId,
+    input: { notification_type: "permission_prompt", message: `${tool.name} waits for permission: ${reason}` },
+    signal: deps.signal,
+    emit: deps.emit,
+  });
+}
+
+/** Whose word a decision is. Only a rule that decided has a source; one that would have helped has none. */
+function wordOf({ effect, reason, rule, source }: Decision, { mode, allow }: Policy): Omit<Word, "effect"> {
+  if (source === byHook) return { by: "hook", reason: effect === "allow" ? "a PreToolUse hook allows it" : reason };
+  if (source !== undefined) {
+    const isAnswer = allow.some((one) => one.exactly && one.text === rule && one.source === source);
+    return { by: isAnswer ? "grant" : "rule", reason, source, ...(rule !== undefined && { rule }) };
+  }
+  const byMode = effect === "allow" || mode === "plan" || mode === "dontAsk";
+  return { by: byMode ? "mode" : "policy", reason };
+}
+
+function conclude(deps: ToolCallDeps, { call, tool, access }: Candidate, word: Word): void {
+  const entry = { callId: call.callId, tool: tool.name, ...word };
+  deps.emit({ type: "permission.decided", ...entry });
+  deps.audit?.({ ...entry, resource: access.resources.join("\n") });
+}
+
+/** Inputs come from JSON; a checked one is an object. */
+export function toJsonObject(input: unknown): JsonObject {
+  return typeof input === "object" && input !== null ? (input as JsonObject) : {};
+}

@@ -1,0 +1,284 @@
+import { parseRule, type Rule } from "../permissions/rules.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import type { HookEventName } from "../protocol/events.ts";
+import { nearest } from "../util/nearest.ts";
+import { isAllowedUrl } from "./allowed-urls.ts";
+import type { Hook, HookAction, HookCallback, HookSet } from "./hook.ts";
+import { readMatcher } from "./matcher.ts";
+
+export type HookSource = {
+  /** What stands under `hooks` in a settings file, or what a program passed. */
+  readonly value: unknown;
+  /** The file or flag, for messages. */
+  readonly source: string;
+  /** Nothing of an untrusted source runs. */
+  readonly trusted: boolean;
+  /** The line of something in the file; paths start with `"hooks"`. */
+  lineOf?(path: readonly (string | number)[]): number | undefined;
+};
+
+export type HookLimits = {
+  /** Where http hooks may send to, such as `https://hooks.example.com/*`; nowhere when absent. */
+  readonly allowedHttpHookUrls?: readonly string[];
+  /** Only guards are left. */
+  readonly disableAllHooks?: boolean;
+};
+
+const defaultTimeoutSeconds = 60;
+const maxTimeoutSeconds = 24 * 60 * 60;
+
+const events = {
+  PreToolUse: 0,
+  PostToolUse: 0,
+  UserPromptSubmit: 0,
+  SessionStart: 0,
+  SessionEnd: 0,
+  Stop: 0,
+  SubagentStart: 0,
+  SubagentStop: 0,
+  PreCompact: 0,
+  PostCompact: 0,
+  PermissionRequest: 0,
+  Notification: 0,
+  WorktreeCreate: 0,
+  WorktreeRemove: 0,
+} satisfies Record<HookEventName, 0>;
+
+/** Events of Claude Code that never come here: its settings are read, and a person is told what will not happen. */
+const foreignEvents: ReadonlySet<string> = new Set([
+  "ConfigChange",
+  "CwdChanged",
+  "Elicitation",
+  "ElicitationResult",
+  "FileChanged",
+  "InstructionsLoaded",
+  "PermissionDenied",
+  "PostToolBatch",
+  "PostToolUseFailure",
+  "Setup",
+  "StopFailure",
+  "TaskCompleted",
+  "TaskCreated",
+  "TeammateIdle",
+]);
+
+/** Hooks of all layers, united: no layer can take away what another one wrote. Guards stand last, so that they see what would really happen. */
+export function parseHooks(sources: readonly HookSource[], limits: HookLimits = {}): HookSet {
+  const ignored = sources.filter((source) => !source.trusted).flatMap(({ value, source }) => namesIn(value, source));
+  const trusted = sources.filter((source) => source.trusted);
+  const hooks = trusted.flatMap((source) => parseSource(source, limits));
+  const guards = hooks.filter((hook) => hook.guard);
+  return {
+    hooks: limits.disableAllHooks ? guards : [...hooks.filter((hook) => !hook.guard), ...guards],
+    ignored,
+    warnings: trusted.flatMap(foreignIn),
+  };
+}
+
+function namesIn(value: unknown, source: string): string[] {
+  return isRecord(value) ? Object.keys(value).map((event) => `hooks.${event} of ${source}`) : [];
+}
+
+function foreignIn({ value, source }: HookSource): string[] {
+  const names = isRecord(value) ? Object.keys(value).filter((event) => foreignEvents.has(event)) : [];
+  return names.map((event) => `${source}: hooks for ${event} never run here`);
+}
+
+function parseSource(file: HookSource, limits: HookLimits): Hook[] {
+  const { value } = file;
+  const top: Place = { file, path: ["hooks"] };
+  if (!isRecord(value)) throw wrong(top, "must be an object with a list for each event");
+  return Object.entries(value).flatMap(([event, groups]) => {
+    if (foreignEvents.has(event)) return refuseToGuard(groups, at(top, event));
+    if (!isEvent(event)) throw wrong(top, `has no event "${event}"${suggest(event, Object.keys(events))}`);
+    const place = at(top, event);
+    return list(groups, place).flatMap((group, index) => parseGroup(group, { event, limits, place: at(place, index) }));
+  });
+}
+
+/** What must not fail cannot be left out. */
+function refuseToGuard(groups: unknown, place: Place): [] {
+  for (const group of Array.isArray(groups) ? groups : [])
+    for (const hook of isRecord(group) && Array.isArray(group["hooks"]) ? group["hooks"] : [])
+      if (isRecord(hook) && (hook["guard"] === true || hook["onFailure"] === "block"))
+        throw wrong(place, "never runs here, so it can neither guard nor block");
+  return [];
+}
+
+type Scene = { readonly event: HookEventName; readonly limits: HookLimits; readonly place: Place };
+
+function parseGroup(value: unknown, scene: Scene): Hook[] {
+  const group = fieldsOf(value, scene.place, ["matcher", "env", "hooks"]);
+  const pattern = group.text("matcher") ?? "";
+  const matcher = readMatcher(pattern);
+  if (!matcher.ok) throw wrong(at(scene.place, "matcher"), `${JSON.stringify(pattern)} cannot be used: ${matcher.problem}`);
+  const env = group.texts("env");
+  const place = at(scene.place, "hooks");
+  return list(group.value("hooks"), place).map((hook, index) => ({
+    ...parseHook(hook, { ...scene, place: at(place, index) }, env),
+    matches: matcher.matches,
+  }));
+}
+
+const common = ["type", "timeout", "onFailure", "guard", "if"];
+/** Written by people for another program's screen; they change nothing here. */
+const decoration = ["statusMessage", "description"];
+
+function parseHook(value: unknown, scene: Scene, env: Readonly<Record<string, string>>): Omit<Hook, "matches"> {
+  const { event, place } = scene;
+  const given = typeof value === "function" ? { type: "callback", callback: value } : value;
+  const { action, background, fields } = parseAction(given, scene, env);
+  const guard = fields.flag("guard") ?? false;
+  const onFailure = fields.oneOf("onFailure", ["block", "continue"] as const) ?? (guard ? "block" : "continue");
+  if (background && (guard || onFailure === "block"))
+    throw wrong(place, 'is "async": nobody waits for it, so it can neither guard nor block');
+  const seconds = fields.positive("timeout") ?? defaultTimeoutSeconds;
+  const condition = fields.text("if");
+  return {
+    event,
+    action,
+    condition: condition === undefined ? undefined : parseCondition(condition, scene),
+    timeoutMs: Math.min(seconds, maxTimeoutSeconds) * 1000,
+    onFailure,
+    background,
+    guard,
+    source: place.file.source,
+  };
+}
+
+type ParsedAction = { readonly action: HookAction; readonly background: boolean; readonly fields: Fields };
+
+function parseAction(value: unknown, scene: Scene, env: Readonly<Record<string, string>>): ParsedAction {
+  const { place } = scene;
+  const type = isRecord(value) ? value["type"] : undefined;
+  switch (type) {
+    case "command": {
+      const fields = fieldsOf(value, place, [...common, ...decoration, "command", "args", "async", "shell"]);
+      fields.oneOf("shell", ["bash"]);
+      const args = fields.list("args");
+      const action: HookAction = { type, command: fields.needed("command"), args, env };
+      return { action, background: fields.flag("async") ?? false, fields };
+    }
+    case "http": {
+      const fields = fieldsOf(value, place, [...common, ...decoration, "url", "headers", "allowedEnvVars", "async"]);
+      const url = checkUrl(fields.needed("url"), scene);
+      const action: HookAction = { type, url, headers: fields.texts("headers"), variables: fields.list("allowedEnvVars") ?? [] };
+      return { action, background: fields.flag("async") ?? false, fields };
+    }
+    case "prompt": {
+      const fields = fieldsOf(value, place, [...common, ...decoration, "prompt", "model"]);
+      return { action: { type, prompt: fields.needed("prompt"), model: fields.text("model") }, background: false, fields };
+    }
+    case "agent": {
+      const fields = fieldsOf(value, place, [...common, ...decoration, "prompt", "model", "maxTurns"]);
+      const maxTurns = fields.positive("maxTurns");
+      const action: HookAction = { type, prompt: fields.needed("prompt"), model: fields.text("model"), maxTurns };
+      return { action, background: false, fields };
+    }
+    case "callback": {
+      const fields = fieldsOf(value, place, [...common, "callback"]);
+      const callback = fields.value("callback");
+      if (typeof callback !== "function") throw wrong(place, 'needs a function as "callback"');
+      // What it takes and answers is checked at each call; more cannot be told of a function.
+      return { action: { type, callback: callback as HookCallback }, background: false, fields };
+    }
+    default:
+      throw wrong(place, `has the type ${JSON.stringify(type)}; expected command, http, prompt or agent`);
+  }
+}
+
+function checkUrl(url: string, { place, limits }: Scene): string {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw wrong(at(place, "url"), "must be an http(s) address");
+  if (isAllowedUrl(url, limits.allowedHttpHookUrls ?? [])) return url;
+  throw wrong(at(place, "url"), `goes to ${new URL(url).host}, which is not in allowedHttpHookUrls`, {
+    hint: `Add "${new URL(url).origin}/*" to allowedHttpHookUrls in your own settings if hooks may send there`,
+  });
+}
+
+function parseCondition(text: string, { event, place }: Scene): Rule {
+  if (event !== "PreToolUse" && event !== "PostToolUse" && event !== "PermissionRequest")
+    throw wrong(at(place, "if"), `is about tool calls, and ${event} is not`);
+  try {
+    return parseRule(text, place.file.source);
+  } catch (error) {
+    throw wrong(at(place, "if"), error instanceof Error ? error.message : String(error));
+  }
+}
+
+type Place = { readonly file: HookSource; readonly path: readonly (string | number)[] };
+type Fields = ReturnType<typeof fieldsOf>;
+
+/** Reads an object whose keys must be among `known`. */
+function fieldsOf(given: unknown, place: Place, known: readonly string[]) {
+  if (!isRecord(given)) throw wrong(place, "must be an object");
+  for (const name of Object.keys(given))
+    if (!known.includes(name)) throw wrong(place, `has no field "${name}"${suggest(name, known)}`);
+  const value = (name: string): unknown => (Object.hasOwn(given, name) ? given[name] : undefined);
+  const expect = <T>(name: string, what: string, is: (found: unknown) => found is T): T | undefined => {
+    const found = value(name);
+    if (found === undefined || is(found)) return found;
+    throw wrong(at(place, name), `must be ${what}`);
+  };
+  return {
+    value,
+    text: (name: string): string | undefined => expect(name, "a text", isText),
+    flag: (name: string): boolean | undefined => expect(name, "true or false", (found) => typeof found === "boolean"),
+    list: (name: string): string[] | undefined => expect(name, "a list of texts", isTextList),
+    texts: (name: string): Record<string, string> => expect(name, "an object of texts", isTextRecord) ?? {},
+    positive: (name: string): number | undefined => expect(name, "a number above 0", isPositive),
+    oneOf: <T extends string>(name: string, words: readonly T[]): T | undefined =>
+      expect(name, `one of ${words.join(", ")}`, (found): found is T => (words as readonly unknown[]).includes(found)),
+    needed(name: string): string {
+      const found = expect(name, "a text", isText);
+      if (found === undefined || found.trim() === "") throw wrong(place, `needs "${name}"`);
+      return found;
+    },
+  };
+}
+
+function list(value: unknown, place: Place): readonly unknown[] {
+  if (!Array.isArray(value)) throw wrong(place, "must be a list");
+  return value;
+}
+
+function at({ file, path }: Place, step: string | number): Place {
+  return { file, path: [...path, step] };
+}
+
+function wrong({ file, path }: Place, what: string, options: { hint?: string } = {}): RuntimeError {
+  const line = file.lineOf?.(path);
+  const name = path
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
+    .join("")
+    .slice(1);
+  return new RuntimeError("config", `${file.source}${line === undefined ? "" : `:${line}`}: ${name} ${what}`, options);
+}
+
+function suggest(name: string, known: readonly string[]): string {
+  const guess = nearest(name, known);
+  return guess ? `; did you mean "${guess}"?` : `; expected one of ${known.join(", ")}`;
+}
+
+function isEvent(name: string): name is HookEventName {
+  return Object.hasOwn(events, name);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isPositive(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0;
+}
+
+function isTextList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(isText);
+}
+
+function isTextRecord(value: unknown): value is Record<string, string> {
+  return isRecord(value) && Object.values(value).every(isText);
+}

@@ -1,0 +1,97 @@
+import type { Rule } from "../permissions/rules.ts";
+import type { JsonObject } from "../protocol/content.ts";
+import type { Emit, HookEventName } from "../protocol/events.ts";
+
+/** A hook written as a function of the program that uses the library. What it answers has the shape of a command hook's JSON output. */
+export type HookCallback = (
+  input: JsonObject,
+  context: { readonly signal: AbortSignal; readonly toolUseId?: string },
+) => unknown | Promise<unknown>;
+
+/** What one hook does when its moment comes. */
+export type HookAction =
+  | {
+      readonly type: "command";
+      readonly command: string;
+      /** With a list the command is a program and these are its arguments; without one it is a line for bash. */
+      readonly args: readonly string[] | undefined;
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly type: "http";
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      /** Variables `headers` may speak of. */
+      readonly variables: readonly string[];
+    }
+  | { readonly type: "prompt"; readonly prompt: string; readonly model: string | undefined }
+  | {
+      readonly type: "agent";
+      readonly prompt: string;
+      readonly model: string | undefined;
+      readonly maxTurns: number | undefined;
+    }
+  | { readonly type: "callback"; readonly callback: HookCallback };
+
+export type Hook = {
+  readonly event: HookEventName;
+  readonly matches: (subject: string) => boolean;
+  /** Only for calls this rule would catch. */
+  readonly condition: Rule | undefined;
+  readonly action: HookAction;
+  readonly timeoutMs: number;
+  readonly onFailure: "block" | "continue";
+  /** Nobody waits for it, and it changes nothing. */
+  readonly background: boolean;
+  /** Runs last, on what would really happen; cannot be switched off. */
+  readonly guard: boolean;
+  /** Where it was written. */
+  readonly source: string;
+};
+
+/** All hooks of a session in the order they run. */
+export type HookSet = {
+  readonly hooks: readonly Hook[];
+  /** What was left out because its source is not trusted. */
+  readonly ignored: readonly string[];
+  /** What was left out because its moment never comes here, in words for a person. */
+  readonly warnings: readonly string[];
+};
+
+export type HookRequest = {
+  readonly event: HookEventName;
+  /** What matchers look at: the tool's name, or the event's kind (`startup`, `manual`, …). */
+  readonly subject?: string;
+  /** The fields of this event, beside those every hook gets. */
+  readonly input: JsonObject;
+  readonly callId?: string;
+  readonly signal: AbortSignal;
+  readonly emit: Emit;
+  /** Would this rule catch the call with this input? Asked for hooks with a condition. */
+  readonly concerns?: (rule: Rule, toolInput: unknown) => Promise<boolean>;
+  readonly only?: "guards";
+};
+
+/** What the hooks of one moment said together. */
+export type HookVerdict = {
+  /** The strictest that was said: deny over ask over allow. A block is a deny. */
+  readonly decision?: { readonly effect: "allow" | "ask" | "deny"; readonly reason: string };
+  /** The turn is to end; why. */
+  readonly stop?: string;
+  readonly updatedInput?: JsonObject;
+  /** For the model to read. */
+  readonly context: readonly string[];
+  /** The answer to a permission question that also ends the turn. */
+  readonly interrupt?: boolean;
+};
+
+export interface HookRunner {
+  /** Is there a hook for this event? Whoever asks first saves building the input. */
+  has(event: HookEventName): boolean;
+  /** Runs the hooks of one moment, one after the other. Rejects only with the signal's reason, once that is aborted. */
+  run(request: HookRequest): Promise<HookVerdict>;
+  /** The same without waiting and without a say. */
+  notify(request: HookRequest): void;
+  /** Waits this long for what runs in the background, then ends it. */
+  close(graceMs: number): Promise<void>;
+}

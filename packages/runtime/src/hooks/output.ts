@@ -1,0 +1,139 @@
+import type { JsonObject } from "../protocol/content.ts";
+import type { HookEventName } from "../protocol/events.ts";
+
+/** What one hook said. Nothing said is an empty object. */
+export type HookOutput = {
+  /** A block is a deny, an approval an allow, on every event. */
+  readonly decision?: "allow" | "ask" | "deny";
+  readonly reason?: string;
+  /** It said `continue: false`; why. */
+  readonly stop?: string;
+  readonly updatedInput?: JsonObject;
+  readonly context?: string;
+  /** For the person who runs this. */
+  readonly message?: string;
+  /** Its output is not to be shown. */
+  readonly quiet?: boolean;
+  readonly background?: boolean;
+  readonly interrupt?: boolean;
+};
+
+export type HookReading = { readonly ok: true; readonly output: HookOutput } | { readonly ok: false; readonly problem: string };
+
+/** Events whose hooks may simply print what the model should know. */
+const takesText: ReadonlySet<HookEventName> = new Set<HookEventName>(["SessionStart", "UserPromptSubmit"]);
+
+/** What a hook printed: a JSON object, or plain text. Never throws; what starts like JSON and is none is a problem, not a text. */
+export function parseHookOutput(text: string, event: HookEventName): HookReading {
+  const printed = text.trim();
+  if (printed === "") return { ok: true, output: {} };
+  if (!printed.startsWith("{")) return { ok: true, output: takesText.has(event) ? { context: printed } : {} };
+  let value: unknown;
+  try {
+    value = JSON.parse(printed);
+  } catch (error) {
+    return problem(`its output starts like JSON and is none: ${error instanceof Error ? error.message : error}`);
+  }
+  return readHookOutput(value);
+}
+
+/** The same for a value that is JSON already. */
+export function readHookOutput(value: unknown): HookReading {
+  if (value === undefined || value === null) return { ok: true, output: {} };
+  if (!isObject(value)) return problem("its output is no JSON object");
+  const specific = value["hookSpecificOutput"] ?? {};
+  if (!isObject(specific)) return problem('"hookSpecificOutput" is no object');
+  const answer = specific["decision"] ?? {}; // what a PermissionRequest hook answers with
+  if (!isObject(answer)) return problem('"hookSpecificOutput.decision" is no object');
+  const wrong =
+    misfit(value, { continue: "boolean", async: "boolean", suppressOutput: "boolean", ...texts }) ??
+    misfit(specific, { permissionDecisionReason: "string", additionalContext: "string" }) ??
+    misfit(answer, { message: "string", interrupt: "boolean" });
+  if (wrong) return problem(wrong);
+  const updatedInput = specific["updatedInput"] ?? answer["updatedInput"];
+  if (updatedInput !== undefined && !isObject(updatedInput)) return problem('"updatedInput" is no object');
+  const decision = strictest([
+    pick(value["decision"], decisions, "decision"),
+    pick(specific["permissionDecision"], permissionDecisions, "permissionDecision"),
+    pick(answer["behavior"], behaviors, "behavior"),
+  ]);
+  if (typeof decision === "object") return problem(decision.problem);
+  const reason = specific["permissionDecisionReason"] ?? answer["message"] ?? value["reason"];
+  return {
+    ok: true,
+    output: {
+      ...(decision !== undefined && { decision }),
+      ...(isFilled(reason) && { reason }),
+      ...(value["continue"] === false && { stop: isFilled(value["stopReason"]) ? value["stopReason"] : "A hook ended the turn" }),
+      ...(updatedInput !== undefined && { updatedInput }),
+      ...(isFilled(specific["additionalContext"]) && { context: specific["additionalContext"] }),
+      ...(isFilled(value["systemMessage"]) && { message: value["systemMessage"] }),
+      ...(value["suppressOutput"] === true && { quiet: true }),
+      ...(value["async"] === true && { background: true }),
+      ...(answer["interrupt"] === true && { interrupt: true }),
+    },
+  };
+}
+
+/** What a model answered that was asked for `{"ok": true}` or `{"ok": false, "reason": "…"}`, perhaps with words around it. */
+export function parseJudgement(text: string): HookReading {
+  const json = text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1);
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return problem('the model did not answer with {"ok": …}');
+  }
+  if (!isObject(value) || typeof value["ok"] !== "boolean") return problem('the model did not answer with {"ok": …}');
+  if (value["ok"]) return { ok: true, output: {} };
+  return { ok: true, output: { decision: "deny", reason: isFilled(value["reason"]) ? value["reason"] : "No reason was given" } };
+}
+
+type Decision = HookOutput["decision"];
+type Picked = Decision | { readonly problem: string };
+
+const texts = { stopReason: "string", systemMessage: "string", reason: "string" } as const;
+const decisions: Readonly<Record<string, Decision>> = {
+  block: "deny",
+  deny: "deny",
+  approve: "allow",
+  allow: "allow",
+  ask: "ask",
+};
+const permissionDecisions: Readonly<Record<string, Decision>> = { allow: "allow", deny: "deny", ask: "ask", defer: undefined };
+const behaviors: Readonly<Record<string, Decision>> = { allow: "allow", deny: "deny" };
+
+function pick(value: unknown, words: Readonly<Record<string, Decision>>, name: string): Picked {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string" && Object.hasOwn(words, value)) return words[value];
+  return { problem: `"${name}" is ${shorten(JSON.stringify(value))}; expected one of ${Object.keys(words).join(", ")}` };
+}
+
+function strictest(picked: readonly Picked[]): Picked {
+  const wrong = picked.find((one) => typeof one === "object");
+  return wrong ?? (["deny", "ask", "allow"] as const).find((effect) => picked.includes(effect));
+}
+
+function misfit(object: JsonObject, types: Readonly<Record<string, "string" | "boolean">>): string | undefined {
+  const wrong = Object.entries(types).find(([name, type]) => {
+    const value = Object.hasOwn(object, name) ? object[name] : undefined;
+    return value !== undefined && value !== null && typeof value !== type;
+  });
+  return wrong && `"${wrong[0]}" is no ${wrong[1]}`;
+}
+
+function problem(text: string): HookReading {
+  return { ok: false, problem: text };
+}
+
+function isFilled(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function shorten(text: string | undefined): string {
+  return text === undefined ? "nothing" : text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

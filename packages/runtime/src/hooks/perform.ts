@@ -1,0 +1,175 @@
+import type { JsonObject } from "../protocol/content.ts";
+import type { Emit, HookEventName } from "../protocol/events.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { Hook, HookAction } from "./hook.ts";
+import { type HookOutput, type HookReading, parseHookOutput, parseJudgement, readHookOutput } from "./output.ts";
+import { runCommandHook, saysAsync } from "./run-command.ts";
+import { runHttpHook } from "./run-http.ts";
+
+export type ModelQuestion = {
+  readonly prompt: string;
+  readonly model: string | undefined;
+  readonly signal: AbortSignal;
+  /** What the answer costs is told here. */
+  readonly emit: Emit;
+};
+
+/** What hooks need of the session they belong to. */
+export type HookPorts = {
+  readonly workspace: Workspace;
+  /** The words of a model that is asked once. */
+  readonly askModel: (question: ModelQuestion) => Promise<string>;
+  /** The last words of an agent that may look around, and nothing else. */
+  readonly runAgent: (question: ModelQuestion & { readonly maxTurns: number | undefined }) => Promise<string>;
+  /** Where http hooks find the variables their headers name. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** The fields every hook gets. */
+  readonly common: () => JsonObject;
+  readonly newId: () => string;
+  readonly clock: () => number;
+};
+
+export type HookResult = {
+  /** `blocked`: it said no. */
+  readonly status: "ok" | "blocked" | "failed" | "timeout" | "cancelled";
+  readonly output: HookOutput;
+  /** Why it could not say anything. */
+  readonly problem?: string;
+  readonly exitCode?: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Bytes of its output that were left out. */
+  readonly lost: number;
+};
+
+export type HookTask = {
+  readonly input: JsonObject;
+  readonly callId: string | undefined;
+  readonly signal: AbortSignal;
+  readonly emit: Emit;
+  /** A command said that it goes on by itself: nobody need wait for it any longer. */
+  onDetached(): void;
+};
+
+const nothingWritten = { stdout: "", stderr: "", lost: 0 };
+
+/** One run of one hook to its end. Never rejects: what went wrong is in the result. */
+export async function performHook(hook: Hook, task: HookTask, ports: HookPorts): Promise<HookResult> {
+  if (hook.action.type === "command") return await performCommand(hook, hook.action, { task, ports });
+  const { action } = hook;
+  const end = await withinTime((signal) => act(action, { ...task, signal }, { ports, event: hook.event }), {
+    timeoutMs: hook.timeoutMs,
+    signal: task.signal,
+  });
+  if (end.type === "done") return toResult(end.value.reading, { stdout: end.value.body, stderr: "", lost: 0 });
+  if (end.type === "timeout") return { status: "timeout", output: {}, problem: afterTime(hook), ...nothingWritten };
+  if (end.type === "aborted") return { status: "cancelled", output: {}, ...nothingWritten };
+  return { status: "failed", output: {}, problem: end.problem, ...nothingWritten };
+}
+
+async function performCommand(
+  hook: Hook,
+  action: HookAction & { type: "command" },
+  { task, ports }: { task: HookTask; ports: HookPorts },
+): Promise<HookResult> {
+  const { end, exitCode, problem, ...written } = await runCommandHook({
+    workspace: ports.workspace,
+    action,
+    input: `${JSON.stringify(task.input)}\n`,
+    timeoutMs: hook.timeoutMs,
+    signal: task.signal,
+    onDetached: task.onDetached,
+  });
+  if (end === "timeout") return { status: "timeout", output: {}, problem: afterTime(hook), ...written };
+  if (end === "aborted") return { status: "cancelled", output: {}, ...written };
+  if (end === "failed") return { status: "failed", output: {}, ...(problem !== undefined && { problem }), ...written };
+  const code = exitCode ?? 0;
+  if (code === 2) {
+    const reason = written.stderr.trim() || "it ended with exit code 2 and gave no reason";
+    return { status: "blocked", output: { decision: "deny", reason }, exitCode: code, ...written };
+  }
+  if (code === 0 && saysAsync(written.stdout)) return { status: "ok", output: { background: true }, exitCode: code, ...written };
+  if (code === 0) return { ...toResult(parseHookOutput(written.stdout, hook.event), written), exitCode: code };
+  const said = written.stderr.trim().split("\n", 1)[0];
+  return { status: "failed", output: {}, problem: `exit code ${code}${said ? `: ${said}` : ""}`, exitCode: code, ...written };
+}
+
+function toResult(reading: HookReading, written: Pick<HookResult, "stdout" | "stderr" | "lost">): HookResult {
+  if (reading.ok) return { status: reading.output.decision === "deny" ? "blocked" : "ok", output: reading.output, ...written };
+  const problem = written.lost > 0 ? "its output is too long to be read" : reading.problem;
+  return { status: "failed", output: {}, problem, ...written };
+}
+
+function afterTime(hook: Hook): string {
+  return `it did not end within ${hook.timeoutMs / 1000} s`;
+}
+
+type Read = { readonly reading: HookReading; readonly body: string };
+
+async function act(
+  action: Exclude<HookAction, { type: "command" }>,
+  { input, callId, signal, emit }: HookTask,
+  { ports, event }: { ports: HookPorts; event: HookEventName },
+): Promise<Read> {
+  switch (action.type) {
+    case "http": {
+      const end = await runHttpHook(action, { input: JSON.stringify(input), signal, variables: ports.variables });
+      return { reading: end.ok ? parseHookOutput(end.body, event) : { ok: false, problem: end.problem }, body: end.body };
+    }
+    case "prompt": {
+      const body = await ports.askModel({ prompt: withInput(action.prompt, input), model: action.model, signal, emit });
+      return { reading: parseJudgement(body), body };
+    }
+    case "agent": {
+      const { model, maxTurns } = action;
+      const body = await ports.runAgent({ prompt: withInput(action.prompt, input), model, maxTurns, signal, emit });
+      return { reading: parseJudgement(body), body };
+    }
+    case "callback": {
+      const said = await action.callback(structuredClone(input), { signal, ...(callId !== undefined && { toolUseId: callId }) });
+      return { reading: readHookOutput(said), body: "" };
+    }
+  }
+}
+
+/** `$ARGUMENTS` stands for the hook's input; a prompt that does not say where it goes has it at its end. */
+function withInput(prompt: string, input: JsonObject): string {
+  const json = JSON.stringify(input);
+  return prompt.includes("$ARGUMENTS") ? prompt.split("$ARGUMENTS").join(json) : `${prompt}\n\n${json}`;
+}
+
+type Ended<T> =
+  | { readonly type: "done"; readonly value: T }
+  | { readonly type: "timeout" }
+  | { readonly type: "aborted" }
+  | { readonly type: "failed"; readonly problem: string };
+
+/** Whoever does not stop in time is left behind. */
+async function withinTime<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+): Promise<Ended<T>> {
+  if (signal.aborted) return { type: "aborted" };
+  const own = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort = (): void => {};
+  const cut = new Promise<Ended<T>>((resolve) => {
+    const stop = (type: "timeout" | "aborted"): void => {
+      resolve({ type });
+      own.abort(signal.reason);
+    };
+    onAbort = () => stop("aborted");
+    timer = setTimeout(() => stop("timeout"), timeoutMs);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  const done = work(own.signal).then(
+    (value): Ended<T> => ({ type: "done", value }),
+    (error: unknown): Ended<T> => ({ type: "failed", problem: error instanceof Error ? error.message : String(error) }),
+  );
+  try {
+    return await Promise.race([done, cut]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  }
+}

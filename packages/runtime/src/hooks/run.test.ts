@@ -1,0 +1,421 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import type { EventBody, HookEventName } from "../protocol/events.ts";
+import { createLocalWorkspace } from "../workspace/local.ts";
+import { parseHooks } from "./config.ts";
+import type { HookRequest, HookVerdict } from "./hook.ts";
+import type { HookPorts } from "./perform.ts";
+import { createHookRunner } from "./run.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "outrider-hooks-"));
+const workspace = createLocalWorkspace({
+  root: folder,
+  env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
+  overflowDirectory: join(folder, "overflow"),
+});
+after(async () => {
+  await workspace.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Setup = { allowed?: string[]; ports?: Partial<HookPorts> };
+
+function open(hooks: unknown, { allowed = [], ports = {} }: Setup = {}) {
+  const set = parseHooks([{ value: hooks, source: "test", trusted: true }], { allowedHttpHookUrls: allowed });
+  const events: EventBody[] = [];
+  let ids = 0;
+  const runner = createHookRunner(set, {
+    workspace,
+    askModel: async () => "",
+    runAgent: async () => "",
+    variables: {},
+    common: () => ({ session_id: "s" }),
+    newId: () => `h${++ids}`,
+    clock: () => 0,
+    ...ports,
+  });
+  const run = (event: HookEventName, request: Partial<HookRequest> = {}): Promise<HookVerdict> =>
+    runner.run({ event, input: {}, signal: new AbortController().signal, emit: (body) => events.push(body), ...request });
+  return { runner, run, events };
+}
+
+const only = (...hooks: unknown[]) => ({ PreToolUse: [{ hooks }] });
+const bash = (command: string, more: object = {}) => ({ type: "command", command, ...more });
+const endings = (events: readonly EventBody[]) =>
+  events.flatMap((event) => (event.type === "hook.ended" ? [[event.name, event.status, event.exitCode]] : []));
+
+describe("a command hook", () => {
+  it("gets the event as JSON on its standard input, and where the project is", async () => {
+    const { run } = open({
+      PreToolUse: [
+        { hooks: [bash('cat > seen.json; echo "$CLAUDE_PROJECT_DIR $OUTRIDER_PROJECT_DIR $EXTRA" > env')], env: { EXTRA: "e" } },
+      ],
+    });
+    await run("PreToolUse", { subject: "Bash", input: { tool_name: "Bash", tool_input: { command: "ls" } } });
+    assert.deepEqual(JSON.parse(readFileSync(join(folder, "seen.json"), "utf8")), {
+      session_id: "s",
+      hook_event_name: "PreToolUse",
+      tool_name: "Bash",
+      tool_input: { command: "ls" },
+    });
+    assert.equal(readFileSync(join(folder, "env"), "utf8"), `${workspace.root} ${workspace.root} e\n`);
+  });
+
+  it("never has the input in its command line", async () => {
+    const { run } = open(only(bash("echo $TOOL_INPUT $ARGUMENTS")));
+    await run("PreToolUse", {
+      subject: "Bash",
+      input: { tool_input: { command: `x'; touch "${folder}/pwned"; $(touch ${folder}/pwned)` } },
+    });
+    assert.equal(existsSync(join(folder, "pwned")), false);
+  });
+
+  it("passes with 0, blocks with 2, and with anything else has failed and is passed over", async () => {
+    const { run, events } = open({
+      PreToolUse: [
+        { matcher: "Zero", hooks: [bash("echo fine")] },
+        { matcher: "Two", hooks: [bash('echo \'{"decision":"approve"}\'; echo "not on a Friday" >&2; exit 2')] },
+        { matcher: "One", hooks: [bash("echo oops >&2; exit 1")] },
+        { matcher: "Missing", hooks: [bash("no-such-program-here")] },
+        { matcher: "Killed", hooks: [bash("kill -9 $$")] },
+      ],
+    });
+    const verdicts = [];
+    for (const subject of ["Zero", "Two", "One", "Missing", "Killed", "Other"])
+      verdicts.push((await run("PreToolUse", { subject })).decision);
+    assert.deepEqual(verdicts, [
+      undefined,
+      { effect: "deny", reason: "not on a Friday" },
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    assert.deepEqual(endings(events), [
+      ["PreToolUse:Zero", "ok", 0],
+      ["PreToolUse:Two", "blocked", 2],
+      ["PreToolUse:One", "failed", 1],
+      ["PreToolUse:Missing", "failed", 127],
+      ["PreToolUse:Killed", "failed", undefined],
+    ]);
+    const warnings = events.filter((event) => event.type === "warning.raised");
+    assert.equal(warnings.length, 3);
+  });
+
+  it("fails closed when it is told to", async () => {
+    const cases = [
+      bash("exit 1"),
+      bash("echo '{broken'"),
+      bash('echo \'{"decision":"maybe"}\''),
+      bash("sleep 30", { timeout: 0.2 }),
+    ];
+    for (const hook of cases) {
+      const { run } = open(only({ ...hook, onFailure: "block" }));
+      assert.equal((await run("PreToolUse")).decision?.effect, "deny", JSON.stringify(hook));
+      const { run: guarded } = open(only({ ...hook, guard: true }));
+      assert.equal((await guarded("PreToolUse")).decision?.effect, "deny", JSON.stringify(hook));
+      const { run: lenient } = open(only(hook));
+      assert.equal((await lenient("PreToolUse")).decision, undefined, JSON.stringify(hook));
+    }
+  });
+
+  it("that writes ten megabytes is cut, and that is said", async () => {
+    const { run, events } = open({ UserPromptSubmit: [{ hooks: [bash("head -c 10000000 /dev/zero | tr '\\0' x")] }] });
+    const { context } = await run("UserPromptSubmit");
+    assert.ok((context[0]?.length ?? 0) < 11_000);
+    assert.match(context[0] ?? "", /more characters were left out/);
+    const ended = events.find((event) => event.type === "hook.ended");
+    assert.ok(ended?.type === "hook.ended" && ended.stdout.length < 20_000);
+    assert.match(ended.stdout, /more were left out/);
+    assert.match(JSON.stringify(events.at(-1)), /wrote too much/);
+    const { run: json } = open(
+      only(bash(`printf '{"reason":"'; head -c 10000000 /dev/zero | tr '\\0' x; printf '"}'`, { onFailure: "block" })),
+    );
+    assert.match((await json("PreToolUse")).decision?.reason ?? "", /too long/);
+  });
+
+  it("is ended with everything it started when its time is up or the turn is aborted", async () => {
+    const controller = new AbortController();
+    const pidFile = join(folder, "pid");
+    const { run, events } = open(only(bash(`sleep 61.5 & echo $! > ${pidFile}; wait`)));
+    const running = run("PreToolUse", { signal: controller.signal });
+    await eventually(() => existsSync(pidFile) && readFileSync(pidFile, "utf8").endsWith("\n"));
+    controller.abort(new Error("stop"));
+    await assert.rejects(running, /stop/);
+    const pid = Number(readFileSync(pidFile, "utf8"));
+    await eventually(() => !isAlive(pid));
+    await eventually(() => endings(events).length === 1);
+    assert.deepEqual(endings(events), [["PreToolUse", "cancelled", undefined]]);
+  });
+
+  it("may be a program with arguments instead of a line for bash", async () => {
+    const { run } = open({ SessionStart: [{ hooks: [bash("echo", { args: ["$HOME", "; ls"] })] }] });
+    assert.deepEqual((await run("SessionStart")).context, ["$HOME ; ls"]);
+  });
+});
+
+describe("hooks of one moment", () => {
+  it("run in order, and each sees what the one before made of the input", async () => {
+    const seen: unknown[] = [];
+    const add = (word: string) => (input: Record<string, unknown>) => {
+      seen.push(input["tool_input"]);
+      const before = input["tool_input"] as { command: string };
+      return { hookSpecificOutput: { updatedInput: { command: `${before.command} ${word}` } } };
+    };
+    const { run } = open(only(add("a"), add("b")));
+    const { updatedInput } = await run("PreToolUse", { input: { tool_input: { command: "x" } } });
+    assert.deepEqual([seen, updatedInput], [[{ command: "x" }, { command: "x a" }], { command: "x a b" }]);
+  });
+
+  it("end with the first no; the strictest word counts", async () => {
+    let later = 0;
+    const say = (permissionDecision: string) => () => ({
+      hookSpecificOutput: { permissionDecision, permissionDecisionReason: permissionDecision },
+    });
+    const count = () => {
+      later++;
+    };
+    assert.equal((await open(only(say("allow"), say("ask"), say("allow"))).run("PreToolUse")).decision?.effect, "ask");
+    assert.equal((await open(only(say("allow"), say("deny"), count)).run("PreToolUse")).decision?.effect, "deny");
+    assert.equal(later, 0);
+  });
+
+  it("are all heard where a block is a word to the model", async () => {
+    const object = (reason: string) => () => ({ decision: "block", reason });
+    const { run } = open({ PostToolUse: [{ hooks: [object("format it"), object("test it")] }] });
+    assert.deepEqual((await run("PostToolUse")).decision, { effect: "deny", reason: "format it\ntest it" });
+  });
+
+  it("have guards last, which judge the final input and cannot change it", async () => {
+    const judged: unknown[] = [];
+    const guard = (output: unknown) => ({
+      type: "callback",
+      guard: true,
+      callback: (input: Record<string, unknown>) => {
+        judged.push(input["tool_input"]);
+        return output;
+      },
+    });
+    const change = () => ({ hookSpecificOutput: { updatedInput: { command: "changed" } } });
+    await open(only(guard({}), change)).run("PreToolUse", { input: { tool_input: { command: "given" } } });
+    assert.deepEqual(judged, [{ command: "changed" }]);
+    const meddling = await open(only(guard({ hookSpecificOutput: { updatedInput: {} } }))).run("PreToolUse");
+    assert.equal(meddling.decision?.effect, "deny");
+  });
+
+  it("run for matching names only", async () => {
+    const { run, events } = open({ SessionStart: [{ matcher: "resume", hooks: [bash("echo again")] }] });
+    assert.deepEqual((await run("SessionStart", { subject: "startup" })).context, []);
+    assert.deepEqual((await run("SessionStart", { subject: "resume" })).context, ["again"]);
+    assert.equal(endings(events).length, 1);
+  });
+
+  it("know tools under their other names", async () => {
+    const { run } = open({ PreToolUse: [{ matcher: "Task|Bash", hooks: [() => ({ decision: "block" })] }] });
+    const effects = [];
+    for (const subject of ["Agent", "Shell", "Read"]) effects.push((await run("PreToolUse", { subject })).decision?.effect);
+    assert.deepEqual(effects, ["deny", "deny", undefined]);
+  });
+
+  it("with a condition run for calls the rule would catch", async () => {
+    const { run } = open({
+      PreToolUse: [{ hooks: [{ type: "callback", if: "Bash(git push:*)", callback: () => ({ decision: "block" }) }] }],
+    });
+    const decisions = [];
+    for (const caught of [true, false])
+      decisions.push(
+        (await run("PreToolUse", { subject: "Bash", concerns: async (rule) => caught && rule.tool === "Bash" })).decision?.effect,
+      );
+    assert.deepEqual(decisions, ["deny", undefined]);
+  });
+
+  it("are callbacks without events, and one that throws has failed", async () => {
+    const crash = () => {
+      throw new Error("boom");
+    };
+    const { run, events } = open(only(crash, () => ({})));
+    await run("PreToolUse");
+    assert.deepEqual(
+      events.map((event) => event.type),
+      ["warning.raised"],
+    );
+    const closed = await open(only({ type: "callback", callback: crash, onFailure: "block" })).run("PreToolUse");
+    assert.match(closed.decision?.reason ?? "", /boom/);
+  });
+
+  it("do not wait for a callback that never answers", async () => {
+    const hang = { type: "callback", timeout: 0.05, onFailure: "block", callback: () => new Promise(() => {}) };
+    assert.match((await open(only(hang)).run("PreToolUse")).decision?.reason ?? "", /0\.05 s/);
+  });
+});
+
+describe("a hook in the background", () => {
+  it("changes nothing, is waited for by nobody, and tells its end when it comes", async () => {
+    const gate = join(folder, "gate-1");
+    const { run, runner, events } = open(only(bash(`until [ -e ${gate} ]; do sleep 0.02; done; exit 2`, { async: true })));
+    assert.deepEqual(await run("PreToolUse"), { context: [] });
+    assert.deepEqual(
+      events.map((event) => event.type),
+      ["hook.started"],
+    );
+    await workspace.writeFile(gate, "");
+    await runner.close(10_000);
+    assert.deepEqual(endings(events), [["PreToolUse", "blocked", 2]]);
+  });
+
+  it("may say so itself in its first line, and then outlives an abort", async () => {
+    const gate = join(folder, "gate-2");
+    const controller = new AbortController();
+    const { run, runner, events } = open(
+      only(bash(`echo '{"async": true}'; until [ -e ${gate} ]; do sleep 0.02; done; echo done`)),
+    );
+    assert.deepEqual(await run("PreToolUse", { signal: controller.signal }), { context: [] });
+    controller.abort();
+    await workspace.writeFile(gate, "");
+    await runner.close(10_000);
+    assert.deepEqual(
+      events.map((event) => (event.type === "hook.ended" ? [event.status, event.stdout] : event.type)),
+      ["hook.started", ["ok", '{"async": true}\ndone\n']],
+    );
+  });
+
+  it("is ended when the session does not wait for it any longer", async () => {
+    const { run, runner, events } = open(only(bash("sleep 62.5", { async: true })));
+    await run("PreToolUse");
+    await runner.close(50);
+    assert.deepEqual(endings(events), [["PreToolUse", "cancelled", undefined]]);
+  });
+});
+
+describe("an http hook", () => {
+  it("posts its input, reads the answer, and fills in only the variables it lists", async () => {
+    const { url, requests } = await serve((_, respond) => respond(200, '{"decision":"block","reason":"remote no"}'));
+    const headers = { authorization: "Bearer $HOOK_TOKEN", "x-other": "$OTHER" };
+    const { run } = open(only({ type: "http", url: `${url}/check`, headers, allowedEnvVars: ["HOOK_TOKEN"] }), {
+      allowed: [`${url}/*`],
+      ports: { variables: { HOOK_TOKEN: "t0", OTHER: "secret" } },
+    });
+    const { decision } = await run("PreToolUse", { input: { tool_name: "Bash" } });
+    assert.deepEqual(decision, { effect: "deny", reason: "remote no" });
+    assert.deepEqual(requests, [
+      {
+        method: "POST",
+        path: "/check",
+        authorization: "Bearer t0",
+        other: "",
+        body: { session_id: "s", hook_event_name: "PreToolUse", tool_name: "Bash" },
+      },
+    ]);
+  });
+
+  it("follows no redirect", async () => {
+    const target = await serve((_, respond) => respond(200, "{}"));
+    const { url } = await serve((_, respond) => respond(302, "", { location: `${target.url}/elsewhere` }));
+    const { run } = open(only({ type: "http", url: `${url}/`, onFailure: "block" }), { allowed: ["127.0.0.1:*"] });
+    assert.match((await run("PreToolUse")).decision?.reason ?? "", /redirect/);
+    assert.deepEqual(target.requests, []);
+  });
+
+  it("has failed when the answer is an error, too long, late, or none", async () => {
+    const failing = await serve((_, respond) => respond(500, "down"));
+    const long = await serve((_, respond) => respond(200, "x".repeat(2_000_000)));
+    const late = await serve(() => {});
+    const reasons: (string | undefined)[] = [];
+    for (const url of [failing.url, long.url, late.url, "http://127.0.0.1:1"]) {
+      const { run } = open(only({ type: "http", url, onFailure: "block", timeout: 1 }), { allowed: ["127.0.0.1:*"] });
+      reasons.push((await run("PreToolUse")).decision?.reason);
+    }
+    const expected = [/status 500/, /longer than/, /within 1 s/, /could not be reached/];
+    assert.deepEqual(
+      expected.map((words, index) => words.test(reasons[index] ?? "")),
+      [true, true, true, true],
+      reasons.join("\n"),
+    );
+  });
+});
+
+describe("a hook that asks a model", () => {
+  it("blocks on no, with the input where the prompt wants it", async () => {
+    const asked: string[] = [];
+    const ports: Partial<HookPorts> = {
+      askModel: async ({ prompt, model }) => {
+        asked.push(`${model}: ${prompt}`);
+        return '{"ok": false, "reason": "risky"}';
+      },
+      runAgent: async ({ prompt, maxTurns }) => {
+        asked.push(`${maxTurns}: ${prompt}`);
+        return '{"ok": true}';
+      },
+    };
+    const { run } = open(
+      only({ type: "agent", prompt: "Look.", maxTurns: 3 }, { type: "prompt", prompt: "Is $ARGUMENTS safe?", model: "small" }),
+      { ports },
+    );
+    const { decision } = await run("PreToolUse", { input: { tool_name: "Bash" } });
+    const json = '{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash"}';
+    assert.deepEqual(decision, { effect: "deny", reason: "risky" });
+    assert.deepEqual(asked, [`3: Look.\n\n${json}`, `small: Is ${json} safe?`]);
+  });
+
+  it("has failed when the model says something else", async () => {
+    const { run } = open(only({ type: "prompt", prompt: "?", guard: true }), { ports: { askModel: async () => "sure" } });
+    assert.match((await run("PreToolUse")).decision?.reason ?? "", /did not answer/);
+  });
+});
+
+type Seen = {
+  method: string | undefined;
+  path: string | undefined;
+  authorization: string | undefined;
+  other: unknown;
+  body: unknown;
+};
+type Respond = (status: number, body: string, headers?: Record<string, string>) => void;
+
+async function serve(handle: (request: IncomingMessage, respond: Respond) => void): Promise<{ url: string; requests: Seen[] }> {
+  const requests: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request) text += chunk;
+    const { authorization } = request.headers;
+    requests.push({
+      method: request.method,
+      path: request.url,
+      authorization,
+      other: request.headers["x-other"],
+      body: JSON.parse(text),
+    });
+    handle(request, (status, body, headers = {}) => {
+      response.writeHead(status, headers);
+      response.end(body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function eventually(check: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 1000; tries++) {
+    if (check()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error("never happened");
+}

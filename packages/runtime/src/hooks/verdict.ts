@@ -1,0 +1,73 @@
+import type { JsonObject } from "../protocol/content.ts";
+import type { HookEventName } from "../protocol/events.ts";
+import type { Hook, HookVerdict } from "./hook.ts";
+import type { HookOutput } from "./output.ts";
+import type { HookResult } from "./perform.ts";
+
+/** Where a block is a word to the model, every hook is heard; elsewhere the first no is the end. */
+const feedback: ReadonlySet<HookEventName> = new Set<HookEventName>(["PostToolUse", "Stop", "SubagentStop"]);
+
+const maxContext = 10_000;
+const maxReason = 8_000;
+const rank = { allow: 0, ask: 1, deny: 2 };
+
+/** What the hooks of one moment have said so far. */
+export class Verdict {
+  readonly #event: HookEventName;
+  #decision: HookVerdict["decision"];
+  #stop: string | undefined;
+  #interrupt = false;
+  readonly #context: string[] = [];
+  updatedInput: JsonObject | undefined;
+
+  constructor(event: HookEventName) {
+    this.#event = event;
+  }
+
+  /** Nothing said after this would change anything. */
+  get settled(): boolean {
+    return this.#stop !== undefined || (this.#decision?.effect === "deny" && !feedback.has(this.#event));
+  }
+
+  add(hook: Hook, result: HookResult): void {
+    const output = outputOf(hook, result);
+    if (output.background) return;
+    if (output.decision !== undefined) this.#decide(output.decision, output.reason ?? "it gave no reason");
+    this.#stop ??= output.stop;
+    this.#interrupt ||= output.interrupt ?? false;
+    this.updatedInput = output.updatedInput ?? this.updatedInput;
+    if (output.context !== undefined) this.#context.push(cut(output.context, maxContext));
+  }
+
+  toHookVerdict(): HookVerdict {
+    return {
+      context: this.#context,
+      ...(this.#decision && { decision: this.#decision }),
+      ...(this.#stop !== undefined && { stop: this.#stop }),
+      ...(this.updatedInput && { updatedInput: this.updatedInput }),
+      ...(this.#interrupt && { interrupt: true }),
+    };
+  }
+
+  #decide(effect: "allow" | "ask" | "deny", given: string): void {
+    const reason = cut(given, maxReason);
+    const before = this.#decision;
+    if (!before || rank[effect] > rank[before.effect]) this.#decision = { effect, reason };
+    else if (effect === "deny" && before.effect === "deny") this.#decision = { effect, reason: `${before.reason}\n${reason}` };
+  }
+}
+
+/** A hook that fails closed says no when it cannot say anything. A guard judges an input; one that changes it has not judged it. */
+function outputOf(hook: Hook, result: HookResult): HookOutput {
+  if (result.problem !== undefined) {
+    if (hook.onFailure === "continue") return {};
+    return { decision: "deny", reason: `a hook that must not fail failed: ${result.problem}` };
+  }
+  if (hook.guard && result.output.updatedInput)
+    return { decision: "deny", reason: "a guard hook wanted to change the input, and guards only judge it" };
+  return result.output;
+}
+
+function cut(text: string, limit: number): string {
+  return text.length > limit ? `${text.slice(0, limit)}\n[${text.length - limit} more characters were left out]` : text;
+}

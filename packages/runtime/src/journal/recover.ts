@@ -1,0 +1,153 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { basename } from "node:path";
+import type { AgentEvent } from "../protocol/events.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import { mentionsReferences } from "./large-values.ts";
+import { type FileLine, readFileLines } from "./read-file-lines.ts";
+import { type Chain, journalVersion, readLine } from "./sealed-line.ts";
+import { codeOf, toStorageFailure } from "./storage-failure.ts";
+
+/** A log as far as it can be trusted. Side files are not put back yet. */
+export type Recovered = {
+  events: AgentEvent[];
+  /** Which of them hold references to side files, or what looks like one. */
+  referring: number[];
+  /** Where the next line goes: the end of the last good one. */
+  validBytes: number;
+  /** The last good line has lost its line end. */
+  unterminated: boolean;
+  chain: Chain;
+  /** What was passed over between good lines, in a sentence each. */
+  warnings: string[];
+  /** What follows the last good line. `torn`: only the beginning of a line, as a cut-off write leaves it. */
+  tail: { type: "none" } | { type: "torn" | "damaged"; bytes: number; line: number };
+};
+
+export const emptyChain: Chain = { crc: 0, sealed: false, seq: 0 };
+
+/**
+ * Reads a log up to the last event that provably follows from the one before; never rejects because of what the file holds.
+ * A damaged line is passed over if the next event shows that nothing was lost with it; else it is where the log ends.
+ * An unknown session is an empty one.
+ */
+export async function recover(path: string): Promise<Recovered> {
+  const events: AgentEvent[] = [];
+  const referring: number[] = [];
+  const scan = await scanLog(path, { offset: 0, chain: emptyChain }, (event, line) => {
+    if (mentionsReferences(line)) referring.push(events.length);
+    events.push(event);
+  });
+  return { events, referring, ...scan };
+}
+
+export type LogPosition = { offset: number; chain: Chain };
+export type Scanned = Omit<Recovered, "events" | "referring">;
+type OnEvent = (event: AgentEvent, line: Buffer) => void;
+
+/** The same from a known place on, without keeping what it reads. */
+export async function scanLog(path: string, from: LogPosition, onEvent: OnEvent): Promise<Scanned> {
+  const file = await openIfThere(path);
+  const progress = createProgress(from, onEvent);
+  if (!file) return progress.end();
+  try {
+    await readFileLines(file, from.offset, progress.add);
+    return progress.end();
+  } catch (error) {
+    throw toStorageFailure("read", path, error);
+  } finally {
+    await file.close();
+  }
+}
+
+async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, "r");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw toStorageFailure("read", path, error);
+  }
+}
+
+type Damage = { line: number; bytes: number };
+
+function createProgress(from: LogPosition, onEvent: OnEvent): { add(line: FileLine): void; end(): Scanned } {
+  let { chain } = from;
+  let lines = 0;
+  let end = from.offset;
+  let validBytes = from.offset;
+  let unterminated = false;
+  let openDamage: (Damage & { torn: boolean }) | undefined; // since the last good line
+  let repeated = 0;
+  const passedOver: Damage[] = [];
+
+  const add = (line: FileLine): void => {
+    lines++;
+    end = line.end;
+    const bytes = line.bytes && line.start === 0 ? withoutByteOrderMark(line.bytes) : line.bytes;
+    if (bytes && isBlank(bytes)) return;
+    const read = bytes && readLine(bytes, chain, openDamage !== undefined);
+    if (read?.type === "repeated") return void repeated++;
+    if (!bytes || read?.type !== "event") {
+      const length = line.end - line.start;
+      if (openDamage) openDamage = { ...openDamage, bytes: openDamage.bytes + length, torn: false };
+      else openDamage = { line: lines, bytes: length, torn: !line.terminated };
+      return;
+    }
+    if (openDamage) passedOver.push(openDamage);
+    openDamage = undefined;
+    chain = read.chain;
+    validBytes = line.end;
+    unterminated = !line.terminated;
+    refuseNewer(read.event);
+    onEvent(read.event, bytes);
+  };
+
+  const finish = (): Scanned => ({
+    validBytes,
+    unterminated,
+    chain,
+    warnings: toWarnings(passedOver, repeated),
+    tail: openDamage
+      ? { type: openDamage.torn ? "torn" : "damaged", bytes: end - validBytes, line: openDamage.line }
+      : { type: "none" },
+  });
+  return { add, end: finish };
+}
+
+function toWarnings(passedOver: readonly Damage[], repeated: number): string[] {
+  const warnings = passedOver
+    .slice(0, 3)
+    .map(({ line, bytes }) => `Passed over ${bytes} damaged bytes at line ${line} of the journal; no event was lost with them`);
+  if (passedOver.length > 3) warnings.push(`The same at ${passedOver.length - 3} more places of the journal`);
+  if (repeated > 0) warnings.push(`Passed over ${repeated} lines of the journal that repeat earlier ones`);
+  return warnings;
+}
+
+/** For a person: what is missing at the end of the log, and where it was kept. */
+export function describeTail(tail: Recovered["tail"], keptIn: string | undefined): string[] {
+  if (tail.type === "none") return [];
+  if (tail.type === "torn") return [`Dropped ${tail.bytes} bytes at the end of the journal: a write that was cut off`];
+  const place = keptIn === undefined ? "" : `; they are kept in ${basename(keptIn)}`;
+  return [`Dropped the last ${tail.bytes} bytes of the journal, which is damaged from line ${tail.line} on${place}`];
+}
+
+/** A format we do not know must not be mended or appended to. */
+function refuseNewer(event: AgentEvent): void {
+  if (event.type !== "session.started") return;
+  const version: unknown = event.journalVersion;
+  if (typeof version !== "number" || version <= journalVersion) return;
+  throw new RuntimeError(
+    "storage-failed",
+    `The journal of ${event.sessionId} has format ${version}; this version knows formats up to ${journalVersion}`,
+    { hint: "Open it with the newer version it was written by" },
+  );
+}
+
+function withoutByteOrderMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+function isBlank(bytes: Buffer): boolean {
+  for (const byte of bytes) if (byte !== 32 && byte !== 13 && byte !== 9) return false;
+  return true;
+}

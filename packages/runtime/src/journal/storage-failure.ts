@@ -1,0 +1,23 @@
+import { RuntimeError } from "../protocol/errors.ts";
+
+/** What the operating system threw, as `storage-failed`. */
+export function toStorageFailure(action: string, path: string, error: unknown): RuntimeError {
+  if (error instanceof RuntimeError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new RuntimeError("storage-failed", `Cannot ${action} ${path}: ${reason}`, {
+    cause: error,
+    hint: hintFor(codeOf(error)),
+  });
+}
+
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+function hintFor(code: string | undefined): string {
+  if (code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG")
+    return "Free some space, point OUTRIDER_HOME at a folder that has it, or run with --no-session-persistence";
+  if (code === "EMFILE" || code === "ENFILE") return "Raise the limit of open files (ulimit -n), or run fewer sessions at once";
+  if (code === "EIO") return "The disk reports errors: check it, and point OUTRIDER_HOME at another one";
+  return "Point OUTRIDER_HOME at a writable folder with free space, or run with --no-session-persistence";
+}

@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { RuntimeError } from "../protocol/errors.ts";
+import { type FileOperations, type SyncPolicy, systemFiles } from "./journal-file.ts";
+import type { SideFiles } from "./side-files.ts";
+
+export type FileStoreOptions = {
+  /** What an acknowledged event survives; `batch` when absent. */
+  readonly sync?: SyncPolicy;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  readonly operations?: FileOperations;
+};
+
+/** The folder of a store and how it is written. */
+export type StorePlace = Required<FileStoreOptions> & {
+  readonly directory: string;
+  /** Throws `usage` for an id that is no name of a file in this folder. */
+  logPath(sessionId: string): string;
+  sideFiles(): Promise<SideFiles>;
+};
+
+export const logSuffix = ".jsonl";
+
+export function toPlace(directory: string, options: FileStoreOptions): StorePlace {
+  const sync = options.sync ?? "batch";
+  let sideFiles: Promise<SideFiles> | undefined;
+  return {
+    directory,
+    sync,
+    now: options.now ?? Date.now,
+    operations: options.operations ?? systemFiles,
+    logPath: (sessionId) => join(directory, `${checkId(sessionId)}${logSuffix}`),
+    sideFiles() {
+      sideFiles ??= import("./side-files.ts").then((module) => new module.SideFiles(directory, { sync: sync !== "never" }));
+      return sideFiles;
+    },
+  };
+}
+
+function checkId(sessionId: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(sessionId)) return sessionId;
+  const shown = sessionId.length > 200 ? `${sessionId.slice(0, 200)}…` : sessionId;
+  throw new RuntimeError(
+    "usage",
+    `A session id is letters, digits, "-" and "_", at most 128 of them, not ${JSON.stringify(shown)}`,
+  );
+}

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { build } from "esbuild";
+import { type AuditQuery, type AuditRecord, createAuditLog, readAuditLog } from "./audit.ts";
+
+function inFolder(body: (folder: string) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const folder = mkdtempSync(join(tmpdir(), "outrider-audit-"));
+    try {
+      await body(folder);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  };
+}
+
+const entry = {
+  callId: "c1",
+  tool: "Bash",
+  resource: "rm x",
+  effect: "deny",
+  by: "rule",
+  reason: "no",
+  rule: "Bash(rm:*)",
+  source: "a:1",
+} as const;
+
+async function all(query: AuditQuery): Promise<AuditRecord[]> {
+  const records: AuditRecord[] = [];
+  for await (const record of readAuditLog(query)) records.push(record);
+  return records;
+}
+
+describe("the audit log", () => {
+  it(
+    "keeps one line per decision, by month, for the owner's eyes only",
+    inFolder(async (folder) => {
+      const directory = join(folder, "audit");
+      let time = Date.parse("2025-05-31T23:59:59.999Z");
+      const log = createAuditLog({ directory, sessionId: "s1", cwd: "/repo", now: () => time });
+      log.record(entry);
+      time += 1;
+      log.record({ ...entry, effect: "allow" });
+      createAuditLog({ directory, sessionId: "s2", cwd: "/repo", now: () => time }).record(entry);
+      assert.deepEqual(readdirSync(directory), ["2025-05.jsonl", "2025-06.jsonl"]);
+      assert.deepEqual(
+        [statSync(directory).mode & 0o777, statSync(join(directory, "2025-05.jsonl")).mode & 0o777],
+        [0o700, 0o600],
+      );
+      const [first] = await all({ directory });
+      assert.deepEqual(first, { at: "2025-05-31T23:59:59.999Z", sessionId: "s1", cwd: "/repo", ...entry });
+      const counts = await Promise.all([
+        all({ directory }),
+        all({ directory, sessionId: "s1" }),
+        all({ directory, denied: true }),
+        all({ directory, since: new Date("2025-06-01") }),
+        all({ directory, since: new Date("2025-07-01") }),
+        all({ directory: join(folder, "none") }),
+      ]);
+      assert.deepEqual(
+        counts.map((records) => records.length),
+        [3, 2, 2, 2, 0, 0],
+      );
+    }),
+  );
+
+  it(
+    "takes secrets out and shortens",
+    inFolder(async (directory) => {
+      const log = createAuditLog({ directory, sessionId: "s", cwd: "/", redact: (text) => text.replaceAll("hunter2", "…") });
+      log.record({ ...entry, resource: `echo hunter2 ${"x".repeat(5_000)}`, reason: "hunter2", rule: "Bash(echo hunter2)" });
+      const [name = ""] = readdirSync(directory);
+      const text = readFileSync(join(directory, name), "utf8");
+      assert.ok(!text.includes("hunter2") && text.length < 3_000);
+      assert.match((await all({ directory }))[0]?.resource ?? "", /^echo … x+… \(50\d\d characters\)$/);
+    }),
+  );
+
+  it(
+    "says when it cannot be written, and lets nobody go on without a record",
+    inFolder(async (folder) => {
+      const directory = join(folder, "file");
+      writeFileSync(directory, "");
+      assert.throws(() => createAuditLog({ directory, sessionId: "s", cwd: "/" }).record(entry), { code: "storage-failed" });
+      const told: string[] = [];
+      createAuditLog({ directory, sessionId: "s", cwd: "/", onFailure: ({ code }) => told.push(code) }).record(entry);
+      assert.deepEqual(told, ["storage-failed"]);
+    }),
+  );
+
+  it(
+    "reads past a line that is none, and says where",
+    inFolder(async (directory) => {
+      const log = createAuditLog({ directory, sessionId: "s", cwd: "/" });
+      log.record(entry);
+      const [name = ""] = readdirSync(directory);
+      appendFileSync(join(directory, name), '{"at":"20\nnull\n');
+      log.record(entry);
+      const bad: string[] = [];
+      let good = 0;
+      for await (const _ of readAuditLog({ directory }, (place) => bad.push(place))) good++;
+      assert.deepEqual([good, bad], [2, [`${join(directory, name)}:2`, `${join(directory, name)}:3`]]);
+    }),
+  );
+
+  it(
+    "mixes no lines of processes that write at once",
+    inFolder(async (folder) => {
+      const directory = join(folder, "audit");
+      const program = join(folder, "writer.mjs");
+      const source = join(process.env["OUTRIDER_ROOT"] ?? process.cwd(), "packages/runtime/src/permissions/audit.ts");
+      await build({
+        stdin: {
+          contents: `import { createAuditLog } from ${JSON.stringify(source)};
+            const [directory, sessionId] = process.argv.slice(2);
+            const log = createAuditLog({ directory, sessionId, cwd: "/" });
+            for (let i = 0; i < 300; i++) log.record({ callId: String(i), tool: "Bash", resource: sessionId.repeat(400), effect: "allow", by: "mode", reason: "x" });`,
+          resolveDir: folder,
+        },
+        outfile: program,
+        bundle: true,
+        format: "esm",
+        platform: "node",
+        logLevel: "silent",
+      });
+      const codes = await Promise.all(
+        ["a", "b", "c"].map(
+          (id) =>
+            new Promise((resolve) => spawn(process.execPath, [program, directory, id], { stdio: "ignore" }).on("close", resolve)),
+        ),
+      );
+      assert.deepEqual(codes, [0, 0, 0]);
+      const records = await all({ directory });
+      assert.equal(records.length, 900);
+      assert.ok(records.every(({ sessionId, resource }) => resource === sessionId.repeat(400)));
+    }),
+  );
+});

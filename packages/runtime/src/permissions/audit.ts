@@ -1,0 +1,162 @@
+import { closeSync, constants, createReadStream, mkdirSync, openSync, readdirSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { RuntimeError } from "../protocol/errors.ts";
+import { readLines, toLine } from "../util/jsonl.ts";
+
+/** One decision about one call. */
+export type AuditRecord = {
+  /** ISO date. */
+  readonly at: string;
+  readonly sessionId: string;
+  readonly callId: string;
+  readonly cwd: string;
+  readonly tool: string;
+  /** What the call was about to touch; shortened. */
+  readonly resource: string;
+  readonly effect: "allow" | "deny";
+  readonly by: string;
+  readonly reason: string;
+  readonly rule?: string;
+  readonly source?: string;
+};
+
+export type AuditLogOptions = {
+  /** `audit` in the user's own folder. */
+  readonly directory: string;
+  readonly sessionId: string;
+  readonly cwd: string;
+  /** Takes secrets out of a text. */
+  readonly redact?: (text: string) => string;
+  /** What to do when a line cannot be written. Without it the failure is thrown, and what was decided must not happen. */
+  readonly onFailure?: (error: RuntimeError) => void;
+  readonly now?: () => number;
+};
+
+export interface AuditLog {
+  record(entry: Omit<AuditRecord, "at" | "sessionId" | "cwd">): void;
+}
+
+const maxText = 1_000;
+
+/**
+ * Who was allowed what, and why, for all sessions, one file per month. Each line is one write at the end of the file:
+ * lines of parallel processes never mix. Synchronous: it is done before what it tells of is done.
+ */
+export function createAuditLog(options: AuditLogOptions): AuditLog {
+  const { directory, sessionId, cwd, redact = (text) => text, onFailure, now = Date.now } = options;
+  const clean = (text: string): string => shorten(redact(text));
+  return {
+    record({ callId, tool, resource, effect, by, reason, rule, source }) {
+      const at = new Date(now()).toISOString();
+      const line = toLine({
+        at,
+        sessionId,
+        callId,
+        cwd,
+        tool,
+        resource: clean(resource),
+        effect,
+        by,
+        reason: clean(reason),
+        ...(rule !== undefined && { rule: clean(rule) }),
+        ...(source !== undefined && { source }),
+      });
+      try {
+        append(directory, `${at.slice(0, 7)}.jsonl`, line);
+      } catch (error) {
+        const failure = toFailure(directory, error);
+        if (!onFailure) throw failure;
+        onFailure(failure);
+      }
+    },
+  };
+}
+
+function shorten(text: string): string {
+  return text.length > maxText ? `${text.slice(0, maxText).toWellFormed()}… (${text.length} characters)` : text;
+}
+
+function append(directory: string, name: string, line: string): void {
+  const bytes = Buffer.from(line);
+  const file = openLog(directory, name);
+  try {
+    const written = writeSync(file, bytes);
+    if (written === bytes.length) return;
+    writeSync(file, "\n"); // the next line must not be taken for the rest of this one
+    throw new Error(`only ${written} of ${bytes.length} bytes were written`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openLog(directory: string, name: string): number {
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+  try {
+    return openSync(join(directory, name), flags, 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error; // fs throws nothing else
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return openSync(join(directory, name), flags, 0o600);
+  }
+}
+
+function toFailure(directory: string, error: unknown): RuntimeError {
+  return new RuntimeError(
+    "storage-failed",
+    `The audit log in ${directory} cannot be written: ${error instanceof Error ? error.message : error}`,
+    {
+      cause: error,
+      hint: "Point OUTRIDER_HOME at a folder that can be written to",
+    },
+  );
+}
+
+export type AuditQuery = {
+  readonly directory: string;
+  readonly sessionId?: string;
+  /** Only from this moment on. */
+  readonly since?: Date;
+  readonly denied?: boolean;
+};
+
+/** The records, oldest month first. `unreadable` is told of lines that are no record, as a crash may leave one. */
+export async function* readAuditLog(query: AuditQuery, unreadable?: (place: string) => void): AsyncGenerator<AuditRecord> {
+  const { directory, sessionId, since, denied } = query;
+  const from = since?.toISOString() ?? "";
+  for (const name of logFiles(directory).filter((name) => name.slice(0, 7) >= from.slice(0, 7))) {
+    let number = 0;
+    for await (const line of readLines(createReadStream(join(directory, name)))) {
+      number++;
+      const record = parseRecord(line);
+      if (!record) unreadable?.(`${join(directory, name)}:${number}`);
+      else if (
+        record.at >= from &&
+        (sessionId === undefined || record.sessionId === sessionId) &&
+        (!denied || record.effect === "deny")
+      )
+        yield record;
+    }
+  }
+}
+
+function logFiles(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => /^\d{4}-\d{2}\.jsonl$/.test(name))
+      .sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return []; // fs throws nothing else
+    throw new RuntimeError("storage-failed", `${directory} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+const texts: readonly (keyof AuditRecord)[] = ["at", "sessionId", "callId", "cwd", "tool", "resource", "effect", "by", "reason"];
+
+function parseRecord(line: string): AuditRecord | undefined {
+  try {
+    const value = JSON.parse(line) as Record<string, unknown>; // looked at below, field by field
+    return texts.every((name) => typeof value?.[name] === "string") ? (value as AuditRecord) : undefined; // every field it must have is there
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,71 @@
+import type { EventBody } from "../protocol/events.ts";
+import type { Redactor } from "../util/redact.ts";
+
+type Delta = EventBody<"text.delta" | "reasoning.delta" | "tool-input.delta">;
+
+/**
+ * Hides secrets in a text that comes in pieces. The end of a piece that may be the beginning of a secret is held back until it is
+ * clear what it is, so the pieces add up to the text that is stored at the end. Nearly every piece goes through at once.
+ */
+export class HeldDeltas {
+  readonly #redactor: Redactor;
+  /** The delta whose end is held back, and the last characters that were handed out before it. */
+  #last: Delta | undefined;
+  #held = "";
+  #before = "";
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
+
+  /** What of this delta may be seen now; undefined when all of it is held back. Another text's delta must be preceded by `release`. */
+  pass(delta: Delta): Delta | undefined {
+    const text = this.#held + textOf(delta);
+    const keep = this.#redactor.unsettled(this.#before + text);
+    const held = Math.min(keep, text.length);
+    const ready = text.slice(0, text.length - held);
+    this.#last = delta;
+    this.#held = held > 0 ? text.slice(-held) : "";
+    const shown = this.#show(ready);
+    if (shown === "") return undefined;
+    return shown === textOf(delta) ? delta : withText(delta, shown);
+  }
+
+  /** Does a held text go on in this event? */
+  continuedBy(body: EventBody): boolean {
+    const last = this.#last;
+    return last !== undefined && isDelta(body) && keyOf(body) === keyOf(last);
+  }
+
+  /** The end that was held back, now that nothing more comes. */
+  release(): Delta | undefined {
+    const last = this.#last;
+    const shown = this.#show(this.#held);
+    this.#last = undefined;
+    this.#held = "";
+    this.#before = "";
+    return last && shown !== "" ? withText(last, shown) : undefined;
+  }
+
+  #show(text: string): string {
+    const before = this.#before;
+    if (text !== "") this.#before = (before + text).slice(-3);
+    return this.#redactor.textFrom(before + text, before.length);
+  }
+}
+
+export function isDelta(body: EventBody): body is Delta {
+  return body.type === "text.delta" || body.type === "reasoning.delta" || body.type === "tool-input.delta";
+}
+
+function keyOf(delta: Delta): string {
+  return delta.type === "tool-input.delta" ? delta.callId : delta.type;
+}
+
+function textOf(delta: Delta): string {
+  return delta.type === "tool-input.delta" ? delta.json : delta.text;
+}
+
+function withText(delta: Delta, text: string): Delta {
+  return delta.type === "tool-input.delta" ? { ...delta, json: text } : { ...delta, text };
+}

@@ -1,0 +1,129 @@
+import { defaultThreshold, checkThreshold, type CompactionSettings } from "../context/compaction-limits.ts";
+import type { Compactor } from "../context/compactor.ts";
+import { type Fit, fitOnDemand } from "../context/fit.ts";
+import type { CompactionHooks } from "../context/run-compaction.ts";
+import type { TurnDeps } from "../engine/turn.ts";
+import type { Transcript } from "../journal/transcript.ts";
+import { decide } from "../permissions/decide.ts";
+import { addUsage, noUsage } from "../protocol/content.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import type { AgentEvent, CompactionResult, Emit } from "../protocol/events.ts";
+
+export type SessionCompactionOptions = {
+  readonly settings: Partial<CompactionSettings>;
+  readonly deps: Omit<TurnDeps, "emit" | "flush" | "congestion" | "signal">;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+};
+
+type Turn = { readonly emit: Emit; readonly signal: AbortSignal; readonly transcript: Transcript };
+
+/** Compaction bound to a session: its model, budget, files, rules and hooks. Loads its work only when there is some. */
+export class SessionCompaction {
+  readonly #options: SessionCompactionOptions;
+  readonly #past: AgentEvent<"compaction.ended">[] = [];
+  #compactor: Promise<Compactor> | undefined;
+  #threshold: number | false;
+
+  constructor(options: SessionCompactionOptions) {
+    this.#options = options;
+    this.#threshold = checkThreshold(options.settings.threshold ?? defaultThreshold);
+  }
+
+  get threshold(): number | false {
+    return this.#threshold;
+  }
+
+  /** From the next turn on. */
+  async setThreshold(threshold: number | false): Promise<void> {
+    this.#threshold = checkThreshold(threshold);
+    (await this.#compactor)?.setThreshold(threshold);
+  }
+
+  /** A stored event of a resumed session. */
+  remember(event: AgentEvent): void {
+    if (event.type !== "compaction.ended") return;
+    if (event.result.type === "compacted") this.#past.length = 0;
+    this.#past.push(event);
+  }
+
+  fit({ emit, signal, transcript }: Turn): Fit {
+    const { deps } = this.#options;
+    // As it is now: the session's own goes on with the turn's events.
+    const { prompt, measuredFrom, hasSummary } = transcript;
+    let usage = { ...noUsage };
+    const counted: Emit = (event) => {
+      if (event.type === "side-call.ended") usage = addUsage(usage, event.message.usage);
+      emit(event);
+    };
+    return fitOnDemand({
+      threshold: this.#threshold,
+      request: deps.request,
+      contextWindow: deps.contextWindow,
+      transcript: { measuredFrom },
+      open: async () => (await this.#open()).fit({ emit: counted, signal, transcript: { prompt, measuredFrom, hasSummary } }),
+      usage: () => usage,
+    });
+  }
+
+  /** Because somebody asked for it. Answers undefined when there is nothing to summarise; rejects when it failed. */
+  async compact({ emit, signal, transcript }: Turn, instructions?: string): Promise<Compacted | undefined> {
+    const fit = (await this.#open()).fit({ emit, signal, transcript });
+    const result = await fit.compact(transcript.messages, instructions);
+    if (result?.type === "failed") throw new RuntimeError(result.error.code, result.error.message, result.error);
+    if (result?.type === "refused") throw new RuntimeError("usage", `A hook refused the compaction: ${result.reason}`);
+    return result?.type === "compacted" ? result : undefined;
+  }
+
+  #open(): Promise<Compactor> {
+    this.#compactor ??= this.#openOnce();
+    return this.#compactor;
+  }
+
+  async #openOnce(): Promise<Compactor> {
+    const { deps, now, settings } = this.#options;
+    const [{ Compactor }, { createTextReader }] = await Promise.all([
+      import("../context/compactor.ts"),
+      import("../context/recent-files.ts"),
+    ]);
+    const compactor = new Compactor({
+      provider: deps.provider,
+      request: deps.request,
+      settings: { ...settings, threshold: this.#threshold },
+      contextWindow: deps.contextWindow,
+      spend: (message, requestedModel) => deps.budget?.spend(message, requestedModel) ?? "within",
+      readText: createTextReader(deps.workspace, (path) => mayRead(deps, path)),
+      hooks: ({ emit, signal }) => toHooks(deps, emit, signal),
+      now,
+      clock: deps.clock,
+      newId: deps.newId,
+    });
+    for (const event of this.#past) compactor.remember(event);
+    return compactor;
+  }
+}
+
+export type Compacted = CompactionResult & { type: "compacted" };
+
+/** What a Read call would be allowed to without a question. */
+async function mayRead({ policy, workspace }: SessionCompactionOptions["deps"], resource: string): Promise<boolean> {
+  const decision = await decide(policy(), [{ tool: "Read", kind: "look", resource }], (path) => workspace.resolve(path));
+  return decision.effect === "allow";
+}
+
+function toHooks({ hooks }: SessionCompactionOptions["deps"], emit: Emit, signal: AbortSignal): CompactionHooks | undefined {
+  if (!hooks) return undefined;
+  return {
+    async before({ trigger, focus }) {
+      if (!hooks.has("PreCompact")) return {};
+      const input = { trigger, custom_instructions: focus ?? "" };
+      const { decision, stop, context } = await hooks.run({ event: "PreCompact", subject: trigger, input, emit, signal });
+      const refused = stop ?? (decision?.effect === "deny" ? decision.reason : undefined);
+      return { ...(refused !== undefined && { refused }), ...(context.length > 0 && { focus: context.join("\n\n") }) };
+    },
+    async after({ trigger, summary }) {
+      if (!hooks.has("PostCompact")) return;
+      await hooks.run({ event: "PostCompact", subject: trigger, input: { trigger, compact_summary: summary }, emit, signal });
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { resolve } from "node:path";
+import type { LookAt } from "../permissions/git-repository.ts";
+import type { GrantScope, Grants } from "../permissions/grants.ts";
+import type { PermissionUpdate, PolicyState } from "../permissions/permission-update.ts";
+import type { Policy } from "../permissions/policy.ts";
+import { type Action, anchorRule, parseRule, type Rule } from "../permissions/rules.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import type { PermissionMode } from "../protocol/permission.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+
+/** A rule as somebody wrote it, and where. */
+export type WrittenRule = { readonly text: string; readonly source: string };
+
+/** What settings files and the user's own folder have to say about permissions. */
+export type PermissionOptions = {
+  readonly allow?: readonly WrittenRule[];
+  readonly ask?: readonly WrittenRule[];
+  readonly deny?: readonly WrittenRule[];
+  /** Where relative paths in these rules start; the working directory when absent. */
+  readonly root?: string;
+  /** Folders beside the working directory that belong to the work. */
+  readonly additionalDirectories?: readonly string[];
+  /** Git may obey the configuration of the project; asked when it first matters. */
+  readonly trustsGit?: () => Promise<boolean>;
+  /** Answers that were to be remembered. */
+  readonly grants?: Grants;
+  /** The session may change to `bypassPermissions` later. It may always start with it. */
+  readonly mayBypass?: boolean;
+};
+
+type Given = {
+  readonly mode: PermissionMode;
+  readonly allowedTools: readonly string[] | undefined;
+  readonly disallowedTools: readonly string[] | undefined;
+  readonly permissions: PermissionOptions | undefined;
+  readonly workspace: Workspace;
+  readonly home: string | undefined;
+  readonly overflowDirectory: string;
+};
+
+/** The rules and the mode of one session, which answers and the host may change while it runs. */
+export class SessionPolicy {
+  readonly #fixed: Pick<Policy, "base" | "trusted" | "inspectRepository">;
+  readonly #grants: Grants | undefined;
+  readonly #workspace: Workspace;
+  #state: PolicyState;
+
+  constructor({ mode, allowedTools, disallowedTools, permissions = {}, workspace, home, overflowDirectory }: Given) {
+    const { root } = workspace;
+    const anchored = (rules: readonly WrittenRule[] = []): Rule[] =>
+      rules.map(({ text, source }) => anchorRule(parseRule(text, source), permissions.root ?? root));
+    this.#workspace = workspace;
+    this.#grants = permissions.grants;
+    this.#fixed = {
+      base: { root, home, platform: process.platform },
+      trusted: permissions.trustsGit ?? (async () => false),
+      inspectRepository: async (folder) =>
+        (await import("../permissions/git-repository.ts")).inspectRepository(folder, lookIn(workspace)),
+    };
+    this.#state = {
+      mode,
+      allow: [...toRules(allowedTools, "allowedTools"), ...anchored(permissions.allow)],
+      ask: anchored(permissions.ask),
+      deny: [...toRules(disallowedTools, "disallowedTools"), ...anchored(permissions.deny)],
+      directories: (permissions.additionalDirectories ?? []).map((path) => expandHome(root, path, home)),
+      readable: [overflowDirectory],
+      mayBypass: mode === "bypassPermissions" || (permissions.mayBypass ?? false),
+    };
+  }
+
+  get current(): Policy {
+    const { mayBypass: _, ...state } = this.#state;
+    const remembered = this.#grants?.rules() ?? [];
+    return { ...this.#fixed, ...state, ...(remembered.length > 0 && { allow: [...state.allow, ...remembered] }) };
+  }
+
+  setMode(mode: PermissionMode): void {
+    if (mode === "bypassPermissions" && !this.#state.mayBypass)
+      throw new RuntimeError("usage", "The session was not started with permission to bypass permissions", {
+        hint: "Start it with --allow-dangerously-skip-permissions",
+      });
+    this.#state = { ...this.#state, mode };
+  }
+
+  /** Keeps a yes: for exactly these actions, nothing wider. */
+  async remember(actions: readonly Action[], scope: GrantScope): Promise<void> {
+    const { grantFor } = await import("../permissions/grants.ts");
+    for (const action of actions) {
+      const rule = grantFor(action, this.#fixed.base);
+      if (!rule) continue;
+      if (this.#grants) this.#grants.remember(rule, scope);
+      else this.#state = { ...this.#state, allow: [...this.#state.allow, rule] };
+    }
+  }
+
+  /** Answers what was not done as asked, and why. */
+  async apply(update: PermissionUpdate): Promise<readonly string[]> {
+    const { applyPermissionUpdate } = await import("../permissions/permission-update.ts");
+    const resolved = "directories" in update ? { ...update, directories: await this.#real(update.directories) } : update;
+    const { state, remember, notes } = applyPermissionUpdate(this.#state, resolved);
+    this.#state = state;
+    for (const rule of remember) this.#grants?.remember(rule, "project");
+    return notes;
+  }
+
+  async #real(paths: readonly string[]): Promise<string[]> {
+    return await Promise.all(paths.map((path) => this.#workspace.resolve(path)));
+  }
+}
+
+function toRules(texts: readonly string[] | undefined, source: string): Rule[] {
+  return (texts ?? []).map((text) => parseRule(text, source));
+}
+
+function expandHome(root: string, path: string, home: string | undefined): string {
+  if (home !== undefined && (path === "~" || path.startsWith("~/"))) return resolve(home, path.slice(2));
+  return resolve(root, path);
+}
+
+function lookIn(workspace: Workspace): LookAt {
+  return async (path) => {
+    const stat = await workspace.stat(path);
+    if (stat?.kind !== "file") return stat && "folder";
+    return { text: new TextDecoder().decode(await workspace.readFile(path, { maxBytes: 1_000_000 })) };
+  };
+}

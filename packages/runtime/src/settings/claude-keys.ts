@@ -1,0 +1,85 @@
+import type { JsonObject, JsonValue } from "../protocol/content.ts";
+
+/** Keys of Claude Code that start a program. Outrider never runs them; a project that wants them to is told of. */
+export const claudeExecutors: ReadonlySet<string> = new Set([
+  "apiKeyHelper",
+  "awsAuthRefresh",
+  "awsCredentialExport",
+  "enabledPlugins",
+  "extraKnownMarketplaces",
+  "fileSuggestion",
+  "gcpAuthRefresh",
+  "managedMcpServers",
+  "otelHeadersHelper",
+  "pluginConfigs",
+  "policyHelper",
+  "sandbox.bwrapPath",
+  "sandbox.ripgrep",
+  "sandbox.socatPath",
+  "statusLine",
+  "subagentStatusLine",
+]);
+
+/** Keys of Claude Code that forbid something, and that Outrider does not enforce: whoever relies on one must hear that. */
+export const claudeLimits: ReadonlySet<string> = new Set([
+  "allowManagedHooksOnly",
+  "allowManagedMcpServersOnly",
+  "allowManagedPermissionRulesOnly",
+  "allowedMcpServers",
+  "availableModels",
+  "claudeMdExcludes",
+  "deniedMcpServers",
+  "disableSkillShellExecution",
+  "enforceAvailableModels",
+  "httpHookAllowedEnvVars",
+  "sandbox.credentials",
+  "sandbox.filesystem.denyWrite",
+  "sandbox.network.allowManagedDomainsOnly",
+  "sandbox.network.deniedDomains",
+  "strictPluginOnlyCustomization",
+]);
+
+/** Keys of Claude Code that mean nothing to a run of Outrider. */
+const unused: ReadonlySet<string> = new Set(
+  `$schema advisorModel agent agentPushNotifEnabled allowAllClaudeAiMcps allowedChannelPlugins alwaysThinkingEnabled attribution
+  autoMemoryDirectory autoMemoryEnabled autoMode autoScrollEnabled autoUpdatesChannel awaySummaryEnabled axScreenReader
+  blockedMarketplaces channelsEnabled claudeMd cleanupPeriodDays companyAnnouncements defaultShell disableAgentView disableArtifact
+  disableAutoMode disableBundledSkills disableClaudeAiConnectors disableDeepLinkRegistration disableRemoteControl disableWorkflows
+  editorMode effortLevel fallbackModel fastMode fastModePerSessionOptIn feedbackSurveyRate footerLinksRegexes forceLoginMethod
+  forceLoginOrgUUID forceRemoteSettingsRefresh includeCoAuthoredBy includeGitInstructions inputNeededNotifEnabled
+  leftArrowOpensAgents minimumVersion model modelOverrides outputStyle parentSettingsBehavior permissions.disableAutoMode
+  permissions.skipDangerousModePermissionPrompt plansDirectory pluginSuggestionMarketplaces pluginTrustMessage prUrlTemplate
+  preferredNotifChannel prefersReducedMotion remoteControlAtStartup requiredMaximumVersion requiredMinimumVersion respectGitignore
+  respondToBashCommands sandbox.allowAppleEvents sandbox.allowUnsandboxedCommands sandbox.autoAllowBashIfSandboxed
+  sandbox.enableWeakerNestedSandbox sandbox.enableWeakerNetworkIsolation sandbox.enabledPlatforms sandbox.excludedCommands
+  sandbox.failIfUnavailable sandbox.filesystem.allowManagedReadPathsOnly sandbox.filesystem.allowRead sandbox.ignoreViolations
+  sandbox.network.allowAllUnixSockets sandbox.network.allowLocalBinding sandbox.network.allowMachLookup
+  sandbox.network.allowUnixSockets sandbox.network.httpProxyPort sandbox.network.socksProxyPort showClearContextOnPlanAccept
+  showThinkingSummaries showTurnDuration skillListingBudgetFraction skillListingMaxDescChars skillOverrides skipAutoPermissionPrompt
+  skipDangerousModePermissionPrompt skipWebFetchPreflight skippedMarketplaces skippedPlugins spinnerTipsEnabled spinnerTipsOverride
+  spinnerVerbs sshConfigs sshHostAllowlist strictKnownMarketplaces syntaxHighlightingDisabled teammateMode
+  terminalProgressBarEnabled theme tui useAutoModeDuringPlan verbose viewMode voice voiceEnabled wheelScrollAccelerationEnabled
+  workflowKeywordTriggerEnabled worktree wslInheritsWindowsSettings`.split(/\s+/),
+);
+
+export function isClaudeKey(key: string): boolean {
+  return unused.has(key) || claudeExecutors.has(key) || claudeLimits.has(key);
+}
+
+/** Permission modes of Claude Code that Outrider has not; where one is written, the mode below it stays. */
+export const claudeModes: ReadonlySet<JsonValue> = new Set(["auto", "delegate"]);
+
+/** Claude Code's names for settings of ours. */
+export const claudeNames: ReadonlyMap<string, string> = new Map([
+  ["autoCompactEnabled", "compaction.enabled"],
+  ["fileCheckpointingEnabled", "checkpoints.enabled"],
+  ["sandbox.filesystem.allowWrite", "sandbox.allowWrite"],
+  ["sandbox.filesystem.denyRead", "sandbox.denyRead"],
+  ["sandbox.network.allowedDomains", "sandbox.network.domains"],
+]);
+
+/** `sandbox.enabled` as a mode; with `failIfUnavailable` a run without a sandbox is refused. */
+export function toSandboxMode(enabled: boolean, sandbox: JsonObject): string {
+  if (!enabled) return "off";
+  return sandbox["failIfUnavailable"] === true ? "require" : "auto";
+}

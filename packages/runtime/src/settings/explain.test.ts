@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { resolveFiles } from "./settings-bench.ts";
+
+describe("explain", () => {
+  it("says for each setting what holds, and for each file whether it won, was united, overridden or ignored", () => {
+    const { explain } = resolveFiles(
+      false,
+      ["user", { permissions: { deny: ["Bash"] }, model: "a" }],
+      ["project", { permissions: { deny: ["Edit"], allow: ["Read"] }, model: "b" }],
+      ["flag", { model: "c" }],
+    );
+    assert.deepEqual(explain("model"), [
+      {
+        key: "model",
+        value: "c",
+        from: [
+          { path: "/user.json", line: 7, scope: "user", value: "a", verdict: "overridden" },
+          {
+            path: "/project.json",
+            line: 10,
+            scope: "project",
+            value: "b",
+            verdict: "ignored",
+            why: "the project is not trusted, and may only forbid",
+          },
+          { path: "/flag.json", line: 2, scope: "flag", value: "c", verdict: "won" },
+        ],
+      },
+    ]);
+    assert.deepEqual(
+      explain("permissions").map(({ key, value, from }) => [key, value, from.map(({ verdict }) => verdict)]),
+      [
+        ["permissions.deny", ["Bash", "Edit"], ["united", "united"]],
+        ["permissions.allow", undefined, ["ignored"]],
+        ["permissions.ask", undefined, []],
+        ["permissions.defaultMode", "default", []],
+        ["permissions.additionalDirectories", undefined, []],
+        ["permissions.disableBypassPermissionsMode", undefined, []],
+      ],
+    );
+    assert.deepEqual(
+      explain().map(({ key }) => key),
+      ["permissions.deny", "model", "permissions.allow"],
+    );
+    assert.deepEqual(explain("env"), []);
+    assert.deepEqual(explain("env.NOT_SET"), []);
+    assert.throws(() => explain("permission"), {
+      code: "usage",
+      message: 'There is no setting "permission"; did you mean permissions?',
+    });
+    assert.throws(() => explain("providers.x.colour"), { code: "usage" });
+  });
+
+  it("shows no secret, neither what holds nor what a file says", () => {
+    const secret = "Zx81-hunter2-Qq";
+    const values = {
+      providers: {
+        a: {
+          type: "openai",
+          apiKey: secret,
+          baseURL: `https://me:${secret}@example.org/v1`,
+          options: { auth: { token: secret } },
+        },
+        b: { type: "openai", apiKey: "$ENV:WORK_KEY" },
+      },
+      env: { MY_TOKEN: secret, PLAIN: "shown" },
+      mcpServers: {
+        s: {
+          command: "x",
+          args: ["--api-key", secret, "--port", "1"],
+          env: { A: secret },
+          headers: { "X-Some": secret, B: "$B_TOKEN" },
+        },
+      },
+      hooks: {
+        Stop: [{ hooks: [{ type: "http", url: "https://example.org", headers: { Authorization: `Bearer ${secret}` } }] }],
+      },
+    };
+    const text = JSON.stringify(resolveFiles(true, ["user", values], ["project", values]).explain());
+    assert.equal(text.includes(secret), false, text);
+    for (const shown of ["$ENV:WORK_KEY", '"shown"', "$B_TOKEN", '"--port","1"']) assert.ok(text.includes(shown), shown);
+  });
+});

@@ -1,0 +1,122 @@
+import type { JsonObject, JsonValue } from "../protocol/content.ts";
+import type { PermissionMode } from "../protocol/permission.ts";
+import type { KeyPath } from "./json-text.ts";
+import type { SettingScope } from "./layers.ts";
+import type { Verdict } from "./merge.ts";
+import type { ProviderSettingsFile } from "./profiles.ts";
+
+/** A permission rule as it is written; `source` is `file:line`. */
+export type RuleText = { readonly text: string; readonly source: string };
+
+/** One file's hooks. `trusted: false` ones must not run; they are here so that they can be told of. */
+export type HookSource = {
+  readonly value: JsonObject;
+  readonly source: string;
+  readonly scope: SettingScope;
+  readonly trusted: boolean;
+  /** The line of something in the file; paths start with `"hooks"`. */
+  lineOf(keyPath: KeyPath): number | undefined;
+};
+
+export type ServerSource = { readonly name: string; readonly value: JsonObject; readonly source: string };
+
+/** All files made one. Undefined means that no file says anything, and that the part which uses it has its own default. */
+export type Settings = {
+  readonly permissions: {
+    readonly allow: readonly RuleText[];
+    readonly ask: readonly RuleText[];
+    readonly deny: readonly RuleText[];
+    readonly defaultMode: PermissionMode | undefined;
+    readonly additionalDirectories: readonly string[];
+    readonly disableBypassPermissionsMode: boolean;
+  };
+  readonly hooks: readonly HookSource[];
+  readonly disableAllHooks: boolean;
+  /** Undefined is no list; an empty one allows nothing. */
+  readonly allowedHttpHookUrls: readonly string[] | undefined;
+  /** For child processes. Keys of providers and Outrider's own variables are not among them. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly model: string | undefined;
+  readonly fallbackModel: string | undefined;
+  readonly provider: ProviderSettingsFile;
+  readonly mcpServers: readonly ServerSource[];
+  readonly enabledMcpjsonServers: readonly string[];
+  readonly disabledMcpjsonServers: readonly string[];
+  readonly enableAllProjectMcpServers: boolean;
+  readonly sandbox: SandboxSettings;
+  readonly compaction: { readonly enabled: boolean | undefined; readonly threshold: number | undefined };
+  readonly checkpoints: { readonly enabled: boolean | undefined; readonly keepDays: number | undefined };
+  readonly journal: { readonly sync: "always" | "batch" | "never" | undefined };
+  readonly language: string | undefined;
+};
+
+export type SandboxSettings = {
+  readonly mode: "auto" | "require" | "off";
+  readonly network: { readonly allowed: boolean; readonly domains: readonly string[] };
+  readonly allowWrite: readonly string[];
+  readonly denyRead: readonly string[];
+  readonly limits: { readonly processes?: number; readonly memoryMb?: number; readonly fileSizeMb?: number };
+};
+
+/** Something a project's file says and that does not count. */
+export type IgnoredSetting = { readonly path: string; readonly key: string; readonly line?: number; readonly why: string };
+
+/** A setting, what holds, and what each file says about it, lowest first. Secrets are hidden. */
+export type Provenance = {
+  readonly key: string;
+  readonly value: JsonValue | undefined;
+  readonly from: readonly {
+    readonly path: string;
+    readonly line?: number;
+    readonly scope: SettingScope;
+    readonly value: JsonValue;
+    readonly verdict: Verdict;
+    readonly why?: string;
+  }[];
+};
+
+export type ResolvedSettings = {
+  readonly settings: Settings;
+  readonly ignored: readonly IgnoredSetting[];
+  readonly warnings: readonly string[];
+  /** The kinds of files that were read, lowest first. */
+  readonly sources: readonly SettingScope[];
+  readonly files: readonly string[];
+  /** All settings that a file names, or those at and below `key`; a key that does not exist is an error. */
+  explain(key?: string): Provenance[];
+};
+
+/** What holds where there is no settings file at all. */
+export const noSettings: ResolvedSettings = {
+  settings: {
+    permissions: {
+      allow: [],
+      ask: [],
+      deny: [],
+      defaultMode: undefined,
+      additionalDirectories: [],
+      disableBypassPermissionsMode: false,
+    },
+    hooks: [],
+    disableAllHooks: false,
+    allowedHttpHookUrls: undefined,
+    env: {},
+    model: undefined,
+    fallbackModel: undefined,
+    provider: { currentProvider: undefined, providers: {}, provider: undefined },
+    mcpServers: [],
+    enabledMcpjsonServers: [],
+    disabledMcpjsonServers: [],
+    enableAllProjectMcpServers: false,
+    sandbox: { mode: "auto", network: { allowed: false, domains: [] }, allowWrite: [], denyRead: [], limits: {} },
+    compaction: { enabled: undefined, threshold: undefined },
+    checkpoints: { enabled: undefined, keepDays: undefined },
+    journal: { sync: undefined },
+    language: undefined,
+  },
+  ignored: [],
+  warnings: [],
+  sources: [],
+  files: [],
+  explain: () => [],
+};

@@ -1,0 +1,59 @@
+import { type Bounds, type ProjectFile, readProjectFile } from "./trust-files.ts";
+import type { GitItem } from "./trust-git.ts";
+import type { TrustRecord } from "./trust-store.ts";
+
+type Pairs = TrustRecord["files"];
+type Found = { readonly files: readonly ProjectFile[]; readonly git: readonly GitItem[]; readonly problem: string | undefined };
+type Digests = { readonly fingerprint: string; readonly files: Pairs; readonly git: Pairs; readonly problem: string | undefined };
+
+/**
+ * What was there, in a form that can be kept and compared. Git's part is not in the fingerprint: it is never delivered
+ * with a project, and differs from machine to machine.
+ */
+export function takeDigests(found: Found, bounds: Bounds): Digests {
+  const nothing = { fingerprint: "", files: [], git: [] };
+  if (found.problem !== undefined) return { ...nothing, problem: found.problem };
+  try {
+    let left = bounds.bytes;
+    const files = found.files.map((file): [string, string] => {
+      const [digest, size] = digestOf(file, left);
+      left -= size;
+      return [file.name, digest];
+    });
+    const git = found.git.map(({ name, value, source }): [string, string] => [`${source} (${name})`, sha256([value])]);
+    files.sort(byName);
+    return { fingerprint: sha256(files.flat()), files, git: git.sort(byName), problem: undefined };
+  } catch (error) {
+    return { ...nothing, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function digestOf({ path, link, content }: ProjectFile, maxBytes: number): [digest: string, size: number] {
+  if (!content) return [sha256(["link", link ?? ""]), 0];
+  const { bytes, executable } = readProjectFile(path, maxBytes);
+  return [sha256([link === undefined ? "file" : "link", link ?? "", executable ? "executable" : "", bytes]), bytes.length];
+}
+
+/** Each part with its length: no two lists of parts are one text. */
+function sha256(parts: readonly (string | Buffer)[]): string {
+  const hash = process.getBuiltinModule("node:crypto").createHash("sha256");
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
+  return hash.digest("hex");
+}
+
+function byName([first]: readonly [string, string], [second]: readonly [string, string]): number {
+  if (first === second) return 0;
+  return first < second ? -1 : 1;
+}
+
+/** Names that were added, removed or changed. */
+export function differences(before: Pairs, after: Pairs): string[] {
+  const count = (pairs: Pairs): Map<string, string> => {
+    const digests = new Map<string, string>();
+    for (const [name, digest] of pairs) digests.set(name, `${digests.get(name) ?? ""}${digest}`); // a key of git may stand there twice
+    return digests;
+  };
+  const old = count(before);
+  const now = count(after);
+  return [...new Set([...old.keys(), ...now.keys()])].filter((name) => old.get(name) !== now.get(name)).sort();
+}

@@ -1,0 +1,20 @@
+/** Is this the name of a variable that holds a secret? `GITHUB_TOKEN`, `OPENAI_API_KEY`, `PGPASSWORD`, `npm_config__auth`; not `TOKENIZERS_PARALLELISM` or `PWD`. */
+export function isSecretName(name: string): boolean {
+  return secretWord.test(name) || secretEnding.test(name);
+}
+
+/** Whole words between underscores (or dots and dashes, as in settings). */
+const secretWord =
+  /(?:^|[_.-])(?:KEYS?|API_?KEYS?|SECRETS?|TOKENS?|PASSWORDS?|PASSWD|PASSPHRASE|PASS|CREDENTIALS?|CREDS?|AUTH|PAT|DSN|COOKIES?|JWT)(?:$|[_.-])/i;
+
+/** Written as one word with what comes before. */
+const secretEnding = /(?:API_?KEY|ACCESSKEY|PRIVATEKEY|SECRETKEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|_PWD)$/i;
+
+/** Is this a value that gives something away? Not `true`, a number, a plain word, a path or an address without a password in it. */
+export function isSecretValue(value: string): boolean {
+  if (value.length < 8) return false;
+  if (/^[a-z]+$/i.test(value) && value.length < 16) return false;
+  if (/^[\d.,:_-]+$/.test(value) && value.length < 16) return false;
+  if (/^(?:~|\.{1,2})?\/[\w./ -]*$/.test(value) && !/[A-Za-z0-9]{24,}/.test(value)) return false;
+  return !/^[a-z][a-z0-9+.-]*:\/\/[^\s@]*$/i.test(value);
+}

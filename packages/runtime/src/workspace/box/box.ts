@@ -1,0 +1,251 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve as resolvePath } from "node:path";
+import { RuntimeError } from "../../protocol/errors.ts";
+import { randomUuid } from "../../util/unique-ids.ts";
+import type { SandboxAvailability } from "../detect-sandbox.ts";
+import type { SandboxSetting } from "../sandbox.ts";
+import type { RunCommand, RunResult } from "../workspace.ts";
+import { type BoxPlan, planBox, proxyMount, writableDirectories } from "./box-plan.ts";
+import { bubblewrapArguments, type Mount } from "./bubblewrap-arguments.ts";
+import { type DomainProxy, openDomainProxy } from "./domain-proxy.ts";
+import type { DomainRule } from "./domain-rules.ts";
+import { gitIdentity } from "./git-identity.ts";
+import { hiddenMounts } from "./hidden-paths.ts";
+import { entryAt, isInside } from "./host-files.ts";
+import { inheritedFiles } from "./inherited-files.ts";
+import { guardPaths } from "./path-guard.ts";
+import { hardProcessLimit, limitProcesses, type ProcessLimit } from "./process-limit.ts";
+import { defaultProcessLimit, readyMark, type StartSetting, shellFor, startScript } from "./start-script.ts";
+
+export type BoxOptions = SandboxSetting & {
+  readonly bubblewrap: Extract<SandboxAvailability, { available: true }>;
+  readonly rules: readonly DomainRule[];
+};
+
+type Prepared = {
+  readonly temporary: string;
+  readonly setAside: string;
+  readonly identity: string | undefined;
+  readonly hidden: readonly Mount[];
+  readonly processLimit: ProcessLimit | undefined;
+  readonly inherited: readonly number[];
+  readonly proxy: (DomainProxy & { readonly directory: string }) | undefined;
+};
+
+/** Ways to talk to the user's other programs, and what would only point at hidden places. */
+const droppedVariables = [
+  "SSH_AUTH_SOCK SSH_AGENT_PID SSH_ASKPASS GPG_AGENT_INFO DBUS_SESSION_BUS_ADDRESS XDG_RUNTIME_DIR DISPLAY WAYLAND_DISPLAY",
+  "XAUTHORITY DOCKER_HOST CONTAINER_HOST TMUX STY SESSION_MANAGER GNOME_KEYRING_CONTROL VSCODE_IPC_HOOK_CLI GIT_ASKPASS",
+  "VSCODE_GIT_IPC_HANDLE VSCODE_GIT_ASKPASS_MAIN VSCODE_GIT_ASKPASS_NODE BASH_ENV ENV OUTRIDER_HOME KUBECONFIG",
+].flatMap((line) => line.split(" "));
+
+const socatPlaces = ["/usr/bin/socat", "/bin/socat", "/usr/local/bin/socat", "/run/current-system/sw/bin/socat"];
+const proxyPort = 3128;
+/** A shell's own words for "found, and not to be run". */
+const refusedExitCode = 126;
+
+/** Of all boxes of this process: a command must not trust what another one is just making. */
+const running = new Set<BoxPlan>();
+
+/** Runs programs, each in a box of its own that is gone when the program ends, with everything it left behind. */
+export class Box {
+  readonly #options: BoxOptions;
+  readonly #directory: string;
+  #prepared: Promise<Prepared> | undefined;
+
+  constructor(options: BoxOptions) {
+    this.#options = options;
+    this.#directory = join(resolvePath(options.local.root, options.overflowDirectory), "sandbox");
+  }
+
+  async run(command: RunCommand): Promise<RunResult> {
+    const { local, bubblewrap } = this.#options;
+    this.#prepared ??= this.#prepare();
+    const prepared = await this.#prepared;
+    const plan = this.#plan(command, prepared);
+    const cwd = resolvePath(local.root, command.cwd ?? ".");
+    const seen = isVisible(cwd, plan.mounts) ? cwd : local.root;
+    const start = this.#startSetting(prepared);
+    const args = bubblewrapArguments({
+      mounts: plan.mounts,
+      cwd: seen,
+      shareNetwork: this.#sharesNetwork(),
+      asRoot: process.getuid?.() === 0,
+      features: bubblewrap.features,
+      unset: droppedVariables,
+      set: { TMPDIR: "/tmp", ...(seen !== cwd && { PWD: seen }), ...(prepared.proxy && proxyVariables) },
+      command: [...shellFor(start), "-c", startScript(start), "sh", command.file, ...command.args],
+    });
+    const group = prepared.processLimit;
+    const output = separateOutput(command);
+    const guard = guardPaths(plan.watched, prepared.setAside);
+    running.add(plan);
+    let result: RunResult;
+    try {
+      result = await local.run({
+        ...command,
+        file: group ? "/bin/sh" : bubblewrap.path,
+        args: group ? ["-c", joinGroup, group.procs, bubblewrap.path, ...args] : args,
+        cwd: "/",
+        holdsOthers: true,
+        signal: AbortSignal.any([command.signal, guard.signal]),
+        onOutput: output.take,
+      });
+    } finally {
+      running.delete(plan);
+      // Also when the command could not be started: looking costs nothing, and nothing else would.
+      const undone = await guard.restore();
+      if (undone.length > 0) output.say(undoneText(undone, prepared.setAside));
+      output.refused = undone.length > 0 || guard.signal.aborted;
+    }
+    if (output.refused && !command.signal.aborted && result.end !== "timeout") return { end: "exit", exitCode: refusedExitCode };
+    if (!output.ready() && result.end === "exit") throw setUpFailure(output.complaint());
+    return result;
+  }
+
+  /** Where on the host lies what commands see at this path below /tmp. What only the host has there is found there. */
+  placeOf(path: string): string {
+    const own = join(this.#temporary, path.slice("/tmp".length));
+    return entryAt(own) === "missing" && entryAt(path) !== "missing" ? path : own;
+  }
+
+  async close(): Promise<void> {
+    const prepared = await this.#prepared?.catch(() => undefined);
+    prepared?.processLimit?.release();
+    await prepared?.proxy?.close();
+    if (prepared?.proxy) await rm(prepared.proxy.directory, { recursive: true, force: true });
+    await rm(this.#temporary, { recursive: true, force: true });
+    if (prepared?.identity) await rm(prepared.identity, { force: true });
+  }
+
+  get #temporary(): string {
+    return join(this.#directory, "tmp");
+  }
+
+  #sharesNetwork(): boolean {
+    return this.#options.sandbox.network?.allowed ?? false;
+  }
+
+  async #prepare(): Promise<Prepared> {
+    const { local, sandbox, home, env } = this.#options;
+    const writable = writableDirectories({ root: local.root, home, allowWrite: sandbox.allowWrite ?? [] });
+    await mkdir(this.#temporary, { recursive: true, mode: 0o700 });
+    const identity = await gitIdentity(local);
+    const identityFile = join(this.#directory, "gitconfig");
+    if (identity !== undefined) await writeFile(identityFile, identity, { mode: 0o600 });
+    return {
+      temporary: this.#temporary,
+      setAside: join(this.#directory, "set-aside"),
+      identity: identity === undefined ? undefined : identityFile,
+      hidden: hiddenMounts({ home, outriderHome: env["OUTRIDER_HOME"], writable, searchPath: env["PATH"] ?? "" }),
+      processLimit: this.#limitProcesses(sandbox.limits?.processes ?? defaultProcessLimit),
+      inherited: inheritedFiles(),
+      proxy: await this.#openProxy(),
+    };
+  }
+
+  #limitProcesses(limit: number): ProcessLimit | undefined {
+    if (process.getuid?.() !== 0) return undefined; // the limit set inside counts for everybody else
+    const group = limitProcesses(`outrider-${randomUuid()}`, limit);
+    if (!group)
+      this.#options.onWarning?.("The number of processes is not limited: this is root, and no control group can be made.");
+    return group;
+  }
+
+  async #openProxy(): Promise<Prepared["proxy"]> {
+    const { rules, isPublicAddress, onWarning } = this.#options;
+    if (rules.length === 0 || this.#sharesNetwork()) return undefined;
+    if (!socatPlaces.some((path) => existsSync(path))) {
+      onWarning?.("Commands have no network: reaching the allowed domains from a sandbox needs the program socat.");
+      return undefined;
+    }
+    const directory = await mkdtemp(join(tmpdir(), "outrider-proxy-"));
+    const proxy = await openDomainProxy(join(directory, "socket"), { rules, isAllowedAddress: isPublicAddress });
+    return { ...proxy, directory };
+  }
+
+  #plan(command: RunCommand, prepared: Prepared): BoxPlan {
+    const { local, sandbox, home, overflowDirectory } = this.#options;
+    return planBox({
+      root: local.root,
+      home,
+      hidden: prepared.hidden,
+      allowWrite: sandbox.allowWrite ?? [],
+      denyRead: sandbox.denyRead ?? [],
+      overflowDirectory: resolvePath(local.root, overflowDirectory),
+      temporary: prepared.temporary,
+      identity: prepared.identity,
+      writes: command.writes ?? [],
+      sharesNetwork: this.#sharesNetwork(),
+      proxyDirectory: prepared.proxy?.directory,
+      contested: new Set(
+        [...running].flatMap((plan) => plan.watched.filter(({ type }) => type !== "link").map(({ path }) => path)),
+      ),
+    });
+  }
+
+  #startSetting({ inherited, proxy }: Prepared): StartSetting {
+    const limits = this.#options.sandbox.limits ?? {};
+    const processes = Math.min(limits.processes ?? defaultProcessLimit, hardProcessLimit());
+    return {
+      limits: { ...limits, processes },
+      close: inherited,
+      proxy: proxy && { socket: `${proxyMount}/socket`, port: proxyPort },
+    };
+  }
+}
+
+const joinGroup = 'echo $$ > "$0" && exec "$@"';
+
+const proxyAddress = `http://127.0.0.1:${proxyPort}`;
+const proxyVariables: Readonly<Record<string, string>> = {
+  HTTP_PROXY: proxyAddress,
+  HTTPS_PROXY: proxyAddress,
+  ALL_PROXY: `socks5h://127.0.0.1:${proxyPort}`,
+  http_proxy: proxyAddress,
+  https_proxy: proxyAddress,
+  all_proxy: `socks5h://127.0.0.1:${proxyPort}`,
+  NO_PROXY: "localhost,127.0.0.1,::1",
+  no_proxy: "localhost,127.0.0.1,::1",
+  NODE_USE_ENV_PROXY: "1",
+};
+
+/** Is what the host has at `path` there in the box too? */
+function isVisible(path: string, mounts: readonly Mount[]): boolean {
+  const above = mounts.filter((mount) => isInside(mount.path, path)).sort((a, b) => b.path.length - a.path.length)[0];
+  return above === undefined || above.type === "read-only" || above.type === "writable" || above.path === path;
+}
+
+/** Keeps the words of bubblewrap apart from those of the program. */
+function separateOutput(command: RunCommand) {
+  const mark = Buffer.from(readyMark);
+  let isReady = false;
+  let complaint = "";
+  return {
+    refused: false,
+    ready: (): boolean => isReady,
+    complaint: (): string => complaint,
+    say: (text: string): void => command.onOutput?.({ stream: "stderr", bytes: Buffer.from(text) }),
+    take(chunk: { stream: "stdout" | "stderr"; bytes: Uint8Array }): void {
+      if (isReady || chunk.stream === "stdout") return command.onOutput?.(chunk);
+      const bytes = Buffer.from(chunk.bytes);
+      if (!bytes.subarray(0, mark.length).equals(mark)) {
+        complaint = (complaint + bytes.toString("utf8")).slice(0, 2000);
+        return;
+      }
+      isReady = true;
+      if (bytes.length > mark.length) command.onOutput?.({ stream: "stderr", bytes: bytes.subarray(mark.length) });
+    },
+  };
+}
+
+function undoneText(paths: readonly string[], setAside: string): string {
+  return `\noutrider: protected, and put back as before: ${paths.join(", ")}\n(what was written there is in ${setAside})\n`;
+}
+
+function setUpFailure(complaint: string): RuntimeError {
+  const words = complaint.trim().replaceAll(/^bwrap: /gm, "") || "bubblewrap ended without a word";
+  return new RuntimeError("config", `The sandbox could not be set up, so the command was not run: ${words}.`);
+}

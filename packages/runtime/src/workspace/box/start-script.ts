@@ -1,0 +1,68 @@
+export type SandboxLimits = {
+  /** Processes and threads of one command (for root: of all commands of the session); 4096 unless given. */
+  readonly processes?: number;
+  /** Memory each single process may take for its data. */
+  readonly memoryBytes?: number;
+  /** Size of each single file that is written. */
+  readonly fileBytes?: number;
+  /** Processor time of each single process. */
+  readonly cpuSeconds?: number;
+};
+
+export type StartSetting = {
+  readonly limits: SandboxLimits;
+  /** Numbers of open files the program must not get. */
+  readonly close: readonly number[];
+  /** The socket of the proxy inside, and the port on which programs find it. */
+  readonly proxy: { readonly socket: string; readonly port: number } | undefined;
+};
+
+/** The first thing on standard error once the box stands. What comes before, or instead, are words of bubblewrap. */
+export const readyMark = "\u001eoutrider-box-ready\u001e";
+
+export const defaultProcessLimit = 4096;
+
+/** Runs as `SHELL -c SCRIPT sh PROGRAM ARGUMENT…` inside the box. Any step that fails ends it before the program starts. */
+export function startScript({ limits, close, proxy }: StartSetting): string {
+  const kibibytes = (bytes: number): number => Math.max(1, Math.floor(bytes / 1024));
+  const processes = limits.processes ?? defaultProcessLimit;
+  return [
+    'fail() { echo "bwrap: $1" >&2; exit 125; }',
+    "ulimit -c 0",
+    ...(close.length === 0 ? [] : [`exec ${close.map((number) => `${number}>&-`).join(" ")}`]),
+    // bash calls it -u, where -p is something else; dash and busybox call it -p.
+    `ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes} || fail "the process limit cannot be set"`,
+    ...(limits.memoryBytes === undefined
+      ? []
+      : [`ulimit -d ${kibibytes(limits.memoryBytes)} || fail "the memory limit cannot be set"`]),
+    ...(limits.fileBytes === undefined
+      ? []
+      : [`ulimit -f ${Math.max(1, Math.floor(limits.fileBytes / 512))} || fail "the file limit cannot be set"`]),
+    ...(limits.cpuSeconds === undefined
+      ? []
+      : [`ulimit -t ${Math.ceil(limits.cpuSeconds)} || fail "the processor limit cannot be set"`]),
+    ...(proxy === undefined ? [] : forwarding(proxy)),
+    `printf '\\036outrider-box-ready\\036' >&2`,
+    'exec "$@"',
+  ].join("\n");
+}
+
+/** Only bash can name a file above 9; it counts blocks as the others do when it is told to follow the standard. */
+export function shellFor({ close }: StartSetting): string[] {
+  return close.some((number) => number > 9) ? ["/bin/bash", "--posix"] : ["/bin/sh"];
+}
+
+/** Programs speak to a port, the proxy listens on a socket outside. Waits until the port is open: the table of ports says so. */
+function forwarding({ socket, port }: { socket: string; port: number }): string[] {
+  const hexadecimal = port.toString(16).toUpperCase().padStart(4, "0");
+  return [
+    `(socat TCP-LISTEN:${port},bind=127.0.0.1,reuseaddr,fork UNIX-CONNECT:${socket} >/dev/null 2>&1 </dev/null &)`,
+    "open= tries=0",
+    'while [ -z "$open" ]; do',
+    `  while read -r _ address _; do case $address in 0100007F:${hexadecimal}) open=yes;; esac; done </proc/net/tcp`,
+    '  [ -n "$open" ] || sleep 0.002',
+    "  tries=$((tries + 1))",
+    '  [ "$tries" -lt 1000 ] || fail "socat did not open its port"',
+    "done",
+  ];
+}

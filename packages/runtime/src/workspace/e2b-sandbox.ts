@@ -1,0 +1,100 @@
+import { RuntimeError } from "../protocol/errors.ts";
+import type { SandboxClient, SandboxRunOptions, SandboxRunResult } from "./sandbox-client.ts";
+
+/** The part of an E2B `Sandbox` that is used. Whoever has the package makes one and hands it over. */
+export interface E2BSandbox {
+  readonly commands: {
+    run(command: string, options: E2BStartOptions): Promise<E2BCommandHandle>;
+  };
+  readonly files: {
+    read(path: string, options: { format: "bytes" }): Promise<Uint8Array>;
+    write(path: string, content: string | ArrayBuffer): Promise<unknown>;
+    makeDir(path: string): Promise<unknown>;
+  };
+  createSnapshot?(): Promise<{ readonly snapshotId: string }>;
+}
+
+export type E2BStartOptions = {
+  background: true;
+  cwd?: string;
+  envs?: Record<string, string>;
+  timeoutMs?: number;
+  onStdout?: (text: string) => void;
+  onStderr?: (text: string) => void;
+};
+
+/** `wait` rejects for exit codes other than 0, with the result in the error. */
+export interface E2BCommandHandle {
+  wait(): Promise<SandboxRunResult>;
+  kill(): Promise<unknown>;
+}
+
+export type E2BSandboxOptions = {
+  /** A new sandbox from a snapshot; without it there is no going back. */
+  restore?(snapshotId: string): Promise<E2BSandbox>;
+};
+
+/** An E2B sandbox, or any object of that shape, as a client. */
+export class E2BSandboxClient implements SandboxClient {
+  #sandbox: E2BSandbox;
+  readonly snapshot?: () => Promise<string>;
+  readonly restore?: (snapshotId: string) => Promise<void>;
+
+  constructor(sandbox: E2BSandbox, options: E2BSandboxOptions = {}) {
+    this.#sandbox = sandbox;
+    const open = options.restore;
+    if (sandbox.createSnapshot) this.snapshot = () => this.#takeSnapshot();
+    if (open) {
+      this.restore = async (snapshotId) => {
+        this.#sandbox = await open(snapshotId);
+      };
+    }
+  }
+
+  async run(command: string, options: SandboxRunOptions = {}): Promise<SandboxRunResult> {
+    options.signal?.throwIfAborted();
+    const handle = await this.#sandbox.commands.run(command, {
+      background: true,
+      timeoutMs: options.timeoutMs ?? 0, // none; the service would end it after a minute
+      ...(options.cwd !== undefined && { cwd: options.cwd }),
+      ...(options.env && { envs: { ...options.env } }),
+      ...(options.onStdout && { onStdout: options.onStdout }),
+      ...(options.onStderr && { onStderr: options.onStderr }),
+    });
+    const end = (): void => void handle.kill().catch(() => {}); // it ended by itself in the meantime
+    options.signal?.addEventListener("abort", end, { once: true });
+    if (options.signal?.aborted) end();
+    try {
+      return await handle.wait().catch(fromExitError);
+    } finally {
+      options.signal?.removeEventListener("abort", end);
+    }
+  }
+
+  async readFile(path: string): Promise<Uint8Array> {
+    return this.#sandbox.files.read(path, { format: "bytes" });
+  }
+
+  async writeFile(path: string, content: string | Uint8Array): Promise<void> {
+    await this.#sandbox.files.write(path, typeof content === "string" ? content : new Uint8Array(content).buffer);
+  }
+
+  async makeDirectory(path: string): Promise<void> {
+    await this.#sandbox.files.makeDir(path);
+  }
+
+  async #takeSnapshot(): Promise<string> {
+    const kept = await this.#sandbox.createSnapshot?.();
+    if (!kept) throw new RuntimeError("usage", "This sandbox takes no snapshots.");
+    return kept.snapshotId;
+  }
+}
+
+function fromExitError(error: unknown): SandboxRunResult {
+  if (!(error instanceof Error) || !("exitCode" in error) || typeof error.exitCode !== "number") throw error;
+  const text = (name: "stdout" | "stderr"): string => {
+    const value: unknown = name in error ? Reflect.get(error, name) : undefined;
+    return typeof value === "string" ? value : "";
+  };
+  return { exitCode: error.exitCode, stdout: text("stdout"), stderr: text("stderr") };
+}

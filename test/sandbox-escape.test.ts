@@ -1,0 +1,583 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { detectSandbox } from "../packages/runtime/src/workspace/detect-sandbox.ts";
+import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
+import { createSandboxedWorkspace, type SandboxOptions } from "../packages/runtime/src/workspace/sandbox.ts";
+import type { RunCommand, RunResult, Workspace } from "../packages/runtime/src/workspace/workspace.ts";
+
+// Not below /tmp, which boxes do not show: what lies outside the project must be seen, and withstand.
+const cache = join(process.env["OUTRIDER_ROOT"] ?? ".", ".cache");
+const path = process.env["PATH"] ?? "/usr/bin:/bin";
+const victim = process.env["OUTRIDER_SANDBOX_VICTIM"];
+
+type Place = { base: string; project: string; home: string; outside: string; overflow: string };
+type Ran = { result: RunResult; output: string };
+
+/** A machine in small: a project with a repository and settings, a home with secrets, and something else of the user's. */
+function makePlace(base: string = mkdtempSync(join(cache, "sandbox-"))): Place {
+  const place = {
+    base,
+    project: join(base, "project"),
+    home: join(base, "home"),
+    outside: join(base, "outside"),
+    overflow: join(base, "overflow"),
+  };
+  for (const folder of [place.project, place.home, place.outside]) mkdirSync(folder, { recursive: true });
+  mkdirSync(join(place.home, ".ssh"));
+  mkdirSync(join(place.home, ".config/gh"), { recursive: true });
+  writeFileSync(join(place.home, ".ssh/id_ed25519"), "SECRET-KEY\n");
+  writeFileSync(join(place.home, ".config/gh/hosts.yml"), "SECRET-TOKEN\n");
+  writeFileSync(join(place.home, ".bashrc"), "# mine\n");
+  writeFileSync(
+    join(place.home, ".gitconfig"),
+    "[user]\n\tname = Ada\n\temail = ada@example.com\n[github]\n\ttoken = SECRET-TOKEN\n",
+  );
+  writeFileSync(join(place.outside, "file.txt"), "untouched\n");
+  writeFileSync(join(place.project, "a.txt"), "one\n");
+  mkdirSync(join(place.project, ".claude"));
+  writeFileSync(join(place.project, ".claude/settings.json"), "{}\n");
+  execFileSync("git", ["init", "-q", "-b", "main", place.project], { env: { PATH: path, HOME: place.home } });
+  return place;
+}
+
+async function openBox(place: Place, sandbox: Partial<SandboxOptions> = {}, root: string = place.project): Promise<Workspace> {
+  const env = { PATH: path, HOME: place.home, SSH_AUTH_SOCK: "/nowhere" };
+  const local = createLocalWorkspace({ root, env, overflowDirectory: place.overflow });
+  return createSandboxedWorkspace({
+    sandbox: { mode: "require", ...sandbox },
+    local,
+    home: place.home,
+    env,
+    overflowDirectory: place.overflow,
+    isPublicAddress: () => true,
+  });
+}
+
+async function runIn(workspace: Workspace, script: string, options: Partial<RunCommand> = {}): Promise<Ran> {
+  let output = "";
+  const result = await workspace.run({
+    file: "bash",
+    args: ["-c", `exec 2>&1\n${script}`],
+    timeoutMs: 30_000,
+    signal: new AbortController().signal,
+    onOutput: ({ bytes }) => {
+      output += Buffer.from(bytes).toString("utf8");
+    },
+    ...options,
+  });
+  return { result, output };
+}
+
+/** Every file below a directory with what it holds, except what git writes while it works. */
+function contents(folder: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) {
+    if (/^\.git\/(?:objects|logs|refs|index|COMMIT_EDITMSG)/.test(name)) continue;
+    const stats = lstatSync(join(folder, name));
+    if (stats.isFile()) found[name] = readFileSync(join(folder, name), "utf8");
+    else found[name] = stats.isSymbolicLink() ? `-> ${readlinkSync(join(folder, name))}` : "";
+  }
+  return found;
+}
+
+if (victim !== undefined) {
+  // This file again, as the agent that is killed while its command runs.
+  const workspace = await openBox({ ...JSON.parse(victim) });
+  await runIn(workspace, "echo started > started; sleep 987654.25");
+  process.exit(0);
+}
+
+const availability = await detectSandbox();
+const skip = availability.available ? false : `no sandbox on this machine: ${availability.reason}`;
+
+describe("the sandbox", { skip }, () => {
+  let place: Place;
+  let workspace: Workspace;
+  const opened: Workspace[] = [];
+  const open = async (sandbox: Partial<SandboxOptions> = {}, root?: string): Promise<Workspace> => {
+    const box = await openBox(place, sandbox, root);
+    opened.push(box);
+    return box;
+  };
+  const sh = (script: string, options: Partial<RunCommand> = {}): Promise<Ran> => runIn(workspace, script, options);
+
+  beforeEach(async () => {
+    place = makePlace();
+    workspace = await open();
+  });
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((box) => box.close()));
+    rmSync(place.base, { recursive: true, force: true });
+  });
+
+  describe("attempts that must not work", () => {
+    // Each prints ESCAPED when it gets through; $OUT, $HOME and $AGENT are the places and the process outside.
+    const attempts: readonly (readonly [name: string, script: string])[] = [
+      ["writing to the system", "echo x >> /etc/passwd && echo ESCAPED"],
+      ["writing to another directory of the user", "echo x > $OUT/file.txt && echo ESCAPED"],
+      ["making a file in another directory", "touch $OUT/new && echo ESCAPED"],
+      ["deleting in another directory", "rm -f $OUT/file.txt && [ ! -e $OUT/file.txt ] && echo ESCAPED"],
+      ["writing through a symbolic link", "ln -s $OUT/file.txt link; echo x > link && echo ESCAPED; rm link"],
+      ["writing through a link to a directory", "ln -s $OUT link; echo x > link/new && echo ESCAPED; rm link"],
+      ["writing through a hard link", "ln $OUT/file.txt hard && echo x > hard && echo ESCAPED"],
+      ["writing through /proc/1/root", "echo x > /proc/1/root$OUT/file.txt && echo ESCAPED"],
+      ["writing through /proc/self/cwd", "echo x > /proc/self/cwd/../outside/file.txt && echo ESCAPED"],
+      ["reading a key through /proc/1/root", "cat /proc/1/root$HOME/.ssh/id_ed25519 && echo ESCAPED"],
+      ["reading keys in the home", "cat ~/.ssh/id_ed25519 ~/.config/gh/hosts.yml && echo ESCAPED"],
+      ["reading the passwords of the system", "cat /etc/shadow && echo ESCAPED"],
+      ["listing homes", '[ -n "$(ls -A /home)" ] && echo ESCAPED'],
+      ["mounting", "mount -o remount,rw / && echo ESCAPED; mount --bind $OUT . && echo ESCAPED"],
+      ["unmounting what protects", "umount .git/config && echo ESCAPED; umount .claude && echo ESCAPED"],
+      ["becoming root of an own namespace", "unshare -Urm true && echo ESCAPED"],
+      ["changing the root directory", "chroot . /bin/true && echo ESCAPED"],
+      ["seeing the agent", "[ -d /proc/$AGENT ] && echo ESCAPED"],
+      ["killing the agent", "kill -9 $AGENT && echo ESCAPED"],
+      ["killing whatever can be killed", "(trap '' TERM; kill -9 -1); true"],
+      ["tracing the agent", "strace -p $AGENT -o /dev/null && echo ESCAPED"],
+      ["device nodes", "mknod disk b 8 0 && echo ESCAPED; ls /dev/mem /dev/kmsg /dev/sda /dev/vda && echo ESCAPED"],
+      ["switches of the kernel", '[ -n "$(find /proc/sys /proc/sysrq-trigger /proc/irq /proc/bus -writable)" ] && echo ESCAPED'],
+      ["control groups", '[ -n "$(find /sys/fs/cgroup -maxdepth 2 -writable)" ] && echo ESCAPED'],
+      ["capabilities", "grep -E 'Cap(Prm|Eff|Bnd|Amb):' /proc/self/status | grep -qv 0000000000000000 && echo ESCAPED"],
+      ["set-uid programs", "grep -q 'NoNewPrivs:.*0' /proc/self/status && echo ESCAPED"],
+      ["open files of the agent", "ls /proc/self/fd | grep -qvxE '[0123]' && echo ESCAPED"],
+      ["a terminal to type into", '[ "$(cut -d" " -f7 /proc/self/stat)" = 0 ] || echo ESCAPED; (: < /dev/tty) && echo ESCAPED'],
+      ["name resolution", "getent hosts example.com && echo ESCAPED"],
+      ["a network interface", "grep -q : <(tail -n +3 /proc/net/dev | grep -v ' lo:') && echo ESCAPED"],
+      ["sockets of services", '[ -n "$(ls -A /run)" ] && echo ESCAPED; [ -S /var/run/docker.sock ] && echo ESCAPED'],
+      ["variables that lead to agents for keys", '[ -n "$SSH_AUTH_SOCK" ] && echo ESCAPED'],
+      ["changing the repository's configuration", "echo denied > .git/config && echo ESCAPED"],
+      ["configuring hooks", "git config core.hooksPath evil && echo ESCAPED"],
+      ["writing a hook", "echo evil > .git/hooks/pre-commit && echo ESCAPED"],
+      ["moving the repository away", "mv .git .git2 && echo ESCAPED; mkdir .git; echo x > .git/config && echo ESCAPED"],
+      ["deleting the repository's configuration", "rm -rf .git/config .git/hooks; [ -e .git/config ] || echo ESCAPED"],
+      ["opening up by chmod", "chmod 777 .git/config && echo ESCAPED; chown 1:1 .git/config && echo ESCAPED"],
+      ["a hard link to protected files", "ln .git/config other && echo x > other && echo ESCAPED"],
+      ["changing settings", "echo '{}' > .claude/settings.json && echo ESCAPED"],
+      ["adding settings", "echo '{}' > .claude/settings.local.json && echo ESCAPED"],
+      ["moving settings away", "mv .claude .old && echo ESCAPED; rm -rf .claude; [ -e .claude/settings.json ] || echo ESCAPED"],
+      ["renaming the project", "cd ..; mv project other && echo ESCAPED"],
+      ["a working directory outside", "cd / && touch /x && echo ESCAPED"],
+    ];
+    for (const [name, script] of attempts) {
+      it(name, async () => {
+        const before = contents(place.base);
+        const places = `OUT=${place.outside} AGENT=${process.pid}`;
+        const { output } = await sh(`${places}\n${script}`);
+        assert.doesNotMatch(output, /ESCAPED|SECRET/);
+        await workspace.close();
+        assert.deepEqual(contents(place.base), { ...before, overflow: "", "overflow/sandbox": "" });
+      });
+    }
+  });
+
+  it("does not make the directory a command starts in writable", async () => {
+    const { result } = await sh("touch new", { cwd: place.outside });
+    assert.deepEqual(
+      { result, there: existsSync(join(place.outside, "new")) },
+      { result: { end: "exit", exitCode: 1 }, there: false },
+    );
+  });
+
+  describe("protected files that are not there yet", () => {
+    const attempts: readonly (readonly [name: string, script: string])[] = [
+      ["settings of another agent", "mkdir .agent && echo '{}' > .agent/settings.json"],
+      ["own settings", "mkdir -p .outrider && echo '{}' > .outrider/settings.json"],
+      ["own settings in a folder that is a link", "mkdir evil; echo '{}' > evil/settings.json; ln -s evil .outrider; rm -r evil"],
+      ["servers to start", "echo '{}' > .mcp.json"],
+      ["start-up files of shells", "echo evil > .bashrc; echo evil > .zshenv; echo evil > .envrc"],
+      ["another directory for git's configuration", "echo ../evil > .git/commondir"],
+      ["configuration of one worktree", "echo '[core]' > .git/config.worktree"],
+    ];
+    for (const [name, script] of attempts) {
+      it(`takes away: ${name}`, async () => {
+        const before = contents(place.project);
+        const { result, output } = await sh(script);
+        assert.deepEqual({ result, files: contents(place.project) }, { result: { end: "exit", exitCode: 126 }, files: before });
+        assert.match(output, /outrider: protected, and put back as before: /);
+      });
+    }
+
+    it("ends a command that goes on after it", async () => {
+      const { result } = await sh("echo '{}' > .mcp.json; sleep 25", { timeoutMs: 20_000 });
+      assert.deepEqual(result, { end: "exit", exitCode: 126 });
+    });
+
+    it("keeps what was written, outside of the project", async () => {
+      await sh("echo '{\"evil\":1}' > .mcp.json");
+      assert.equal(readFileSync(join(place.overflow, "sandbox/set-aside/1-.mcp.json"), "utf8"), '{"evil":1}\n');
+    });
+
+    it("lets a new repository be made, without anything that git would run", async () => {
+      rmSync(join(place.project, ".git"), { recursive: true });
+      const { output } = await sh(
+        "git init -q -b main . && git config user.name Eve && git config core.fsmonitor ./evil && printf '#!/bin/sh\\nevil' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit",
+      );
+      assert.match(output, /pre-commit.*config/);
+      const hooks = readdirSync(join(place.project, ".git/hooks")).filter((name) => !name.endsWith(".sample"));
+      const config = readFileSync(join(place.project, ".git/config"), "utf8");
+      assert.deepEqual(
+        { hooks, fsmonitor: /fsmonitor/.test(config), name: /name = Eve/.test(config) },
+        { hooks: [], fsmonitor: false, name: true },
+      );
+      const next = await sh("echo x >> .git/config");
+      assert.notDeepEqual(next.result, { end: "exit", exitCode: 0 });
+    });
+
+    it("takes away a repository that only points elsewhere", async () => {
+      rmSync(join(place.project, ".git"), { recursive: true });
+      await sh(`echo 'gitdir: ${place.outside}' > .git`);
+      assert.equal(existsSync(join(place.project, ".git")), false);
+    });
+
+    it("takes away a repository without .git", async () => {
+      rmSync(join(place.project, ".git"), { recursive: true });
+      await sh("git init -q --bare .");
+      assert.equal(existsSync(join(place.project, "HEAD")), false);
+    });
+
+    it("lets a repository be made in a sub-directory, as git makes it", async () => {
+      const { result } = await sh("git init -q sub");
+      const hooks = readdirSync(join(place.project, "sub/.git/hooks")).filter((name) => !name.endsWith(".sample"));
+      assert.deepEqual({ result, hooks }, { result: { end: "exit", exitCode: 0 }, hooks: [] });
+    });
+  });
+
+  it("starts with hooks that are a link, and protects what the link leads to", async () => {
+    rmSync(join(place.project, ".git/hooks"), { recursive: true });
+    mkdirSync(join(place.project, "my-hooks"));
+    symlinkSync("../my-hooks", join(place.project, ".git/hooks"));
+    const before = contents(place.project);
+    const inside = await sh("echo evil > my-hooks/pre-commit");
+    const swapped = await sh("rm .git/hooks; mkdir .git/hooks; echo evil > .git/hooks/pre-commit");
+    assert.deepEqual(
+      [inside.result, swapped.result],
+      [
+        { end: "exit", exitCode: 1 },
+        { end: "exit", exitCode: 126 },
+      ],
+    );
+    assert.deepEqual(contents(place.project), before);
+  });
+
+  it("protects the directory that is configured for hooks", async () => {
+    mkdirSync(join(place.project, "my-hooks"));
+    execFileSync("git", ["-C", place.project, "config", "core.hooksPath", "my-hooks"]);
+    const { result } = await sh("echo evil > my-hooks/pre-commit");
+    assert.deepEqual(result, { end: "exit", exitCode: 1 });
+  });
+
+  it("protects start-up files and secrets of a home that is the workspace, also through a link", async () => {
+    symlinkSync(place.home, join(place.base, "link"));
+    const before = contents(place.home);
+    const box = await open({}, join(place.base, "link"));
+    const { output } = await runIn(
+      box,
+      "echo evil > .bashrc && echo ESCAPED; echo evil > ~/.gitconfig && echo ESCAPED; cat .ssh/* .config/gh/*; touch ok; rm ok",
+    );
+    const made = await runIn(box, "touch .zshrc");
+    assert.doesNotMatch(output, /ESCAPED|SECRET-KEY/);
+    assert.deepEqual(
+      { result: made.result, files: contents(place.home) },
+      { result: { end: "exit", exitCode: 126 }, files: before },
+    );
+  });
+
+  it("protects start-up files below a directory that may be written", async () => {
+    const before = contents(place.home);
+    const box = await open({ allowWrite: [place.base] });
+    const { output } = await runIn(
+      box,
+      "cd ~ && mkdir -p sub && cd sub && echo evil > ~/.bashrc && echo ESCAPED; rmdir ~/sub; cat ~/.ssh/*",
+    );
+    const made = await runIn(box, "cd ~ && touch .profile");
+    assert.doesNotMatch(output, /ESCAPED|SECRET-KEY/);
+    assert.deepEqual(
+      { result: made.result, files: contents(place.home) },
+      { result: { end: "exit", exitCode: 126 }, files: before },
+    );
+  });
+
+  it("refuses to make the whole machine writable", async () => {
+    await assert.rejects(open({ allowWrite: ["/"] }), { code: "config" });
+  });
+
+  it("hides what is denied, in the project too", async () => {
+    writeFileSync(join(place.project, ".env"), "SECRET\n");
+    const box = await open({ denyRead: [".env", place.outside] });
+    const { output } = await runIn(box, `cat .env; ls -A ${place.outside}; cat ${place.outside}/file.txt`);
+    assert.doesNotMatch(output, /SECRET|untouched/);
+  });
+
+  it("cannot reach servers of the machine, by port or by abstract name", async () => {
+    const listen = (target: object): Promise<Server> =>
+      new Promise((resolve) => {
+        const server = createServer((socket) => socket.end("ESCAPED\n"));
+        server.listen(target, () => resolve(server));
+      });
+    const name = `outrider-escape-${process.pid}`;
+    const servers = await Promise.all([listen({ host: "127.0.0.1", port: 0 }), listen({ path: `\0${name}` })]);
+    const address = servers[0]?.address();
+    const port = typeof address === "object" && address ? address.port : 0;
+    const connect = (target: string): string =>
+      `"${process.execPath}" -e 'require("node:net").connect(${target}).on("data", (d) => console.log(String(d))).on("error", (e) => console.log(e.code))'`;
+    const script = [connect(`${port}, "127.0.0.1"`), connect(`{ path: "\\0${name}" }`)].join("\n");
+    const outside = await sh(script, { unboxed: true });
+    const inside = await sh(script);
+    for (const server of servers) server.close();
+    assert.deepEqual([outside.output, inside.output], ["ESCAPED\n\nESCAPED\n\n", "ECONNREFUSED\nECONNREFUSED\n"]);
+  });
+
+  it("does not see shared memory of the machine", async (test) => {
+    let id: string | undefined;
+    try {
+      id = /\d+/.exec(execFileSync("ipcmk", ["-M", "64"], { encoding: "utf8" }))?.[0];
+    } catch {
+      return test.skip("there is no ipcmk on this machine");
+    }
+    try {
+      const { output } = await sh("ipcs -m");
+      assert.doesNotMatch(output, /0x[0-9a-f]{8}/);
+    } finally {
+      execFileSync("ipcrm", ["-m", id ?? ""]);
+    }
+  });
+
+  it("ends everything with the command, whatever it did to stay", async () => {
+    const { result } = await sh("(setsid nohup sleep 987654.5 >/dev/null 2>&1 &); (sleep 987654.5 & disown); true");
+    assert.deepEqual(result, { end: "exit", exitCode: 0 });
+    await untilGone("987654.5");
+  });
+
+  it("contains a fork bomb and ends all of it at the time limit", async () => {
+    const box = await open({ limits: { processes: 60 } });
+    const { result } = await runIn(box, ":(){ :|:& };: 2>/dev/null; sleep 987654.75", { timeoutMs: 1500 });
+    assert.deepEqual(result, { end: "timeout" });
+    await untilGone("987654.75");
+    const after = await runIn(box, "echo still working");
+    assert.equal(after.output, "still working\n");
+  });
+
+  it("bounds memory, file size and processor time of a process", async () => {
+    const box = await open({ limits: { memoryBytes: 64 * 1024 * 1024, fileBytes: 1024 * 1024, cpuSeconds: 1 } });
+    const memory = await runIn(box, "x=$(head -c 200000000 /dev/zero | tr '\\0' a); echo ESCAPED");
+    const file = await runIn(box, "head -c 5000000 /dev/zero > big; stat -c %s big");
+    const time = await runIn(box, "while :; do :; done", { timeoutMs: 20_000 });
+    assert.doesNotMatch(memory.output, /ESCAPED/);
+    assert.match(file.output, /^1048576$/m);
+    assert.notEqual(time.result.end, "timeout");
+  });
+
+  it("leaves nothing behind when the agent is killed", async () => {
+    const names = (): string[] => readdirSync(place.project).sort();
+    const before = names();
+    const child = spawn(process.execPath, [fileURLToPath(import.meta.url)], {
+      env: { ...process.env, OUTRIDER_SANDBOX_VICTIM: JSON.stringify(place), NODE_OPTIONS: "" },
+      stdio: "ignore",
+    });
+    const started = join(place.project, "started");
+    for (let tries = 0; !existsSync(started) && tries < 1000; tries++) await pause(10);
+    assert.equal(existsSync(started), true);
+    child.kill("SIGKILL");
+    await untilGone("987654.25");
+    assert.deepEqual(names(), [...before, "started"].sort());
+    assert.equal(readFileSync("/proc/self/mountinfo", "utf8").includes(place.base), false);
+  });
+
+  describe("the network", () => {
+    const hello = (): Promise<{ port: number; close(): void }> =>
+      new Promise((resolve) => {
+        const server = createServer((socket) => {
+          socket.on("error", () => {});
+          socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nREACHED"));
+        });
+        server.listen(0, "127.0.0.1", () => {
+          const address = server.address();
+          resolve({ port: typeof address === "object" && address ? address.port : 0, close: () => server.close() });
+        });
+      });
+    /** Speaks to the proxy as programs do that know one, or to the target itself. */
+    const ask = (port: number, text: string): string =>
+      `"${process.execPath}" -e 'require("node:net").connect(${port}, "127.0.0.1", function () { this.write(${JSON.stringify(text)}) }).on("data", (d) => process.stdout.write(d)).on("error", (e) => console.log(e.code))'`;
+
+    it("is there whole when it is allowed", async () => {
+      const site = await hello();
+      const box = await open({ network: { allowed: true } });
+      const { output } = await runIn(box, ask(site.port, "GET / HTTP/1.1\r\n\r\n"));
+      site.close();
+      assert.match(output, /REACHED/);
+    });
+
+    it("leads to listed domains only, and there is no other way out", async (test) => {
+      if (!existsSync("/usr/bin/socat")) return test.skip("there is no socat on this machine");
+      const site = await hello();
+      const box = await open({ network: { domains: [`localhost:${site.port}`] } });
+      const through = (host: string): string =>
+        ask(3128, `GET http://${host}:${site.port}/ HTTP/1.1\r\nHost: ${host}:${site.port}\r\nConnection: close\r\n\r\n`);
+      const listed = await runIn(box, through("localhost"));
+      const other = await runIn(box, through("example.org"));
+      const direct = await runIn(box, `${ask(site.port, "GET / HTTP/1.1\r\n\r\n")}; echo $HTTPS_PROXY`);
+      site.close();
+      assert.match(listed.output, /REACHED/);
+      assert.match(other.output, /403 Forbidden[\s\S]*does not allow example\.org/);
+      assert.equal(direct.output, "ECONNREFUSED\nhttp://127.0.0.1:3128\n");
+    });
+
+    it("refuses a list it does not understand", async () => {
+      await assert.rejects(open({ network: { domains: ["https://example.com/"] } }), { code: "config" });
+    });
+  });
+
+  describe("where it cannot work", () => {
+    const asRoot = { skip: process.getuid?.() === 0 ? false : "only root can own a project of somebody else" };
+    it("refuses when it is required, and warns once when it is not", asRoot, async () => {
+      chownSync(place.project, 12_345, 12_345);
+      await assert.rejects(open({ mode: "require" }), { code: "config", message: /belongs to another user/ });
+      const warnings: string[] = [];
+      const env = { PATH: path, HOME: place.home };
+      const local = createLocalWorkspace({ root: place.project, env, overflowDirectory: place.overflow });
+      const box = await createSandboxedWorkspace({
+        sandbox: { mode: "auto" },
+        local,
+        home: place.home,
+        env,
+        overflowDirectory: place.overflow,
+        isPublicAddress: () => true,
+        onWarning: (message) => warnings.push(message),
+      });
+      opened.push(box);
+      const ran = [await runIn(box, "cat ~/.bashrc"), await runIn(box, "echo two")];
+      assert.deepEqual(
+        { outputs: ran.map(({ output }) => output), warnings: warnings.length },
+        { outputs: ["# mine\n", "two\n"], warnings: 1 },
+      );
+    });
+  });
+
+  describe("for everyday work", () => {
+    it("lets commands write in the project and keeps it", async () => {
+      await sh("mkdir -p src && echo hello > src/new.txt");
+      assert.equal(readFileSync(join(place.project, "src/new.txt"), "utf8"), "hello\n");
+    });
+
+    it("lets git commit, under the user's name and without the rest of their configuration", async () => {
+      const { output } = await sh(
+        "git add a.txt && git commit -qm first && git log --format='%an <%ae> %s'; git config github.token",
+      );
+      assert.equal(output, "Ada <ada@example.com> first\n");
+    });
+
+    it("lets git commit in a linked worktree, with the repository's configuration protected", async () => {
+      const git = (...args: string[]): Buffer =>
+        execFileSync("git", ["-C", place.project, ...args], { env: { PATH: path, HOME: place.home } });
+      git("add", "a.txt");
+      git("commit", "-qm", "first");
+      const tree = join(place.base, "tree");
+      git("worktree", "add", "-q", tree);
+      const box = await open({}, realpathSync(tree));
+      const { output } = await runIn(
+        box,
+        `echo two > a.txt && git commit -qam second && git log --format=%s; echo x >> ${place.project}/.git/config && echo ESCAPED; echo x > ${place.project}/a.txt && echo ESCAPED`,
+      );
+      assert.match(output, /^second\nfirst\n/);
+      assert.doesNotMatch(output, /ESCAPED/);
+    });
+
+    it("does not take the word of a .git file for which repository it belongs to", async () => {
+      rmSync(join(place.project, ".git"), { recursive: true });
+      writeFileSync(join(place.project, ".git"), `gitdir: ${place.outside}\n`);
+      const { output } = await sh(`echo x > ${place.outside}/file.txt && echo ESCAPED`);
+      assert.doesNotMatch(output, /ESCAPED/);
+    });
+
+    it("gives commands a /tmp that lasts for the session and that files can be read from", async () => {
+      await sh("echo kept > /tmp/note");
+      const { output } = await sh("cat /tmp/note; echo $TMPDIR");
+      assert.deepEqual(
+        [output, Buffer.from(await workspace.readFile("/tmp/note")).toString(), existsSync("/tmp/note")],
+        ["kept\n/tmp\n", "kept\n", false],
+      );
+    });
+
+    it("passes exit codes, input and both output streams on", async () => {
+      const streams = { stdout: "", stderr: "" };
+      const result = await workspace.run({
+        file: "bash",
+        args: ["-c", "cat; echo error >&2; exit 42"],
+        input: "given\n",
+        timeoutMs: 20_000,
+        signal: new AbortController().signal,
+        onOutput: ({ stream, bytes }) => {
+          streams[stream] += Buffer.from(bytes).toString();
+        },
+      });
+      assert.deepEqual({ result, ...streams }, { result: { end: "exit", exitCode: 42 }, stdout: "given\n", stderr: "error\n" });
+    });
+
+    it("gives a command time to clean up when it is interrupted", async () => {
+      const stop = new AbortController();
+      const { result } = await sh("trap 'echo cleaned > cleaned; exit' TERM; echo ready; sleep 20 & wait", {
+        signal: stop.signal,
+        onOutput: () => stop.abort(),
+      });
+      assert.deepEqual(
+        { result, cleaned: existsSync(join(place.project, "cleaned")) },
+        { result: { end: "aborted" }, cleaned: true },
+      );
+    });
+
+    it("runs in the project where the wanted directory is hidden", async () => {
+      const { output } = await sh("pwd", { cwd: join(place.home, ".ssh") });
+      assert.equal(output, `${place.project}\n`);
+    });
+
+    it("does not box a program the user has named", async () => {
+      const { output } = await sh("cat ~/.ssh/id_ed25519", { unboxed: true });
+      assert.equal(output, "SECRET-KEY\n");
+    });
+
+    it("does not run a command whose box cannot be made", async () => {
+      const box = await open({ allowWrite: [place.outside] });
+      await runIn(box, "true");
+      rmSync(join(place.overflow, "sandbox/tmp"), { recursive: true });
+      await assert.rejects(runIn(box, "touch ran"), {
+        code: "config",
+        message: /could not be set up, so the command was not run/,
+      });
+      assert.equal(existsSync(join(place.project, "ran")), false);
+    });
+  });
+});
+
+/** No process sleeps for this long any more. */
+async function untilGone(duration: string): Promise<void> {
+  const sleepers = (): string[] =>
+    readdirSync("/proc").filter((name) => {
+      try {
+        return readFileSync(`/proc/${name}/cmdline`, "latin1") === `sleep\0${duration}\0`;
+      } catch {
+        return false;
+      }
+    });
+  for (let tries = 0; sleepers().length > 0 && tries < 500; tries++) await pause(10);
+  assert.deepEqual(sleepers(), []);
+}

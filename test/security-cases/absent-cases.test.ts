@@ -1,0 +1,7 @@
+import { absentCases } from "./absent-cases.ts";
+import { runCases } from "./case-table.ts";
+import { contextCases } from "./context-cases.ts";
+
+runCases("transport", absentCases);
+runCases("mcp", absentCases);
+runCases("plugins-skills", { ...absentCases, ...contextCases });

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { absenceReasons, absentCases } from "./absent-cases.ts";
+import { allCases } from "./case-table.ts";
+import { checkpointCases } from "./checkpoint-cases.ts";
+import { contextCases } from "./context-cases.ts";
+import { displayCases } from "./display-cases.ts";
+import { hookCases } from "./hook-cases.ts";
+import { permissionCases } from "./permission-cases.ts";
+import { resourceCases } from "./resource-cases.ts";
+import { sandboxCases } from "./sandbox-cases.ts";
+import { injectionCases, secretCases } from "./secret-cases.ts";
+import { sessionCases } from "./session-cases.ts";
+import { trustCases } from "./trust-cases.ts";
+import { webFetchCases } from "./web-fetch-cases.ts";
+
+const tables = [
+  ...[permissionCases, webFetchCases, secretCases, injectionCases, displayCases, resourceCases, hookCases, trustCases],
+  ...[sandboxCases, sessionCases, checkpointCases, contextCases, absentCases],
+];
+
+describe("the shared file of security cases", () => {
+  it("is run whole: every case has one test, and no test has lost its case", (test) => {
+    const tested = tables.flatMap((table) => Object.keys(table));
+    const ids = allCases.map(({ id }) => id);
+    assert.deepEqual(
+      {
+        cases: ids.length,
+        twice: tested.filter((id, index) => tested.indexOf(id) !== index),
+        untested: ids.filter((id) => !tested.includes(id)),
+        unknown: tested.filter((id) => !ids.includes(id)),
+      },
+      { cases: 270, twice: [], untested: [], unknown: [] },
+    );
+    const absent = Object.keys(absenceReasons).length;
+    test.diagnostic(`${ids.length} cases: ${ids.length - absent} attacked, ${absent} proved to have nothing to attack yet`);
+  });
+
+  it("has a written reason for every case that has nothing to attack yet", () => {
+    for (const [id, reason] of Object.entries(absenceReasons)) assert.ok(reason.length > 20, id);
+  });
+});

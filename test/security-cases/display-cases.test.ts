@@ -1,0 +1,4 @@
+import { runCases } from "./case-table.ts";
+import { displayCases } from "./display-cases.ts";
+
+runCases("display", displayCases);

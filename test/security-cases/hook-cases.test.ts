@@ -1,0 +1,4 @@
+import { runCases } from "./case-table.ts";
+import { hookCases } from "./hook-cases.ts";
+
+runCases("hooks", hookCases);

@@ -1,0 +1,4 @@
+import { runCases } from "./case-table.ts";
+import { sessionCases } from "./session-cases.ts";
+
+runCases("session-store", sessionCases);

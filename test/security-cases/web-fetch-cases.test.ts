@@ -1,0 +1,4 @@
+import { runCases } from "./case-table.ts";
+import { webFetchCases } from "./web-fetch-cases.ts";
+
+runCases("web-fetch", webFetchCases);

@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { crowdHome } from "./crowds.ts";
+import { damageLogs, readLog } from "./damage.ts";
+import { breakDisks } from "./faults.ts";
+import { killRuns } from "./kills.ts";
+import type { Tally } from "./report.ts";
+import { closeScene, openScene, type Programs, runResume } from "./runs.ts";
+import { startPlanner } from "./scripted-agent.ts";
+import { doubleWriters } from "./writers.ts";
+
+const sizes = {
+  long: {
+    corruptions: 100_000,
+    logSteps: 6,
+    steps: 30,
+    points: 2000,
+    moments: 1000,
+    faults: 500,
+    runs: 64,
+    rounds: 10,
+    attempts: 1000,
+  },
+  short: { corruptions: 3000, logSteps: 2, steps: 8, points: 60, moments: 40, faults: 30, runs: 8, rounds: 1, attempts: 50 },
+};
+const parts = ["damage", "kills", "faults", "crowds", "writers"] as const;
+
+/** Runs the parts that were asked for, all of them when none was; answers the exit code. */
+export async function torture(argv: readonly string[], programs: Programs & { writer: string }): Promise<number> {
+  const options = {
+    short: { type: "boolean", default: false },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+  } as const;
+  const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options });
+  const unknown = positionals.filter((name) => !parts.some((part) => part === name));
+  if (unknown.length > 0) {
+    process.stderr.write(`There is no part ${unknown.join(", ")}. The parts are: ${parts.join(", ")}\n`);
+    return 64;
+  }
+  const size = sizes[values.short ? "short" : "long"];
+  const seed = Number(values.seed);
+  const wants = (part: (typeof parts)[number]): boolean => positionals.length === 0 || positionals.includes(part);
+  process.stdout.write(`Node ${process.version}, ${values.short ? "short" : "long"} form, seed ${seed}\n`);
+  const server = await startPlanner();
+  let violations = 0;
+  const tell = (tallies: readonly Tally[]): void => {
+    for (const tally of tallies) {
+      process.stdout.write(`${tally.violations.length === 0 ? "ok  " : "FAIL"} ${tally.text}\n`);
+      violations += tally.violations.length;
+    }
+  };
+  try {
+    if (wants("damage"))
+      tell(await damageLogs({ log: await makeLog(programs, server.url, size.logSteps), corruptions: size.corruptions, seed }));
+    if (wants("kills"))
+      tell(await killRuns({ programs, server, steps: size.steps, points: size.points, moments: size.moments, seed }));
+    if (wants("faults")) tell([await breakDisks({ programs, server, steps: size.steps, points: size.faults })]);
+    if (wants("crowds")) tell([await crowdHome({ programs, server, runs: size.runs, rounds: size.rounds })]);
+    if (wants("writers")) tell([await doubleWriters({ program: programs.writer, attempts: size.attempts })]);
+  } finally {
+    await server.close();
+  }
+  return violations === 0 ? 0 : 1;
+}
+
+async function makeLog(programs: Programs, url: string, steps: number): Promise<Buffer> {
+  const scene = openScene({ url, steps });
+  try {
+    const ended = await runResume(programs, scene);
+    if (ended.code !== 0) throw new Error(`The session to be damaged did not come to its end: ${ended.stdout}${ended.stderr}`);
+    return readLog(join(scene.home, "sessions", `${scene.sessionId}.jsonl`));
+  } finally {
+    closeScene(scene);
+  }
+}
