@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { prepareContestants } from "./contestants.mjs";
 import { measureInstalledSize } from "./installed-size.mjs";
+import { journalRows, measureJournal } from "./journal.mjs";
 import { startModel } from "./model-process.mjs";
 import { formatTable } from "./report.mjs";
 import { playScene, scenes } from "./scenes.mjs";
@@ -27,7 +28,7 @@ const { values: flags, positionals: wanted } = parseArgs({
 await main();
 
 async function main() {
-  const known = [...scenes.flatMap((scene) => Object.keys(scene.rows)), "size"];
+  const known = [...scenes.flatMap((scene) => Object.keys(scene.rows)), ...journalRows, "size"];
   const unknown = wanted.filter((name) => !known.includes(name));
   if (!(flags.wire in wires)) return refuse(`There is no wire ${flags.wire}. The wires are: ${Object.keys(wires).join(", ")}`);
   if (unknown.length > 0) return refuse(`There is no row ${unknown.join(", ")}. The rows are: ${known.join(", ")}`);
@@ -59,6 +60,7 @@ async function measureAll(node) {
     contestants?.remove();
     model.stop();
   }
+  rows.push(...measureJournal({ node, quick: flags.quick, isWanted }));
   if (isWanted("size")) rows.push(measureInstalledSize());
   return rows;
 }

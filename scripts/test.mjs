@@ -36,7 +36,11 @@ await build({
   outExtension: { ".js": ".mjs" },
   bundle: true,
   packages: "external",
-  alias: { "@outrider/runtime": join(root, "packages/runtime/src/exports/index.ts") },
+  alias: {
+    "@outrider/runtime/admin": join(root, "packages/runtime/src/exports/admin.ts"),
+    "@outrider/runtime/host": join(root, "packages/runtime/src/exports/host.ts"),
+    "@outrider/runtime": join(root, "packages/runtime/src/exports/index.ts"),
+  },
   conditions: ["outrider-source"],
   format: "esm",
   platform: "node",

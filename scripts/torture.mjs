@@ -1,4 +1,4 @@
-// What must hold when processes are killed, disks fail and logs are damaged: npm run torture -- [PART…] [--short] [--seed N].
+// What must hold when processes are killed, disks fail and logs are damaged: npm run torture -- [PART…] [--short] [--share 0.1] [--seed N].
 // Parts: damage, kills, faults, crowds, writers. Works on the built command (`npm run build` first); builds only when there is nothing.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
@@ -22,7 +22,11 @@ try {
     outExtension: { ".js": ".mjs" },
     bundle: true,
     packages: "external",
-    alias: { "@outrider/runtime": join(root, "packages/runtime/src/exports/index.ts") },
+    alias: {
+      "@outrider/runtime/admin": join(root, "packages/runtime/src/exports/admin.ts"),
+      "@outrider/runtime/host": join(root, "packages/runtime/src/exports/host.ts"),
+      "@outrider/runtime": join(root, "packages/runtime/src/exports/index.ts"),
+    },
     conditions: ["outrider-source"],
     format: "esm",
     platform: "node",

@@ -16,6 +16,7 @@ import {
 import { dirname, join } from "node:path";
 import { describeTree, replaceFile } from "../packages/runtime/src/checkpoints/checkpoint-bench.ts";
 import { type Checkpoints, createCheckpoints } from "../packages/runtime/src/checkpoints/checkpoints.ts";
+import { createRandom } from "./report.ts";
 
 export type CheckpointScript = {
   readonly seed: number;
@@ -50,12 +51,12 @@ export function git(cwd: string, ...args: string[]): void {
 }
 
 class Play {
+  readonly below: (limit: number) => number;
   readonly #script: CheckpointScript;
   readonly #project: string;
   readonly #directory: string;
   readonly #touches = new Map<string, Touch[]>();
   #checkpoints: Checkpoints;
-  #random: () => number;
   #sequence = 0;
   #texts = 0;
   #committed = false;
@@ -64,7 +65,7 @@ class Play {
     this.#script = script;
     this.#project = join(script.place, "project");
     this.#directory = join(script.place, "home", "checkpoints");
-    this.#random = randomNumbers(script.seed);
+    this.below = createRandom(script.seed);
     this.#checkpoints = this.#open();
   }
 
@@ -73,10 +74,6 @@ class Play {
     for (const name of paths.slice(0, 5)) this.#userWrites(name);
     this.#userWrites("untouched/by-the-agent.txt");
     if (this.below(3) === 0) this.#commit();
-  }
-
-  below(limit: number): number {
-    return Math.floor(this.#random() * limit);
   }
 
   async step(): Promise<void> {
@@ -314,15 +311,4 @@ function contentOf(entry: string | undefined): string | undefined {
 
 function filesOf(tree: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(tree).filter(([, entry]) => entry !== "folder"));
-}
-
-/** The same numbers for the same seed. */
-function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }

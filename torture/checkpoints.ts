@@ -1,4 +1,3 @@
-import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,43 +5,38 @@ import { join } from "node:path";
 import { describeTree, replaceFile } from "../packages/runtime/src/checkpoints/checkpoint-bench.ts";
 import { createCheckpoints } from "../packages/runtime/src/checkpoints/checkpoints.ts";
 import { type CheckpointScript, git, playScript } from "./checkpoint-script.ts";
+import { Tally } from "./report.ts";
 
 /**
  * Random sessions of an agent and a user who work on the same files of a git repository, with restores at random.
  * After each restore: no byte of the user's is gone, git's folder is as it was, no temporary file is left.
+ * Then restores are killed before one of their changes, and completed or undone.
  */
-export async function run({
-  short,
-  seed = 1,
-}: {
-  short: boolean;
-  seed?: number;
-}): Promise<{ name: string; counts: Record<string, number> }> {
+export async function tortureCheckpoints(options: { scripts: number; kills: number; seed: number }): Promise<Tally[]> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "outrider-torture-checkpoints-")));
-  const counts: Record<string, number> = {};
-  const count = (what: string, by = 1): void => {
-    counts[what] = (counts[what] ?? 0) + by;
-  };
   try {
-    const template = join(folder, "template");
-    makeRepository(template);
-    const scripts = short ? 150 : 5000;
-    for (let index = 0; index < scripts; index++) {
-      const place = join(folder, "script");
-      const script: CheckpointScript = { seed: seed * 1_000_003 + index, place, template, count };
-      try {
-        await playScript(script);
-      } catch (error) {
-        throw new Error(`Checkpoint script with seed ${script.seed} failed`, { cause: error });
-      }
-      count("scripts");
-      rmSync(place, { recursive: true, force: true });
-    }
-    await killRestores({ folder, kills: short ? 12 : 500, seed, count });
-    return { name: "checkpoints", counts };
+    return [await playScripts(folder, options), await killRestores(folder, options)];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function playScripts(folder: string, { scripts, seed }: { scripts: number; seed: number }): Promise<Tally> {
+  const tally = new Tally("checkpoints beside a user");
+  const template = join(folder, "template");
+  makeRepository(template);
+  for (let index = 0; index < scripts; index++) {
+    const place = join(folder, "script");
+    const script: CheckpointScript = { seed: seed * 1_000_003 + index, place, template, count: (what) => tally.count(what) };
+    try {
+      await playScript(script);
+    } catch (error) {
+      tally.violate(`script of seed ${script.seed}: ${error instanceof Error ? error.message : error}`);
+    }
+    tally.count("scripts");
+    rmSync(place, { recursive: true, force: true });
+  }
+  return tally;
 }
 
 /** Without hooks and samples, so that all of git's folder can be compared again and again. */
@@ -54,10 +48,9 @@ function makeRepository(path: string): void {
   git(path, "config", "gc.auto", "0");
 }
 
-type Kills = { folder: string; kills: number; seed: number; count: (what: string, by?: number) => void };
-
-/** Ends a process that restores before one of its changes, then recovers: the files must be as if it had never been killed, or had never run. */
-async function killRestores({ folder, kills, seed, count }: Kills): Promise<void> {
+/** The files must be as if the restore had never been killed, or had never run. */
+async function killRestores(folder: string, { kills, seed }: { kills: number; seed: number }): Promise<Tally> {
+  const tally = new Tally("restores killed and run again");
   const place = join(folder, "killed");
   const child = await buildChild(folder);
   const tree = (): string => JSON.stringify(describeTree(join(place, "project")));
@@ -65,31 +58,33 @@ async function killRestores({ folder, kills, seed, count }: Kills): Promise<void
   const before = tree();
   const changes = Number(restoreInChild({ child, place, killAt: 0 }).stdout);
   const expected = tree();
-  assert.ok(changes > 10 && before !== expected, "the restore that is killed does something");
+  if (changes <= 10 || before === expected) tally.violate("the restore that is killed does nothing");
 
   for (let index = 0; index < kills; index++) {
     // Each point twice in a row: once to be undone, once to be completed.
     const killAt = 1 + ((seed + Math.floor(index / 2) * 37) % changes);
+    const expect = (found: string, wanted: string, when: string): void => {
+      if (found !== wanted) tally.violate(`killed at ${killAt} of ${changes}, ${when}: ${found}`);
+    };
     rmSync(place, { recursive: true });
     await prepareRestore(place);
-    assert.equal(tree(), before);
     const { signal, stderr } = restoreInChild({ child, place, killAt });
-    assert.equal(signal, "SIGKILL", stderr);
-    count("restores killed");
+    if (signal !== "SIGKILL") tally.violate(`not killed at ${killAt}: ${stderr}`);
+    tally.count("kills");
     const half = tree();
-    if (half !== before && half !== expected) count("restores killed between two files");
+    if (half !== before && half !== expected) tally.count("between two files");
 
     const checkpoints = createCheckpoints({ directory: join(place, "checkpoints"), sessionId: "s1", sync: false });
     if (index % 2 === 0) {
       const recovery = await checkpoints.recover("undo");
-      if (recovery) count("killed restores undone");
-      assert.equal(tree(), recovery ? before : half, `kill at ${killAt}, undone`);
+      if (recovery) tally.count("undone");
+      expect(tree(), recovery ? before : half, "undone");
     }
     const again = await checkpoints.rollbackThrough("t1");
-    assert.notEqual(again.type, "refused", `kill at ${killAt}`);
-    if (again.recovered) count("killed restores completed");
-    assert.equal(tree(), expected, `kill at ${killAt}, restored again`);
+    if (again.recovered) tally.count("completed");
+    expect(tree(), expected, `restored again (${again.type})`);
   }
+  return tally;
 }
 
 /** A turn that changed, created and emptied files in several folders. */

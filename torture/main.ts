@@ -29,6 +29,8 @@ const parts = ["damage", "kills", "faults", "crowds", "writers"] as const;
 export async function torture(argv: readonly string[], programs: Programs & { writer: string }): Promise<number> {
   const options = {
     short: { type: "boolean", default: false },
+    /** A part of the counts, for a look at the long form. */
+    share: { type: "string", default: "1" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
   } as const;
   const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options });
@@ -37,7 +39,7 @@ export async function torture(argv: readonly string[], programs: Programs & { wr
     process.stderr.write(`There is no part ${unknown.join(", ")}. The parts are: ${parts.join(", ")}\n`);
     return 64;
   }
-  const size = sizes[values.short ? "short" : "long"];
+  const size = take(sizes[values.short ? "short" : "long"], Number(values.share));
   const seed = Number(values.seed);
   const wants = (part: (typeof parts)[number]): boolean => positionals.length === 0 || positionals.includes(part);
   process.stdout.write(`Node ${process.version}, ${values.short ? "short" : "long"} form, seed ${seed}\n`);
@@ -61,6 +63,20 @@ export async function torture(argv: readonly string[], programs: Programs & { wr
     await server.close();
   }
   return violations === 0 ? 0 : 1;
+}
+
+function take(size: typeof sizes.long, share: number): typeof sizes.long {
+  const part = (count: number): number => Math.max(1, Math.round(count * share));
+  const { points, moments, faults, rounds, attempts, corruptions } = size;
+  return {
+    ...size,
+    points: part(points),
+    moments: part(moments),
+    faults: part(faults),
+    rounds: part(rounds),
+    attempts: part(attempts),
+    corruptions: part(corruptions),
+  };
 }
 
 async function makeLog(programs: Programs, url: string, steps: number): Promise<Buffer> {

@@ -6,7 +6,8 @@ import type { AgentEvent } from "../packages/runtime/src/protocol/events.ts";
 const [folder = "", name = ""] = process.argv.slice(2);
 const store = createFileStore(folder, { sync: "never" });
 
-process.on("message", (sessionId: string) => {
+process.on("message", ({ sessionId, startAt }: { sessionId: string; startAt: number }) => {
+  while (Date.now() < startAt); // both at the same moment
   void attempt(sessionId).then((result) => process.send?.(result));
 });
 

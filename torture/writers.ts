@@ -18,7 +18,8 @@ export async function doubleWriters(options: { program: string; attempts: number
       const id = `s${attempt}`;
       if (attempt % 2 === 1)
         writeFileSync(join(folder, `${id}.jsonl.lock`), JSON.stringify({ ...describeSelf("dead"), pid: 2 ** 22 + 1 }));
-      const results = await Promise.all(writers.map((writer) => ask(writer, id)));
+      const startAt = Date.now() + 3;
+      const results = await Promise.all(writers.map((writer) => ask(writer, { sessionId: id, startAt })));
       const wrote = results.filter((result) => result === "wrote").length;
       const refused = results.filter((result) => result === "session-locked").length;
       if (wrote === 0 || wrote + refused !== 2) tally.violate(`${id}: ${results.join(", ")}`);
@@ -39,8 +40,8 @@ export async function doubleWriters(options: { program: string; attempts: number
   return tally;
 }
 
-async function ask(writer: ChildProcess, id: string): Promise<unknown> {
+async function ask(writer: ChildProcess, attempt: { sessionId: string; startAt: number }): Promise<unknown> {
   const answer = once(writer, "message");
-  writer.send(id);
+  writer.send(attempt);
   return (await answer)[0];
 }

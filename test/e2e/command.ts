@@ -27,6 +27,9 @@ export function tempFolder(name = "e2e"): string {
   return folder;
 }
 
+/** Nobody's settings: those of whoever runs the tests must not change them. */
+export const emptyHome: string = tempFolder("home");
+
 export function start(args: readonly string[], options: RunOptions = {}): Started {
   const startedAt = Date.now();
   const stdin = openStdin(options.stdin);
@@ -102,6 +105,6 @@ export function processesWith(marker: string): number[] {
 }
 
 function cleanEnv(extra: Record<string, string> = {}): Record<string, string> {
-  const kept = Object.entries(process.env).filter(([name]) => /^(PATH|HOME|TMPDIR|LANG|LC_.*)$/.test(name));
-  return { ...Object.fromEntries(kept.map(([name, value]) => [name, value ?? ""])), ...extra };
+  const kept = Object.entries(process.env).filter(([name]) => /^(PATH|TMPDIR|LANG|LC_.*)$/.test(name));
+  return { HOME: emptyHome, ...Object.fromEntries(kept.map(([name, value]) => [name, value ?? ""])), ...extra };
 }

@@ -257,7 +257,8 @@ describe("--json-schema", () => {
   it("is answered in every permission mode", async () => {
     const { env } = await model(() => call({ n: 3 }), home);
     for (const mode of ["plan", "default", "bypassPermissions"]) {
-      assert.equal((await run(["-p", "x", "--json-schema", text, "--permission-mode", mode], { env })).code, 0, mode);
+      const rights = ["--permission-mode", mode, "--allow-dangerously-skip-permissions"];
+      assert.equal((await run(["-p", "x", "--json-schema", text, ...rights], { env })).code, 0, mode);
     }
   });
 

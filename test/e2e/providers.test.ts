@@ -388,8 +388,8 @@ describe("who is asked", () => {
         settings,
         /^outrider: Mistral needs a key: set MISTRAL_API_KEY\n.*\nmistral\/ was read as the provider/,
       ],
-      [[], { currentProvider: "wrok", ...settings }, /settings\.json: currentProvider names "wrok".* did you mean work\?\n$/],
-      [[], { providers: { work: { type: "opnai" } } }, /settings\.json: providers\.work\.type: .*did you mean openai\?\n$/],
+      [[], { currentProvider: "wrok", ...settings }, /settings\.json:1: currentProvider names "wrok".* did you mean work\?\n$/],
+      [[], { providers: { work: { type: "opnai" } } }, /settings\.json:1: providers\.work\.type: .*did you mean openai\?\n$/],
       [
         [],
         '{"providers": {"work": {"apiKey": sk-1234567890}}}',

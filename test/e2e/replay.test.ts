@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { bin, lines, model, projectRoot, type Run, run, tempFolder } from "./command.ts";
 
 const prompt = "Turn one into two and check it";
-const rights = ["--permission-mode", "acceptEdits", "--allowedTools", "Bash(cat:*)", "Bash(pwd)"];
+const rights = ["--sandbox", "off", "--permission-mode", "acceptEdits", "--allowedTools", "Bash(cat:*)", "Bash(pwd)"];
 const secret = "hunter2-is-my-token";
 const key = "sk-ant-api03-abcdefghijklmnop";
 

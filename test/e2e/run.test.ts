@@ -168,9 +168,10 @@ describe("outrider -p", () => {
 
   it("sends the system prompt that was asked for", async () => {
     const { env, server } = await model([{ text: "1" }, { text: "2" }, { text: "3" }], home);
-    await run(["-p", "go", "--system-prompt", "You are terse."], { env });
-    await run(["-p", "go", "--system-prompt=You are terse.", "--append-system-prompt", "Speak French."], { env });
-    await run(["-p", "go", "--append-system-prompt", "Speak French."], { env });
+    const place = { env, cwd: project };
+    await run(["-p", "go", "--system-prompt", "You are terse."], place);
+    await run(["-p", "go", "--system-prompt=You are terse.", "--append-system-prompt", "Speak French."], place);
+    await run(["-p", "go", "--append-system-prompt", "Speak French."], place);
     const [replaced, both, added] = server.requests.map((request) => JSON.stringify((request.body as Body).system));
     assert.match(replaced ?? "", /"You are terse\."/);
     assert.match(both ?? "", /You are terse\.\\n\\nSpeak French\./);

@@ -3,5 +3,4 @@ import { runCases } from "./case-table.ts";
 import { contextCases } from "./context-cases.ts";
 
 runCases("transport", absentCases);
-runCases("mcp", absentCases);
 runCases("plugins-skills", { ...absentCases, ...contextCases });

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { startModelServer } from "../../packages/runtime/src/testing/model-server.ts";
@@ -23,24 +21,6 @@ function noFolder(...folders: string[]): void {
 const noListener: CaseTest = async (_one, test) => {
   noFolder("transports/ws", "transports/http", "transports/acp");
   assert.deepEqual(await listening(test), []);
-};
-
-/** Servers named by a project are neither started nor connected to. */
-const noMcp: CaseTest = async (_one, test) => {
-  noFolder("tools/mcp");
-  let reached = 0;
-  const server = createServer((_request, response) => response.end());
-  server.on("connection", () => reached++);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  test.after(() => server.close());
-  const { port } = server.address() as AddressInfo; // it listens on a port
-  const mcpServers = {
-    stdio: { command: "touch", args: ["pwned"], env: { KEY: "$" + "{ANTHROPIC_API_KEY}" } },
-    http: { type: "http", url: `http://127.0.0.1:${port}/mcp`, headers: { Authorization: "Bearer secret-1234567" } },
-  };
-  const ran = await runScripted(test, { files: { ".mcp.json": { mcpServers } } });
-  const [first] = ran.requests as { tools: { name: string }[] }[];
-  assert.deepEqual([ran.has("pwned"), reached, first?.tools.filter(({ name }) => name.startsWith("mcp"))], [false, 0, []]);
 };
 
 /** There is nothing that installs, and what lies around as a plugin is not loaded. */
@@ -65,7 +45,9 @@ const noPlugins: CaseTest = async (_one, test) => {
 
 /** No tool starts another agent, and nothing makes worktrees. */
 const noTasks: CaseTest = async (_one, test) => {
-  noFolder("tasks");
+  const files = existsSync(source("tasks")) ? readdirSync(source("tasks")) : [];
+  const made = files.filter((name) => /worktree|manager|run-/.test(name));
+  assert.deepEqual(made, [], "subagents or worktrees are there now: these cases need real tests");
   const ran = await runScripted(test);
   const [first] = ran.requests as { tools: { name: string }[] }[];
   assert.deepEqual(
@@ -75,7 +57,6 @@ const noTasks: CaseTest = async (_one, test) => {
 };
 
 const noServer = "no transport listens yet (WebSocket, HTTP): there is nothing to connect to";
-const noServers = "no MCP client yet: servers are never started or asked";
 const noInstaller = "no plugins yet: nothing is installed, unpacked or loaded";
 
 const absences: Readonly<Record<string, Absence>> = {
@@ -83,7 +64,6 @@ const absences: Readonly<Record<string, Absence>> = {
     reason: noServer,
     proof: noListener,
   }),
-  ...each(["MC004", "MC005", "MC006", "MC007", "MC008", "MC010", "MC013", "MC014", "MC015"], { reason: noServers, proof: noMcp }),
   ...each(["PL001", "PL005", "PL006", "PL007", "PL008"], { reason: noInstaller, proof: noPlugins }),
   CK011: { reason: "no worktrees yet: a session never makes or removes a branch", proof: noTasks },
   RS015: { reason: "no subagents yet: a budget has no children to forget", proof: noTasks },

@@ -6,6 +6,7 @@ import { checkpointCases } from "./checkpoint-cases.ts";
 import { contextCases } from "./context-cases.ts";
 import { displayCases } from "./display-cases.ts";
 import { hookCases } from "./hook-cases.ts";
+import { mcpCases } from "./mcp-cases.ts";
 import { permissionCases } from "./permission-cases.ts";
 import { resourceCases } from "./resource-cases.ts";
 import { sandboxCases } from "./sandbox-cases.ts";
@@ -16,7 +17,7 @@ import { webFetchCases } from "./web-fetch-cases.ts";
 
 const tables = [
   ...[permissionCases, webFetchCases, secretCases, injectionCases, displayCases, resourceCases, hookCases, trustCases],
-  ...[sandboxCases, sessionCases, checkpointCases, contextCases, absentCases],
+  ...[sandboxCases, sessionCases, checkpointCases, contextCases, mcpCases, absentCases],
 ];
 
 describe("the shared file of security cases", () => {

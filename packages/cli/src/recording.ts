@@ -11,11 +11,11 @@ import {
   parseCassette,
   type Provider,
   RuntimeError,
-  scrubEnvironment,
   toCassette,
-  toRecording,
   withRecorder,
 } from "@outrider/runtime";
+import { scrubEnvironment } from "@outrider/runtime/host";
+import { toRecording } from "@outrider/runtime/admin";
 
 export type Replay = Provider & { readonly remaining: number };
 

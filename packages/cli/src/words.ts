@@ -1,4 +1,5 @@
-import { nearest, RuntimeError } from "@outrider/runtime";
+import { RuntimeError } from "@outrider/runtime";
+import { nearest } from "@outrider/runtime/host";
 
 /** The flags of a command that are its own. */
 export type OwnFlags = { readonly switches: readonly string[]; readonly values: readonly string[] };

@@ -1,4 +1,5 @@
-import { type AgentEvent, createClaudeFormat, createIdSeries, type Outcome, type SessionOptions } from "@outrider/runtime";
+import type { AgentEvent, Outcome, SessionOptions } from "@outrider/runtime";
+import { createClaudeFormat, createIdSeries } from "@outrider/runtime/host";
 
 export type ToolLine = { readonly name: string; calls: number; failed: number; denied: number; durationMs: number };
 

@@ -1,5 +1,6 @@
 import { appendFileSync } from "node:fs";
-import type { Outcome, OutputFormat, SessionOptions } from "@outrider/runtime";
+import type { Outcome, SessionOptions } from "@outrider/runtime";
+import type { OutputFormat } from "@outrider/runtime/host";
 import { toOutputs } from "./outputs.ts";
 import type { CiPlatform } from "./platform.ts";
 import { RunReporter } from "./run-report.ts";

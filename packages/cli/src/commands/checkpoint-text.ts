@@ -1,4 +1,4 @@
-import type { CheckpointInspection, CheckpointSummary, RestorePlan, RestoreResult } from "@outrider/runtime";
+import type { CheckpointInspection, CheckpointSummary, RestorePlan, RestoreResult } from "@outrider/runtime/admin";
 
 /** One line about a checkpoint. */
 export function describeCheckpoint({ id, at, fileCount, commandCount, prompt, target, progress }: CheckpointSummary): string {

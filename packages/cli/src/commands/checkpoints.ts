@@ -1,13 +1,7 @@
 import { join } from "node:path";
-import {
-  type Checkpoints,
-  createCheckpoints,
-  expireCheckpoints,
-  nearest,
-  outriderHome,
-  RuntimeError,
-  sessionsWithCheckpoints,
-} from "@outrider/runtime";
+import { RuntimeError } from "@outrider/runtime";
+import { nearest, outriderHome } from "@outrider/runtime/host";
+import { type Checkpoints, createCheckpoints, expireCheckpoints, sessionsWithCheckpoints } from "@outrider/runtime/admin";
 import { exitCodes } from "../exit-codes.ts";
 import { print, visible } from "../visible.ts";
 import { type OwnWords, takeOwnWords } from "../words.ts";

@@ -1,19 +1,19 @@
 import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import { RuntimeError } from "@outrider/runtime";
 import {
   findProjectRoot,
-  judgeTrust,
   loadLayers,
   nearest,
   outriderHome,
   type Provenance,
   parseSettingSources,
   type ResolvedSettings,
-  RuntimeError,
   resolveLayers,
   type SettingsLayer,
-} from "@outrider/runtime";
+} from "@outrider/runtime/host";
+import { judgeTrust } from "@outrider/runtime/admin";
 import { exitCodes } from "../exit-codes.ts";
 
 const usage = `Usage:

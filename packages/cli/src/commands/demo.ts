@@ -6,10 +6,9 @@ import {
   createScriptedProvider,
   InteractiveSession,
   type ModelRequest,
-  outriderHome,
   type ScriptedReply,
-  scrubEnvironment,
 } from "@outrider/runtime";
+import { outriderHome, scrubEnvironment } from "@outrider/runtime/host";
 import { exitCodes } from "../exit-codes.ts";
 import { toolLine } from "../progress.ts";
 

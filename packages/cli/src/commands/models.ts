@@ -1,4 +1,6 @@
-import { listCatalog, loadCatalogOverride, nearest, outriderHome, providerDefinitions, RuntimeError } from "@outrider/runtime";
+import { providerDefinitions, RuntimeError } from "@outrider/runtime";
+import { loadCatalogOverride, nearest, outriderHome } from "@outrider/runtime/host";
+import { listCatalog } from "@outrider/runtime/admin";
 import { exitCodes } from "../exit-codes.ts";
 
 /** Models with their windows and prices: of one provider, or of all. `--json` for programs. */

@@ -1,5 +1,7 @@
 import { join } from "node:path";
-import { type AuditRecord, createGrants, outriderHome, readAuditLog, RuntimeError } from "@outrider/runtime";
+import { RuntimeError } from "@outrider/runtime";
+import { createGrants, outriderHome } from "@outrider/runtime/host";
+import { type AuditRecord, readAuditLog } from "@outrider/runtime/admin";
 import { exitCodes } from "../exit-codes.ts";
 import { lookAtProject } from "../project.ts";
 import { print, visible } from "../visible.ts";

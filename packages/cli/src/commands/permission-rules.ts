@@ -1,19 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import {
-  createGrants,
-  explainPermission,
-  inspectRepository,
-  isPermissionMode,
-  lintRule,
-  type Policy,
-  parseRule,
-  type Rule,
-  type RuleProblem,
-  RuntimeError,
-  resolveLayers,
-} from "@outrider/runtime";
+import { isPermissionMode, type Policy, parseRule, type Rule, RuntimeError } from "@outrider/runtime";
+import { createGrants, resolveLayers } from "@outrider/runtime/host";
+import { explainPermission, inspectRepository, lintRule, type RuleProblem } from "@outrider/runtime/admin";
 import { parseArguments } from "../args.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags.ts";

@@ -1,13 +1,7 @@
 import { readFile } from "node:fs/promises";
-import {
-  type CaseVerdict,
-  isAsExpected,
-  judgeCase,
-  nearest,
-  type PermissionCase,
-  parseCase,
-  RuntimeError,
-} from "@outrider/runtime";
+import { RuntimeError } from "@outrider/runtime";
+import { nearest } from "@outrider/runtime/host";
+import { type CaseVerdict, isAsExpected, judgeCase, type PermissionCase, parseCase } from "@outrider/runtime/admin";
 import { exitCodes } from "../exit-codes.ts";
 import { print } from "../visible.ts";
 

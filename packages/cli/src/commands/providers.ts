@@ -1,17 +1,14 @@
+import { findProvider, type ProviderDefinition, providerDefinitions, RuntimeError } from "@outrider/runtime";
 import {
-  findProvider,
   loadProvider,
   loadUserSettings,
   nearest,
   outriderHome,
   type Profile,
-  type ProviderDefinition,
   type ProviderSettingsFile,
-  providerDefinitions,
-  RuntimeError,
   saveProfile,
   suggestProfileKey,
-} from "@outrider/runtime";
+} from "@outrider/runtime/host";
 import { exitCodes } from "../exit-codes.ts";
 
 const usage = `Usage:
@@ -95,7 +92,7 @@ function keyState({ keyVariables, keyOptional }: ProviderDefinition): string {
 
 async function test(name: string | undefined): Promise<number> {
   const settings = await loadUserSettings(outriderHome(process.env));
-  const { checkNamedProvider } = await import("@outrider/runtime");
+  const { checkNamedProvider } = await import("@outrider/runtime/host");
   const { title, check } = await checkNamedProvider(name, settings, process.env);
   if (check.type === "ok") {
     process.stdout.write(`${title}: works${check.models.length > 0 ? `, ${check.models.length} models` : ""}\n`);

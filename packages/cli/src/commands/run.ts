@@ -1,37 +1,21 @@
-import { readFileSync, realpathSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { InteractiveSession, type Outcome, RuntimeError, toRuntimeError } from "@outrider/runtime";
 import {
   createClaudeFormat,
-  createFileStore,
   createIdSeries,
-  type Effort,
-  InteractiveSession,
-  isPermissionMode,
-  type JsonObject,
   LineOutput,
-  loadCatalogOverride,
-  loadFallback,
-  loadProvider,
-  loadUserSettings,
-  type Outcome,
   type OutputFormatName,
   outputFormatNames,
-  outriderHome,
-  parseRule,
-  type Provider,
-  RuntimeError,
   randomUuid,
   runPrompt,
-  type SessionOptions,
-  scrubEnvironment,
-  toRuntimeError,
-  withFallback,
-} from "@outrider/runtime";
+  secretsIn,
+} from "@outrider/runtime/host";
 import type { Arguments } from "../args.ts";
+import { detectCi } from "../ci/platform.ts";
+import type { CiRun } from "../ci/start-ci.ts";
 import { type Deadline, startDeadline } from "../deadline.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags.ts";
-import { numberBetween, positiveInteger, positiveNumber } from "../numbers.ts";
+import { type Planned, planSession } from "../plan-session.ts";
 import { readPrompt } from "../prompt.ts";
 import { StoppedEarly, watchSignals } from "../signals.ts";
 
@@ -62,7 +46,7 @@ export async function runOnce(args: Arguments): Promise<number> {
 
 /** Everything that is needed before there is a session; what is wrong is found here. */
 async function prepare(args: Arguments): Promise<Planned & { prompt: string }> {
-  const planned = await sessionOptions(args.flags);
+  const planned = await planSession(args.flags, complain);
   return { ...planned, prompt: await readPrompt({ positionals: args.positionals, warn: complain }) };
 }
 
@@ -77,13 +61,16 @@ async function runSession(
     sessionId: session.id,
     newId: createIdSeries(),
     ...(catalogOverride && { catalogOverride }),
+    ...(flags["include-hook-events"] && { includeHookEvents: true }),
   });
   const progress = await showProgress(session, flags);
+  const ci = await reportToCi(session.id, prompt, { flags, options });
   try {
     const judge = (ended: Outcome): Outcome => judgeReplay(ended, replay, flags);
-    const outcome = await runPrompt(session, prompt, { format, output, judge });
+    const outcome = await runPrompt(session, prompt, { format: ci?.watch(format) ?? format, output, judge });
     progress?.stop();
     if (!output.closed) await explain(outcome, session, flags);
+    await ci?.end(outcome, exitCodeOf(outcome));
     return outcome;
   } finally {
     progress?.stop();
@@ -118,109 +105,24 @@ export async function failEarly(thrown: unknown, formatName: string | undefined)
   return exitCodeOf(outcome);
 }
 
-type Planned = { options: SessionOptions; replay: { readonly remaining: number } | undefined };
-
-async function sessionOptions(flags: FlagValues): Promise<Planned> {
-  const env = process.env;
-  const sessionId = flags["session-id"] ?? randomUuid();
-  const home = outriderHome(env);
-  const cwd = workingDirectory(flags.cwd);
-  const mode = flags["permission-mode"];
-  for (const rule of [...(flags.allowedTools ?? []), ...(flags.disallowedTools ?? [])]) parseRule(rule);
-  const limits = limitOptions(flags);
-  const settings = await loadUserSettings(home);
-  const catalogOverride = await loadCatalogOverride(home);
-  const { provider, replay, providerOptions, fallback } = await chooseProvider(flags, { settings, home, cwd });
-  const options: SessionOptions = {
-    cwd,
-    provider,
-    sessionId,
-    env: scrubEnvironment(env),
-    overflowDirectory: join(home, "overflow", sessionId),
-    ...limits,
-    ...(providerOptions && { providerOptions }),
+/** In CI the run leaves a summary, outputs and annotations where the platform looks for them. */
+async function reportToCi(
+  sessionId: string,
+  task: string,
+  { flags, options: { catalogOverride } }: Pick<Planned, "options"> & { flags: FlagValues },
+): Promise<CiRun | undefined> {
+  const platform = flags["no-ci-report"] ? undefined : detectCi(process.env);
+  if (!platform) return undefined;
+  const { startCi } = await import("../ci/start-ci.ts");
+  return startCi(sessionId, {
+    platform,
+    task,
+    secrets: secretsIn(process.env),
+    token: randomUuid(),
+    write: (text) => process.stderr.write(text),
+    warn: complain,
     ...(catalogOverride && { catalogOverride }),
-    ...(fallback && { fallback }),
-    ...(!flags["no-session-persistence"] && { sessionStore: createFileStore(join(home, "sessions")) }),
-    ...(isPermissionMode(mode) && { permissionMode: mode }),
-    ...(flags.allowedTools && { allowedTools: flags.allowedTools }),
-    ...(flags.disallowedTools && { disallowedTools: flags.disallowedTools }),
-    ...(flags["system-prompt"] !== undefined && { systemPrompt: flags["system-prompt"] }),
-    ...(flags["append-system-prompt"] !== undefined && { appendSystemPrompt: flags["append-system-prompt"] }),
-    ...(flags["json-schema"] !== undefined && { outputSchema: readSchema(flags["json-schema"]) }),
-  };
-  return { options, replay };
-}
-
-function limitOptions(flags: FlagValues): Partial<SessionOptions> {
-  return {
-    ...(flags["max-turns"] !== undefined && { maxTurns: positiveInteger("--max-turns", flags["max-turns"]) }),
-    ...(flags["max-tokens"] !== undefined && { maxOutputTokens: positiveInteger("--max-tokens", flags["max-tokens"]) }),
-    ...(flags.thinking !== undefined && { thinkingTokens: positiveInteger("--thinking", flags.thinking) }),
-    ...(flags.temperature !== undefined && { temperature: numberBetween("--temperature", flags.temperature, [0, 2]) }),
-    ...(flags.effort !== undefined && { effort: flags.effort as Effort }), // its choices are the efforts
-    ...(flags["max-budget-usd"] !== undefined && { maxBudgetUsd: positiveNumber("--max-budget-usd", flags["max-budget-usd"]) }),
-    ...(flags["allow-unknown-price"] && { allowUnknownPrice: true }),
-  };
-}
-
-type Settings = Awaited<ReturnType<typeof loadUserSettings>>;
-type ChosenProvider = {
-  provider: Provider;
-  replay?: { readonly remaining: number };
-  providerOptions?: JsonObject;
-  fallback?: NonNullable<SessionOptions["fallback"]>;
-};
-
-async function chooseProvider(
-  flags: FlagValues,
-  facts: { settings: Settings; home: string; cwd: string },
-): Promise<ChosenProvider> {
-  if (flags.replay !== undefined && flags.record !== undefined)
-    throw new RuntimeError("usage", "--replay and --record exclude each other");
-  if (flags.replay !== undefined) {
-    const { openReplay, placesOf } = await import("../recording.ts");
-    const lenient = flags["replay-lenient"] ?? false;
-    const replay = await openReplay(flags.replay, { home: facts.home, places: placesOf(facts.cwd), lenient, warn: complain });
-    return { provider: replay, replay };
-  }
-  const choice = { ...(flags.provider && { provider: flags.provider }), ...(flags.model && { model: flags.model }) };
-  const loaded = await loadProvider(choice, facts.settings, process.env);
-  const { provider, options } = loaded;
-  const model = flags["fallback-model"];
-  const extras = {
-    ...(options && { providerOptions: options }),
-    ...(model && { fallback: await loadFallback(model, loaded, { settings: facts.settings, env: process.env }) }),
-  };
-  if (flags.record === undefined) return { provider, ...extras };
-  const { placesOf, recordTo } = await import("../recording.ts");
-  const { fallback, ...rest } = extras; // recorded as one: whoever answers is a part of the recording
-  const recorded = recordTo(flags.record, fallback ? withFallback(provider, fallback) : provider, placesOf(facts.cwd));
-  return { provider: recorded, ...rest };
-}
-
-function readSchema(text: string): JsonObject {
-  const source = text.trim().startsWith("{") ? text : readSchemaFile(text);
-  try {
-    return JSON.parse(source) as JsonObject; // what it holds is checked by the session before anything is asked
-  } catch (error) {
-    throw new RuntimeError("usage", `--json-schema is no JSON: ${error instanceof Error ? error.message : error}`);
-  }
-}
-
-function readSchemaFile(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new RuntimeError("usage", `--json-schema: ${error instanceof Error ? error.message : error}`);
-  }
-}
-
-function workingDirectory(flag: string | undefined): string {
-  const path = resolve(flag ?? ".");
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat?.isDirectory()) throw new RuntimeError("usage", `--cwd: ${path} is ${stat ? "no directory" : "not there"}`);
-  return realpathSync(path);
+  });
 }
 
 function formatOf(text: string | undefined): OutputFormatName {

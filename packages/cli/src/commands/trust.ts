@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
+import { RuntimeError } from "@outrider/runtime";
+import { outriderHome } from "@outrider/runtime/host";
 import {
   type Executor,
   forgetTrust,
   inspectProject,
   listTrust,
-  outriderHome,
   type ProjectInspection,
-  RuntimeError,
   rememberTrust,
-} from "@outrider/runtime";
+} from "@outrider/runtime/admin";
 import { exitCodes } from "../exit-codes.ts";
 import { lookAtProject, type Project } from "../project.ts";
 import { print, visible } from "../visible.ts";

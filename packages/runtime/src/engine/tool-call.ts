@@ -12,6 +12,7 @@ import { type AuditEntry, concernsOf, judgeCall, toJsonObject } from "./judge-ca
 import { checkInput } from "../tools/input.ts";
 import { limitContent } from "../tools/output-limit.ts";
 import { type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
+import type { Tasks } from "../tasks/task.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 export type ToolCallDeps = {
@@ -40,6 +41,8 @@ export type ToolCallDeps = {
   readonly interrupt?: () => void;
   /** Keeps a yes to exactly these that was meant to last. */
   readonly remember?: ((actions: readonly Action[], scope: GrantScope) => void | Promise<void>) | undefined;
+  /** Starts subagents; absent where there are none. */
+  readonly tasks?: Tasks | undefined;
   /** Gets every verdict at the moment it is told. */
   readonly audit?: ((entry: AuditEntry) => void) | undefined;
 };
@@ -105,7 +108,8 @@ async function attempt(deps: ToolCallDeps, call: ToolCallPart): Promise<Attempt>
     const notes = toNoteParts("PreToolUse", judgement.notes);
     if (judgement.type === "refused") return { ...refuse("denied", judgement.text), notes };
     const { access, call: judged } = judgement;
-    const workspace = access.kind === "edit" ? forApprovedFiles(deps.workspace, access.resources) : deps.workspace;
+    const isBound = access.kind === "look" || access.kind === "edit";
+    const workspace = isBound ? forApprovedFiles(deps.workspace, access.resources) : deps.workspace;
     // The intent is on record before anything happens, so that a crash can never hide that it may have happened.
     deps.emit({ type: "tool.started", callId: call.callId, name: call.name, input: judged.input });
     await deps.flush();
@@ -160,7 +164,7 @@ async function execute(deps: ToolCallDeps, call: ToolCallPart, tool: Tool): Prom
   let onAbort = (): void => {};
   const leftBehind = new Promise<never>((_, reject) => {
     onAbort = () => {
-      timer = setTimeout(() => reject(signal.reason), abortGraceMs);
+      timer = setTimeout(() => reject(signal.reason), tool.abortGraceMs ?? abortGraceMs);
     };
     signal.addEventListener("abort", onAbort, { once: true });
   });
@@ -168,6 +172,7 @@ async function execute(deps: ToolCallDeps, call: ToolCallPart, tool: Tool): Prom
     callId: call.callId,
     workspace: deps.workspace,
     memory: deps.memory,
+    tasks: deps.tasks,
     signal,
     progress: (text) => deps.emit({ type: "tool.progress", callId: call.callId, text }),
   });

@@ -85,6 +85,7 @@ export async function runTurn(given: TurnDeps, history: readonly Message[]): Pro
       if (deps.maxTurns !== undefined && report.modelCalls >= deps.maxTurns) {
         return end({ type: "stopped", limit: "max-turns", text: said.last });
       }
+      if (deps.budget?.exceeded()) return overBudget(); // subagents and hooks spend too
       if ((await deps.fit?.makeRoom(messages)) === "over-budget") return overBudget();
       const startedAt = deps.clock();
       report.modelCalls++;

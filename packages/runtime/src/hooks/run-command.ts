@@ -41,6 +41,7 @@ export async function runCommandHook(run: CommandRun): Promise<CommandEnd> {
   try {
     const result = await workspace.run({
       // Node's pipes are sockets, and bash takes a socket for a remote login that wants its ~/.bashrc.
+      unboxed: true, // the user's own, and trusted: it may need what commands of the model must not reach
       ...(action.args ? { file: action.command, args: action.args } : { file: "bash", args: ["--norc", "-c", action.command] }),
       env: { ...action.env, CLAUDE_PROJECT_DIR: workspace.root, OUTRIDER_PROJECT_DIR: workspace.root },
       input,

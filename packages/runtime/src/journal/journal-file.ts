@@ -12,7 +12,7 @@ import { syncFolder } from "./sync-folder.ts";
 /**
  * What an acknowledged event survives. All of them: the end of the process, `kill -9` included.
  * - `always`: a power cut too. Every append waits for the disk; appends that wait together share one wait.
- * - `batch`: a power cut takes at most what was appended in its last 50 ms, never a turn that has ended, nor a session that was closed.
+ * - `batch`: a power cut takes at most what was appended in its last 50 ms, never a turn or a session that has ended.
  * - `never`: after a power cut the log opens at its longest valid prefix, whatever the system had written by then.
  */
 export type SyncPolicy = "always" | "batch" | "never";
@@ -67,6 +67,8 @@ export class JournalFile {
   #timer: NodeJS.Timeout | undefined;
   #syncing: Promise<void> = Promise.resolve();
   #fault: RuntimeError | undefined;
+  /** An append was refused, so that whoever writes knows. */
+  #failed = false;
   #closed = false;
 
   constructor(options: JournalFileOptions) {
@@ -78,6 +80,7 @@ export class JournalFile {
 
   async append(events: readonly AgentEvent[]): Promise<void> {
     if (this.#closed) throw new RuntimeError("closed", `The journal ${this.#options.path} is closed`);
+    if (this.#fault) this.#failed = true;
     if (this.#fault) throw this.#fault;
     const jsons = events.map(toSafeJson);
     const last = this.#options.policy === "always" || (this.#options.policy === "batch" && events.some(endsSomething));
@@ -94,8 +97,10 @@ export class JournalFile {
     clearTimeout(this.#timer);
     try {
       await this.#worked;
-      if (this.#unsynced && !this.#fault && this.#options.policy !== "never") await this.#sync();
-      await this.#syncing.catch(() => {}); // told to whoever appended, or here above
+      if (this.#unsynced && this.#options.policy !== "never") await this.#sync();
+      else await this.#syncing;
+    } catch (error) {
+      if (!this.#failed) throw error; // else somebody was told already
     } finally {
       closeSync(this.#options.file);
       this.#options.lock.release();
@@ -117,6 +122,7 @@ export class JournalFile {
         for (const { resolve } of group) resolve();
       } catch (error) {
         const failure = toStorageFailure("write", this.#options.path, error);
+        this.#failed = true;
         for (const { reject } of group) reject(failure);
       }
     }
@@ -136,6 +142,7 @@ export class JournalFile {
       for (let written = 0; written < bytes.length; ) written += operations.write(file, bytes.subarray(written));
     } catch (error) {
       const failure = toStorageFailure("write", path, error);
+      this.#failed = true;
       try {
         operations.truncate(file, this.#size);
       } catch {
@@ -175,5 +182,5 @@ function needsSideFile(json: string): boolean {
 }
 
 function endsSomething(event: AgentEvent): boolean {
-  return event.type === "turn.ended";
+  return event.type === "turn.ended" || event.type === "session.ended";
 }

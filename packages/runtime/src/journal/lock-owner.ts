@@ -25,7 +25,7 @@ export function describeSelf(token: string): Owner {
     started: readStat(process.pid)?.started ?? "",
     boot: bootId(),
     space: processSpace(),
-    startedAt: Math.round(performance.timeOrigin),
+    startedAt: Math.round(Date.now() - process.uptime() * 1000),
     token,
   };
 }

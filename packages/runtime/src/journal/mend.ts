@@ -1,4 +1,5 @@
 import { createReadStream, createWriteStream } from "node:fs";
+import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { AgentEvent } from "../protocol/events.ts";
 import { describeTail, type Recovered, recover } from "./recover.ts";
@@ -17,6 +18,13 @@ export async function readEvents(directory: string, path: string, after: number)
     referring.filter((index) => index >= first),
   );
   return first === 0 ? events : events.slice(first);
+}
+
+/** The events of a log file wherever it is, with its side files beside it; and what was wrong with it. Nothing is changed. */
+export async function readJournalFile(path: string): Promise<{ events: AgentEvent[]; warnings: string[] }> {
+  const { events, referring, warnings, tail } = await recover(path);
+  const missing = await hydrateEvents(dirname(path), events, referring);
+  return { events, warnings: [...warnings, ...describeTail(tail, undefined), ...missing] };
 }
 
 /** What can be read, ready to be gone on with. Nothing is destroyed: damaged lines are copied beside the log before they are cut off. */

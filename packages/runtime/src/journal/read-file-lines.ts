@@ -1,11 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
+import { longestLine } from "./sealed-line.ts";
 
 /** `bytes` is without the LF and is only good until the next line is asked for. A line too long to be held has no bytes. */
 export type FileLine = { bytes: Buffer | undefined; start: number; end: number; terminated: boolean };
 
 const largestFirst = 1 << 20;
-/** More than a string can hold would end in an exception of its own; no line of ours comes near. */
-const longestLine = 256 << 20;
 
 /** Every line from byte `from` on, in one pass with one buffer: the file may be larger than the memory. */
 export async function readFileLines(file: FileHandle, from: number, onLine: (line: FileLine) => void): Promise<void> {

@@ -1,3 +1,4 @@
+import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 
 /**
@@ -6,6 +7,9 @@ import type { AgentEvent } from "../protocol/events.ts";
  * reads the line.
  */
 export const journalVersion = 2;
+
+/** Bytes of a line. Long texts are kept elsewhere, so that no line comes near; what is longer is no line of ours and is not held in memory. */
+export const longestLine: number = 128 << 20;
 
 const key = `,"crc":"`;
 const sealLength = key.length + 8 + `"}`.length;
@@ -17,10 +21,18 @@ export function sealLines(jsons: readonly string[], previous: number): { bytes: 
   let crc = previous;
   for (const json of jsons) {
     const body = Buffer.from(json.slice(0, -1));
+    if (body.length + sealLength > longestLine) throw tooLong(body.length);
     crc = crc32(body, crc);
     parts.push(body, Buffer.from(`${key}${toHex(crc)}"}\n`, "latin1"));
   }
   return { bytes: Buffer.concat(parts), crc };
+}
+
+function tooLong(bytes: number): RuntimeError {
+  return new RuntimeError(
+    "storage-failed",
+    `An event of ${bytes} bytes does not fit into a journal, which takes up to ${longestLine}`,
+  );
 }
 
 /** What is known after the lines so far. `sealed`: there was a line with a checksum, so that each later one must have it. */

@@ -7,14 +7,16 @@ import {
   type ToolResultPart,
   userText,
 } from "../protocol/content.ts";
-import type { AgentEvents, CompactionResult, EventBody } from "../protocol/events.ts";
+import type { AgentEvents, CompactionResult, EventBody, EventEnvelope } from "../protocol/events.ts";
 
-/** Pure projection: the stored events are the session; messages are only a way of reading them. */
-export function toMessages(events: Iterable<EventBody>): Message[] {
-  const transcript = new Transcript();
+/** Pure projection: the stored events are the session; messages are only a way of reading them. With a `taskId`, those of that subagent. */
+export function toMessages(events: Iterable<RecordedEvent>, taskId?: string): Message[] {
+  const transcript = new Transcript(taskId);
   for (const event of events) transcript.apply(event);
   return transcript.messages;
 }
+
+type RecordedEvent = EventBody & Pick<EventEnvelope, "taskId">;
 
 type OpenCalls = {
   readonly index: number;
@@ -27,13 +29,19 @@ type OpenCalls = {
  * The same projection, event by event: it holds what the model would see next, and nothing that compaction took away.
  * Results stand in the order of their calls, whichever finished first, so that a resumed request is byte for byte
  * the one that would have been sent. A call that was cut off has a result saying how far it had come.
+ * It is about one conversation: the session's own, or that of one subagent.
  */
 export class Transcript {
+  readonly #taskId: string | undefined;
   #messages: Message[] = [];
   #open: OpenCalls | undefined;
   #prompt: number | undefined;
   #measuredFrom = 0;
   #hasSummary = false;
+
+  constructor(taskId?: string) {
+    this.#taskId = taskId;
+  }
 
   /** A new list each time; the messages themselves are shared and never change. */
   get messages(): Message[] {
@@ -55,8 +63,12 @@ export class Transcript {
     return this.#hasSummary;
   }
 
-  apply(event: EventBody): void {
+  apply(event: RecordedEvent): void {
+    if (event.taskId !== this.#taskId) return;
     switch (event.type) {
+      case "task.started":
+        this.#prompt = this.#messages.push(userText(event.prompt)) - 1;
+        return;
       case "turn.started":
         this.#prompt = this.#messages.push(event.input) - 1;
         return;

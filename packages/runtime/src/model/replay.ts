@@ -42,12 +42,15 @@ export type ReplayOptions = {
   readonly onDifference?: (difference: string) => void;
 };
 
-/** A model that answers from a recording, in order, and compares what it is asked with what was asked then. */
+/**
+ * A model that answers from a recording and compares what it is asked with what was asked then. In order, except that of calls which
+ * overlapped, such as those of subagents side by side, each gets its own answer whichever comes first now.
+ */
 export function createReplayProvider(cassette: Cassette, options: ReplayOptions): Provider & { readonly remaining: number } {
   const calls = toCalls(cassette);
   const portable = createPortable(options);
   const told = new Set<string>();
-  let next = 0;
+  const open = [...calls];
   return {
     name: cassette.provider,
     model: calls[0]?.request.model ?? "recorded",
@@ -55,17 +58,18 @@ export function createReplayProvider(cassette: Cassette, options: ReplayOptions)
     // A provider that takes a schema itself is offered no tool to answer with.
     nativeSchema: !calls[0]?.request.tools.some((tool) => tool.name === "StructuredOutput"),
     get remaining() {
-      return calls.length - next;
+      return open.length;
     },
     async *stream(request) {
-      const call = calls[next++];
-      if (!call) throw tooManyCalls(calls.length);
       const now = portable.from(toRecordedRequest(request));
       // Put into the words of this machine first, where two places may be one.
-      const then = portable.from(portable.to(call.request));
-      const differences = differencesBetween(then, now).filter((difference) => !told.has(difference));
+      const differencesFrom = (call: RecordedCall): string[] => differencesBetween(portable.from(portable.to(call.request)), now);
+      const place = open.slice(0, maxOverlap).findIndex((call) => differencesFrom(call).length === 0);
+      const [call] = open.splice(Math.max(place, 0), 1);
+      if (!call) throw tooManyCalls(calls.length);
+      const differences = differencesFrom(call).filter((difference) => !told.has(difference));
       if (differences.length > 0) {
-        const message = `Request ${next} differs from the recorded one (- recorded, + now):\n${list(differences)}`;
+        const message = `Request ${calls.length - open.length} differs from the recorded one (- recorded, + now):\n${list(differences)}`;
         if (!options.lenient) throw new RuntimeError("replay-mismatch", message, { hint: mismatchHint(cassette) });
         for (const difference of differences) told.add(difference);
         options.onDifference?.(message);
@@ -74,6 +78,9 @@ export function createReplayProvider(cassette: Cassette, options: ReplayOptions)
     },
   };
 }
+
+/** How far ahead a call is looked for that comes earlier now than it was answered then. */
+const maxOverlap = 16;
 
 /** Passes every call on and keeps it, free of keys and of what differs from machine to machine. */
 export function withRecorder(

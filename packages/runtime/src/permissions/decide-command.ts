@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { forbids, forbidsText, isWholeCommand, wordsAllowed } from "./command-rules.ts";
 import { type Target, targetsOf } from "./command-paths.ts";
 import { ask, askBy, decideOne, planDenies } from "./decide.ts";
-import { guardOf, isHarmlessDevice, isInside, mayBeGuarded, mayBeSame, mayReach, toAbsolutePattern } from "./paths.ts";
+import { guardOf, isHarmlessDevice, isInside, mayBeSame, mayReach, toAbsolutePattern, workFolders } from "./paths.ts";
 import { allowed, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
 import { isDangerousVariable, isHarmlessVariable, isKnownFileTool, lookingOf, type Looking } from "./read-only-commands.ts";
 import { riskOf } from "./risky-options.ts";
@@ -312,8 +312,8 @@ class Question {
   }
 
   #isOrdinary(path: string): boolean {
-    const { base } = this.#policy;
-    return [base.root, ...(this.#policy.directories ?? [])].some((folder) => isInside(folder, path)) && guardOf(path, "edit", base) === undefined && !mayBeGuarded(path, base);
+    const ground = { ...this.#policy.base, directories: this.#policy.directories };
+    return workFolders(ground).some((folder) => isInside(folder, path)) && guardOf(path, "edit", ground) === undefined;
   }
 }
 

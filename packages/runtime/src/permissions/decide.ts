@@ -1,4 +1,4 @@
-import { guardOf, isInside, isReservedName, isSecretOfProcess } from "./paths.ts";
+import { guardOf, isBeside, isInside, isReservedName, isSecretOfProcess, workFolders } from "./paths.ts";
 import { allowed, type Decision, denied, type Policy, type ResolvePath, stricter } from "./policy.ts";
 import { type Action, allows, denies, isWrittenFor, namesTool, type Rule, suggestRule } from "./rules.ts";
 
@@ -56,7 +56,8 @@ export function decideOne(policy: Policy, action: Action): Decision {
       ask(policy, action, `The rule ${unclear.text} speaks of this tool, and what the call is about cannot be told`),
     );
   if (mode === "bypassPermissions") return bypassed;
-  const guard = action.kind === "look" || action.kind === "edit" ? guardOf(action.resource, action.kind, base) : undefined;
+  const ground = { ...base, directories: policy.directories };
+  const guard = action.kind === "look" || action.kind === "edit" ? guardOf(action.resource, action.kind, ground) : undefined;
   const rule = guard ? written : allowing[0];
   if (rule) return allowed(rule);
   if (guard) return { ...ask(policy, action, `${action.resource} is protected: ${guard.reason}`), effect: guard.effect };
@@ -68,18 +69,13 @@ export const planDenies: Decision = { effect: "deny", reason: "Plan mode only lo
 function decideByMode(policy: Policy, action: Action): Decision {
   const { mode, base } = policy;
   if (action.kind === "note") return untouched;
-  const inside = [base.root, ...(policy.directories ?? [])].some((folder) => isInside(folder, action.resource));
-  if (action.kind === "look" && (inside || policy.readable.some((folder) => isReadable(folder, action, policy)))) {
-    return { effect: "allow", reason: "Reading in the project is allowed" };
-  }
+  const isIn = (folder: string): boolean => isInside(folder, action.resource);
+  const inside = workFolders({ ...base, directories: policy.directories }).some(isIn);
+  const isReadable = inside || policy.readable.some((folder) => isBeside(folder, base) && isIn(folder));
+  if (action.kind === "look" && isReadable) return { effect: "allow", reason: "Reading in the project is allowed" };
   if (action.kind === "edit" && inside && mode === "acceptEdits")
     return { effect: "allow", reason: "acceptEdits allows changing files of the project" };
   return ask(policy, action, `${describe(action)} needs permission in mode ${mode}`);
-}
-
-/** A folder that holds everything, or the home directory, is no folder beside the project. */
-function isReadable(folder: string, action: Action, { base }: Policy): boolean {
-  return folder !== "/" && !(base.home !== undefined && isInside(folder, base.home)) && isInside(folder, action.resource);
 }
 
 export function ask(policy: Policy, action: Action, reason: string): Decision {

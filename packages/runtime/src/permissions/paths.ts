@@ -1,11 +1,24 @@
 import { basename, join } from "node:path";
 import type { RuleBase } from "./rules.ts";
 
+/** Where the work is done: the root, and the directories that were named beside it. */
+export type Ground = RuleBase & { readonly directories?: readonly string[] | undefined };
+
 /** Why a file is not touched on the strength of a general rule or mode. */
 export type Guard = { readonly effect: "deny" | "ask"; readonly reason: string };
 
 export function isInside(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+}
+
+/** A folder that holds everything, or the home directory, is no folder beside the project. */
+export function isBeside(folder: string, { home }: RuleBase): boolean {
+  return folder !== "/" && !(home !== undefined && isInside(folder, home));
+}
+
+/** The folders in which a mode says what may be done. */
+export function workFolders({ directories = [], ...base }: Ground): string[] {
+  return [base.root, ...directories.filter((folder) => isBeside(folder, base))];
 }
 
 /** Harmless to read and write: they keep nothing and tell nothing. */
@@ -36,10 +49,13 @@ export function foldPath(path: string): string {
     .join("/");
 }
 
-/** Files that only a rule written for them opens, whatever else is allowed. Bypassing permissions bypasses this too. */
-export function guardOf(path: string, kind: "look" | "edit", base: RuleBase): Guard | undefined {
+/**
+ * Files that only a rule written for them opens, whatever else is allowed. Bypassing permissions bypasses this too.
+ * The path may be a pattern of the shell.
+ */
+export function guardOf(path: string, kind: "look" | "edit", ground: Ground): Guard | undefined {
   const folded = foldPath(path);
-  return kind === "look" ? guardReading(folded, base) : guardEditing(folded, base);
+  return kind === "look" ? guardReading(folded, ground) : guardEditing(folded, ground);
 }
 
 /** Never to be read, in any mode, without a rule that names it. */
@@ -56,33 +72,50 @@ export function isReservedName(path: string, base: RuleBase): boolean {
 
 /** What belongs to running agents and may be edited like any other file. */
 const openAgentFolders = new Set(["worktrees", "tasks", "memory", "plans", "tmp"]);
+const agentFolders = new Set([".agent", ".agents", ".codex", ".gemini", ".cursor", ".opencode"]);
 const toolFolders = new Set([".husky", ".githooks", ".vscode", ".idea", ".devcontainer"]);
-const startUpFiles =
-  /^(?:\.(?:bash|zsh|ksh|csh|tcsh|ash)(?:rc|env|_profile|_login|_logout|_aliases)|\.(?:profile|zprofile|zlogin|zlogout|login|inputrc|envrc|gitconfig|gitmodules|npmrc|yarnrc|yarnrc\.yml|pypirc|netrc|ripgreprc|vimrc|exrc|mcp\.json|claude\.json))$/;
+const startUpFiles = new Set([
+  ...["bash", "zsh", "ksh", "csh", "tcsh", "ash"].flatMap((shell) =>
+    ["rc", "env", "_profile", "_login", "_logout", "_aliases"].map((file) => `.${shell}${file}`),
+  ),
+  ...[".profile", ".zprofile", ".zlogin", ".zlogout", ".login", ".inputrc", ".envrc", ".gitconfig", ".gitmodules", ".npmrc"],
+  ...[".yarnrc", ".yarnrc.yml", ".pypirc", ".netrc", ".ripgreprc", ".vimrc", ".exrc", ".mcp.json", ".claude.json"],
+]);
 const secretFolders = new Set([".ssh", ".aws", ".gnupg", ".kube", ".azure", ".docker", ".password-store", "keychains"]);
 const secretFiles = /^(?:\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.pgpass|credentials\.json|id_(?:rsa|dsa|ecdsa|ed25519))$/;
 
-function guardEditing(path: string, base: RuleBase): Guard | undefined {
-  const root = foldPath(base.root);
-  if (isInside(path, root)) return { effect: "ask", reason: "it holds the whole project" };
-  const inside = isInside(root, path);
-  const names = (inside ? path.slice(root.length) : path).split("/").filter(Boolean);
+function guardEditing(path: string, ground: Ground): Guard | undefined {
+  const root = foldPath(ground.root);
+  const folders = workFolders(ground).map(foldPath);
+  if (folders.some((folder) => isInside(path, folder))) return { effect: "ask", reason: "it holds the whole project" };
+  const inside = folders.some((folder) => isInside(folder, path));
+  // A folder beside the root may itself lie in a guarded one.
+  const names = (isInside(root, path) ? path.slice(root.length) : path).split("/").filter(Boolean);
   for (const [index, name] of names.entries()) {
     const next = names[index + 1];
     if (name === ".git") return guard(inside, "git's own files decide what git runs");
     if ((name === ".outrider" || name === ".claude") && !(next !== undefined && openAgentFolders.has(next)))
       return guard(inside, "settings, hooks and skills decide what agents may do");
-    if (/^\.(?:agents?|codex|gemini|cursor|opencode)$/.test(name) && /^(?:settings|hooks|config|mcp)/.test(next ?? ""))
+    if (agentFolders.has(name) && /^(?:settings|hooks|config|mcp)/.test(next ?? ""))
       return guard(inside, "settings and hooks decide what agents may do");
     if (toolFolders.has(name)) return { effect: "ask", reason: `files in ${name} are run by other tools` };
     if (secretFolders.has(name)) return { effect: "ask", reason: `${name} holds credentials` };
     if (name === ".config" && /^(?:git|fish|gh|gcloud|autostart|systemd|environment\.d)$/.test(next ?? ""))
       return { effect: "ask", reason: "it configures other programs" };
+    const meant = guardedNameFor(name, next === undefined);
+    if (meant !== undefined) return { effect: "ask", reason: `it may mean ${meant}` };
   }
-  if (startUpFiles.test(names.at(-1) ?? "")) return { effect: "ask", reason: "it is read when shells or tools start" };
+  if (startUpFiles.has(names.at(-1) ?? "")) return { effect: "ask", reason: "it is read when shells or tools start" };
   if (!inside && /^\/(?:proc|dev|sys|etc|boot|usr|bin|sbin|lib\w*)(?:\/|$)/.test(path))
     return { effect: "ask", reason: "it belongs to the system" };
   return undefined;
+}
+
+/** What a hidden name with wildcards could stand for. One that starts with a wildcard stands for no hidden name. */
+function guardedNameFor(name: string, isLast: boolean): string | undefined {
+  if (!/^\..*[*?[]/.test(name)) return undefined;
+  const guarded = [".git", ".outrider", ".claude", ".config", ...agentFolders, ...toolFolders, ...secretFolders];
+  return [...guarded, ...(isLast ? startUpFiles : [])].find((known) => overlaps(name, known));
 }
 
 function guard(inside: boolean, reason: string): Guard {
@@ -124,11 +157,6 @@ export function mayReach(pattern: string, folder: string, visibleOnly: boolean):
   if (!visibleOnly) return true;
   const below = foldPath(pattern).slice(from === "/" ? 0 : from.length);
   return !/\/\.[^./]/.test(below);
-}
-
-/** Could a pattern of the shell name one of the folders that are never changed in passing? */
-export function mayBeGuarded(pattern: string, base: RuleBase): boolean {
-  return [".git", ".outrider", ".claude"].some((name) => mayBeSame(pattern, join(base.root, name)));
 }
 
 /** Could both patterns (with `*` and `?`) be names of one file? `*` of a shell does not start a hidden name. */

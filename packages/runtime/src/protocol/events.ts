@@ -100,6 +100,24 @@ export interface AgentEvents {
     durationMs: number;
     result: CompactionResult;
   };
+  /**
+   * A subagent is about to begin; what it does follows in events with its `taskId`. What it was told, and which of the session's tools
+   * and which mode it has, is on record, so that its requests can be told from the journal.
+   */
+  "task.started": {
+    taskId: string;
+    /** The call that started it. */
+    callId: string;
+    agent: string;
+    description: string;
+    prompt: string;
+    model: ModelRef;
+    system: string;
+    tools: string[];
+    permissionMode: PermissionMode;
+  };
+  /** The subagent's own; what it used is also in the events before, answer by answer. */
+  "task.ended": { taskId: string; callId: string; outcome: Outcome; usage: Usage; modelCalls: number; durationMs: number };
   /** A model was asked for something beside the conversation; it costs like any other answer. */
   "side-call.ended": { purpose: "compaction" | "hook"; message: AssistantMessage; requestedModel: string; durationMs: number };
   /** A file is about to be changed and no copy of it could be kept: this change cannot be undone. */
@@ -169,12 +187,21 @@ export type SessionFacts = {
   instructionFiles?: { path: string; bytes: number }[];
   /** What boxes commands in; absent when nothing does. */
   sandbox?: string;
+  /** The kinds of subagents the model may start; absent when it may start none. */
+  agents?: string[];
 };
 
 export type EventType = keyof AgentEvents;
 
 /** Filled in by the hub, never by the code that emits. */
-export type EventEnvelope = { seq: number; at: string; sessionId: string; turnId?: string };
+export type EventEnvelope = {
+  seq: number;
+  at: string;
+  sessionId: string;
+  turnId?: string;
+  /** Set on everything a subagent does: it is no part of the conversation. */
+  taskId?: string;
+};
 
 export type EventBody<T extends EventType = EventType> = { [K in T]: { type: K } & AgentEvents[K] }[T];
 export type AgentEvent<T extends EventType = EventType> = { [K in T]: EventEnvelope & { type: K } & AgentEvents[K] }[T];

@@ -18,7 +18,9 @@ import type { JsonObject, ModelRef, ToolDefinition } from "../protocol/content.t
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent, SessionFacts } from "../protocol/events.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
+import { type AgentDefinition, builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
+import { createTaskTool } from "../tools/builtin/task.ts";
 import type { WebSearchBackend } from "../tools/builtin/web-search.ts";
 import { defaultOutputLimit } from "../tools/output-limit.ts";
 import { parseSchema, type SchemaSource, toJsonSchema } from "../tools/schema.ts";
@@ -31,6 +33,7 @@ import { openWorkspace } from "../workspace/open-workspace.ts";
 import type { SandboxOptions } from "../workspace/sandbox.ts";
 import type { SandboxClient } from "../workspace/sandbox-client.ts";
 import { SessionCompaction } from "./session-compaction.ts";
+import { Subagents } from "./subagents.ts";
 import { type PermissionOptions, SessionPolicy } from "./session-policy.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { WorkspaceManifest } from "../workspace/workspace-manifest.ts";
@@ -87,6 +90,10 @@ export type SessionOptions = {
   /** Tools beside the built-in ones; one with the name of a built-in takes its place. */
   readonly tools?: readonly Tool[];
   readonly webSearch?: WebSearchBackend;
+  /** Kinds of subagents the model may start with the Task tool; see docs/subagents.md. */
+  readonly agents?: readonly AgentDefinition[];
+  /** Also those that are always there; without them and without `agents` there is no Task tool. */
+  readonly builtinAgents?: boolean;
   readonly commands?: readonly SystemCommand[];
   /** Points where commands, services, models or functions may change what happens; see docs/hooks.md. */
   readonly hooks?: HooksByEvent;
@@ -111,6 +118,14 @@ export type SessionOptions = {
   readonly sandboxSnapshotId?: string;
   /** Characters of one tool result. */
   readonly outputLimit?: number;
+  /** What the session is called from its first event on. */
+  readonly sessionName?: string;
+  /** The kinds of settings files the options come from. */
+  readonly settingSources?: readonly string[];
+  /** What a person should hear about how the options came about. */
+  readonly warnings?: readonly string[];
+  /** What a project nobody has said to trust wanted, and what to do about it. */
+  readonly ignoredSettings?: { readonly items: readonly string[]; readonly hint: string };
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   readonly newId?: () => string;
@@ -125,6 +140,8 @@ export type OpenSession = {
   readonly toolDefinitions: ToolDefinition[];
   readonly deps: Omit<TurnDeps, "emit" | "flush" | "congestion" | "signal">;
   readonly compaction: SessionCompaction;
+  /** Absent when the model may start none. */
+  readonly subagents: Subagents | undefined;
   readonly policy: SessionPolicy;
   /** What a person should know of the options the session was opened with. */
   readonly warnings: readonly string[];
@@ -149,7 +166,8 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     isPublicAddress,
   });
   const { workspace } = opened;
-  const tools = offeredTools(options);
+  const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
+  const tools = offeredTools(options, agents);
   const policy = new SessionPolicy({
     mode: options.permissionMode ?? "default",
     allowedTools: options.allowedTools,
@@ -209,6 +227,11 @@ export async function createSession(options: SessionOptions, id: string, gate: P
       variables: options.hookSettings?.variables,
     });
   const bound = hooks ? { ...deps, hooks } : deps;
+  const compaction = new SessionCompaction({
+    settings: compactionSettings(options),
+    deps: bound,
+    now: options.now ?? Date.now,
+  });
   return {
     journal,
     workspace,
@@ -220,19 +243,37 @@ export async function createSession(options: SessionOptions, id: string, gate: P
       tools: names,
       permissionMode: policy.current.mode,
       version: OUTRIDER_VERSION,
+      ...(options.settingSources && { settingSources: [...options.settingSources] }),
       ...(opened.sandbox !== undefined && { sandbox: opened.sandbox }),
       ...instructionFacts(options),
+      ...(tools.has("Task") && { agents: agents.map(({ name }) => name) }),
     },
     deps: bound,
     policy,
-    warnings: [...opened.warnings, ...(hookSet?.warnings ?? []), ...(options.instructions?.warnings ?? [])],
+    warnings: [
+      ...(options.warnings ?? []),
+      ...opened.warnings,
+      ...(hookSet?.warnings ?? []),
+      ...(options.instructions?.warnings ?? []),
+    ],
     onWarning: opened.onWarning,
-    compaction: new SessionCompaction({
-      settings: compactionSettings(options),
-      deps: bound,
-      now: options.now ?? Date.now,
-    }),
+    compaction,
+    subagents: tools.has("Task") ? openSubagents(options, compaction) : undefined,
   };
+}
+
+function openSubagents(options: SessionOptions, compaction: SessionCompaction): Subagents {
+  return new Subagents({
+    instructions: options.instructions?.text,
+    compaction: () => ({ ...compactionSettings(options), threshold: compaction.threshold }),
+    contextWindowOf: (model) => windowOf(options, model),
+    listModels: async (provider) => {
+      const { catalogOf, listModels } = await import("../model/pricing.ts");
+      return listModels(await catalogOf(options.catalogOverride), provider).map(({ id }) => id);
+    },
+    allowUnknownPrice: options.allowUnknownPrice ?? false,
+    now: options.now ?? Date.now,
+  });
 }
 
 function instructionFacts({ instructions }: SessionOptions): Pick<SessionFacts, "instructionFiles"> {
@@ -284,17 +325,24 @@ async function openJournal(options: SessionOptions, id: string): Promise<Journal
   return journal;
 }
 
-function offeredTools(options: SessionOptions): Map<string, Tool> {
+function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[]): Map<string, Tool> {
   const builtin = createBuiltinTools(options.webSearch ? { webSearch: options.webSearch } : {});
   const tools = new Map([...builtin, ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
-  for (const rule of toRules(options.disallowedTools, "disallowedTools")) if (rule.pattern === undefined) tools.delete(rule.tool);
+  const taken = toRules(options.disallowedTools, "disallowedTools").filter((rule) => rule.pattern === undefined);
+  for (const rule of taken) tools.delete(rule.tool);
+  if (agents.length === 0 || taken.some(({ tool }) => taskNames.includes(tool))) return tools;
+  const task = createTaskTool(agents);
+  for (const name of taskNames) tools.set(name, task);
   return tools;
 }
+
+/** It is offered under the first; models that know it under the other one are understood. */
+const taskNames: readonly string[] = ["Task", "Agent"];
 
 /** What the model is offered: the tools, and the one it answers with where its provider cannot be given a schema. */
 function definitionsOf(tools: ReadonlyMap<string, Tool>, answerSchema: AnswerSchema | undefined): ToolDefinition[] {
   const answerTool = answerSchema && new StructuredAnswer(answerSchema).tool;
-  const offered = [...tools.values(), ...(answerTool ? [answerTool] : [])];
+  const offered = [...new Set(tools.values()), ...(answerTool ? [answerTool] : [])];
   return offered.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
 }
 

@@ -45,13 +45,12 @@ export class EventHub {
   #lastTime = 0;
   #lastTimeText = "";
   readonly #redactor: Redactor;
-  readonly #deltas: HeldDeltas;
-  #deltaTurn: string | undefined;
+  /** The text that is coming in now: the conversation's, and that of each subagent. They come at the same time and stay apart. */
+  readonly #texts = new Map<string | undefined, { readonly deltas: HeldDeltas; readonly turnId: string | undefined }>();
 
   constructor(options: EventHubOptions) {
     this.#options = options;
     this.#redactor = options.redactor ?? createRedactor({ env: process.env });
-    this.#deltas = new HeldDeltas(this.#redactor);
   }
 
   /** From here on events can be emitted; subscribing is possible before. */
@@ -60,16 +59,23 @@ export class EventHub {
     this.#seq = journal.events.at(-1)?.seq ?? 0;
   }
 
-  emit(body: EventBody, turnId?: string): void {
+  /** `taskId`: the subagent that did it. */
+  emit(body: EventBody, turnId?: string, taskId?: string): void {
     if (this.#fault || this.#closed || !this.#journal) return;
-    if (!this.#deltas.continuedBy(body)) {
-      const rest = this.#deltas.release();
-      if (rest) this.#send(rest, this.#deltaTurn);
+    let text = this.#texts.get(taskId);
+    if (text && !text.deltas.continuedBy(body)) {
+      this.#texts.delete(taskId);
+      const rest = text.deltas.release();
+      if (rest) this.#send(rest, text.turnId, taskId);
+      text = undefined;
     }
-    if (!isDelta(body)) return this.#send(this.#redactor.value(body), turnId);
-    this.#deltaTurn = turnId;
-    const shown = this.#deltas.pass(body);
-    if (shown) this.#send(shown, turnId);
+    if (!isDelta(body)) return this.#send(this.#redactor.value(body), turnId, taskId);
+    if (!text) {
+      text = { deltas: new HeldDeltas(this.#redactor), turnId };
+      this.#texts.set(taskId, text);
+    }
+    const shown = text.deltas.pass(body);
+    if (shown) this.#send(shown, turnId, taskId);
   }
 
   /** Resolves when everything emitted so far is stored and handed out; rejects if the store failed. */
@@ -117,19 +123,20 @@ export class EventHub {
     this.#endReaders();
   }
 
-  #send(body: EventBody, turnId: string | undefined): void {
-    const event = this.#stamp(body, turnId);
+  #send(body: EventBody, turnId: string | undefined, taskId: string | undefined): void {
+    const event = this.#stamp(body, turnId, taskId);
     if (!this.#draining && isEphemeral(event.type)) return this.#deliver(event);
     this.#pending.push(event);
     if (!this.#draining) this.#drained = this.#drain();
   }
 
-  #stamp(body: EventBody, turnId: string | undefined): AgentEvent {
+  #stamp(body: EventBody, turnId: string | undefined, taskId: string | undefined): AgentEvent {
     const seq = ++this.#seq;
     const at = this.#time();
     const { sessionId } = this.#options;
+    const place = turnId === undefined ? { seq, at, sessionId } : { seq, at, sessionId, turnId };
     // An envelope and a body of one type make that type's event.
-    return Object.assign(turnId === undefined ? { seq, at, sessionId } : { seq, at, sessionId, turnId }, body) as AgentEvent;
+    return Object.assign(taskId === undefined ? place : { ...place, taskId }, body) as AgentEvent;
   }
 
   /** Thousands of deltas share a millisecond; writing out a date takes longer than all the rest of an event. */

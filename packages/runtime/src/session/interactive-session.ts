@@ -138,6 +138,11 @@ export class InteractiveSession {
     await (await this.#open()).compaction.setThreshold(threshold);
   }
 
+  /** Ends one subagent, known from its `task.started`; the turn goes on without it. False when no such one runs. */
+  async stopTask(taskId: string): Promise<boolean> {
+    return (await this.#opening)?.subagents?.stop(taskId) ?? false;
+  }
+
   /** Drops the waiting prompt; its `submit` resolves as cancelled. */
   cancelQueue(): void {
     const queued = this.#queued;
@@ -237,12 +242,11 @@ export class InteractiveSession {
     const { journal, facts, system, toolDefinitions } = session;
     for (const event of journal.events) {
       this.#transcript.apply(event);
-      session.compaction.remember(event);
+      if (event.taskId === undefined) session.compaction.remember(event);
       this.#view.apply(event, () => {});
     }
     this.#resumed = journal.events.length > 0;
     this.#hub.attach(journal);
-    for (const message of [...journal.warnings, ...session.warnings]) this.#hub.emit({ type: "warning.raised", message });
     this.#hub.emit({
       type: "session.started",
       ...facts,
@@ -251,8 +255,19 @@ export class InteractiveSession {
       system,
       toolDefinitions,
     });
+    this.#tellOpening([...journal.warnings, ...session.warnings]);
+    session.onWarning((message) => this.#hub.emit({ type: "warning.raised", message }));
     await this.#hub.flush();
     return session;
+  }
+
+  #tellOpening(warnings: readonly string[]): void {
+    const { sessionName, ignoredSettings } = this.#options;
+    if (sessionName !== undefined && sessionName !== this.#view.name)
+      this.#hub.emit({ type: "session.named", name: sessionName });
+    if (ignoredSettings)
+      this.#hub.emit({ type: "settings.ignored", items: [...ignoredSettings.items], hint: ignoredSettings.hint });
+    for (const message of warnings) this.#hub.emit({ type: "warning.raised", message });
   }
 
   #start(prompt: Prompt): void {
@@ -268,7 +283,10 @@ export class InteractiveSession {
     const turnId = this.#newId();
     let over = false;
     // What something in the background has to tell after its turn belongs to no turn.
-    const emit: Emit = (event) => this.#hub.emit(event, over ? undefined : turnId);
+    const emitFrom = (taskId?: string): Emit => {
+      return (event) => this.#hub.emit(event, over ? undefined : turnId, taskId);
+    };
+    const emit = emitFrom();
     const startedAt = monotonicMs();
     let report: TurnReport = {
       outcome: { type: "completed", text: "" },
@@ -278,6 +296,12 @@ export class InteractiveSession {
     };
     try {
       const session = await this.#open();
+      const place = {
+        signal,
+        flush: () => this.#hub.flush(),
+        congestion: () => this.#hub.congestion(),
+        interrupt: () => controller.abort(new TurnAborted("abort")),
+      };
       const admission = await this.#admit(prompt, session, { signal, emit });
       const displayInput = admission?.blocked ? undefined : prompt.displayInput;
       const input = admission?.input ?? userText(prompt.input);
@@ -289,12 +313,10 @@ export class InteractiveSession {
         report = await runTurn(
           {
             ...session.deps,
-            signal,
+            ...place,
             emit,
             fit: session.compaction.fit({ emit, signal, transcript: this.#transcript }),
-            flush: () => this.#hub.flush(),
-            congestion: () => this.#hub.congestion(),
-            interrupt: () => controller.abort(new TurnAborted("abort")),
+            tasks: session.subagents?.inTurn({ ...place, deps: session.deps, emitFrom }),
           },
           this.#transcript.messages,
         );

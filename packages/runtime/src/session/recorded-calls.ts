@@ -4,7 +4,7 @@ import { summarySteps } from "../context/summary-steps.ts";
 import { Transcript } from "../journal/transcript.ts";
 import { createPortable, type Places } from "../model/portable.ts";
 import { type Cassette, type RecordedCall, toCassette, withoutMachine } from "../model/replay.ts";
-import type { AssistantMessage } from "../protocol/content.ts";
+import type { AssistantMessage, ToolDefinition } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 
@@ -17,30 +17,55 @@ export function toRecording(events: readonly AgentEvent[], placesOf: (cwd: strin
   if (!first) throw new RuntimeError("config", "This is no whole journal: it does not say how its session started");
   const portable = createPortable({ places: placesOf(first.cwd) });
   const calls: RecordedCall[] = [];
-  const transcript = new Transcript();
+  const talks = new Map<string | undefined, Conversation>();
   let started = first;
   let contextWindow = 200_000;
-  let summary: SummaryCalls | undefined;
   for (const event of events) {
     if (event.type === "session.started") started = event;
-    if (event.type === "context.updated") contextWindow = event.maxTokens;
-    if (event.type === "compaction.started") summary = new SummaryCalls(transcript, event);
-    if (event.type === "side-call.ended" && event.purpose === "compaction" && summary) {
-      const { model, system, tools, messages } = toSummaryRequest({ model: started.model.id }, summary.next(event.message));
-      calls.push({ request: portable.from({ model, system, tools, messages }), answer: portable.from(event.message) });
-    }
-    if (event.type === "message.ended" && event.message.finish !== "interrupted") {
-      const request = portable.from({
-        model: started.model.id, // what the session asked for, whoever stood in for it
-        system: withoutMachine(started.system),
-        tools: started.toolDefinitions,
-        messages: transcript.messages,
-      });
-      calls.push({ request, answer: portable.from(event.message) });
-    }
-    transcript.apply(event);
+    if (event.type === "context.updated" && event.taskId === undefined) contextWindow = event.maxTokens;
+    const talk = talks.get(event.taskId) ?? new Conversation(event.taskId);
+    talks.set(event.taskId, talk);
+    const call = talk.callEndedBy(event, started);
+    if (call) calls.push({ request: portable.from(call.request), answer: portable.from(call.answer) });
+    talk.apply(event);
+    if (event.type === "task.ended") talks.delete(event.taskId);
   }
   return toCassette({ name: first.model.provider, contextWindow }, calls, first.version);
+}
+
+/** The session's own, or that of one subagent: each has its messages, its prompt and its tools. */
+class Conversation {
+  readonly #transcript: Transcript;
+  #task: AgentEvent<"task.started"> | undefined;
+  #summary: SummaryCalls | undefined;
+
+  constructor(taskId: string | undefined) {
+    this.#transcript = new Transcript(taskId);
+  }
+
+  /** An answer with what it was the answer to; undefined for every other event. */
+  callEndedBy(event: AgentEvent, started: AgentEvent<"session.started">): RecordedCall | undefined {
+    const asked = this.#task ?? started;
+    const model = asked.model.id; // what was asked for, whoever stood in for it
+    if (event.type === "side-call.ended" && event.purpose === "compaction" && this.#summary) {
+      const { system, tools, messages } = toSummaryRequest({ model }, this.#summary.next(event.message));
+      return { request: { model, system, tools, messages }, answer: event.message };
+    }
+    if (event.type !== "message.ended" || event.message.finish === "interrupted") return undefined;
+    const tools = this.#task ? toolsOf(this.#task, started) : started.toolDefinitions;
+    const request = { model, system: withoutMachine(asked.system), tools, messages: this.#transcript.messages };
+    return { request, answer: event.message };
+  }
+
+  apply(event: AgentEvent): void {
+    if (event.type === "task.started") this.#task = event;
+    if (event.type === "compaction.started") this.#summary = new SummaryCalls(this.#transcript, event);
+    this.#transcript.apply(event);
+  }
+}
+
+function toolsOf(task: AgentEvent<"task.started">, { toolDefinitions }: AgentEvent<"session.started">): ToolDefinition[] {
+  return task.tools.flatMap((name) => toolDefinitions.find((tool) => tool.name === name) ?? []);
 }
 
 /** The questions a summary was made with, told again from the answers. */

@@ -22,7 +22,15 @@ export type ExecutionResult = {
   readonly usage?: UsageSnapshot;
 };
 
-export type PermissionRequest = { requestId: string; toolCallId: string; toolName: string; input: unknown; reason: string };
+export type PermissionRequest = {
+  requestId: string;
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  reason: string;
+  /** The subagent that asks; absent when it is the session itself. */
+  taskId?: string;
+};
 
 /** What an InteractiveSession tells its listeners. */
 export interface SessionEvents {
@@ -66,6 +74,8 @@ export class SessionView {
   }
 
   apply(event: AgentEvent, notify: Notify): void {
+    // Of a subagent's work the call that started it is shown; only its questions are everybody's.
+    if (event.taskId !== undefined && event.type !== "permission.requested") return;
     switch (event.type) {
       case "turn.started":
         this.#turnTools = [];
@@ -95,8 +105,9 @@ export class SessionView {
       case "tool.ended":
         return this.#endTool(event, notify);
       case "permission.requested": {
-        const { requestId, callId, tool, input, reason } = event;
-        return notify("permission_request", { requestId, toolCallId: callId, toolName: tool, input, reason });
+        const { requestId, callId, tool, input, reason, taskId } = event;
+        const request = { requestId, toolCallId: callId, toolName: tool, input, reason };
+        return notify("permission_request", taskId === undefined ? request : { ...request, taskId });
       }
       case "context.updated":
         this.contextState = toContextState(event.usedTokens, event.maxTokens);

@@ -44,7 +44,7 @@ function sentencesOf(subject: Subject): string[] {
   for (let index = 0; index < subject.problems.length; index++) {
     const problem = subject.problems[index];
     if (!problem || wrappers.has(problem.keyword)) continue;
-    const inner = problemsUnder(problem, subject.problems.slice(index + 1));
+    const inner = problemsUnder(problem, subject.problems, index + 1);
     index += inner.length;
     if (problem.keyword === "anyOf" || problem.keyword === "oneOf")
       sentences.push(...unionSentences(problem, { ...subject, problems: inner }));
@@ -53,9 +53,11 @@ function sentencesOf(subject: Subject): string[] {
   return sentences;
 }
 
-function problemsUnder(outer: SchemaProblem, following: readonly SchemaProblem[]): SchemaProblem[] {
+/** Those of `all` from `start` on that belong to it. */
+function problemsUnder(outer: SchemaProblem, all: readonly SchemaProblem[], start: number): SchemaProblem[] {
   const hasInner = ["anyOf", "oneOf", "contains", "propertyNames"].includes(outer.keyword);
-  if (!hasInner) return [];
+  if (!hasInner) return []; // most have none: a copy of the rest for each would take the square of their number
+  const following = all.slice(start);
   const end = following.findIndex(
     (problem) =>
       problem.keywordLocation !== outer.keywordLocation && !problem.keywordLocation.startsWith(`${outer.keywordLocation}/`),

@@ -140,4 +140,18 @@ describe("checkInput", () => {
     assert.equal(await complaint(schema, { a: 1 }), '"a" must be a string, not the number 1.');
     assert.deepEqual(Object.getOwnPropertyNames(schema.properties.a), ["$ref"]);
   });
+
+  it("refuses what is nested too deeply, and a hundred thousand unknown properties, in good time", async () => {
+    const nested: unknown = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`);
+    assert.deepEqual(await checkInput({ type: "object" }, { nested }), {
+      ok: false,
+      message: "The input is nested more than 200 deep.",
+    });
+    const schema = { type: "object", properties: { known: {} }, additionalProperties: false };
+    const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`key${index}`, 1]));
+    const startedAt = performance.now();
+    const checked = await checkInput(schema, wide);
+    assert.match(checked.ok ? "" : checked.message, /There are 99996 more problems\.$/);
+    assert.ok(performance.now() - startedAt < 20_000); // 2.5 s on a busy machine; the square of it took minutes
+  });
 });

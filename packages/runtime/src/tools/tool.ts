@@ -1,5 +1,6 @@
 import type { ImagePart, JsonObject, TextPart } from "../protocol/content.ts";
 import type { ToolDetails } from "../protocol/events.ts";
+import type { Tasks } from "../tasks/task.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /**
@@ -8,7 +9,7 @@ import type { Workspace } from "../workspace/workspace.ts";
  */
 export type Access = {
   readonly kind: "look" | "edit" | "run" | "reach" | "note";
-  /** What rules match: absolute real paths (look, edit), the command (run), the URL or query (reach). Empty for `note`. */
+  /** What rules match: absolute real paths (look, edit), the command (run), the URL or query (reach), the kind of agent (note); mostly empty for `note`. */
   readonly resources: readonly string[];
   /** Where a command starts, when that is not the root of the workspace. */
   readonly cwd?: string;
@@ -22,6 +23,8 @@ export type ToolContext = {
   progress(text: string): void;
   /** What tools of one session remember between calls (files that were read, the todo list). */
   readonly memory: ToolMemory;
+  /** Starts subagents; absent where there are none. */
+  readonly tasks?: Tasks | undefined;
 };
 
 /** Session-long memory, one slot per key, made on first use. */
@@ -43,6 +46,8 @@ export interface Tool<Input = unknown> {
   readonly inputSchema: JsonObject;
   /** May run beside other calls of the same message. */
   readonly concurrent: boolean;
+  /** How long it may take to stop by itself after an abort before it is left behind; 700 ms when absent. */
+  readonly abortGraceMs?: number;
   /** Declared, not performed: the engine asks once, before `execute`. A tool cannot forget to ask. */
   access(input: Input, workspace: Workspace, memory?: ToolMemory): Promise<Access>;
   execute(input: Input, context: ToolContext): Promise<ToolOutput>;

@@ -204,6 +204,13 @@ describe("whole values", () => {
     assert.deepEqual(redactValue(content), [...content.slice(0, 3), { type: "reasoning", text: "so [redacted:github-token]" }]);
   });
 
+  it("keep what is nested within reason, and no more than can be written down", () => {
+    const nest = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}"x"${"}".repeat(levels)}`);
+    const fine = nest(400);
+    assert.equal(redactValue(fine), fine);
+    assert.match(JSON.stringify(redactValue(nest(100_000))), /nested too deeply/);
+  });
+
   it("cannot be used to change a prototype", () => {
     const shown: object = redactValue(JSON.parse(`{"__proto__": {"polluted": "${key}"}}`));
     assert.deepEqual(Object.keys(shown), ["__proto__"]);

@@ -31,7 +31,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   const text = (given: string): string => redactFrom(get(), given, 0);
   return {
     text,
-    value: <T>(value: T): T => redactValue(value, text) as T, // strings stay strings, lists lists, and objects keep their properties
+    value: <T>(value: T): T => redactValue(value, text, 0) as T, // strings stay strings, lists lists, and objects keep their properties
     textFrom: (given, from) => redactFrom(get(), given, from),
     unsettled: (given) => unsettledIn(get(), given),
   };
@@ -168,29 +168,31 @@ function startsWord(text: string, at: number, notAfter: RegExp | undefined): boo
   return !notAfter.test(before) || (/[nrtbf]/.test(before) && text[at - 2] === "\\");
 }
 
-function redactValue(value: unknown, redact: (text: string) => string): unknown {
+/** No event needs more; a value that goes deeper could not be written as JSON without running out of stack. */
+const maxDepth = 500;
+
+function redactValue(value: unknown, redact: (text: string) => string, depth: number): unknown {
   if (typeof value === "string") return redact(value);
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    let list: unknown[] | undefined;
-    for (const [index, item] of value.entries()) {
-      const shown = redactValue(item, redact);
-      if (shown === item) continue;
-      list ??= [...value];
-      list[index] = shown;
-    }
-    return list ?? value;
+  if (depth > maxDepth) return "[nested too deeply to be kept]";
+  if (!Array.isArray(value)) return redactObject(value as Record<string, unknown>, redact, depth); // neither null nor a list
+  let list: unknown[] | undefined;
+  for (const [index, item] of value.entries()) {
+    const shown = redactValue(item, redact, depth + 1);
+    if (shown === item) continue;
+    list ??= [...value];
+    list[index] = shown;
   }
-  return redactObject(value as Record<string, unknown>, redact); // neither null nor a list
+  return list ?? value;
 }
 
-function redactObject(value: Record<string, unknown>, redact: (text: string) => string): unknown {
+function redactObject(value: Record<string, unknown>, redact: (text: string) => string, depth: number): unknown {
   if (value["type"] === "image") return value;
   let copy: Record<string, unknown> | undefined;
   for (const key in value) {
     if (!Object.hasOwn(value, key) || key === "providerMetadata") continue;
     const item = value[key];
-    const shown = redactValue(item, redact);
+    const shown = redactValue(item, redact, depth + 1);
     const name = redact(key);
     if (shown === item && name === key) continue;
     copy ??= { ...value };

@@ -18,3 +18,10 @@ export function isSecretValue(value: string): boolean {
   if (/^(?:~|\.{1,2})?\/[\w./ -]*$/.test(value) && !/[A-Za-z0-9]{24,}/.test(value)) return false;
   return !/^[a-z][a-z0-9+.-]*:\/\/[^\s@]*$/i.test(value);
 }
+
+/** The secrets among variables, by the names of those. */
+export function secretsIn(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    value !== undefined && isSecretName(name) && isSecretValue(value) ? [value] : [],
+  );
+}

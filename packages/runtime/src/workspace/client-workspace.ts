@@ -2,8 +2,9 @@ import { posix } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { clientFiles } from "./client-files.ts";
+import { leadsElsewhere } from "./exact-path.ts";
 import { type SandboxClient, type SandboxRunResult, shellWord } from "./sandbox-client.ts";
-import type { RunCommand, RunResult, Workspace } from "./workspace.ts";
+import type { PathUse, RunCommand, RunResult, Workspace } from "./workspace.ts";
 
 export type ClientWorkspaceOptions = {
   readonly client: SandboxClient;
@@ -28,6 +29,10 @@ export function createClientWorkspace(options: ClientWorkspaceOptions): Workspac
   const files = clientFiles(client);
   const closing = new AbortController();
   const absolute = (path: string): string => posix.resolve(root, path);
+  /** The machine is asked where the path leads; nothing can be held open over there. */
+  const requireReal = async (path: string, use: PathUse | undefined): Promise<void> => {
+    if (use?.exact && (await files.realPath(path)) !== path) throw leadsElsewhere(path);
+  };
 
   return {
     root,
@@ -39,7 +44,7 @@ export function createClientWorkspace(options: ClientWorkspaceOptions): Workspac
       );
     },
     stat: (path) => files.stat(absolute(path)),
-    async readFile(path, { maxBytes = defaultMaxBytes } = {}) {
+    async readFile(path, { maxBytes = defaultMaxBytes, ...use } = {}) {
       const full = absolute(path);
       const stat = await files.stat(full);
       if (!stat) throw new RuntimeError("not-found", `${full} does not exist.`);
@@ -50,10 +55,18 @@ export function createClientWorkspace(options: ClientWorkspaceOptions): Workspac
           `${full} is too large to be read whole: ${stat.size} bytes, and ${maxBytes} are allowed.`,
         );
       const content = await client.readFile(full);
+      await requireReal(full, use);
       return typeof content === "string" ? new TextEncoder().encode(content) : content;
     },
-    writeFile: (path, content) => client.writeFile(absolute(path), content),
-    readDirectory: (path) => files.readDirectory(absolute(path)),
+    async writeFile(path, content, use) {
+      await requireReal(absolute(path), use);
+      await client.writeFile(absolute(path), content);
+    },
+    async readDirectory(path, use) {
+      const entries = await files.readDirectory(absolute(path));
+      await requireReal(absolute(path), use);
+      return entries;
+    },
     async run(command) {
       if (command.unboxed && options.local) return options.local.run(command);
       if (closing.signal.aborted) throw new RuntimeError("closed", "The workspace is closed: it starts no more programs.");

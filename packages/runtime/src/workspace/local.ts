@@ -1,10 +1,13 @@
-import { constants, realpathSync, type Stats, statSync } from "node:fs";
-import { access, type FileHandle, mkdir, open, readdir, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { constants, lstatSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, parse, resolve as resolvePath } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
+import { type HeldDirectory, holdDirectory, leadsElsewhere, noFollow, requireItself, requireNoLink } from "./exact-path.ts";
+import { codeOf, fileFailure, kindOf, refuseOtherThanFile } from "./file-failure.ts";
 import { ProcessScope } from "./process-scope.ts";
-import type { DirectoryEntry, FileStat, Workspace } from "./workspace.ts";
+import { replaceFile } from "./replace-file.ts";
+import type { DirectoryEntry, FileStat, PathUse, Workspace } from "./workspace.ts";
 
 export type LocalWorkspaceOptions = {
   readonly root: string;
@@ -29,10 +32,10 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): Workspace 
   return {
     root,
     resolve,
-    stat: (path) => statOf(absolute(path)),
-    readFile: (path, { maxBytes = defaultMaxBytes } = {}) => readRegularFile(absolute(path), maxBytes),
-    writeFile: async (path, content) => replaceFile(await resolve(path), content),
-    readDirectory: (path) => listDirectory(absolute(path)),
+    stat: (path, use) => statOf(absolute(path), use),
+    readFile: (path, { maxBytes = defaultMaxBytes, ...use } = {}) => readRegularFile(absolute(path), { ...use, maxBytes }),
+    writeFile: async (path, content, use) => replaceFile(use?.exact ? absolute(path) : await resolve(path), content),
+    readDirectory: (path, use) => listDirectory(absolute(path), use),
     run: (command) => processes.run({ ...command, cwd: absolute(command.cwd ?? ".") }),
     saveOverflow: (name, content) => saveNewFile(absolute(options.overflowDirectory), { name, content }),
     close: () => processes.close(),
@@ -44,7 +47,7 @@ function realDirectory(path: string): string {
     const real = realpathSync.native(path);
     if (statSync(real).isDirectory()) return real;
   } catch (error) {
-    throw failure(path, { verb: "opened", error });
+    throw fileFailure(path, { verb: "opened", error });
   }
   throw new RuntimeError("usage", `${path} is not a directory.`);
 }
@@ -58,47 +61,67 @@ function expandPath(path: string, home: string | undefined): string {
   return join(home, path.slice(1));
 }
 
-/** Like realpath(3), but the last parts need not exist, and a link that leads to nothing yet is followed as a write would follow it. */
-async function realPath(path: string, links: number = 0): Promise<string> {
+/**
+ * Like realpath(3), but the last parts need not exist, and a link that leads to nothing yet is followed as a write would follow it.
+ * Synchronous inside, like every look at a single file: it takes microseconds, the way through the thread pool many times that.
+ */
+function realPath(path: string, links: number = 0): string {
   try {
-    return await realpath(path);
+    return realpathSync.native(path);
   } catch (error) {
     const code = codeOf(error);
-    if (code !== "ENOENT" && code !== "ENOTDIR") throw failure(path, { verb: "resolved", error });
-    if (links > maxLinks) throw failure(path, { verb: "resolved", error: { code: "ELOOP" } });
+    if (code !== "ENOENT" && code !== "ENOTDIR") throw fileFailure(path, { verb: "resolved", error });
+    if (links > maxLinks) throw fileFailure(path, { verb: "resolved", error: { code: "ELOOP" } });
   }
   if (path === parse(path).root) return path;
-  const target = await readlink(path).catch(() => undefined);
-  const parent = await realPath(dirname(path), links);
+  const target = targetOf(path);
+  const parent = realPath(dirname(path), links);
   return target === undefined ? join(parent, basename(path)) : realPath(resolvePath(parent, target), links + 1);
 }
 
-/** Synchronous inside: a look at one file takes microseconds, the way through the thread pool a hundred times that. */
-async function statOf(path: string): Promise<FileStat | undefined> {
+function targetOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined; // no link
+  }
+}
+
+async function statOf(path: string, { exact }: PathUse = {}): Promise<FileStat | undefined> {
   try {
     const stats = statSync(path);
+    if (exact) requireNoLink(path);
     return { kind: kindOf(stats), size: stats.size, mtimeMs: stats.mtimeMs, mode: stats.mode };
   } catch (error) {
     const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw failure(path, { verb: "looked at", error });
+    throw fileFailure(path, { verb: "looked at", error });
   }
 }
 
-async function readRegularFile(path: string, maxBytes: number): Promise<Uint8Array> {
+async function readRegularFile(path: string, { maxBytes, exact }: PathUse & { maxBytes: number }): Promise<Uint8Array> {
   let file: FileHandle | undefined;
   try {
-    refuseOtherThanFile(path, await stat(path)); // before opening, which is an event for some devices
-    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK); // a pipe that took its place would block us for ever
+    refuseOtherThanFile(path, exact ? statItself(path) : await stat(path)); // before opening, which is an event for some devices
+    // A pipe that took its place would block us for ever.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | (exact ? noFollow : 0));
+    if (exact) requireItself(file.fd, path);
     const stats = await file.stat();
     refuseOtherThanFile(path, stats);
     if (stats.size > maxBytes) throw tooLarge(path, { size: stats.size, maxBytes });
     return await readToEnd(file, { path, expected: stats.size, maxBytes });
   } catch (error) {
-    throw failure(path, { verb: "read", error });
+    if (exact && codeOf(error) === "ELOOP") throw leadsElsewhere(path);
+    throw fileFailure(path, { verb: "read", error });
   } finally {
     await file?.close();
   }
+}
+
+function statItself(path: string): Stats {
+  const stats = lstatSync(path);
+  if (stats.isSymbolicLink()) throw leadsElsewhere(path);
+  return stats;
 }
 
 /** The size is only a guess: files grow while they are read, and those of /proc claim to be empty. */
@@ -114,45 +137,29 @@ async function readToEnd(file: FileHandle, facts: { path: string; expected: numb
   }
 }
 
-async function replaceFile(path: string, content: Uint8Array | string): Promise<void> {
-  const directory = dirname(path);
-  const temporary = join(directory, `.outrider-${randomUuid()}.tmp`);
+async function listDirectory(path: string, { exact }: PathUse = {}): Promise<DirectoryEntry[]> {
   try {
-    const before = await stat(path).catch(() => undefined);
-    if (before) refuseOtherThanFile(path, before);
-    if (before)
-      await access(path, constants.W_OK); // a rename would not ask
-    else await mkdir(directory, { recursive: true });
-    const file = await open(temporary, "wx", before ? 0o600 : 0o666);
-    try {
-      await file.writeFile(content);
-      if (before) await takeOver(file, before);
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
+    return exact ? await listHeld(holdDirectory(path)) : await entriesOf(path);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {}); // the first failure is the one to tell
-    throw failure(path, { verb: "written", error });
+    throw fileFailure(path, { verb: "listed", error });
   }
 }
 
-async function takeOver(file: FileHandle, before: Stats): Promise<void> {
-  const now = await file.stat();
-  // Only root can keep another owner; for everyone else the file becomes theirs, as with any editor that renames.
-  if (now.uid !== before.uid || now.gid !== before.gid) await file.chown(before.uid, before.gid).catch(() => {});
-  await file.chmod(before.mode & 0o777);
+async function listHeld(directory: HeldDirectory): Promise<DirectoryEntry[]> {
+  try {
+    const entries = await entriesOf(directory.place);
+    directory.check();
+    return entries;
+  } finally {
+    directory.close();
+  }
 }
 
-async function listDirectory(path: string): Promise<DirectoryEntry[]> {
-  try {
-    const entries = await readdir(path, { withFileTypes: true });
-    return entries
-      .map((entry) => ({ name: entry.name, kind: entry.isSymbolicLink() ? ("symlink" as const) : kindOf(entry) }))
-      .sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch (error) {
-    throw failure(path, { verb: "listed", error });
-  }
+async function entriesOf(path: string): Promise<DirectoryEntry[]> {
+  const entries = await readdir(path, { withFileTypes: true });
+  return entries
+    .map((entry) => ({ name: entry.name, kind: entry.isSymbolicLink() ? ("symlink" as const) : kindOf(entry) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 async function saveNewFile(directory: string, { name, content }: { name: string; content: string }): Promise<string> {
@@ -162,20 +169,9 @@ async function saveNewFile(directory: string, { name, content }: { name: string;
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await writeFile(path, content, { flag: "wx", mode: 0o600 });
   } catch (error) {
-    throw failure(path, { verb: "written", error });
+    throw fileFailure(path, { verb: "written", error });
   }
   return path;
-}
-
-function kindOf(entry: { isFile(): boolean; isDirectory(): boolean }): "file" | "directory" | "other" {
-  if (entry.isFile()) return "file";
-  return entry.isDirectory() ? "directory" : "other";
-}
-
-function refuseOtherThanFile(path: string, stats: Stats): void {
-  const kind = kindOf(stats);
-  if (kind === "directory") throw new RuntimeError("usage", `${path} is a directory, not a file.`);
-  if (kind === "other") throw new RuntimeError("usage", `${path} is a device, pipe or socket, not a regular file.`);
 }
 
 function tooLarge(path: string, facts: { size: number; maxBytes: number }): RuntimeError {
@@ -183,31 +179,4 @@ function tooLarge(path: string, facts: { size: number; maxBytes: number }): Runt
     "usage",
     `${path} is too large to be read whole: ${facts.size} bytes, and ${facts.maxBytes} are allowed.`,
   );
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EBUSY: "it is in use",
-  EDQUOT: "the disk quota is used up",
-  EEXIST: "a part of the path is a file, not a directory",
-  EISDIR: "it is a directory",
-  ELOOP: "its symbolic links lead in a circle",
-  EMFILE: "too many files are open",
-  ENAMETOOLONG: "the name is too long",
-  ENOSPC: "the disk is full",
-  ENOTDIR: "a part of the path is a file, not a directory",
-  EPERM: "the operation is not permitted",
-  EROFS: "the file system is read-only",
-};
-
-function failure(path: string, { verb, error }: { verb: string; error: unknown }): RuntimeError {
-  if (error instanceof RuntimeError) return error;
-  const code = codeOf(error);
-  if (code === "ENOENT") return new RuntimeError("not-found", `${path} does not exist.`, { cause: error });
-  const reason = reasons[code] ?? (error instanceof Error ? error.message : code);
-  return new RuntimeError("usage", `${path} could not be ${verb}: ${reason}.`, { cause: error });
-}
-
-function codeOf(error: unknown): string {
-  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
 }

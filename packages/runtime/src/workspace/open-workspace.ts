@@ -51,7 +51,9 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Open
     onWarning: (message) => listener(message),
   });
   const isInstalled = findBubblewrap() !== undefined;
-  if (!isInstalled) return { workspace, warnings: ["Commands run without a sandbox: bubblewrap is not installed."], ...heard };
+  if (!isInstalled) {
+    return { workspace: local, warnings: ["Commands run without a sandbox: bubblewrap is not installed."], ...heard };
+  }
   return { workspace, sandbox: "bubblewrap", warnings: [], ...heard };
 }
 

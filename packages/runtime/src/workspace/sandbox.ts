@@ -66,10 +66,10 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
   return {
     root: local.root,
     resolve: async (path) => local.resolve(await place(path)),
-    stat: async (path) => local.stat(await place(path)),
+    stat: async (path, use) => local.stat(await place(path), use),
     readFile: async (path, options) => local.readFile(await place(path), options),
-    writeFile: async (path, content) => local.writeFile(await place(path), content),
-    readDirectory: async (path) => local.readDirectory(await place(path)),
+    writeFile: async (path, content, use) => local.writeFile(await place(path), content, use),
+    readDirectory: async (path, use) => local.readDirectory(await place(path), use),
     run: async (command): Promise<RunResult> => runIn(command.unboxed ? undefined : await boxOf(), command, local),
     saveOverflow: (name, content) => local.saveOverflow(name, content),
     async close() {

@@ -5,12 +5,12 @@ export interface Workspace {
   /** Absolute path with every symbolic link resolved, also for a file that does not exist yet; relative paths start at `root`, `~/` at the home directory. */
   resolve(path: string): Promise<string>;
   /** Undefined when there is nothing at `path`. */
-  stat(path: string): Promise<FileStat | undefined>;
+  stat(path: string, use?: PathUse): Promise<FileStat | undefined>;
   /** Regular files only; a device, socket or pipe is refused, and so is a file above `maxBytes`. */
-  readFile(path: string, options?: { maxBytes?: number }): Promise<Uint8Array>;
+  readFile(path: string, options?: PathUse & { maxBytes?: number }): Promise<Uint8Array>;
   /** Whole or not at all: a reader never sees half a file. Creates parent directories; keeps the mode bits of a file that was there. */
-  writeFile(path: string, content: Uint8Array | string): Promise<void>;
-  readDirectory(path: string): Promise<DirectoryEntry[]>;
+  writeFile(path: string, content: Uint8Array | string, use?: PathUse): Promise<void>;
+  readDirectory(path: string, use?: PathUse): Promise<DirectoryEntry[]>;
   /** Runs one program to its end. Rejects only when it could not be started. */
   run(command: RunCommand): Promise<RunResult>;
   /** A new file for output that is too long to show; answers its path. */
@@ -18,6 +18,12 @@ export interface Workspace {
   /** Ends every process this workspace started and that still lives. */
   close(): Promise<void>;
 }
+
+/**
+ * `exact`: the path is absolute and real, and means just that. A link that has taken a place in it is refused, not followed;
+ * the check is made on what was opened, so that a swap in between is seen too.
+ */
+export type PathUse = { readonly exact?: true };
 
 export type FileStat = { kind: "file" | "directory" | "other"; size: number; mtimeMs: number; mode: number };
 export type DirectoryEntry = { name: string; kind: "file" | "directory" | "symlink" | "other" };

@@ -35,7 +35,7 @@ export const bashTool: Tool = defineTool<BashInput>({
     "Runs a command in a new bash process and returns what it prints, standard output and standard error together.",
     "The working directory carries over to the next call; variables, functions and shell options do not.",
     "Standard input is empty and there is no terminal: use flags that avoid questions, pagers and editors.",
-    "A process started in the background with & goes on after the call; send its output to a file to read it later.",
+    "A process started in the background with & goes on after the call, unless commands run in a sandbox, where it ends with the call; send its output to a file to read it later.",
     "Long output is shortened in the middle and saved to a file that is named in the result.",
     `A command is stopped after timeout milliseconds (${defaultTimeoutMs} unless given, at most ${maxTimeoutMs}), with every process it started.`,
   ].join("\n"),

@@ -6,6 +6,7 @@ import type { ToolBench } from "../tool-bench.ts";
 import { createToolBench } from "../tool-bench.ts";
 import { editTool } from "./edit.ts";
 import { readTool } from "./read.ts";
+import { writeTool } from "./write.ts";
 
 describe("Edit", () => {
   let bench: ToolBench;
@@ -178,5 +179,23 @@ describe("Edit", () => {
     await bench.call(readTool, { file_path: "link.txt" });
     await bench.call(editTool, { file_path: "link.txt", old_string: "old", new_string: "new" });
     assert.deepEqual([lstatSync(link).isSymbolicLink(), readFileSync(path, "utf8")], [true, "new"]);
+  });
+
+  it("does not write the placeholder of a secret over the secret", async () => {
+    bench.write(".env", "KEY=abc123\nDEBUG=0\n");
+    await bench.call(readTool, { file_path: ".env" });
+    assert.match(
+      await bench.say(editTool, { file_path: ".env", old_string: "KEY=[redacted:secret]", new_string: "KEY=x" }),
+      /old_string is not in \.env\. It holds \[redacted:secret\], which stands for a secret that is not shown to you/,
+    );
+    const whole = { file_path: ".env", old_string: "DEBUG=0", new_string: "DEBUG=1\nKEY=[redacted:secret]" };
+    assert.match(await bench.say(editTool, whole), /writing it would lose the secret/);
+    assert.match(
+      await bench.say(writeTool, { file_path: ".env", content: "KEY=[redacted:secret]\nDEBUG=1\n" }),
+      /writing it would lose the secret/,
+    );
+    assert.equal(readFileSync(join(bench.root, ".env"), "utf8"), "KEY=abc123\nDEBUG=0\n");
+    await bench.call(editTool, { file_path: ".env", old_string: "DEBUG=0", new_string: "DEBUG=1" });
+    assert.equal(readFileSync(join(bench.root, ".env"), "utf8"), "KEY=abc123\nDEBUG=1\n");
   });
 });

@@ -2,6 +2,7 @@ import { diffLines } from "../diff.ts";
 import { displayPath } from "../display-path.ts";
 import { explainMissing } from "../edit-hints.ts";
 import { rememberFile, requireSeen } from "../file-memory.ts";
+import { explainPlaceholder, refusePlaceholders } from "../hidden-values.ts";
 import { loadFile, loadFileIfPresent, saveFile } from "../load-file.ts";
 import { numberedLine } from "../numbered-lines.ts";
 import { replaceText } from "../text-edit.ts";
@@ -48,6 +49,7 @@ async function replace(input: EditInput, { path, name }: Target, { workspace, me
   const { bytes: before } = await loadFile(workspace, path);
   requireSeen(memory, path, { bytes: before, name });
   const decoded = requireText(before, name);
+  refusePlaceholders(input.new_string, { before: decoded.text, name });
   const replaced = replaceText(decoded.text, {
     oldText: input.old_string,
     newText: input.new_string,
@@ -112,7 +114,9 @@ function notFound(text: string, input: EditInput, name: string): ToolFailure {
       `old_string is not in ${name}, but new_string is already there (${linesInWords(done.lines)}): the change may have been made before.`,
     );
   }
-  return new ToolFailure(`old_string is not in ${name}. ${explainMissing(text, input.old_string)}`);
+  return new ToolFailure(
+    `old_string is not in ${name}. ${explainPlaceholder(input.old_string) ?? explainMissing(text, input.old_string)}`,
+  );
 }
 
 function linesInWords(lines: number[]): string {

@@ -1,6 +1,7 @@
 import { diffLines } from "../diff.ts";
 import { displayPath } from "../display-path.ts";
 import { rememberFile, requireSeen } from "../file-memory.ts";
+import { refusePlaceholders } from "../hidden-values.ts";
 import { loadFileIfPresent, saveFile } from "../load-file.ts";
 import { decodeText, splitLines } from "../text-file.ts";
 import type { Tool } from "../tool.ts";
@@ -31,12 +32,13 @@ export const writeTool: Tool = defineTool<WriteInput>({
     const name = displayPath(workspace.root, path);
     const before = await loadFileIfPresent(workspace, path);
     if (before) requireSeen(memory, path, { bytes: before.bytes, name });
+    const old = before ? decodeText(before.bytes)?.text : "";
+    if (before) refusePlaceholders(input.content, { before: old ?? "", name });
 
     const bytes = Buffer.from(input.content, "utf8");
     const { mtimeMs } = await saveFile(workspace, path, bytes);
     rememberFile(memory, path, { bytes, mtimeMs });
     const count = splitLines(input.content).length;
-    const old = before ? decodeText(before.bytes)?.text : "";
     return {
       content: [
         { type: "text", text: `${before ? "Overwrote" : "Created"} ${name} (${count} ${count === 1 ? "line" : "lines"}).` },

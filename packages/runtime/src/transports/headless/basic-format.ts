@@ -12,7 +12,7 @@ export function createBasicFormat(name: OutputFormatName, ids: { sessionId: stri
       return { event: () => "", end: async (outcome) => toResult(outcome, ids.sessionId) };
     case "stream-json":
       return {
-        event: (event) => (event.type === "text.delta" ? toDelta(event, ids.newId()) : ""),
+        event: (event) => (event.type === "text.delta" && event.taskId === undefined ? toDelta(event, ids.newId()) : ""),
         end: async (outcome) => toResult(outcome, ids.sessionId),
       };
   }

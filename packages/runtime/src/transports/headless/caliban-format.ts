@@ -1,7 +1,7 @@
 import type { CatalogOverride } from "../../model/catalog-override.ts";
 import { pricesAsOf } from "../../model/catalog-date.ts";
 import type { AssistantPart, ToolResultPart } from "../../protocol/content.ts";
-import type { AgentEvent, SessionFacts } from "../../protocol/events.ts";
+import type { AgentEvent, EventType, SessionFacts } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { toLine } from "../../util/jsonl.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
@@ -55,6 +55,7 @@ class CalibanRun {
 }
 
 function toFrames(event: AgentEvent, run: CalibanRun, options: CalibanFormatOptions): unknown[] {
+  if (event.taskId !== undefined && !shownOfTasks.has(event.type)) return [];
   switch (event.type) {
     case "turn.started": {
       const init = run.facts && !run.begun ? [toInit(run.facts, options)] : [];
@@ -101,6 +102,14 @@ function toFrames(event: AgentEvent, run: CalibanRun, options: CalibanFormatOpti
       return [];
   }
 }
+
+/** Of subagents these frames know nothing but what concerns the whole run: what they say and call is no part of the conversation. */
+const shownOfTasks: ReadonlySet<EventType> = new Set<EventType>([
+  "retry.scheduled",
+  "hook.ended",
+  "permission.decided",
+  "warning.raised",
+]);
 
 function toInit(facts: SessionFacts, options: CalibanFormatOptions): unknown {
   return {

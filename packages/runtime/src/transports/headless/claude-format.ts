@@ -1,20 +1,23 @@
 import type { CatalogOverride } from "../../model/catalog-override.ts";
 import { pricesAsOf } from "../../model/catalog-date.ts";
 import type { ModelCosts } from "../../model/ledger.ts";
-import { type AssistantMessage, type AssistantPart, type ToolResultPart, type Usage } from "../../protocol/content.ts";
+import type { AssistantMessage, AssistantPart, ToolResultPart, Usage } from "../../protocol/content.ts";
 import type { ErrorData } from "../../protocol/errors.ts";
-import { type AgentEvent, type Denial, type HookEventName, isEphemeral, type SessionFacts } from "../../protocol/events.ts";
+import { type AgentEvent, type HookEventName, isEphemeral, type SessionFacts } from "../../protocol/events.ts";
 import type { CancelCause, Outcome, StopLimit } from "../../protocol/outcome.ts";
 import { toLine } from "../../util/jsonl.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { PartialMessages } from "./partial-messages.ts";
 import { type PricedRun, priceCalls } from "./price-run.ts";
+import { RunTotals, textContent } from "./run-totals.ts";
 
 export type ClaudeFormatOptions = {
   readonly sessionId: string;
   readonly newId: () => string;
   /** Frames for every run of a hook, not only for those of the start. */
   readonly includeHookEvents?: boolean;
+  /** Also a frame with the prompt of each subagent. */
+  readonly forwardSubagentText?: boolean;
   /** Prices and windows beside the built-in ones. */
   readonly catalogOverride?: CatalogOverride;
 };
@@ -32,46 +35,22 @@ export function createClaudeFormat(name: OutputFormatName, options: ClaudeFormat
   const partial = new PartialMessages((json) => `${streamHead}${options.newId()}","event":${json},"parent_tool_use_id":null}\n`);
   return {
     event(event) {
-      if (isEphemeral(event.type)) return name === "stream-json" ? partial.before(event) : "";
+      const streams = name === "stream-json" && event.taskId === undefined; // what subagents say comes as whole messages only
+      if (isEphemeral(event.type)) return streams ? partial.before(event) : "";
       run.apply(event);
-      return name === "stream-json" ? partial.before(event) + toFrames(event, run, options) + partial.after(event) : "";
+      if (name !== "stream-json") return "";
+      const frames = toFrames(event, run, options) + toTaskFrames(event, run, options);
+      return streams ? partial.before(event) + frames + partial.after(event) : frames;
     },
     end: name === "text" ? text : result,
   };
 }
 
-/** What the frames of one run need to know of the events before them. */
-class RunTotals {
-  facts: SessionFacts | undefined;
-  ended: AgentEvent<"turn.ended"> | undefined;
-  stopReason: string | null = null;
-  toolCalls = 0;
-  readonly denials: Denial[] = [];
-  readonly calls: AgentEvent<"message.ended" | "side-call.ended">[] = [];
-  readonly #inputs = new Map<string, unknown>();
-
-  apply(event: AgentEvent): void {
-    if (event.type === "session.started") this.facts = event;
-    else if (event.type === "turn.ended") this.ended = event;
-    else if (event.type === "message.ended") this.#applyMessage(event);
-    else if (event.type === "side-call.ended") this.calls.push(event);
-    else if (event.type === "tool.ended") this.#applyTool(event);
-  }
-
-  #applyMessage(event: AgentEvent<"message.ended">): void {
-    const { message } = event;
-    this.calls.push(event);
-    this.stopReason = message.stopReason ?? null;
-    for (const part of message.content) if (part.type === "tool-call") this.#inputs.set(part.callId, part.input);
-  }
-
-  #applyTool(event: AgentEvent<"tool.ended">): void {
-    this.toolCalls++;
-    const input = this.#inputs.get(event.callId);
-    this.#inputs.delete(event.callId);
-    if (event.status !== "denied") return;
-    this.denials.push({ callId: event.callId, tool: event.name, input, reason: textContent(event.result) });
-  }
+function toTaskFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOptions): string {
+  const frames = run.tasks.frames(event).map(({ subtype, ...fields }) => ({ ...frame("system", options, subtype), ...fields }));
+  if (event.type !== "task.started" || !options.forwardSubagentText) return frames.map(toLine).join("");
+  const message = { role: "user", content: [{ type: "text", text: event.prompt }] };
+  return [...frames, { ...frame("user", options), message, ...run.tasks.marksOf(event) }].map(toLine).join("");
 }
 
 function toFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOptions): string {
@@ -84,7 +63,7 @@ function toFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOption
           toLine({
             ...frame("assistant", options),
             message: toMessage(event.message, part, event.messageId),
-            parent_tool_use_id: null,
+            ...run.tasks.marksOf(event),
           }),
         )
         .join("");
@@ -92,8 +71,8 @@ function toFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOption
       return toLine({
         ...frame("user", options),
         message: { role: "user", content: [toToolResult(event.result)] },
-        parent_tool_use_id: null,
-        tool_use_result: toolUseResult(event),
+        ...run.tasks.marksOf(event),
+        tool_use_result: toolUseResult(event, run),
       });
     case "retry.scheduled":
       return toLine({
@@ -104,6 +83,7 @@ function toFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOption
         error_status: event.error.httpStatus ?? null,
         error: event.error.code,
         message: event.error.message,
+        ...run.tasks.agentOf(event),
       });
     case "fallback.used":
       return toLine({
@@ -112,6 +92,7 @@ function toFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOption
         original_model: event.from,
         fallback_model: event.to,
         content: event.error.message,
+        ...run.tasks.agentOf(event),
       });
     case "permission.decided": {
       if (event.effect === "allow") return "";
@@ -123,6 +104,7 @@ function toFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOption
         decision_reason_type: event.by,
         decision_reason: event.rule ?? event.reason,
         decided_by: event.by,
+        ...run.tasks.agentOf(event),
       });
     }
     case "hook.started":
@@ -130,9 +112,9 @@ function toFrames(event: AgentEvent, run: RunTotals, options: ClaudeFormatOption
     case "hook.ended":
       return showsHook(event, options) ? toLine(toHookResponse(event, options)) : "";
     case "compaction.started":
-      return toLine({ ...frame("system", options, "status"), status: "compacting" });
+      return event.taskId === undefined ? toLine({ ...frame("system", options, "status"), status: "compacting" }) : "";
     case "compaction.ended":
-      return toCompactionFrames(event, options);
+      return event.taskId === undefined ? toCompactionFrames(event, options) : "";
     case "warning.raised":
       return toLine({ ...frame("system", options, "warning"), message: event.message });
     default:
@@ -200,7 +182,7 @@ function toInit(facts: SessionFacts, options: ClaudeFormatOptions): unknown {
     permissionMode: facts.permissionMode,
     slash_commands: [],
     output_style: "default",
-    agents: [],
+    agents: facts.agents ?? [],
     skills: [],
     plugins: [],
     price_as_of: pricesAsOf,
@@ -255,8 +237,10 @@ function toResultBlock(part: ToolResultPart["content"][number]): unknown {
   return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
 }
 
-function toolUseResult(event: AgentEvent<"tool.ended">): unknown {
+function toolUseResult(event: AgentEvent<"tool.ended">, run: RunTotals): unknown {
   if (event.status !== "ok") return `Error: ${textContent(event.result)}`;
+  const task = event.taskId === undefined ? run.tasks.resultOf(event.callId) : undefined;
+  if (task) return task;
   return { ...event.details, durationMs: event.durationMs };
 }
 
@@ -276,7 +260,7 @@ function toResult(outcome: Outcome, { run, costs, options }: Ending): unknown {
     stop_reason: run.stopReason,
     terminal_reason: terminalReason(outcome),
     total_cost_usd: costs.total.costUsd,
-    usage: toUsage(costs.total.usage),
+    usage: toUsage(run.usage),
     modelUsage: toModelUsages(costs),
     ...(unknown.length > 0 && { warnings: [`The price of ${unknown.join(", ")} is not known: the cost is not known either`] }),
     permission_denials: run.denials.map(({ callId, tool, input, reason }) => ({
@@ -379,8 +363,4 @@ function toModelUsage({ usage, costUsd, requested, served }: ModelCosts, context
     requestedModel: requested,
     provider: served.provider,
   };
-}
-
-function textContent(result: ToolResultPart): string {
-  return result.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }

@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve as resolvePath } from "node:path";
 import { RuntimeError } from "../../protocol/errors.ts";
-import { randomUuid } from "../../util/unique-ids.ts";
 import type { SandboxAvailability } from "../detect-sandbox.ts";
 import type { SandboxSetting } from "../sandbox.ts";
 import type { RunCommand, RunResult } from "../workspace.ts";
@@ -113,7 +112,7 @@ export class Box {
 
   async close(): Promise<void> {
     const prepared = await this.#prepared?.catch(() => undefined);
-    prepared?.processLimit?.release();
+    await prepared?.processLimit?.release();
     await prepared?.proxy?.close();
     if (prepared?.proxy) await rm(prepared.proxy.directory, { recursive: true, force: true });
     await rm(this.#temporary, { recursive: true, force: true });
@@ -148,7 +147,7 @@ export class Box {
 
   #limitProcesses(limit: number): ProcessLimit | undefined {
     if (process.getuid?.() !== 0) return undefined; // the limit set inside counts for everybody else
-    const group = limitProcesses(`outrider-${randomUuid()}`, limit);
+    const group = limitProcesses(limit);
     if (!group)
       this.#options.onWarning?.("The number of processes is not limited: this is root, and no control group can be made.");
     return group;

@@ -1,40 +1,62 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { randomUuid } from "../../util/unique-ids.ts";
+import { namesIn } from "./host-files.ts";
 
 /** A control group that bounds how many processes and threads are in it. */
 export type ProcessLimit = {
   /** Writing a process id here puts the process and all its children in the group. */
   readonly procs: string;
-  release(): void;
+  /** Waits a moment for what is just ending in it. */
+  release(): Promise<void>;
 };
+
+const releaseTries = 50;
+const releaseEveryMs = 10;
 
 /**
  * The kernel does not count root's processes against RLIMIT_NPROC, so an agent that runs as root needs a control group.
  * Undefined where none can be made: most containers show theirs read-only.
  */
-export function limitProcesses(name: string, limit: number): ProcessLimit | undefined {
+export function limitProcesses(limit: number): ProcessLimit | undefined {
   for (const parent of parentGroups()) {
-    const group = join(parent, name);
+    removeStale(parent);
+    const group = join(parent, `outrider-${process.pid}-${randomUuid()}`);
     try {
       mkdirSync(group);
     } catch {
       continue;
     }
-    const release = (): void => {
-      try {
-        rmdirSync(group);
-      } catch {
-        // Still in use by what is just ending, or gone: an empty group costs nothing.
-      }
-    };
     try {
       writeFileSync(join(group, "pids.max"), String(limit));
-      return { procs: join(group, "cgroup.procs"), release };
+      return { procs: join(group, "cgroup.procs"), release: () => release(group) };
     } catch {
-      release(); // the controller is not there for this group
+      remove(group); // the controller is not there for this group
     }
   }
   return undefined;
+}
+
+async function release(group: string): Promise<void> {
+  for (let tries = 0; !remove(group) && tries < releaseTries; tries++) await pause(releaseEveryMs);
+}
+
+/** Left by agents that were killed. */
+function removeStale(parent: string): void {
+  for (const name of namesIn(parent)) {
+    const owner = /^outrider-(\d+)-/.exec(name)?.[1];
+    if (owner !== undefined && !existsSync(`/proc/${owner}`)) remove(join(parent, name));
+  }
+}
+
+function remove(group: string): boolean {
+  try {
+    rmdirSync(group);
+  } catch {
+    return !existsSync(group); // not empty yet, or gone
+  }
+  return true;
 }
 
 /** Where a group could be made: below our own place in the tree of the `pids` controller, first version, then second. */

@@ -1,0 +1,204 @@
+import { realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { createFileStore, RuntimeError } from "@outrider/runtime";
+import type { SessionSummary } from "@outrider/runtime/admin";
+import { LineOutput, nearest, outriderHome } from "@outrider/runtime/host";
+import { checkSessionName } from "../choose-session.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { findSession } from "../find-session.ts";
+import { positiveInteger } from "../numbers.ts";
+import { visible } from "../visible.ts";
+import { type OwnWords, takeOwnWords } from "../words.ts";
+import { countOf } from "./checkpoint-text.ts";
+import { findSummary, type SessionsPlace } from "./sessions-place.ts";
+import { describeList, describeSession, sizeOf } from "./sessions-text.ts";
+
+const usage = `Usage:
+  outrider sessions list [--all] [--cwd DIR] [--limit N] [--json]
+                                          the sessions of this folder, or of all, the latest first
+  outrider sessions show SESSION [--json] its turns, tools, usage and cost, where it comes from and where it is
+  outrider sessions rename SESSION NEWNAME
+  outrider sessions rm SESSION… [--yes]   remove sessions for good
+  outrider sessions export SESSION [--format markdown|json|jsonl] [--output FILE [--force]]
+                                          for reading (markdown, the default), with its messages (json), or event by event (jsonl)
+  outrider sessions gc [--older-than 30d] [--dry-run] [--json]
+                                          remove what no session needs any more; with --older-than also sessions that old
+
+SESSION is an id, the first 8 or more characters of one, or a name. Go on with one: outrider -p --resume SESSION "…"
+
+Exit codes: 0 done · 1 something was left undone · 64 wrong usage · 66 no such session
+`;
+
+type Action = {
+  readonly switches: readonly string[];
+  readonly values: readonly string[];
+  /** How many names it takes. */
+  readonly names: readonly [least: number, most: number];
+  run(place: SessionsPlace, words: OwnWords): Promise<number>;
+};
+
+const actions: Readonly<Record<string, Action>> = {
+  list: { switches: ["--all", "--json"], values: ["--cwd", "--limit"], names: [0, 0], run: list },
+  show: { switches: ["--json"], values: [], names: [1, 1], run: show },
+  rename: { switches: [], values: [], names: [2, 2], run: rename },
+  rm: { switches: ["--yes", "-y"], values: [], names: [1, Number.POSITIVE_INFINITY], run: remove },
+  export: {
+    switches: ["--force"],
+    values: ["--format", "--output", "-o"],
+    names: [1, 1],
+    run: async (place, words) => (await import("./export-session.ts")).exportSession(place, words),
+  },
+  gc: {
+    switches: ["--dry-run", "--json"],
+    values: ["--older-than"],
+    names: [0, 0],
+    run: async (place, words) => (await import("./collect-sessions.ts")).collectSessions(place, words),
+  },
+};
+
+/** Stored sessions: find them, look at them, take them elsewhere, tidy up. */
+export async function runSessions(args: readonly string[]): Promise<number> {
+  const output = new LineOutput(process.stdout);
+  const [name = "", ...rest] = args;
+  if (args.length === 0 || args.includes("--help") || args.includes("-h")) return await say(output, usage);
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (!action) {
+    const guess = nearest(name, Object.keys(actions));
+    const question = guess ? `; did you mean ${guess}?` : "";
+    throw new RuntimeError("usage", `sessions has no action ${JSON.stringify(name)}${question}\n${usage}`);
+  }
+  const words = checkWords(name, action, takeOwnWords(rest, action));
+  const home = outriderHome(process.env);
+  const directory = join(home, "sessions");
+  return await action.run({ home, directory, store: createFileStore(directory), output }, words);
+}
+
+function checkWords(name: string, action: Action, words: OwnWords): OwnWords {
+  const end = words.rest.indexOf("--");
+  const [before, after] = end === -1 ? [words.rest, []] : [words.rest.slice(0, end), words.rest.slice(end + 1)];
+  const flag = before.find((word) => word.startsWith("-"));
+  if (flag !== undefined) {
+    const guess = nearest(flag, [...action.switches, ...action.values]);
+    throw new RuntimeError("usage", `sessions ${name} has no flag ${flag}${guess ? `; did you mean ${guess}?` : ""}\n${usage}`);
+  }
+  const names = [...before, ...after];
+  const [least, most] = action.names;
+  if (names.length < least || names.length > most)
+    throw new RuntimeError(
+      "usage",
+      `sessions ${name} takes ${takes[name] ?? "no names"}, not ${countOf(names.length, "word")}\n${usage}`,
+    );
+  return { ...words, rest: names };
+}
+
+const takes: Readonly<Record<string, string>> = {
+  show: "one session",
+  export: "one session",
+  rename: "a session and its new name",
+  rm: "at least one session",
+};
+
+async function list({ store, output }: SessionsPlace, words: OwnWords): Promise<number> {
+  if (words.has("--all") && words.value("--cwd") !== undefined)
+    throw new RuntimeError("usage", "--all and --cwd exclude each other");
+  const limit = words.value("--limit");
+  const most = limit === undefined ? Number.POSITIVE_INFINITY : positiveInteger("--limit", limit);
+  const cwd = realPath(words.value("--cwd") ?? ".");
+  const stored = await store.summaries();
+  const chosen = words.has("--all") ? stored : stored.filter((summary) => summary.cwd === cwd);
+  const shown = chosen.slice(0, most);
+  if (words.has("--json")) {
+    for (const summary of shown) {
+      output.write(`${JSON.stringify(summary)}\n`);
+      if (output.full) await output.drain();
+    }
+    return await say(output, "");
+  }
+  if (shown.length === 0) return await say(output, `${visible(nothingToShow(cwd, { all: words.has("--all"), stored }))}\n`);
+  await say(output, describeList(shown, { folders: words.has("--all"), width: widthOf(process.stdout) }));
+  if (shown.length < chosen.length) process.stderr.write(`${chosen.length - shown.length} more (--limit)\n`);
+  return exitCodes.success;
+}
+
+function nothingToShow(cwd: string, { all, stored }: { all: boolean; stored: readonly SessionSummary[] }): string {
+  if (all || stored.length === 0) return "No session is stored";
+  return `No session worked in ${cwd}. ${countOf(stored.length, "session")} elsewhere: outrider sessions list --all`;
+}
+
+/** A folder that is gone by now can still have sessions. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+async function show(place: SessionsPlace, words: OwnWords): Promise<number> {
+  const { store, directory, home, output } = place;
+  const summary = await findSummary(store, words.rest[0] ?? "");
+  const { reportSession } = await import("./session-report.ts");
+  const file = join(directory, `${summary.id}.jsonl`);
+  const report = await reportSession(await store.read(summary.id), { summary, file, home });
+  return await say(output, words.has("--json") ? `${JSON.stringify(report, null, 2)}\n` : describeSession(report));
+}
+
+async function rename({ store, output }: SessionsPlace, words: OwnWords): Promise<number> {
+  const [word = "", name = ""] = words.rest;
+  checkSessionName("NEWNAME", name);
+  const id = await findSession(store, word);
+  await store.rename(id, name);
+  const others = (await store.summaries()).filter((summary) => summary.name === name && summary.id !== id);
+  if (others.length > 0)
+    process.stderr.write(`outrider: ${countOf(others.length, "other session")} of that name: only their ids tell them apart\n`);
+  return await say(output, `${id} is called ${visible(name)} now\n`);
+}
+
+async function remove({ store, home, output }: SessionsPlace, words: OwnWords): Promise<number> {
+  const summaries: SessionSummary[] = [];
+  for (const word of words.rest) {
+    const summary = await findSummary(store, word); // all of them, before the first is removed
+    if (!summaries.some(({ id }) => id === summary.id)) summaries.push(summary);
+  }
+  if (!words.has("--yes") && !words.has("-y") && !(await confirmRemoval(summaries))) {
+    process.stderr.write("outrider: nothing was removed. Without a terminal to ask on, --yes says it\n");
+    return exitCodes.error;
+  }
+  const { removeSession } = await import("./remove-session.ts");
+  let failed = false;
+  for (const summary of summaries) {
+    const problem = await removeSession({ store, home }, summary.id);
+    if (problem === undefined) output.write(`Removed ${summary.id} (${sizeOf(summary.bytes)})\n`);
+    else {
+      failed = true;
+      process.stderr.write(`outrider: ${summary.id} was not removed: ${problem}\n`);
+    }
+  }
+  await store.summaries(); // what is kept about sessions for a faster list is brought up to date
+  await output.drain();
+  return failed ? exitCodes.error : exitCodes.success;
+}
+
+async function confirmRemoval(summaries: readonly SessionSummary[]): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
+  process.stderr.write(describeList(summaries, { folders: true, width: widthOf(process.stderr) }));
+  const { createInterface } = await import("node:readline/promises");
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`Remove ${countOf(summaries.length, "session")} for good? [y/N] `);
+    return /^y(?:es)?$/i.test(answer.trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Lines are cut for a terminal, never for a program. */
+function widthOf(stream: NodeJS.WriteStream): number | undefined {
+  return stream.isTTY ? stream.columns : undefined;
+}
+
+async function say(output: LineOutput, text: string): Promise<number> {
+  output.write(text);
+  await output.drain();
+  return exitCodes.success;
+}

@@ -1,0 +1,85 @@
+import { realpathSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { isPermissionMode, type PermissionMode, RuntimeError, type SessionOptions } from "@outrider/runtime";
+import { createGrants, type ResolvedSettings } from "@outrider/runtime/host";
+import type { TrustJudgement } from "@outrider/runtime/admin";
+import type { FlagValues } from "./flags.ts";
+
+export type PermissionPlaces = {
+  readonly home: string;
+  readonly userHome: string;
+  readonly root: string;
+  readonly trust: () => Promise<TrustJudgement>;
+};
+
+/** What may be done: flags over settings, and the user's own folder for answers that are remembered. */
+export function permissionOptions(
+  flags: FlagValues,
+  resolved: ResolvedSettings,
+  { home, userHome, root, trust }: PermissionPlaces,
+): Pick<SessionOptions, "permissionMode" | "allowedTools" | "disallowedTools" | "permissions"> {
+  const { permissions } = resolved.settings;
+  return {
+    permissionMode: permissionMode(flags, resolved),
+    ...(flags.allowedTools && { allowedTools: flags.allowedTools }),
+    ...(flags.disallowedTools && { disallowedTools: flags.disallowedTools }),
+    permissions: {
+      allow: permissions.allow,
+      ask: permissions.ask,
+      deny: permissions.deny,
+      root,
+      additionalDirectories: [...permissions.additionalDirectories, ...(flags["add-dir"] ?? []).map(additionalDirectory)],
+      trustsGit: async () => (await trust()).trustsGit,
+      grants: createGrants({ root, directory: join(home, "grants"), home: userHome }),
+      mayBypass: mayBypass(flags) && !permissions.disableBypassPermissionsMode,
+    },
+  };
+}
+
+function mayBypass(flags: FlagValues): boolean {
+  return Boolean(flags["dangerously-skip-permissions"] || flags["allow-dangerously-skip-permissions"]);
+}
+
+/** Bypassing permissions is never a matter of a file or of one wrong word: it has a flag of its own. */
+function permissionMode(flags: FlagValues, { settings: { permissions } }: ResolvedSettings): PermissionMode {
+  const named =
+    flags["permission-mode"] ?? (flags["dangerously-skip-permissions"] ? "bypassPermissions" : permissions.defaultMode);
+  const mode = isPermissionMode(named) ? named : "default";
+  if (mode !== "bypassPermissions") return mode;
+  if (permissions.disableBypassPermissionsMode)
+    throw new RuntimeError("config", "The settings do not allow to bypass permissions (disableBypassPermissionsMode)", {
+      hint: "Allow what is needed with --allowedTools instead",
+    });
+  if (!mayBypass(flags))
+    throw new RuntimeError("usage", "Mode bypassPermissions must be asked for with a flag of its own", {
+      hint: "Add --dangerously-skip-permissions, or allow what is needed with --allowedTools",
+    });
+  return mode;
+}
+
+function additionalDirectory(path: string): string {
+  const full = resolve(path);
+  if (!statSync(full, { throwIfNoEntry: false })?.isDirectory())
+    throw new RuntimeError("usage", `--add-dir: ${full} is no directory`);
+  return realpathSync(full);
+}
+
+export function sandboxOptions(
+  flags: FlagValues,
+  { settings: { sandbox } }: ResolvedSettings,
+): NonNullable<SessionOptions["sandbox"]> {
+  const { processes, memoryMb, fileSizeMb } = sandbox.limits;
+  const megabyte = 1024 * 1024;
+  const mode = flags.sandbox as "auto" | "require" | "off" | undefined; // its choices are the modes
+  return {
+    mode: mode ?? sandbox.mode,
+    network: sandbox.network,
+    allowWrite: [...sandbox.allowWrite, ...(flags["add-dir"] ?? []).map(additionalDirectory)],
+    denyRead: sandbox.denyRead,
+    limits: {
+      ...(processes !== undefined && { processes }),
+      ...(memoryMb !== undefined && { memoryBytes: memoryMb * megabyte }),
+      ...(fileSizeMb !== undefined && { fileBytes: fileSizeMb * megabyte }),
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { createFileStore, type Effort, type JsonObject, parseRule, RuntimeError, type SessionOptions } from "@outrider/runtime";
+import {
+  createAuditLog,
+  findProjectRoot,
+  loadCatalogOverride,
+  loadInstructions,
+  loadLayers,
+  noSettings,
+  outriderHome,
+  parseSettingSources,
+  type ResolvedSettings,
+  resolveLayers,
+  type SettingsLayer,
+  scrubEnvironment,
+} from "@outrider/runtime/host";
+import type { TrustJudgement } from "@outrider/runtime/admin";
+import { chooseProvider } from "./choose-provider.ts";
+import { chooseSession } from "./choose-session.ts";
+import type { FlagValues } from "./flags.ts";
+import { numberBetween, positiveInteger, positiveNumber } from "./numbers.ts";
+import { permissionOptions, sandboxOptions } from "./permission-options.ts";
+
+export type Planned = {
+  readonly options: SessionOptions;
+  readonly replay: { readonly remaining: number } | undefined;
+};
+
+/** Flags and settings to everything a session needs. What is wrong with them is found here, before anything is stored or asked. */
+export async function planSession(flags: FlagValues, warn: (line: string) => void): Promise<Planned> {
+  const { env } = process;
+  const home = outriderHome(env);
+  const userHome = env["HOME"] || homedir();
+  const cwd = workingDirectory(flags.cwd);
+  const root = findProjectRoot(cwd, userHome);
+  for (const rule of [...(flags.allowedTools ?? []), ...(flags.disallowedTools ?? [])]) parseRule(rule);
+  const limits = limitOptions(flags);
+
+  const layers = await loadSettingsLayers(flags, { home, userHome, root });
+  const trust = once(async () => {
+    const { judgeTrust } = await import("@outrider/runtime/admin");
+    return await judgeTrust({ outriderHome: home, root, layers, env, ...(flags["trust-project"] && { flag: true }) });
+  });
+  const resolved = layers.length === 0 ? noSettings : await resolveLayers(layers, { trusted: (await trust()).trusted });
+  const { settings } = resolved;
+
+  const catalogOverride = await loadCatalogOverride(home);
+  const { provider, replay, providerOptions, fallback } = await chooseProvider(flags, { resolved, home, cwd, warn });
+  const sessionStore = flags["no-session-persistence"]
+    ? undefined
+    : createFileStore(join(home, "sessions"), settings.journal.sync === undefined ? {} : { sync: settings.journal.sync });
+  const session = await chooseSession(flags, { store: sessionStore, cwd });
+  const instructions = flags.bare ? undefined : loadInstructions({ cwd, root, userHome, outriderHome: home });
+  const childEnv = { ...scrubEnvironment(env), ...settings.env };
+  const options: SessionOptions = {
+    cwd,
+    provider,
+    ...session.options,
+    env: childEnv,
+    overflowDirectory: join(home, "overflow", session.id),
+    ...limits,
+    ...permissionOptions(flags, resolved, { home, userHome, root, trust }),
+    ...(sessionStore && { sessionStore, audit: auditLog({ home, cwd, sessionId: session.id }) }),
+    ...(providerOptions && { providerOptions }),
+    ...(catalogOverride && { catalogOverride }),
+    ...(fallback && { fallback }),
+    ...(instructions && instructions.files.length + instructions.warnings.length > 0 && { instructions }),
+    ...(settings.language !== undefined && { language: settings.language }),
+    ...compactionOptions(resolved),
+    ...(!flags.bare && settings.hooks.length > 0 && { hookSettings: hookSettings(resolved) }),
+    sandbox: sandboxOptions(flags, resolved),
+    ...(flags["system-prompt"] !== undefined && { systemPrompt: flags["system-prompt"] }),
+    ...(flags["append-system-prompt"] !== undefined && { appendSystemPrompt: flags["append-system-prompt"] }),
+    ...(flags["json-schema"] !== undefined && { outputSchema: readSchema(flags["json-schema"]) }),
+    ...(flags.name !== undefined && { sessionName: flags.name }),
+    settingSources: resolved.sources,
+    warnings: resolved.warnings,
+    ...(resolved.ignored.length > 0 && { ignoredSettings: await ignoredSettings(resolved, trust) }),
+  };
+  return { options, replay };
+}
+
+type Places = { readonly home: string; readonly userHome: string; readonly root: string };
+
+async function loadSettingsLayers(flags: FlagValues, { home, userHome, root }: Places): Promise<SettingsLayer[]> {
+  const sources = flags["setting-sources"];
+  const inline = flags.settings;
+  return await loadLayers({
+    outriderHome: home,
+    userHome,
+    root,
+    ...(sources !== undefined && { sources: parseSettingSources(sources) }),
+    ...(inline !== undefined && { inline }),
+  });
+}
+
+function auditLog(facts: { home: string; cwd: string; sessionId: string }): NonNullable<SessionOptions["audit"]> {
+  const log = createAuditLog({ directory: join(facts.home, "audit"), sessionId: facts.sessionId, cwd: facts.cwd });
+  return (entry) => log.record(entry);
+}
+
+function compactionOptions({ settings: { compaction } }: ResolvedSettings): Pick<SessionOptions, "compaction"> {
+  if (compaction.enabled === false) return { compaction: { threshold: false } };
+  return compaction.threshold === undefined ? {} : { compaction: { threshold: compaction.threshold } };
+}
+
+function hookSettings({ settings }: ResolvedSettings): NonNullable<SessionOptions["hookSettings"]> {
+  const { hooks, disableAllHooks, allowedHttpHookUrls } = settings;
+  return {
+    sources: hooks,
+    disableAllHooks,
+    ...(allowedHttpHookUrls !== undefined && { allowedHttpHookUrls }),
+    variables: process.env,
+  };
+}
+
+async function ignoredSettings(
+  { ignored }: ResolvedSettings,
+  trust: () => Promise<TrustJudgement>,
+): Promise<NonNullable<SessionOptions["ignoredSettings"]>> {
+  const { reason } = await trust();
+  const items = ignored.map(({ path, key, line }) => `${key} (${path}${line === undefined ? "" : `:${line}`})`);
+  return { items, hint: `${reason}. Look at it with outrider trust --show, or run once with --trust-project` };
+}
+
+function limitOptions(flags: FlagValues): Partial<SessionOptions> {
+  return {
+    ...(flags["max-turns"] !== undefined && { maxTurns: positiveInteger("--max-turns", flags["max-turns"]) }),
+    ...(flags["max-tokens"] !== undefined && { maxOutputTokens: positiveInteger("--max-tokens", flags["max-tokens"]) }),
+    ...(flags.thinking !== undefined && { thinkingTokens: positiveInteger("--thinking", flags.thinking) }),
+    ...(flags.temperature !== undefined && { temperature: numberBetween("--temperature", flags.temperature, [0, 2]) }),
+    ...(flags.effort !== undefined && { effort: flags.effort as Effort }), // its choices are the efforts
+    ...(flags["max-budget-usd"] !== undefined && { maxBudgetUsd: positiveNumber("--max-budget-usd", flags["max-budget-usd"]) }),
+    ...(flags["allow-unknown-price"] && { allowUnknownPrice: true }),
+  };
+}
+
+function readSchema(text: string): JsonObject {
+  const source = text.trim().startsWith("{") ? text : readSchemaFile(text);
+  try {
+    return JSON.parse(source) as JsonObject; // what it holds is checked by the session before anything is asked
+  } catch (error) {
+    throw new RuntimeError("usage", `--json-schema is no JSON: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function readSchemaFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new RuntimeError("usage", `--json-schema: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function workingDirectory(flag: string | undefined): string {
+  const path = resolve(flag ?? ".");
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat?.isDirectory()) throw new RuntimeError("usage", `--cwd: ${path} is ${stat ? "no directory" : "not there"}`);
+  return realpathSync(path);
+}
+
+function once<T>(run: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= run();
+    return result;
+  };
+}

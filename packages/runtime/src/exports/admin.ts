@@ -1,0 +1,28 @@
+/** For looking after what sessions leave and obey: trust, permissions, checkpoints, prices. A run loads none of it before it needs it. */
+export { type CatalogLine, listCatalog } from "../model/list-catalog.ts";
+export { type Explanation, explainPermission } from "../permissions/explain.ts";
+export { type CaseVerdict, isAsExpected, judgeCase, type PermissionCase, parseCase } from "../permissions/judge-case.ts";
+export { lintRule, type RuleProblem } from "../permissions/lint-rule.ts";
+export { toRecording } from "../session/recorded-calls.ts";
+export {
+  type Checkpoints,
+  type CheckpointInspection,
+  type CheckpointSummary,
+  createCheckpoints,
+} from "../checkpoints/checkpoints.ts";
+export { expireCheckpoints, sessionsWithCheckpoints } from "../checkpoints/expire.ts";
+export type { RestorePlan } from "../checkpoints/plan.ts";
+export type { RestoreResult } from "../checkpoints/restore.ts";
+export { type AuditRecord, readAuditLog } from "../permissions/audit.ts";
+export { inspectRepository } from "../permissions/git-repository.ts";
+export {
+  forgetTrust,
+  inspectProject,
+  judgeTrust,
+  listTrust,
+  type ProjectInspection,
+  rememberTrust,
+  type TrustJudgement,
+} from "../settings/trust.ts";
+export type { Executor } from "../settings/trust-executors.ts";
+export { detectSandbox, type SandboxAvailability } from "../workspace/detect-sandbox.ts";

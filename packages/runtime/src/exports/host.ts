@@ -1,0 +1,25 @@
+/** What a program needs that starts sessions the way the command does: settings, permissions, output. */
+export { outriderHome } from "../settings/home.ts";
+export {
+  checkNamedProvider,
+  type LoadedProvider,
+  loadFallback,
+  loadProvider,
+  type ProviderChoice,
+} from "../settings/load-provider.ts";
+export { type Profile, type ProviderSettingsFile, suggestProfileKey } from "../settings/profiles.ts";
+export { loadCatalogOverride, loadUserSettings, saveProfile } from "../settings/user-settings.ts";
+export { createClaudeFormat } from "../transports/headless/claude-format.ts";
+export { LineOutput } from "../transports/headless/line-output.ts";
+export { type OutputFormat, type OutputFormatName, outputFormatNames } from "../transports/headless/output-format.ts";
+export { runPrompt } from "../transports/headless/run-prompt.ts";
+export { nearest } from "../util/nearest.ts";
+export { createIdSeries, randomUuid } from "../util/unique-ids.ts";
+export { scrubEnvironment } from "../workspace/environment.ts";
+export { createAuditLog } from "../permissions/audit.ts";
+export { createGrants, type Grants } from "../permissions/grants.ts";
+export { findProjectRoot, loadLayers, parseSettingSources, type SettingsLayer } from "../settings/layers.ts";
+export { resolveLayers } from "../settings/load-settings.ts";
+export { noSettings, type Provenance, type ResolvedSettings } from "../settings/settings.ts";
+export { type Instructions, loadInstructions } from "../context/instructions.ts";
+export { secretsIn } from "../util/secret-names.ts";

@@ -1,0 +1,173 @@
+import { runTurn, type SubagentRef, type TurnDeps, type TurnReport } from "../engine/turn.ts";
+import type { HookRequest, HookRunner } from "../hooks/hook.ts";
+import { Transcript } from "../journal/transcript.ts";
+import { callsOf, type JsonObject, noUsage, type ToolDefinition } from "../protocol/content.ts";
+import type { Denial, Emit, EventBody } from "../protocol/events.ts";
+import type { Outcome } from "../protocol/outcome.ts";
+import { fewerTurns, stricterMode, toolsOf } from "../tasks/agent-limits.ts";
+import { chooseModel, needsList } from "../tasks/choose-model.ts";
+import { buildSubagentPrompt } from "../tasks/subagent-prompt.ts";
+import type { TaskEnd } from "../tasks/task.ts";
+import { createToolMemory, type Tool, ToolFailure } from "../tools/tool.ts";
+import { SessionCompaction } from "./session-compaction.ts";
+import type { SubagentOptions, SubagentRun } from "./subagents.ts";
+
+/**
+ * One task to its end, in a turn of its own: the session's engine, workspace, rules, answerers, hooks and budget; its own prompt, context
+ * and memory. Everything it does is told with its `taskId`. Rejects only when it cannot begin; how it went is in what it answers.
+ */
+export async function runSubagent(run: SubagentRun, options: SubagentOptions): Promise<TaskEnd> {
+  const { taskId, spec, place, signal, shared } = run;
+  const { callId, agent, description, prompt } = spec;
+  const { model, warning } = await modelOf(run, options);
+  const share = shared?.join(place.deps.provider);
+  const granted = toolsOf(agent, place.deps.tools.values());
+  const given = { ...place.deps, ...(share && { provider: share.provider, budget: share.budget }) };
+  const deps = childDeps(given, { run, model, tools: granted.tools, deny: granted.deny, options });
+  const { system } = deps.request;
+  const tell = place.emitFrom(taskId);
+  const startedAt = deps.clock();
+  try {
+    const started: EventBody<"task.started"> = {
+      type: "task.started",
+      taskId,
+      callId,
+      agent: agent.name,
+      description,
+      prompt,
+      model: { provider: deps.provider.name, id: model },
+      system,
+      tools: granted.tools.map(({ name }) => name),
+      permissionMode: deps.policy().mode,
+    };
+    tell(started);
+    for (const message of [...granted.warnings, ...(warning === undefined ? [] : [warning])])
+      tell({ type: "warning.raised", message });
+    await place.flush();
+    const transcript = new Transcript(taskId);
+    transcript.apply(started);
+    const denials = new Denials(tell);
+    const emit: Emit = (event) => denials.emit(event);
+    const settings = options.compaction();
+    const report = await runTurn(
+      {
+        ...deps,
+        signal,
+        emit,
+        fit: new SessionCompaction({ settings, deps, now: options.now }).fit({ emit, signal, transcript }),
+        flush: place.flush,
+        congestion: place.congestion,
+        ...(place.interrupt && { interrupt: place.interrupt }),
+      },
+      transcript.messages,
+    );
+    const end = {
+      outcome: honest(report, deps),
+      usage: report.usage,
+      modelCalls: report.modelCalls,
+      durationMs: Math.round(deps.clock() - startedAt),
+    };
+    tell({ type: "task.ended", taskId, callId, ...end });
+    return { ...end, denials: denials.list };
+  } finally {
+    share?.leave();
+  }
+}
+
+type SessionDeps = SubagentRun["place"]["deps"];
+
+async function modelOf({ spec, place }: SubagentRun, options: SubagentOptions): Promise<{ model: string; warning?: string }> {
+  const { provider, request, budget } = place.deps;
+  const wanted = spec.model ?? spec.agent.model;
+  const listed = needsList(wanted) ? await options.listModels(provider.name) : [];
+  const choice = chooseModel(wanted, { provider: provider.name, id: request.model }, listed);
+  const isUnpriced =
+    budget?.price({ model: { provider: provider.name, id: choice.model }, usage: { ...noUsage } }, choice.model) === null;
+  if (isUnpriced && !options.allowUnknownPrice && choice.model !== request.model)
+    throw new ToolFailure(
+      `The price of ${provider.name}/${choice.model} is not known, so the session's budget cannot be kept. Use the session's own model.`,
+    );
+  return choice;
+}
+
+type Child = {
+  readonly run: SubagentRun;
+  readonly model: string;
+  readonly tools: readonly Tool[];
+  readonly deny: ReturnType<SessionDeps["policy"]>["deny"];
+  readonly options: SubagentOptions;
+};
+
+/** The session's deps, narrowed. */
+function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Child): SessionDeps {
+  const { agent } = run.spec;
+  const reference: SubagentRef = { id: run.taskId, type: agent.name };
+  const policy: TurnDeps["policy"] = () => {
+    const session = deps.policy();
+    return { ...session, mode: stricterMode(session.mode, agent.permissionMode), deny: [...session.deny, ...deny] };
+  };
+  const definitions = tools.map(({ name, description, inputSchema }): ToolDefinition => ({ name, description, inputSchema }));
+  const system = buildSubagentPrompt({
+    prompt: agent.prompt,
+    cwd: deps.workspace.root,
+    platform: process.platform,
+    date: new Date(options.now()),
+    tools: tools.map(({ name }) => name),
+    instructions: options.instructions,
+  });
+  return {
+    ...deps,
+    request: { ...deps.request, model, system, tools: definitions },
+    contextWindow:
+      model === deps.request.model
+        ? deps.contextWindow
+        : () => options.contextWindowOf({ provider: deps.provider.name, id: model }),
+    maxTurns: fewerTurns(deps.maxTurns, agent.maxTurns),
+    answerSchema: undefined,
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    memory: createToolMemory(),
+    policy,
+    // A stricter mode of its own may ask where the session would not even do that.
+    answerable: deps.answerable && deps.policy().mode !== "dontAsk",
+    agent: reference,
+    hooks:
+      deps.hooks &&
+      hooksOf(deps.hooks, () => ({ agent_id: reference.id, agent_type: reference.type, permission_mode: policy().mode })),
+    tasks: undefined,
+  };
+}
+
+/** The session's hooks, which are told whose call it is. */
+function hooksOf(hooks: HookRunner, fields: () => JsonObject): HookRunner {
+  const withAgent = (request: HookRequest): HookRequest => ({ ...request, input: { ...fields(), ...request.input } });
+  return {
+    has: (event) => hooks.has(event),
+    run: (request) => hooks.run(withAgent(request)),
+    notify: (request) => hooks.notify(withAgent(request)),
+    close: (graceMs) => hooks.close(graceMs),
+  };
+}
+
+/** Hears of the calls that were refused on their way into the record. */
+class Denials {
+  readonly list: Denial[] = [];
+  readonly #tell: Emit;
+  readonly #inputs = new Map<string, unknown>();
+
+  constructor(tell: Emit) {
+    this.#tell = tell;
+  }
+
+  emit(event: EventBody): void {
+    this.#tell(event);
+    if (event.type === "message.ended") for (const call of callsOf(event.message)) this.#inputs.set(call.callId, call.input);
+    if (event.type === "permission.decided" && event.effect === "deny")
+      this.list.push({ callId: event.callId, tool: event.tool, input: this.#inputs.get(event.callId), reason: event.reason });
+  }
+}
+
+/** A call that had to wait for the others and was not made because they spent the rest is the budget's end, not a failure. */
+function honest({ outcome }: TurnReport, { budget }: SessionDeps): Outcome {
+  const isBudget = outcome.type === "failed" && outcome.error.code === "limit-reached" && budget?.exceeded();
+  return isBudget ? { type: "stopped", limit: "max-budget", text: outcome.text } : outcome;
+}

@@ -1,0 +1,174 @@
+import { RuntimeError } from "../protocol/errors.ts";
+import { isPermissionMode, type PermissionMode, permissionModes } from "../protocol/permission.ts";
+
+/** A kind of subagent. It can only narrow what the session may do: fewer tools, a stricter mode, fewer turns. */
+export type AgentDefinition = {
+  readonly name: string;
+  /** When to use it: read by the model that may start one. */
+  readonly description: string;
+  /** Its system prompt. */
+  readonly prompt: string;
+  /** The tools it is given, of those the session has; all but `Task` when absent. */
+  readonly tools?: readonly string[];
+  /** Tools it is not given; with a pattern, what it may not do with them. */
+  readonly disallowedTools?: readonly string[];
+  /** Another model of the session's provider; the session's own when absent or `inherit`. */
+  readonly model?: string;
+  /** How often its model may be asked; never more than the session's own limit. */
+  readonly maxTurns?: number;
+  /** Counts where it is stricter than the session's. */
+  readonly permissionMode?: PermissionMode;
+  /** A flag, a file, or `built-in`. */
+  readonly source: string;
+};
+
+export type ParsedAgents = { readonly agents: readonly AgentDefinition[]; readonly warnings: readonly string[] };
+
+/**
+ * Agents as `--agents` and the SDK's initialize have them: `{ name: { description, prompt, … } }`, or the JSON text of that.
+ * Throws a `config` error for what is wrongly written; what is not known here is left out and told.
+ */
+export function parseAgents(value: unknown, source: string): ParsedAgents {
+  const given = typeof value === "string" ? parseJson(value, source) : value;
+  if (!isRecord(given)) throw wrong(source, 'is an object of agents by name: {"reviewer": {"description": …, "prompt": …}}');
+  const agents: AgentDefinition[] = [];
+  const warnings: string[] = [];
+  for (const [name, fields] of Object.entries(given)) {
+    const parsed = parseAgent(fields, { name, source, where: `${source}: the agent ${JSON.stringify(name)}` });
+    if (parsed.agent) agents.push(parsed.agent);
+    warnings.push(...parsed.warnings);
+  }
+  return { agents, warnings };
+}
+
+type Origin = { readonly name: string; readonly source: string; readonly where: string };
+
+/** One agent; without `agent` when it asks for something it would be unsafe to leave out. Throws a `config` error that begins with `where`. */
+export function parseAgent(
+  value: unknown,
+  { name, source, where }: Origin,
+): { readonly agent?: AgentDefinition; readonly warnings: readonly string[] } {
+  if (!isRecord(value)) throw wrong(where, "is an object with a description and a prompt");
+  if (!isName(name)) throw wrong(where, "needs a name of 1 to 64 characters on one line");
+  const isolation = value["isolation"];
+  if (isolation !== undefined && isolation !== null && isolation !== "none")
+    return { warnings: [`${where} was left out: it wants to work in isolation, which subagents cannot do here`] };
+  const text = (field: string): string => requiredText(value[field], `${where}: ${field}`);
+  const tools = toolList(value["tools"], `${where}: tools`);
+  const disallowedTools = toolList(value["disallowedTools"], `${where}: disallowedTools`);
+  const model = optionalText(value["model"], `${where}: model`);
+  const maxTurns = turnCount(value["maxTurns"], `${where}: maxTurns`);
+  const permissionMode = modeOf(value["permissionMode"], `${where}: permissionMode`);
+  const agent: AgentDefinition = {
+    name,
+    description: text("description"),
+    prompt: text("prompt"),
+    ...(tools && { tools }),
+    ...(disallowedTools && { disallowedTools }),
+    ...(model !== undefined && { model }),
+    ...(maxTurns !== undefined && { maxTurns }),
+    ...(permissionMode && { permissionMode }),
+    source,
+  };
+  const unknown = Object.keys(value).filter((field) => !known.has(field));
+  return { agent, warnings: unknown.map((field) => `${where}: ${field} means nothing here and was left out`) };
+}
+
+const known: ReadonlySet<string> = new Set([
+  "name",
+  "description",
+  "prompt",
+  "tools",
+  "disallowedTools",
+  "model",
+  "maxTurns",
+  "permissionMode",
+  "isolation",
+  "color", // how Claude Code's own screen paints it
+]);
+
+/** What stands first counts, by name. */
+export function mergeAgents(lists: readonly (readonly AgentDefinition[])[]): AgentDefinition[] {
+  const byName = new Map<string, AgentDefinition>();
+  for (const agent of lists.flat()) if (!byName.has(agent.name)) byName.set(agent.name, agent);
+  return [...byName.values()];
+}
+
+export const builtinAgents: readonly AgentDefinition[] = [
+  {
+    name: "general-purpose",
+    description:
+      "Works on one task of several steps by itself: searching through many files, answering a question about the code, or a change that can be described in full.",
+    prompt: [
+      "You are a software agent to whom another agent has given one task. Do that task fully, and nothing beside it.",
+      "- Look before you change: read the files you are about to edit.",
+      "- Search broadly first where you do not know where something is, then read what matters.",
+      "- When a tool call is refused, read the reason and find an allowed way, or say what you could not do. Do not repeat the same refused call.",
+    ].join("\n"),
+    source: "built-in",
+  },
+];
+
+/** Without a kind, a task goes to the general one, or to the only one there is. */
+export function defaultAgent(agents: readonly AgentDefinition[]): AgentDefinition | undefined {
+  return agents.find(({ name }) => name === "general-purpose") ?? (agents.length === 1 ? agents[0] : undefined);
+}
+
+function parseJson(text: string, source: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw wrong(source, `is JSON, and this is none: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function isName(name: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  return name.trim() !== "" && name.length <= 64 && !/[\u0000-\u001f\u007f]/.test(name);
+}
+
+function requiredText(value: unknown, where: string): string {
+  if (typeof value === "string" && value.trim() !== "") return value;
+  throw wrong(where, "must be a text that says something");
+}
+
+function optionalText(value: unknown, where: string): string | undefined {
+  return value === undefined || value === null ? undefined : requiredText(value, where);
+}
+
+/** A list, or names with commas between them. `*` stands for all tools. */
+function toolList(value: unknown, where: string): string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  const list: unknown = typeof value === "string" ? splitNames(value) : value;
+  if (!Array.isArray(list) || !list.every((item): item is string => typeof item === "string" && item.trim() !== ""))
+    throw wrong(where, "must be a list of tool names");
+  return list.map((item) => item.trim());
+}
+
+/** A comma within parentheses belongs to a pattern. */
+function splitNames(text: string): string[] {
+  return text
+    .split(/,(?![^(]*\))/)
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+function turnCount(value: unknown, where: string): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
+  throw wrong(where, "must be a whole number above 0");
+}
+
+function modeOf(value: unknown, where: string): PermissionMode | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (isPermissionMode(value)) return value;
+  throw wrong(where, `must be one of ${permissionModes.join(", ")}`);
+}
+
+function wrong(where: string, what: string): RuntimeError {
+  return new RuntimeError("config", `${where} ${what}`);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,130 @@
+import { readdirSync } from "node:fs";
+import { basename, join, sep } from "node:path";
+import { parseFrontmatter } from "../context/frontmatter.ts";
+import { withoutHiddenText } from "../context/hidden-text.ts";
+import { openInstructionFile } from "../context/instruction-file.ts";
+import { toRuntimeError } from "../protocol/errors.ts";
+import { type AgentDefinition, builtinAgents, mergeAgents, parseAgent } from "./agent-definition.ts";
+
+export type AgentPlaces = {
+  /** The top of the project. */
+  readonly root: string;
+  readonly outriderHome: string | undefined;
+  readonly userHome: string | undefined;
+  /** The user trusts the project's own configuration. */
+  readonly trusted: boolean;
+};
+
+export type LoadedAgents = {
+  readonly agents: readonly AgentDefinition[];
+  /** Files that were left out, and what was left out of others, a sentence each. */
+  readonly warnings: readonly string[];
+  /** What counts only once the project is trusted. */
+  readonly ignored: readonly string[];
+};
+
+/** More files than anybody writes by hand. */
+const maxFiles = 200;
+
+/**
+ * Agents written as Markdown with a head, those of the project before those of the user. A file that is wrong is left out and told.
+ * An agent of a project nobody trusts is a text like its AGENTS.md: it names no model and no mode, and takes nobody else's name.
+ */
+export async function loadAgentFiles({ root, outriderHome, userHome, trusted }: AgentPlaces): Promise<LoadedAgents> {
+  const notes: Notes = { warnings: [], ignored: [] };
+  const own = [
+    ...(outriderHome ? [join(outriderHome, "agents")] : []),
+    ...(userHome ? [join(userHome, ".claude", "agents")] : []),
+  ];
+  const user = await loadFolders(own, { notes, within: undefined, shownFrom: undefined });
+  const folders = [".outrider", ".agents", ".claude"].map((name) => join(root, name, "agents"));
+  const project = await loadFolders(
+    folders.filter((folder) => !own.includes(folder)), // a home directory is no project
+    { notes, within: root, shownFrom: root },
+  );
+  const allowed = trusted ? project : withoutSay(project, { notes, taken: mergeAgents([user, builtinAgents]) });
+  return { agents: mergeAgents([allowed, user]), ...notes };
+}
+
+type Notes = { readonly warnings: string[]; readonly ignored: string[] };
+type Reading = { readonly notes: Notes; readonly within: string | undefined; readonly shownFrom: string | undefined };
+
+async function loadFolders(folders: readonly string[], reading: Reading): Promise<AgentDefinition[]> {
+  const agents: AgentDefinition[] = [];
+  for (const path of folders.flatMap((folder) => markdownIn(folder, reading.notes))) {
+    const agent = await loadFile(path, reading);
+    if (agent) agents.push(agent);
+  }
+  return mergeAgents([agents]);
+}
+
+function markdownIn(folder: string, { warnings }: Notes): string[] {
+  const names = namesIn(folder)
+    .filter((name) => name.endsWith(".md"))
+    .sort();
+  if (names.length > maxFiles) warnings.push(`${folder} holds ${names.length} agents; the first ${maxFiles} by name were read`);
+  return names.slice(0, maxFiles).map((name) => join(folder, name));
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // nearly nobody has all of these folders
+  }
+}
+
+async function loadFile(path: string, { notes, within, shownFrom }: Reading): Promise<AgentDefinition | undefined> {
+  const shown = shownFrom && path.startsWith(shownFrom + sep) ? path.slice(shownFrom.length + 1) : path;
+  const file = openInstructionFile(path, within);
+  if (file.type === "absent") return undefined;
+  if (file.type === "refused") return void notes.warnings.push(`${shown} was left out: ${file.reason}`);
+  if (file.cut > 0)
+    return void notes.warnings.push(`${shown} was left out: it is longer than an agent may be, by ${file.cut} bytes`);
+  try {
+    const { text, invisible } = withoutHiddenText(file.text);
+    if (invisible > 0) notes.warnings.push(`${invisible} invisible characters were taken out of ${shown}`);
+    const { attributes, body } = await readHead(text, shown);
+    const { name = basename(path, ".md"), ...fields } = attributes;
+    const origin = { name: typeof name === "string" ? name : "", source: path, where: shown };
+    const { agent, warnings } = parseAgent({ ...fields, prompt: body.trim() }, origin);
+    notes.warnings.push(...warnings);
+    return agent;
+  } catch (error) {
+    notes.warnings.push(`${toRuntimeError(error).message}; the agent was left out`);
+    return undefined;
+  }
+}
+
+/** People write descriptions with colons in them and no quotes around them: where that is no YAML, each line is taken as it stands. */
+async function readHead(text: string, name: string): ReturnType<typeof parseFrontmatter> {
+  try {
+    return await parseFrontmatter(text, name);
+  } catch (error) {
+    const [head = "", ...rest] = text.split(/^(?=---[ \t]*\r?$)/m).slice(1);
+    const quoted = (head.startsWith("---") ? head : "").replace(plainLine, (_, key: string, value: string) => {
+      return `${key}: ${JSON.stringify(value.trimEnd().replaceAll("\\n", "\n"))}`;
+    });
+    return await parseFrontmatter([quoted, ...rest].join(""), name).catch(() => {
+      throw error; // about what the person wrote, not about what we made of it
+    });
+  }
+}
+
+const plainLine = /^([A-Za-z][\w-]*):[ \t]+([^\s"'|>[{&*!#].*)$/gm;
+
+function withoutSay(
+  project: readonly AgentDefinition[],
+  { notes, taken }: { readonly notes: Notes; readonly taken: readonly AgentDefinition[] },
+): AgentDefinition[] {
+  const names = new Set(taken.map(({ name }) => name));
+  return project.flatMap(({ model, permissionMode, ...agent }) => {
+    if (names.has(agent.name)) {
+      notes.ignored.push(`the agent ${agent.name} of ${agent.source}, since there is another one of that name`);
+      return [];
+    }
+    if (model !== undefined) notes.ignored.push(`the model of the agent ${agent.name} of ${agent.source}`);
+    if (permissionMode !== undefined) notes.ignored.push(`the permission mode of the agent ${agent.name} of ${agent.source}`);
+    return [agent];
+  });
+}

@@ -1,0 +1,60 @@
+import { namesTool, parseRule, type Rule } from "../permissions/rules.ts";
+import type { PermissionMode } from "../protocol/permission.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+
+export type AgentTools<Tool> = {
+  readonly tools: readonly Tool[];
+  /** What it may not do with the tools it has. */
+  readonly deny: readonly Rule[];
+  readonly warnings: readonly string[];
+};
+
+/** Of the session's tools those the agent is given. Never the one that starts agents. */
+export function toolsOf<Tool extends { readonly name: string }>(
+  { name, tools: wanted, disallowedTools = [], source }: AgentDefinition,
+  offered: Iterable<Tool>,
+): AgentTools<Tool> {
+  const warnings: string[] = [];
+  const all = [...new Set(offered)].filter((tool) => tool.name !== "Task");
+  const unwanted = disallowedTools.map((text) => parseRule(text, source));
+  const rules = wanted?.map((text) => parseRule(text, source));
+  for (const rule of rules ?? []) {
+    if (rule.pattern !== undefined)
+      warnings.push(
+        `The agent ${name} is not given ${rule.text}: its tools are named without a pattern, and rules say what they may do`,
+      );
+    else if (!isSpawner(rule) && !all.some((tool) => names(rule, tool)))
+      warnings.push(`The agent ${name} is to have the tool ${rule.text}, which is not there`);
+  }
+  const isWanted = (tool: Tool): boolean => !rules || rules.some((rule) => rule.pattern === undefined && names(rule, tool));
+  const isTaken = (tool: Tool): boolean => unwanted.some((rule) => rule.pattern === undefined && names(rule, tool));
+  return {
+    tools: all.filter((tool) => isWanted(tool) && !isTaken(tool)),
+    deny: unwanted.filter((rule) => rule.pattern !== undefined),
+    warnings,
+  };
+}
+
+function names(rule: Rule, { name }: { readonly name: string }): boolean {
+  return namesTool(rule, { tool: name, kind: "note", resource: "" });
+}
+
+function isSpawner({ tool }: Rule): boolean {
+  return tool === "Task" || tool === "Agent";
+}
+
+const strictness: Readonly<Record<PermissionMode, number>> = {
+  plan: 0,
+  dontAsk: 1,
+  default: 2,
+  acceptEdits: 3,
+  bypassPermissions: 4,
+};
+
+export function stricterMode(session: PermissionMode, agent: PermissionMode | undefined): PermissionMode {
+  return agent !== undefined && strictness[agent] < strictness[session] ? agent : session;
+}
+
+export function fewerTurns(session: number | undefined, agent: number | undefined): number | undefined {
+  return session === undefined || agent === undefined ? (agent ?? session) : Math.min(session, agent);
+}

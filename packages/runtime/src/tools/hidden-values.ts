@@ -1,0 +1,24 @@
+import { ToolFailure } from "./tool.ts";
+
+/** What stands in results where a secret was: `[redacted:anthropic-key]`. */
+const placeholder = /\[redacted(?::[\w.-]+)?\]/g;
+
+/**
+ * A model sees placeholders where a file holds secrets. Writing them back would destroy the secrets, so a text that brings a
+ * placeholder into a file which has none of that kind is refused.
+ */
+export function refusePlaceholders(text: string, facts: { readonly before: string; readonly name: string }): void {
+  const found = text.match(placeholder)?.find((word) => !facts.before.includes(word));
+  if (found === undefined) return;
+  throw new ToolFailure(
+    `The new text holds ${found}, which stands for a secret in ${facts.name} that is not shown to you; writing it would lose the secret. ` +
+      "Change the other lines with Edit and leave that one as it is.",
+  );
+}
+
+/** Why a text that was shown cannot be found in the file. */
+export function explainPlaceholder(text: string): string | undefined {
+  const found = text.match(placeholder)?.[0];
+  if (found === undefined) return undefined;
+  return `It holds ${found}, which stands for a secret that is not shown to you: choose a text without it.`;
+}

@@ -1,0 +1,153 @@
+import { addUsage, callsOf, noUsage, type ToolCallPart, type Usage } from "../../protocol/content.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+
+type Task = {
+  readonly started: AgentEvent<"task.started">;
+  usage: Usage;
+  toolUses: number;
+  outcome?: Outcome;
+  durationMs?: number;
+};
+
+export type TaskFrame = { readonly subtype: string; readonly [field: string]: unknown };
+
+/** What frames say about subagents: whose they are, that one has begun, how far it is, how it ended. */
+export class TaskFrames {
+  readonly #tasks = new Map<string, Task>();
+  readonly #byCall = new Map<string, Task>();
+
+  apply(event: AgentEvent): void {
+    if (event.taskId === undefined) return;
+    if (event.type === "task.started") {
+      const task = { started: event, usage: { ...noUsage }, toolUses: 0 };
+      this.#tasks.set(event.taskId, task);
+      this.#byCall.set(event.callId, task);
+      return;
+    }
+    const task = this.#tasks.get(event.taskId);
+    if (!task) return;
+    if (event.type === "message.ended" || event.type === "side-call.ended")
+      task.usage = addUsage(task.usage, event.message.usage);
+    if (event.type === "message.ended") task.toolUses += callsOf(event.message).length;
+    if (event.type !== "task.ended") return;
+    task.outcome = event.outcome;
+    task.durationMs = event.durationMs;
+    this.#tasks.delete(event.taskId);
+  }
+
+  /** On frames of the conversation: whose part of it they are. */
+  marksOf({ taskId }: AgentEvent): Record<string, unknown> {
+    const task = taskId === undefined ? undefined : this.#tasks.get(taskId);
+    if (!task) return { parent_tool_use_id: null };
+    const { callId, agent, description } = task.started;
+    return { parent_tool_use_id: callId, agent_id: taskId, subagent_type: agent, task_description: description };
+  }
+
+  /** On all other frames. */
+  agentOf({ taskId }: AgentEvent): Record<string, unknown> {
+    return taskId === undefined ? {} : { agent_id: taskId };
+  }
+
+  frames(event: AgentEvent): TaskFrame[] {
+    switch (event.type) {
+      case "task.started":
+        return [toStarted(event)];
+      case "message.ended":
+        return this.#progress(event);
+      case "task.ended":
+        return this.#ended(event);
+      default:
+        return [];
+    }
+  }
+
+  /** What the call that started a subagent tells beside its words; undefined for every other call. */
+  resultOf(callId: string): Record<string, unknown> | undefined {
+    const task = this.#byCall.get(callId);
+    if (!task?.outcome) return undefined;
+    const { taskId, agent, prompt, model } = task.started;
+    return {
+      status: statusOf(task.outcome),
+      prompt,
+      agentId: taskId,
+      agentType: agent,
+      resolvedModel: model.id,
+      totalDurationMs: task.durationMs ?? 0,
+      totalTokens: totalTokens(task.usage),
+      totalToolUseCount: task.toolUses,
+    };
+  }
+
+  #progress(event: AgentEvent<"message.ended">): TaskFrame[] {
+    const task = event.taskId === undefined ? undefined : this.#tasks.get(event.taskId);
+    const call = callsOf(event.message).at(-1);
+    if (!task || !call) return [];
+    const durationMs = Math.max(0, Date.parse(event.at) - Date.parse(task.started.at));
+    return [
+      {
+        subtype: "task_progress",
+        ...idsOf(task.started),
+        description: `Running ${describe(call)}`,
+        subagent_type: task.started.agent,
+        usage: toTaskUsage(task, durationMs),
+        last_tool_name: call.name,
+      },
+    ];
+  }
+
+  #ended(event: AgentEvent<"task.ended">): TaskFrame[] {
+    const task = this.#byCall.get(event.callId);
+    if (!task) return [];
+    const status = statusOf(event.outcome);
+    return [
+      { subtype: "task_updated", task_id: event.taskId, patch: { status, end_time: Date.parse(event.at) } },
+      {
+        subtype: "task_notification",
+        ...idsOf(event),
+        status,
+        output_file: "", // what it did is in the journal, with everything else
+        summary: summaryOf(event.outcome),
+        usage: toTaskUsage(task, event.durationMs),
+      },
+    ];
+  }
+}
+
+function toStarted({ taskId, callId, description, agent, prompt }: AgentEvent<"task.started">): TaskFrame {
+  return {
+    subtype: "task_started",
+    ...idsOf({ taskId, callId }),
+    description,
+    subagent_type: agent,
+    is_backgrounded: false,
+    spawn_depth: 1,
+    task_type: "local_agent",
+    prompt,
+  };
+}
+
+function idsOf({ taskId, callId }: { readonly taskId: string; readonly callId: string }): Record<string, unknown> {
+  return { task_id: taskId, tool_use_id: callId };
+}
+
+function toTaskUsage({ usage, toolUses }: Task, durationMs: number): Record<string, unknown> {
+  return { total_tokens: totalTokens(usage), tool_uses: toolUses, duration_ms: durationMs };
+}
+
+function totalTokens({ inputTokens, outputTokens }: Usage): number {
+  return inputTokens + outputTokens;
+}
+
+function statusOf({ type }: Outcome): "completed" | "failed" | "stopped" {
+  return type === "completed" || type === "failed" ? type : "stopped";
+}
+
+function summaryOf(outcome: Outcome): string {
+  return outcome.type === "failed" ? outcome.error.message : outcome.text;
+}
+
+function describe({ name, input }: ToolCallPart): string {
+  const said = typeof input === "object" && input !== null && "description" in input ? input.description : undefined;
+  return typeof said === "string" && said !== "" ? said : name;
+}

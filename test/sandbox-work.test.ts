@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { detectSandbox } from "../packages/runtime/src/workspace/detect-sandbox.ts";
+import type { SandboxOptions } from "../packages/runtime/src/workspace/sandbox.ts";
+import type { RunCommand, Workspace } from "../packages/runtime/src/workspace/workspace.ts";
+import { makePlace, openBox, path, type Place, type Ran, runIn } from "./sandbox-place.ts";
+
+const availability = await detectSandbox();
+const skip = availability.available ? false : `no sandbox on this machine: ${availability.reason}`;
+
+describe("everyday work in the sandbox", { skip }, () => {
+  let place: Place;
+  let workspace: Workspace;
+  const opened: Workspace[] = [];
+  const open = async (sandbox: Partial<SandboxOptions> = {}, root?: string): Promise<Workspace> => {
+    const box = await openBox(place, sandbox, root);
+    opened.push(box);
+    return box;
+  };
+  const sh = (script: string, options: Partial<RunCommand> = {}): Promise<Ran> => runIn(workspace, script, options);
+
+  beforeEach(async () => {
+    place = makePlace();
+    workspace = await open();
+  });
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((box) => box.close()));
+    rmSync(place.base, { recursive: true, force: true });
+  });
+
+  describe("for everyday work", () => {
+    it("lets commands write in the project and keeps it", async () => {
+      await sh("mkdir -p src && echo hello > src/new.txt");
+      assert.equal(readFileSync(join(place.project, "src/new.txt"), "utf8"), "hello\n");
+    });
+
+    it("lets git commit, under the user's name and without the rest of their configuration", async () => {
+      const { output } = await sh(
+        "git add a.txt && git commit -qm first && git log --format='%an <%ae> %s'; git config github.token",
+      );
+      assert.equal(output, "Ada <ada@example.com> first\n");
+    });
+
+    it("lets git commit in a linked worktree, with the repository's configuration protected", async () => {
+      const git = (...args: string[]): Buffer =>
+        execFileSync("git", ["-C", place.project, ...args], { env: { PATH: path, HOME: place.home } });
+      git("add", "a.txt");
+      git("commit", "-qm", "first");
+      const tree = join(place.base, "tree");
+      git("worktree", "add", "-q", tree);
+      const box = await open({}, realpathSync(tree));
+      const { output } = await runIn(
+        box,
+        `echo two > a.txt && git commit -qam second && git log --format=%s; echo x >> ${place.project}/.git/config && echo ESCAPED; echo x > ${place.project}/a.txt && echo ESCAPED`,
+      );
+      assert.match(output, /^second\nfirst\n/);
+      assert.doesNotMatch(output, /ESCAPED/);
+    });
+
+    it("does not take the word of a .git file for which repository it belongs to", async () => {
+      rmSync(join(place.project, ".git"), { recursive: true });
+      writeFileSync(join(place.project, ".git"), `gitdir: ${place.outside}\n`);
+      const { output } = await sh(`echo x > ${place.outside}/file.txt && echo ESCAPED`);
+      assert.doesNotMatch(output, /ESCAPED/);
+    });
+
+    it("gives commands a /tmp that lasts for the session and that files can be read from", async () => {
+      await sh("echo kept > /tmp/note");
+      const { output } = await sh("cat /tmp/note; echo $TMPDIR");
+      assert.deepEqual(
+        [output, Buffer.from(await workspace.readFile("/tmp/note")).toString(), existsSync("/tmp/note")],
+        ["kept\n/tmp\n", "kept\n", false],
+      );
+    });
+
+    it("passes exit codes, input and both output streams on", async () => {
+      const streams = { stdout: "", stderr: "" };
+      const result = await workspace.run({
+        file: "bash",
+        args: ["-c", "cat; echo error >&2; exit 42"],
+        input: "given\n",
+        timeoutMs: 20_000,
+        signal: new AbortController().signal,
+        onOutput: ({ stream, bytes }) => {
+          streams[stream] += Buffer.from(bytes).toString();
+        },
+      });
+      assert.deepEqual({ result, ...streams }, { result: { end: "exit", exitCode: 42 }, stdout: "given\n", stderr: "error\n" });
+    });
+
+    it("gives a command time to clean up when it is interrupted", async () => {
+      const stop = new AbortController();
+      const { result } = await sh("trap 'echo cleaned > cleaned; exit' TERM; echo ready; sleep 20 & wait", {
+        signal: stop.signal,
+        onOutput: () => stop.abort(),
+      });
+      assert.deepEqual(
+        { result, cleaned: existsSync(join(place.project, "cleaned")) },
+        { result: { end: "aborted" }, cleaned: true },
+      );
+    });
+
+    it("runs in the project where the wanted directory is hidden", async () => {
+      const { output } = await sh("pwd", { cwd: join(place.home, ".ssh") });
+      assert.equal(output, `${place.project}\n`);
+    });
+
+    it("does not box a program the user has named", async () => {
+      const { output } = await sh("cat ~/.ssh/id_ed25519", { unboxed: true });
+      assert.equal(output, "SECRET-KEY\n");
+    });
+
+    it("does not run a command whose box cannot be made", async () => {
+      const box = await open({ allowWrite: [place.outside] });
+      await runIn(box, "true");
+      rmSync(join(place.overflow, "sandbox/tmp"), { recursive: true });
+      await assert.rejects(runIn(box, "touch ran"), {
+        code: "config",
+        message: /could not be set up, so the command was not run/,
+      });
+      assert.equal(existsSync(join(place.project, "ran")), false);
+    });
+  });
+});

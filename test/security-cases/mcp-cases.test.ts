@@ -1,0 +1,4 @@
+import { runCases } from "./case-table.ts";
+import { mcpCases } from "./mcp-cases.ts";
+
+runCases("mcp", mcpCases);
