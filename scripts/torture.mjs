@@ -24,6 +24,9 @@ try {
     packages: "external",
     alias: {
       "@outrider/runtime/admin": join(root, "packages/runtime/src/exports/admin.ts"),
+      "@outrider/runtime/live": join(root, "packages/runtime/src/exports/live.ts"),
+      "@outrider/runtime/mcp": join(root, "packages/runtime/src/exports/mcp.ts"),
+      "@outrider/runtime/atif": join(root, "packages/runtime/src/exports/atif.ts"),
       "@outrider/runtime/host": join(root, "packages/runtime/src/exports/host.ts"),
       "@outrider/runtime": join(root, "packages/runtime/src/exports/index.ts"),
     },

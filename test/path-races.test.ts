@@ -226,7 +226,7 @@ describe("a file that is not there yet", () => {
       assert.match((await race(moment, swap, writeNew("deep/a/b/new.txt"))).told, /link|permission was given/);
   });
 
-  it("is written where it was approved when the link it was named by leads elsewhere by then", async () => {
+  it("is written where a link that leads to nothing yet leads", async () => {
     const scene = setUp();
     const stage = openStage(scene, () => {});
     try {

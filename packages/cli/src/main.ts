@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<Run>>> = {
   models: async () => (await import("./commands/models.ts")).runModels,
   permissions: async () => (await import("./commands/permissions.ts")).runPermissions,
   providers: async () => (await import("./commands/providers.ts")).runProviders,
+  sessions: async () => (await import("./commands/sessions.ts")).runSessions,
   trust: async () => (await import("./commands/trust.ts")).runTrust,
 };
 
@@ -28,6 +29,10 @@ async function main(argv: readonly string[]): Promise<number> {
     const args = parseArguments(argv);
     if (args.flags.version) return await print(`${OUTRIDER_VERSION} (Outrider)\n`);
     if (args.flags.help) return await print((await import("./help.ts")).helpText(OUTRIDER_VERSION));
+    if (args.flags["input-format"] === "stream-json") {
+      const { runLiveCommand } = await import("./commands/live.ts");
+      return await runLiveCommand(args, (line) => process.stderr.write(`outrider: ${line}\n`));
+    }
     return await runOnce(args);
   } catch (error) {
     return await failEarly(error, peekFlag(argv, "output-format"));

@@ -1,9 +1,10 @@
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createFileStore, type Effort, type JsonObject, parseRule, RuntimeError, type SessionOptions } from "@outrider/runtime";
 import {
   createAuditLog,
+  createRedactor,
   findProjectRoot,
   loadCatalogOverride,
   loadInstructions,
@@ -16,16 +17,22 @@ import {
   type SettingsLayer,
   scrubEnvironment,
 } from "@outrider/runtime/host";
-import type { TrustJudgement } from "@outrider/runtime/admin";
+import type { Checkpoints, TrustJudgement } from "@outrider/runtime/admin";
+import type { McpServerConfigs } from "@outrider/runtime/mcp";
+import { agentOptions } from "./agent-options.ts";
 import { chooseProvider } from "./choose-provider.ts";
 import { chooseSession } from "./choose-session.ts";
 import type { FlagValues } from "./flags.ts";
+import { planMcpServers } from "./mcp-servers.ts";
+import { readTextFile } from "./read-text-file.ts";
 import { numberBetween, positiveInteger, positiveNumber } from "./numbers.ts";
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
 
 export type Planned = {
   readonly options: SessionOptions;
   readonly replay: { readonly remaining: number } | undefined;
+  readonly mcpServers: McpServerConfigs | undefined;
+  readonly resolved: ResolvedSettings;
 };
 
 /** Flags and settings to everything a session needs. What is wrong with them is found here, before anything is stored or asked. */
@@ -63,6 +70,10 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     ...limits,
     ...permissionOptions(flags, resolved, { home, userHome, root, trust }),
     ...(sessionStore && { sessionStore, audit: auditLog({ home, cwd, sessionId: session.id }) }),
+    ...(sessionStore &&
+      settings.checkpoints.enabled !== false && {
+        checkpoints: once(() => openCheckpoints({ home, cwd, sessionId: session.id, resolved })),
+      }),
     ...(providerOptions && { providerOptions }),
     ...(catalogOverride && { catalogOverride }),
     ...(fallback && { fallback }),
@@ -71,15 +82,17 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     ...compactionOptions(resolved),
     ...(!flags.bare && settings.hooks.length > 0 && { hookSettings: hookSettings(resolved) }),
     sandbox: sandboxOptions(flags, resolved),
-    ...(flags["system-prompt"] !== undefined && { systemPrompt: flags["system-prompt"] }),
-    ...(flags["append-system-prompt"] !== undefined && { appendSystemPrompt: flags["append-system-prompt"] }),
+    ...promptOptions(flags),
+    ...(flags.tools && !flags.tools.includes("default") && { builtinTools: flags.tools }),
+    ...(await agentOptions(flags, { root, home, userHome, trust })),
     ...(flags["json-schema"] !== undefined && { outputSchema: readSchema(flags["json-schema"]) }),
     ...(flags.name !== undefined && { sessionName: flags.name }),
     settingSources: resolved.sources,
     warnings: resolved.warnings,
     ...(resolved.ignored.length > 0 && { ignoredSettings: await ignoredSettings(resolved, trust) }),
   };
-  return { options, replay };
+  const mcpServers = await planMcpServers({ flags, resolved, root, trust });
+  return { options, replay, mcpServers, resolved };
 }
 
 type Places = { readonly home: string; readonly userHome: string; readonly root: string };
@@ -101,6 +114,21 @@ function auditLog(facts: { home: string; cwd: string; sessionId: string }): NonN
   return (entry) => log.record(entry);
 }
 
+/** Loaded with the first change of a file; old ones go at the same time. */
+async function openCheckpoints(facts: {
+  home: string;
+  cwd: string;
+  sessionId: string;
+  resolved: ResolvedSettings;
+}): Promise<Checkpoints> {
+  const { createCheckpoints, expireWhenDue } = await import("@outrider/runtime/admin");
+  const directory = join(facts.home, "checkpoints");
+  const { keepDays } = facts.resolved.settings.checkpoints;
+  await expireWhenDue({ directory, ...(keepDays !== undefined && { keepDays }) });
+  const redactor = createRedactor({ env: process.env });
+  return createCheckpoints({ directory, sessionId: facts.sessionId, root: facts.cwd, redact: redactor.text });
+}
+
 function compactionOptions({ settings: { compaction } }: ResolvedSettings): Pick<SessionOptions, "compaction"> {
   if (compaction.enabled === false) return { compaction: { threshold: false } };
   return compaction.threshold === undefined ? {} : { compaction: { threshold: compaction.threshold } };
@@ -116,6 +144,13 @@ function hookSettings({ settings }: ResolvedSettings): NonNullable<SessionOption
   };
 }
 
+function thinkingOptions(flags: FlagValues): Pick<SessionOptions, "thinkingTokens"> {
+  const tokens = flags["max-thinking-tokens"];
+  if (tokens !== undefined) return { thinkingTokens: positiveInteger("--max-thinking-tokens", tokens) };
+  if (flags.thinking === undefined || flags.thinking === "adaptive" || flags.thinking === "disabled") return {};
+  return { thinkingTokens: positiveInteger("--thinking", flags.thinking) };
+}
+
 async function ignoredSettings(
   { ignored }: ResolvedSettings,
   trust: () => Promise<TrustJudgement>,
@@ -129,7 +164,7 @@ function limitOptions(flags: FlagValues): Partial<SessionOptions> {
   return {
     ...(flags["max-turns"] !== undefined && { maxTurns: positiveInteger("--max-turns", flags["max-turns"]) }),
     ...(flags["max-tokens"] !== undefined && { maxOutputTokens: positiveInteger("--max-tokens", flags["max-tokens"]) }),
-    ...(flags.thinking !== undefined && { thinkingTokens: positiveInteger("--thinking", flags.thinking) }),
+    ...thinkingOptions(flags),
     ...(flags.temperature !== undefined && { temperature: numberBetween("--temperature", flags.temperature, [0, 2]) }),
     ...(flags.effort !== undefined && { effort: flags.effort as Effort }), // its choices are the efforts
     ...(flags["max-budget-usd"] !== undefined && { maxBudgetUsd: positiveNumber("--max-budget-usd", flags["max-budget-usd"]) }),
@@ -137,20 +172,24 @@ function limitOptions(flags: FlagValues): Partial<SessionOptions> {
   };
 }
 
+function promptOptions(flags: FlagValues): Pick<SessionOptions, "systemPrompt" | "appendSystemPrompt"> {
+  const read = (name: "system-prompt" | "append-system-prompt"): string | undefined => {
+    const file = flags[`${name}-file`];
+    if (file === undefined) return flags[name];
+    if (flags[name] !== undefined) throw new RuntimeError("usage", `--${name} and --${name}-file exclude each other`);
+    return readTextFile(file, `--${name}-file`);
+  };
+  const systemPrompt = read("system-prompt");
+  const appendSystemPrompt = read("append-system-prompt");
+  return { ...(systemPrompt !== undefined && { systemPrompt }), ...(appendSystemPrompt !== undefined && { appendSystemPrompt }) };
+}
+
 function readSchema(text: string): JsonObject {
-  const source = text.trim().startsWith("{") ? text : readSchemaFile(text);
+  const source = text.trim().startsWith("{") ? text : readTextFile(text, "--json-schema");
   try {
     return JSON.parse(source) as JsonObject; // what it holds is checked by the session before anything is asked
   } catch (error) {
     throw new RuntimeError("usage", `--json-schema is no JSON: ${error instanceof Error ? error.message : error}`);
-  }
-}
-
-function readSchemaFile(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new RuntimeError("usage", `--json-schema: ${error instanceof Error ? error.message : error}`);
   }
 }
 

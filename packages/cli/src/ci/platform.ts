@@ -14,7 +14,27 @@ export function detectCi(env: Environment): CiPlatform | undefined {
   const summary = env["OUTRIDER_SUMMARY"] || undefined;
   const output = env["OUTRIDER_OUTPUT"] || undefined;
   if (env["GITHUB_ACTIONS"] === "true")
-    return { name: "github", summary: summary ?? env["GITHUB_STEP_SUMMARY"], output: output ?? env["GITHUB_OUTPUT"] };
+    return {
+      name: "github",
+      summary: summary ?? (env["GITHUB_STEP_SUMMARY"] || undefined),
+      output: output ?? (env["GITHUB_OUTPUT"] || undefined),
+    };
   if (env["GITLAB_CI"] === "true") return { name: "gitlab", summary, output };
   return summary || output ? { name: "other", summary, output } : undefined;
+}
+
+/** The files through which a step changes the steps after it, or its own report. */
+const commandFiles = [
+  "GITHUB_ENV",
+  "GITHUB_OUTPUT",
+  "GITHUB_PATH",
+  "GITHUB_STATE",
+  "GITHUB_STEP_SUMMARY",
+  "OUTRIDER_OUTPUT",
+  "OUTRIDER_SUMMARY",
+];
+
+/** What tools get: a command that a model chose is not told where the variables and paths of later steps are kept. */
+export function withoutCommandFiles<T extends Environment>(env: T): T {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !commandFiles.includes(name))) as T; // only optional names are left out
 }

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toOutputs } from "./outputs.ts";
-import { detectCi } from "./platform.ts";
-import type { RunReport } from "./run-report.ts";
+import { wantsReport } from "./open-ci.ts";
+import { detectCi, withoutCommandFiles } from "./platform.ts";
+import { emptyReport, type RunReport } from "./run-report.ts";
 import { toMarkdown } from "./summary.ts";
-import { logCommandsOf } from "./workflow-commands.ts";
+import { defuseJson, logCommandsOf, looksLikeCommands } from "./workflow-commands.ts";
 
 const report: RunReport = {
   task: "fix the test",
@@ -14,15 +15,17 @@ const report: RunReport = {
   turns: 2,
   durationMs: 61_000,
   costUsd: 0.0123,
-  models: [{ name: "m", inputTokens: 12_345, outputTokens: 67, costUsd: 0.0123 }],
+  models: [{ name: "m", inputTokens: 12_345, cachedTokens: 12_000, outputTokens: 67, costUsd: 0.0123 }],
   tools: [{ name: "Bash", calls: 2, failed: 1, denied: 0, durationMs: 1_500 }],
   changedFiles: ["src/a.ts"],
+  changedBeside: ["dist/a.js"],
 };
+const room = 1024 * 1024;
 
 describe("the step summary", () => {
   it("says how it went, what was asked, what it cost and what changed", () => {
     assert.equal(
-      toMarkdown(report),
+      toMarkdown(report, room),
       [
         "## Outrider: ✅ completed",
         "",
@@ -34,9 +37,9 @@ describe("the step summary", () => {
         "",
         "```text\nFixed.\n```",
         "",
-        "| Model | Input tokens | Output tokens | Cost |",
-        "| --- | ---: | ---: | ---: |",
-        "| `m` | 12,345 | 67 | $0.0123 |",
+        "| Model | Input tokens | of them cached | Output tokens | Cost |",
+        "| --- | ---: | ---: | ---: | ---: |",
+        "| `m` | 12,345 | 12,000 | 67 | $0.0123 |",
         "",
         "2 turns in 1 min 1 s, $0.0123 in all",
         "",
@@ -44,9 +47,13 @@ describe("the step summary", () => {
         "| --- | ---: | ---: | ---: | ---: |",
         "| `Bash` | 2 | 1 | 0 | 1.5 s |",
         "",
-        "**Changed files** (by Write and Edit)",
+        "**Changed files (by Write and Edit)**",
         "",
         "- `src/a.ts`",
+        "",
+        "**Also changed during the run (seen by git status)**",
+        "",
+        "- `dist/a.js`",
         "",
         "Session `s-1`, exit code 0",
         "",
@@ -54,25 +61,77 @@ describe("the step summary", () => {
     );
   });
 
-  it("renders nothing the model wrote", () => {
+  it("renders nothing that the model, a provider or a file name says", () => {
     const text = "```\n![x](https://evil.example/?d=1)\n````";
-    const markdown = toMarkdown({ ...report, outcome: { type: "completed", text }, changedFiles: ["a`![x](y)`|b"] });
+    const markdown = toMarkdown({ ...report, outcome: { type: "completed", text }, changedFiles: ["a`![x](y)`|b"] }, room) ?? "";
     assert.ok(markdown.includes(`\`\`\`\`\`text\n${text}\n\`\`\`\`\``));
     assert.ok(markdown.includes("- ``a`![x](y)`|b``"));
+    const error = { code: "provider-auth", message: "[go](https://evil.example)", retryable: false, hint: "<b>" } as const;
+    const failed = toMarkdown({ ...report, outcome: { type: "failed", error, text: "" } }, room) ?? "";
+    assert.ok(failed.includes("```text\n[go](https://evil.example)\n<b>\n```"));
+  });
+
+  it("says what is known of a run that never came to be", () => {
+    const error = { code: "config", message: "No key", retryable: false } as const;
+    const nothing = emptyReport({ type: "failed", error, text: "" }, 78);
+    assert.equal(
+      toMarkdown(nothing, room),
+      "## Outrider: ❌ failed (config)\n\n```text\nNo key\n```\n\nNo session, exit code 78\n",
+    );
+  });
+
+  it("is cut until it fits, whatever the run said, and is left out where nothing fits", () => {
+    const text = "ü".repeat(2_000_000);
+    const long: RunReport = { ...report, task: text, outcome: { type: "completed", text }, changedFiles: [text, text] };
+    for (const bytes of [room, 20_000, 8_000]) {
+      const markdown = toMarkdown(long, bytes) ?? "";
+      assert.ok(markdown.endsWith("exit code 0\n"));
+      assert.ok(Buffer.byteLength(markdown) <= bytes);
+    }
+    assert.match(toMarkdown(long, room) ?? "", /1950000 more characters/);
+    assert.equal(toMarkdown(long, 100), undefined);
   });
 });
 
 describe("outputs", () => {
-  it("hold any text between delimiters for GitHub, and one line each for others", () => {
+  const scalars = {
+    outcome: "completed",
+    exit_code: "0",
+    error_code: "",
+    session_id: "s-1",
+    num_turns: "2",
+    duration_ms: "61000",
+    input_tokens: "12345",
+    output_tokens: "67",
+    cost_usd: "0.0123",
+  };
+
+  it("hold any text between delimiters for GitHub", () => {
     const outcome = { type: "completed", text: "a\nb", structured: { ok: true } } as const;
+    const values = { ...scalars, result: "a\nb", structured_output: '{"ok":true}', changed_files: "dist/a.js\nsrc/a.ts" };
     assert.equal(
       toOutputs({ ...report, outcome }, "github", "EOF-1"),
-      'outcome<<EOF-1\ncompleted\nEOF-1\nexit_code<<EOF-1\n0\nEOF-1\nsession_id<<EOF-1\ns-1\nEOF-1\nnum_turns<<EOF-1\n2\nEOF-1\ncost_usd<<EOF-1\n0.0123\nEOF-1\nresult<<EOF-1\na\nb\nEOF-1\nstructured_output<<EOF-1\n{"ok":true}\nEOF-1\nchanged_files<<EOF-1\nsrc/a.ts\nEOF-1\n',
+      Object.entries(values)
+        .map(([name, value]) => `${name}<<EOF-1\n${value}\nEOF-1\n`)
+        .join(""),
     );
+  });
+
+  it("are one line each for others", () => {
     assert.equal(
       toOutputs({ ...report, costUsd: null }, "dotenv", ""),
-      "OUTRIDER_OUTCOME=completed\nOUTRIDER_EXIT_CODE=0\nOUTRIDER_SESSION_ID=s-1\nOUTRIDER_NUM_TURNS=2\nOUTRIDER_COST_USD=\n",
+      Object.entries({ ...scalars, cost_usd: "" })
+        .map(([name, value]) => `OUTRIDER_${name.toUpperCase()}=${value}\n`)
+        .join(""),
     );
+  });
+
+  it("stay under GitHub's limit of 1 MB, and never hold half of a JSON value or of a name", () => {
+    const long = "x".repeat(900_000);
+    const outcome = { type: "completed", text: long, structured: { long } } as const;
+    const text = toOutputs({ ...report, outcome, changedFiles: [long, "a\nb", "c"] }, "github", "E");
+    assert.ok(text.length < 500_000);
+    assert.ok(text.endsWith("structured_output<<E\n\nE\nchanged_files<<E\nc\ndist/a.js\nE\n"), text.slice(-200));
   });
 });
 
@@ -85,15 +144,43 @@ describe("commands to the log", () => {
   it("keep text from being taken for commands on GitHub", () => {
     const commands = logCommandsOf("github", { token: "t0", now: () => 0 });
     assert.equal(commands.begin("a\n::error::b"), "::group::a%0A::error::b\n::stop-commands::t0\n");
-    assert.equal(commands.end(), "::t0::\n::endgroup::\n");
+    assert.equal(commands.closeFold(), "::t0::\n::endgroup::\n::stop-commands::t0\n");
+    assert.equal(commands.release(), "::t0::\n");
     assert.equal(commands.failure(failed), "::error title=Outrider%3A provider-auth::Bad%0Akey: 100%25\n");
-    assert.equal(commands.mask(["one\ntwo"]), "::add-mask::one\n::add-mask::two\n");
+  });
+
+  it("hide every line of a secret that says something", () => {
+    const commands = logCommandsOf("github", { token: "t0", now: () => 0 });
+    assert.equal(commands.mask(["{\r\n  one-100%\ntwo-two\n}", "two-two"]), "::add-mask::  one-100%25\n::add-mask::two-two\n");
+  });
+
+  it("say no more than an annotation can hold", () => {
+    const error = { code: "internal", message: "🙂".repeat(9_000), retryable: false } as const;
+    const line = logCommandsOf("github", { token: "t0", now: () => 0 }).failure({
+      ...report,
+      outcome: { type: "failed", error, text: "" },
+    });
+    assert.ok(line.length < 4_200 && line.endsWith("🙂%0A… (14000 more characters)\n"), line.slice(-60));
   });
 
   it("fold a section on GitLab", () => {
     const commands = logCommandsOf("gitlab", { token: "t0", now: () => 5_000 });
     assert.equal(commands.begin("run"), "\x1b[0Ksection_start:5:outrider_t0[collapsed=true]\r\x1b[0Krun\n");
+    assert.equal(commands.closeFold(), "\x1b[0Ksection_end:5:outrider_t0\r\x1b[0K\n");
     assert.equal(commands.failure(failed), "\x1b[31;1mOutrider: provider-auth\x1b[0m Bad key: 100%\n");
+    assert.equal(commands.mask(["a-secret"]) + commands.release(), "");
+  });
+
+  it("are known by their two forms, of which JSON loses the one it could hold", () => {
+    assert.deepEqual(["a ##[error]b", "x\n\t ::error::b", "a ::error::b", "plain"].map(looksLikeCommands), [
+      true,
+      true,
+      false,
+      false,
+    ]);
+    const json = JSON.stringify({ text: "###[add-mask]x ##[error]y" });
+    assert.ok(!defuseJson(json).includes("##["));
+    assert.deepEqual(JSON.parse(defuseJson(json)), JSON.parse(json));
   });
 });
 
@@ -111,5 +198,19 @@ describe("detectCi", () => {
       output: "run.env",
     });
     assert.deepEqual(detectCi({ OUTRIDER_SUMMARY: "x.md" }), { name: "other", summary: "x.md", output: undefined });
+  });
+});
+
+describe("withoutCommandFiles", () => {
+  it("leaves out where a step writes what later steps obey", () => {
+    const env = { PATH: "/bin", GITHUB_ENV: "/e", GITHUB_PATH: "/p", GITHUB_OUTPUT: "/o", OUTRIDER_OUTPUT: "x", GITHUB_SHA: "1" };
+    assert.deepEqual(withoutCommandFiles(env), { PATH: "/bin", GITHUB_SHA: "1" });
+  });
+});
+
+describe("wantsReport", () => {
+  it("is true of a run, and not of another command", () => {
+    const asked = [["-p", "go", "--bogus"], ["go on", "-p"], ["--bogus"], ["trust", "--bogus"], ["-p", "--no-ci-report"], []];
+    assert.deepEqual(asked.map(wantsReport), [true, true, true, false, false, false]);
   });
 });

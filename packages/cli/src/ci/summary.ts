@@ -1,34 +1,45 @@
 import type { Outcome } from "@outrider/runtime";
+import { clip } from "./clip.ts";
 import type { RunReport } from "./run-report.ts";
 
 const maxTask = 1_000;
-const maxText = 50_000;
+const maxMessage = 4_000;
+const maxRows = 100;
 const maxFiles = 100;
+/** Tried in this order until the whole fits. */
+const textLimits = [50_000, 5_000, 500, 0];
 
 /**
- * The report as Markdown. What the model or a user wrote stands in code blocks only: rendered, it could show pictures that
- * fetch from elsewhere, or links that are not what they seem.
+ * The report as Markdown, in at most so many bytes; undefined when there is no room. What the model or a user wrote stands in
+ * code blocks only: rendered, it could show pictures that fetch from elsewhere, or links that are not what they seem.
  */
-export function toMarkdown(report: RunReport): string {
-  const { outcome, tools, changedFiles } = report;
+export function toMarkdown(report: RunReport, maxBytes: number): string | undefined {
+  return textLimits.map((limit) => render(report, limit)).find((text) => Buffer.byteLength(text) <= maxBytes);
+}
+
+function render(report: RunReport, maxText: number): string {
+  const { outcome, tools, changedFiles, changedBeside, models } = report;
   const text = outcome.type === "completed" ? outcome.text : outcome.text && `Last words: ${outcome.text}`;
   return [
     `## Outrider: ${headline(outcome)}`,
     "",
-    ...(outcome.type === "failed"
-      ? [escapeText(outcome.error.message), ...(outcome.error.hint ? ["", escapeText(outcome.error.hint)] : []), ""]
-      : []),
-    "**Task**",
-    "",
-    fence(clip(report.task, maxTask)),
-    "",
-    ...(text ? ["**Result**", "", fence(clip(text, maxText)), ""] : []),
-    ...modelTable(report),
+    ...explanation(outcome),
+    ...(report.task === undefined ? [] : ["**Task**", "", fence(clip(report.task, maxTask)), ""]),
+    ...(text && maxText > 0 ? ["**Result**", "", fence(clip(text, maxText)), ""] : []),
+    ...(models.length > 0 || report.turns > 0 ? modelTable(report) : []),
     ...(tools.length > 0 ? toolTable(report) : []),
-    ...(changedFiles.length > 0 ? fileList(changedFiles) : []),
-    `Session \`${report.sessionId}\`, exit code ${report.exitCode}`,
+    ...fileList("Changed files (by Write and Edit)", changedFiles),
+    ...fileList("Also changed during the run (seen by git status)", changedBeside),
+    `${report.sessionId === "" ? "No session" : `Session ${code(report.sessionId)}`}, exit code ${report.exitCode}`,
     "",
   ].join("\n");
+}
+
+function explanation(outcome: Outcome): string[] {
+  if (outcome.type === "stopped" && outcome.reason) return [fence(clip(outcome.reason, maxMessage)), ""];
+  if (outcome.type !== "failed") return [];
+  const { message, hint } = outcome.error;
+  return [fence(clip(hint ? `${message}\n${hint}` : message, maxMessage)), ""];
 }
 
 export function headline(outcome: Outcome): string {
@@ -45,12 +56,12 @@ export function headline(outcome: Outcome): string {
 }
 
 function modelTable({ models, turns, durationMs, costUsd }: RunReport): string[] {
-  const rows = models.map(({ name, inputTokens, outputTokens, costUsd: cost }) =>
-    row([cell(name), count(inputTokens), count(outputTokens), dollars(cost)]),
+  const rows = models.map(({ name, inputTokens, cachedTokens, outputTokens, costUsd: cost }) =>
+    row([cell(name), count(inputTokens), count(cachedTokens), count(outputTokens), dollars(cost)]),
   );
   return [
-    row(["Model", "Input tokens", "Output tokens", "Cost"]),
-    row(["---", "---:", "---:", "---:"]),
+    row(["Model", "Input tokens", "of them cached", "Output tokens", "Cost"]),
+    row(["---", "---:", "---:", "---:", "---:"]),
     ...rows,
     "",
     `${turns} ${turns === 1 ? "turn" : "turns"} in ${seconds(durationMs)}, ${dollars(costUsd)} in all`,
@@ -62,15 +73,18 @@ function toolTable({ tools }: RunReport): string[] {
   return [
     row(["Tool", "Calls", "Failed", "Denied", "Time"]),
     row(["---", "---:", "---:", "---:", "---:"]),
-    ...tools.map((tool) => row([cell(tool.name), `${tool.calls}`, `${tool.failed}`, `${tool.denied}`, seconds(tool.durationMs)])),
+    ...tools
+      .slice(0, maxRows)
+      .map((tool) => row([cell(tool.name), `${tool.calls}`, `${tool.failed}`, `${tool.denied}`, seconds(tool.durationMs)])),
     "",
   ];
 }
 
-function fileList(files: readonly string[]): string[] {
-  const shown = files.slice(0, maxFiles).map((file) => `- ${code(file)}`);
+function fileList(title: string, files: readonly string[]): string[] {
+  if (files.length === 0) return [];
+  const shown = files.slice(0, maxFiles).map((file) => `- ${code(clip(file, maxTask))}`);
   const more = files.length > maxFiles ? [`- and ${files.length - maxFiles} more`] : [];
-  return [`**Changed files** (by Write and Edit)`, "", ...shown, ...more, ""];
+  return [`**${title}**`, "", ...shown, ...more, ""];
 }
 
 function row(cells: readonly string[]): string {
@@ -95,14 +109,6 @@ function fence(text: string): string {
 
 function longestRun(text: string): number {
   return Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-}
-
-function escapeText(text: string): string {
-  return text.replaceAll(/[\\`*_{}[\]<>()#+!|~-]/g, "\\$&");
-}
-
-function clip(text: string, limit: number): string {
-  return text.length <= limit ? text : `${text.slice(0, limit)}\n… (${text.length - limit} more characters)`;
 }
 
 function count(value: number): string {

@@ -1,13 +1,17 @@
+import { clip } from "./clip.ts";
 import type { CiPlatform } from "./platform.ts";
 import type { RunReport } from "./run-report.ts";
 
 /** The lines by which a run talks to the log viewer of its platform. They go to stderr: stdout belongs to the output format. */
 export interface LogCommands {
-  /** Opens the fold for progress, and keeps what tools and models print from being taken for commands. */
-  begin(title: string): string;
-  end(): string;
-  failure(report: RunReport): string;
   mask(secrets: readonly string[]): string;
+  /** Opens the fold for progress. From here on nothing that is printed is taken for a command. */
+  begin(title: string): string;
+  /** The fold is over, and still nothing is taken for a command. */
+  closeFold(): string;
+  /** Commands count again. */
+  release(): string;
+  failure(report: RunReport): string;
 }
 
 export function logCommandsOf(platform: CiPlatform["name"], facts: { token: string; now: () => number }): LogCommands {
@@ -17,24 +21,39 @@ export function logCommandsOf(platform: CiPlatform["name"], facts: { token: stri
     case "gitlab":
       return gitlabCommands(facts);
     case "other":
-      return { begin: () => "", end: () => "", failure: () => "", mask: () => "" };
+      return { mask: () => "", begin: () => "", closeFold: () => "", release: () => "", failure: () => "" };
   }
 }
 
+/** Would GitHub's runner obey a line of this? `::name::` begins a line, `##[name]` may stand anywhere in it. */
+export function looksLikeCommands(text: string): boolean {
+  return text.includes("##[") || /^\s*::/m.test(text);
+}
+
+/** The same JSON, without the one form of a command that may stand in the middle of a line. */
+export function defuseJson(lines: string): string {
+  return lines.replaceAll("##[", "#\\u0023[");
+}
+
+/** The runner keeps no more of an annotation than 4,096 characters. */
+const maxAnnotation = 4_000;
+/** A line of a secret that is shorter is no secret: `}` and `"` would be hidden all over the log. */
+const minMaskedLine = 6;
+
 function githubCommands(token: string): LogCommands {
   return {
-    begin: (title) => `::group::${escapeValue(title)}\n::stop-commands::${token}\n`,
-    end: () => `::${token}::\n::endgroup::\n`,
-    failure: (report) => {
-      const { level, title, message } = failureOf(report);
-      return `::${level} title=${escapeProperty(title)}::${escapeValue(message)}\n`;
-    },
     mask: (secrets) =>
-      secrets
-        .flatMap((secret) => secret.split("\n"))
-        .filter(Boolean)
+      [...new Set(secrets.flatMap((secret) => secret.split(/[\r\n]+/)))]
+        .filter((line) => line.trim().length >= minMaskedLine)
         .map((line) => `::add-mask::${escapeValue(line)}\n`)
         .join(""),
+    begin: (title) => `::group::${escapeValue(title)}\n::stop-commands::${token}\n`,
+    closeFold: () => `::${token}::\n::endgroup::\n::stop-commands::${token}\n`,
+    release: () => `::${token}::\n`,
+    failure: (report) => {
+      const { level, title, message } = failureOf(report);
+      return `::${level} title=${escapeProperty(title)}::${escapeValue(clip(message, maxAnnotation))}\n`;
+    },
   };
 }
 
@@ -42,13 +61,14 @@ function gitlabCommands({ token, now }: { token: string; now: () => number }): L
   const section = `outrider_${token}`;
   const seconds = (): number => Math.floor(now() / 1000);
   return {
+    mask: () => "", // GitLab masks by its own settings
     begin: (title) => `\x1b[0Ksection_start:${seconds()}:${section}[collapsed=true]\r\x1b[0K${oneLine(title)}\n`,
-    end: () => `\x1b[0Ksection_end:${seconds()}:${section}\r\x1b[0K\n`,
+    closeFold: () => `\x1b[0Ksection_end:${seconds()}:${section}\r\x1b[0K\n`,
+    release: () => "",
     failure: (report) => {
       const { title, message } = failureOf(report);
-      return `\x1b[31;1m${oneLine(title)}\x1b[0m ${oneLine(message)}\n`;
+      return `\x1b[31;1m${oneLine(title)}\x1b[0m ${oneLine(clip(message, maxAnnotation))}\n`;
     },
-    mask: () => "", // GitLab masks by its own settings; ours never prints a secret
   };
 }
 
@@ -64,7 +84,7 @@ function failureOf({ outcome, exitCode }: RunReport): { level: "error" | "warnin
       return {
         level: "error",
         title: "Outrider stopped",
-        message: `Stopped at the limit ${outcome.limit} (exit code ${exitCode})`,
+        message: `Stopped at the limit ${outcome.limit} (exit code ${exitCode})${outcome.reason ? `: ${outcome.reason}` : ""}`,
       };
     case "cancelled":
       return {

@@ -12,16 +12,18 @@ type Session = { readonly summary: SessionSummary; readonly events: readonly Age
 
 /** Piece by piece: a session may be larger than what one string can hold. */
 const formats: Readonly<Record<string, (session: Session) => Iterable<string>>> = {
+  *jsonl({ events }) {
+    // Many readers take these two characters for line ends.
+    for (const event of events)
+      yield `${JSON.stringify(event).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}\n`;
+  },
   markdown: ({ summary, events }) => toMarkdown(summary, events),
   json: ({ summary, events }) => [`${JSON.stringify({ summary, messages: toMessages(events) }, null, 2)}\n`],
-  *jsonl({ events }) {
-    for (const event of events) yield `${JSON.stringify(event)}\n`;
-  },
 };
 
 /** A session in a form to take elsewhere. Nothing is left out of it or made unreadable: what was said is in it, secrets too. */
 export async function exportSession({ store, output }: SessionsPlace, words: OwnWords): Promise<number> {
-  const toPieces = chooseFormat(words.value("--format") ?? "markdown");
+  const toPieces = chooseFormat(words.value("--format") ?? "jsonl");
   const summary = await findSummary(store, words.rest[0] ?? "");
   const path = words.value("--output") ?? words.value("-o");
   const pieces = toPieces({ summary, events: await store.read(summary.id) });

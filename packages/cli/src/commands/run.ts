@@ -1,20 +1,14 @@
-import { InteractiveSession, type Outcome, RuntimeError, toRuntimeError } from "@outrider/runtime";
-import {
-  createClaudeFormat,
-  createIdSeries,
-  LineOutput,
-  type OutputFormatName,
-  outputFormatNames,
-  randomUuid,
-  runPrompt,
-  secretsIn,
-} from "@outrider/runtime/host";
+import { InteractiveSession, type Outcome, RuntimeError, type SessionOptions, toRuntimeError } from "@outrider/runtime";
+import { createClaudeFormat, createIdSeries, LineOutput, runPrompt } from "@outrider/runtime/host";
+import type { McpServerConfigs, McpServers } from "@outrider/runtime/mcp";
 import type { Arguments } from "../args.ts";
-import { detectCi } from "../ci/platform.ts";
+import { openCi, wantsReport } from "../ci/open-ci.ts";
+import { withoutCommandFiles } from "../ci/platform.ts";
 import type { CiRun } from "../ci/start-ci.ts";
 import { type Deadline, startDeadline } from "../deadline.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags.ts";
+import { createOutputFormat, formatName } from "../output-format.ts";
 import { type Planned, planSession } from "../plan-session.ts";
 import { readPrompt } from "../prompt.ts";
 import { StoppedEarly, watchSignals } from "../signals.ts";
@@ -23,19 +17,32 @@ import { StoppedEarly, watchSignals } from "../signals.ts";
 export async function runOnce(args: Arguments): Promise<number> {
   const signals = watchSignals(exitCodes.cancelled);
   let deadline: Deadline | undefined;
+  let ci: CiRun | undefined;
   try {
+    ci = await openCi(!args.flags["no-ci-report"], complain);
     deadline = startDeadline(args.flags.deadline);
-    const { options, replay, prompt } = await Promise.race([prepare(args), signals.early, deadline.early]);
-    const session = new InteractiveSession(options);
+    const planned = await Promise.race([prepare(args, ci), signals.early, deadline.early]);
+    const { options, prompt } = planned;
+    const mcp = planned.mcpServers && (await connectServers(planned.mcpServers, args.flags, options));
+    const session = new InteractiveSession({
+      ...options,
+      ...(options.env && { env: withoutCommandFiles(options.env) }),
+      ...(mcp && { tools: [...(options.tools ?? []), ...mcp.tools] }),
+    });
     signals.stop = () => session.abort("signal");
     deadline.stop = () => session.abort("deadline");
     try {
-      const outcome = await runSession(session, prompt, { flags: args.flags, options, replay });
+      const outcome = await runSession(session, prompt, { ...planned, flags: args.flags, ci, mcp });
       await session.shutdown();
-      return signals.insisted ? exitCodes.killed : exitCodeOf(outcome);
+      const code = signals.insisted ? exitCodes.killed : exitCodeOf(outcome);
+      await ci?.end(outcome, code);
+      return code;
     } finally {
       await session.shutdown();
+      await mcp?.close();
     }
+  } catch (error) {
+    return await failEarly(error, args.flags["output-format"], ci);
   } finally {
     deadline?.close();
     signals.close();
@@ -45,36 +52,37 @@ export async function runOnce(args: Arguments): Promise<number> {
 }
 
 /** Everything that is needed before there is a session; what is wrong is found here. */
-async function prepare(args: Arguments): Promise<Planned & { prompt: string }> {
+async function prepare(args: Arguments, ci: CiRun | undefined): Promise<Planned & { prompt: string }> {
   const planned = await planSession(args.flags, complain);
+  await ci?.lookAround(planned.options.cwd);
   return { ...planned, prompt: await readPrompt({ positionals: args.positionals, warn: complain }) };
 }
 
 async function runSession(
   session: InteractiveSession,
   prompt: string,
-  { flags, options, replay }: Planned & { flags: FlagValues },
+  { flags, options, replay, ci, mcp }: Planned & { flags: FlagValues; ci: CiRun | undefined; mcp: McpServers | undefined },
 ): Promise<Outcome> {
   const output = new LineOutput(process.stdout);
   const { catalogOverride } = options;
-  const format = createClaudeFormat(formatOf(flags["output-format"]), {
-    sessionId: session.id,
-    newId: createIdSeries(),
-    ...(catalogOverride && { catalogOverride }),
-    ...(flags["include-hook-events"] && { includeHookEvents: true }),
-  });
+  const format = await createOutputFormat({ flags, session, options, ...(mcp && { mcpServers: () => mcp.states }) });
   const progress = await showProgress(session, flags);
-  const ci = await reportToCi(session.id, prompt, { flags, options });
+  ci?.follow({ task: prompt, sessionId: session.id, cwd: options.cwd, ...(catalogOverride && { catalogOverride }) });
   try {
     const judge = (ended: Outcome): Outcome => judgeReplay(ended, replay, flags);
-    const outcome = await runPrompt(session, prompt, { format: ci?.watch(format) ?? format, output, judge });
+    const watched = ci?.watch(format, formatName(flags["output-format"]) === "text" ? "text" : "json") ?? format;
+    const outcome = await runPrompt(session, prompt, { format: watched, output, judge });
     progress?.stop();
     if (!output.closed) await explain(outcome, session, flags);
-    await ci?.end(outcome, exitCodeOf(outcome));
     return outcome;
   } finally {
     progress?.stop();
   }
+}
+
+async function connectServers(configs: McpServerConfigs, flags: FlagValues, options: SessionOptions): Promise<McpServers> {
+  const { connectMcpServers } = await import("../mcp-servers.ts");
+  return await connectMcpServers(configs, flags, { cwd: options.cwd, env: options.env ?? {}, warn: complain });
 }
 
 /** A run that ends before its recording took another course. */
@@ -87,8 +95,9 @@ function judgeReplay(outcome: Outcome, replay: Planned["replay"], flags: FlagVal
   return outcome;
 }
 
-/** A failure before there was a session: told on stderr, and in the machine formats as the one result they promise. */
-export async function failEarly(thrown: unknown, formatName: string | undefined): Promise<number> {
+/** A failure before there was a session: told on stderr, in the machine formats as the one result they promise, and to CI. */
+export async function failEarly(thrown: unknown, formatName: string | undefined, begun?: CiRun): Promise<number> {
+  const ci = begun ?? (await openCi(wantsReport(process.argv.slice(2)), complain));
   const error = toRuntimeError(thrown);
   const stopped = thrown instanceof StoppedEarly;
   const outcome: Outcome = stopped
@@ -99,41 +108,19 @@ export async function failEarly(thrown: unknown, formatName: string | undefined)
   if (!stopped && error.code === "internal" && error.cause instanceof Error) process.stderr.write(`${error.cause.stack}\n`);
   if (formatName === "json" || formatName === "stream-json") {
     const output = new LineOutput(process.stdout);
-    output.write(await createClaudeFormat(formatName, { sessionId: "", newId: createIdSeries() }).end(outcome));
+    const format = createClaudeFormat(formatName, { sessionId: "", newId: createIdSeries() });
+    output.write(await (ci?.watch(format, "json") ?? format).end(outcome));
     await output.drain();
   }
+  await ci?.end(outcome, exitCodeOf(outcome));
   return exitCodeOf(outcome);
-}
-
-/** In CI the run leaves a summary, outputs and annotations where the platform looks for them. */
-async function reportToCi(
-  sessionId: string,
-  task: string,
-  { flags, options: { catalogOverride } }: Pick<Planned, "options"> & { flags: FlagValues },
-): Promise<CiRun | undefined> {
-  const platform = flags["no-ci-report"] ? undefined : detectCi(process.env);
-  if (!platform) return undefined;
-  const { startCi } = await import("../ci/start-ci.ts");
-  return startCi(sessionId, {
-    platform,
-    task,
-    secrets: secretsIn(process.env),
-    token: randomUuid(),
-    write: (text) => process.stderr.write(text),
-    warn: complain,
-    ...(catalogOverride && { catalogOverride }),
-  });
-}
-
-function formatOf(text: string | undefined): OutputFormatName {
-  return outputFormatNames.find((name) => name === text) ?? "text";
 }
 
 /** Progress is for a person: on a terminal, outside CI, and not when asked to be quiet. `--verbose` says it in plain lines anywhere. */
 async function showProgress(session: InteractiveSession, flags: FlagValues): Promise<{ stop(): void } | undefined> {
   if (flags.quiet) return undefined;
   // Frames on the same terminal and a moving line would write into each other.
-  const framesOnTerminal = process.stdout.isTTY && formatOf(flags["output-format"]) === "stream-json";
+  const framesOnTerminal = process.stdout.isTTY && formatName(flags["output-format"]) === "stream-json";
   const animated = process.stderr.isTTY && !process.env["CI"] && !framesOnTerminal;
   if (!animated && !flags.verbose) return undefined;
   const { startProgress } = await import("../progress.ts");

@@ -73,6 +73,7 @@ function section(title: string, text: string): string {
 }
 
 function inline(text: string): string {
+  if (text === "") return "` `";
   const ticks = "`".repeat(longestRun(text) + 1);
   return `${ticks}${text.includes("`") ? ` ${visible(text)} ` : visible(text)}${ticks}`;
 }

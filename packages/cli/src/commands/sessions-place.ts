@@ -11,10 +11,18 @@ export type SessionsPlace = {
   readonly output: LineOutput;
 };
 
-/** A session by id or name, with what is known about it. */
-export async function findSummary(store: SessionStore, word: string): Promise<SessionSummary> {
+/** A session by id or name; without a summary when nothing of its journal can be read. */
+export async function findStored(
+  store: SessionStore,
+  word: string,
+): Promise<{ id: string; summary: SessionSummary | undefined }> {
   const id = await findSession(store, word);
-  const summary = (await store.summaries()).find((one) => one.id === id);
+  return { id, summary: (await store.summaries()).find((one) => one.id === id) };
+}
+
+/** The same for those who want to read it. */
+export async function findSummary(store: SessionStore, word: string): Promise<SessionSummary> {
+  const { id, summary } = await findStored(store, word);
   if (summary) return summary;
   throw new RuntimeError("not-found", `The journal of session ${id} holds nothing that can be read`, {
     hint: "It is damaged from its first line on",

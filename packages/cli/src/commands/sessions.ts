@@ -10,8 +10,8 @@ import { positiveInteger } from "../numbers.ts";
 import { visible } from "../visible.ts";
 import { type OwnWords, takeOwnWords } from "../words.ts";
 import { countOf } from "./checkpoint-text.ts";
-import { findSummary, type SessionsPlace } from "./sessions-place.ts";
-import { describeList, describeSession, sizeOf } from "./sessions-text.ts";
+import { findStored, findSummary, type SessionsPlace } from "./sessions-place.ts";
+import { describeList, describeSession } from "./sessions-text.ts";
 
 const usage = `Usage:
   outrider sessions list [--all] [--cwd DIR] [--limit N] [--json]
@@ -19,8 +19,8 @@ const usage = `Usage:
   outrider sessions show SESSION [--json] its turns, tools, usage and cost, where it comes from and where it is
   outrider sessions rename SESSION NEWNAME
   outrider sessions rm SESSION… [--yes]   remove sessions for good
-  outrider sessions export SESSION [--format markdown|json|jsonl] [--output FILE [--force]]
-                                          for reading (markdown, the default), with its messages (json), or event by event (jsonl)
+  outrider sessions export SESSION [--format jsonl|markdown|json] [--output FILE [--force]]
+                                          event by event (jsonl, the default), for reading (markdown), or its messages (json)
   outrider sessions gc [--older-than 30d] [--dry-run] [--json]
                                           remove what no session needs any more; with --older-than also sessions that old
 
@@ -155,23 +155,23 @@ async function rename({ store, output }: SessionsPlace, words: OwnWords): Promis
 }
 
 async function remove({ store, home, output }: SessionsPlace, words: OwnWords): Promise<number> {
-  const summaries: SessionSummary[] = [];
+  const chosen = new Map<string, SessionSummary | undefined>();
   for (const word of words.rest) {
-    const summary = await findSummary(store, word); // all of them, before the first is removed
-    if (!summaries.some(({ id }) => id === summary.id)) summaries.push(summary);
+    const { id, summary } = await findStored(store, word); // all of them, before the first is removed
+    chosen.set(id, summary);
   }
-  if (!words.has("--yes") && !words.has("-y") && !(await confirmRemoval(summaries))) {
-    process.stderr.write("outrider: nothing was removed. Without a terminal to ask on, --yes says it\n");
+  if (!words.has("--yes") && !words.has("-y") && !(await confirmRemoval(chosen))) {
+    process.stderr.write("outrider: nothing was removed\n");
     return exitCodes.error;
   }
   const { removeSession } = await import("./remove-session.ts");
   let failed = false;
-  for (const summary of summaries) {
-    const problem = await removeSession({ store, home }, summary.id);
-    if (problem === undefined) output.write(`Removed ${summary.id} (${sizeOf(summary.bytes)})\n`);
+  for (const id of chosen.keys()) {
+    const problem = await removeSession({ store, home }, id);
+    if (problem === undefined) output.write(`Removed ${id}\n`);
     else {
       failed = true;
-      process.stderr.write(`outrider: ${summary.id} was not removed: ${problem}\n`);
+      process.stderr.write(`outrider: ${id} was not removed: ${problem}\n`);
     }
   }
   await store.summaries(); // what is kept about sessions for a faster list is brought up to date
@@ -179,13 +179,18 @@ async function remove({ store, home, output }: SessionsPlace, words: OwnWords): 
   return failed ? exitCodes.error : exitCodes.success;
 }
 
-async function confirmRemoval(summaries: readonly SessionSummary[]): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
-  process.stderr.write(describeList(summaries, { folders: true, width: widthOf(process.stderr) }));
+async function confirmRemoval(chosen: ReadonlyMap<string, SessionSummary | undefined>): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new RuntimeError("usage", "sessions rm removes for good, and there is no terminal to ask on", {
+      hint: "--yes says it",
+    });
+  const readable = [...chosen.values()].filter((summary) => summary !== undefined);
+  const unreadable = [...chosen].flatMap(([id, summary]) => (summary ? [] : [`${id}  nothing of it can be read\n`]));
+  process.stderr.write(describeList(readable, { folders: true, width: widthOf(process.stderr) }) + unreadable.join(""));
   const { createInterface } = await import("node:readline/promises");
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await terminal.question(`Remove ${countOf(summaries.length, "session")} for good? [y/N] `);
+    const answer = await terminal.question(`Remove ${countOf(chosen.size, "session")} for good? [y/N] `);
     return /^y(?:es)?$/i.test(answer.trim());
   } finally {
     terminal.close();

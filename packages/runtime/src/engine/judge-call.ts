@@ -159,7 +159,9 @@ async function ask(deps: ToolCallDeps, candidate: Candidate, decision: Decision)
   const requestId = deps.newId();
   const { reason } = decision;
   const waiting = deps.answerable ? deps.gate.ask(requestId, deps.signal) : undefined;
-  deps.emit({ type: "permission.requested", requestId, callId: call.callId, tool: tool.name, input: call.input, reason });
+  const { callId, input } = call;
+  const suggested = decision.rule === undefined ? {} : { rule: decision.rule };
+  deps.emit({ type: "permission.requested", requestId, callId, tool: tool.name, input, reason, ...suggested });
   if (waiting && deps.hooks?.has("Notification")) notifyWaiting(deps, { candidate, reason });
   const answer = (await waiting) ?? { decision: "deny" };
   const by = waiting ? "user" : "policy";

@@ -8,10 +8,11 @@ import type { Policy } from "../permissions/policy.ts";
 import type { Action } from "../permissions/rules.ts";
 import { forApprovedFiles } from "./approved-files.ts";
 import { toNoteParts } from "./hook-notes.ts";
+import { type ChangeKeeper, keepingChanges } from "./kept-changes.ts";
 import { type AuditEntry, concernsOf, judgeCall, toJsonObject } from "./judge-call.ts";
 import { checkInput } from "../tools/input.ts";
 import { limitContent } from "../tools/output-limit.ts";
-import { type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
+import { type Access, type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
 import type { Tasks } from "../tasks/task.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -43,6 +44,8 @@ export type ToolCallDeps = {
   readonly remember?: ((actions: readonly Action[], scope: GrantScope) => void | Promise<void>) | undefined;
   /** Starts subagents; absent where there are none. */
   readonly tasks?: Tasks | undefined;
+  /** Keeps files before they are changed; absent where nothing is kept. */
+  readonly keeper?: ChangeKeeper | undefined;
   /** Gets every verdict at the moment it is told. */
   readonly audit?: ((entry: AuditEntry) => void) | undefined;
 };
@@ -108,8 +111,8 @@ async function attempt(deps: ToolCallDeps, call: ToolCallPart): Promise<Attempt>
     const notes = toNoteParts("PreToolUse", judgement.notes);
     if (judgement.type === "refused") return { ...refuse("denied", judgement.text), notes };
     const { access, call: judged } = judgement;
-    const isBound = access.kind === "look" || access.kind === "edit";
-    const workspace = isBound ? forApprovedFiles(deps.workspace, access.resources) : deps.workspace;
+    const workspace = workspaceFor(deps, access);
+    if (access.kind === "run") await deps.keeper?.noteUncovered(call.callId, access.resources.join("\n"));
     // The intent is on record before anything happens, so that a crash can never hide that it may have happened.
     deps.emit({ type: "tool.started", callId: call.callId, name: call.name, input: judged.input });
     await deps.flush();
@@ -117,6 +120,13 @@ async function attempt(deps: ToolCallDeps, call: ToolCallPart): Promise<Attempt>
   } catch (error) {
     return explain(deps, call, error);
   }
+}
+
+/** What a call may touch of the machine: the files it was given permission for, kept before they change. */
+function workspaceFor({ workspace, keeper, emit }: ToolCallDeps, { kind, resources }: Access): Workspace {
+  if (kind !== "look" && kind !== "edit") return workspace;
+  const approved = forApprovedFiles(workspace, resources);
+  return kind === "edit" && keeper ? keepingChanges(approved, { keeper, emit }) : approved;
 }
 
 async function runTool(deps: ToolCallDeps, call: ToolCallPart, tool: Tool): Promise<Attempt> {

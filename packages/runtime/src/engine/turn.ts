@@ -7,6 +7,7 @@ import {
   noUsage,
   textOf,
   type Usage,
+  type UserMessage,
   userText,
 } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
@@ -36,6 +37,8 @@ export type TurnDeps = ToolCallDeps & {
   readonly fit?: Fit | undefined;
   /** The turn is a subagent's: its hooks are those of subagents. */
   readonly agent?: SubagentRef | undefined;
+  /** What has arrived for this turn since the model was asked. */
+  readonly takeInput?: () => readonly UserMessage[];
   /** A promise to wait for while a reader that must not lose anything is behind. */
   readonly congestion: () => Promise<unknown> | undefined;
 };
@@ -84,6 +87,10 @@ export async function runTurn(given: TurnDeps, history: readonly Message[]): Pro
       deps.signal.throwIfAborted();
       if (deps.maxTurns !== undefined && report.modelCalls >= deps.maxTurns) {
         return end({ type: "stopped", limit: "max-turns", text: said.last });
+      }
+      for (const input of deps.takeInput?.() ?? []) {
+        deps.emit({ type: "input.added", input, origin: "user" });
+        messages.push(input);
       }
       if (deps.budget?.exceeded()) return overBudget(); // subagents and hooks spend too
       if ((await deps.fit?.makeRoom(messages)) === "over-budget") return overBudget();

@@ -26,3 +26,18 @@ export {
 } from "../settings/trust.ts";
 export type { Executor } from "../settings/trust-executors.ts";
 export { detectSandbox, type SandboxAvailability } from "../workspace/detect-sandbox.ts";
+export { expireWhenDue } from "../checkpoints/expire.ts";
+export { type Collected, collectGarbage } from "../journal/collect-garbage.ts";
+export type { ForkOrigin, SessionSummary } from "../journal/store.ts";
+export {
+  formatCommandSessionReplayValidationReport,
+  type SessionReplayIssue,
+  type SessionReplayIssueCode,
+  type SessionReplayReport,
+  type SessionReplayValidation,
+  validateCommandSessionReplayLog,
+  validateSessionReplayLogEntries,
+} from "../session/replay-validation.ts";
+export { builtinAgents, mergeAgents, parseAgents } from "../tasks/agent-definition.ts";
+export { loadAgentFiles } from "../tasks/agent-files.ts";
+export { type PricedRun, priceCalls } from "../transports/headless/price-run.ts";

@@ -9,7 +9,10 @@ export {
 } from "../settings/load-provider.ts";
 export { type Profile, type ProviderSettingsFile, suggestProfileKey } from "../settings/profiles.ts";
 export { loadCatalogOverride, loadUserSettings, saveProfile } from "../settings/user-settings.ts";
+export { createBasicFormat } from "../transports/headless/basic-format.ts";
+export { createCalibanFormat } from "../transports/headless/caliban-format.ts";
 export { createClaudeFormat } from "../transports/headless/claude-format.ts";
+export type { ModelCall } from "../transports/headless/run-totals.ts";
 export { LineOutput } from "../transports/headless/line-output.ts";
 export { type OutputFormat, type OutputFormatName, outputFormatNames } from "../transports/headless/output-format.ts";
 export { runPrompt } from "../transports/headless/run-prompt.ts";
@@ -23,3 +26,4 @@ export { resolveLayers } from "../settings/load-settings.ts";
 export { noSettings, type Provenance, type ResolvedSettings } from "../settings/settings.ts";
 export { type Instructions, loadInstructions } from "../context/instructions.ts";
 export { secretsIn } from "../util/secret-names.ts";
+export { createRedactor, type Redactor } from "../util/redact.ts";

@@ -77,3 +77,10 @@ export { InMemorySandboxClient } from "../workspace/memory-sandbox.ts";
 export type { SandboxOptions } from "../workspace/sandbox.ts";
 export type { SandboxClient, SandboxRunOptions, SandboxRunResult } from "../workspace/sandbox-client.ts";
 export { applyWorkspaceManifest, type WorkspaceManifest, type WorkspaceManifestEntry } from "../workspace/workspace-manifest.ts";
+export {
+  createProjectSessionStore,
+  listResumableSessionSummaries,
+  type ResumableSessionSummary,
+} from "../session/project-session-store.ts";
+export type { SessionControls } from "../session/session-controls.ts";
+export type { AgentDefinition } from "../tasks/agent-definition.ts";

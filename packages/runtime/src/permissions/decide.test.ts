@@ -259,3 +259,85 @@ describe("protected files", () => {
     assert.equal(await effect(read("/dev/zero"), "default", { allow }), "deny");
   });
 });
+
+describe("directories beside the root", () => {
+  const effectIn = async (directories: string[], action: Action, allow: string[] = []): Promise<string> => {
+    const policy = { mode: "acceptEdits" as const, allow: allow.map((text) => parseRule(text, "a test")), ask: [], deny: [] };
+    const base = { root, home: "/home/me" };
+    return (await decide({ ...policy, base, directories, readable: [], trusted: async () => true }, [action])).effect;
+  };
+
+  it("are worked in like the root, and guarded like it", async () => {
+    const actions: Record<string, Action> = {
+      read: read("/data/lib/a.ts"),
+      edit: edit("/data/lib/a.ts"),
+      "edit a neighbour": edit("/data/library/a.ts"),
+      "edit git's files": edit("/data/lib/.git/hooks/pre-commit"),
+      "edit git's files further down": edit("/data/lib/sub/.git/config"),
+      "edit settings": edit("/data/lib/.claude/settings.json"),
+      "edit our settings": edit("/data/lib/.outrider/settings.json"),
+      "edit a start-up file": edit("/data/lib/.envrc"),
+      "replace it": edit("/data/lib"),
+    };
+    const effects: Record<string, string> = {};
+    for (const [name, action] of Object.entries(actions)) effects[name] = await effectIn(["/data/lib"], action);
+    assert.deepEqual(effects, {
+      read: "allow",
+      edit: "allow",
+      "edit a neighbour": "ask",
+      "edit git's files": "deny",
+      "edit git's files further down": "deny",
+      "edit settings": "deny",
+      "edit our settings": "deny",
+      "edit a start-up file": "ask",
+      "replace it": "ask",
+    });
+  });
+
+  it("stay guarded when they lie in a guarded folder themselves", async () => {
+    assert.equal(await effectIn(["/data/lib/.git/hooks"], edit("/data/lib/.git/hooks/pre-commit")), "deny");
+    assert.equal(await effectIn(["/home/me/.claude"], edit("/home/me/.claude/settings.json")), "deny");
+  });
+
+  it("are none when they hold everything or the home directory", async () => {
+    for (const folder of ["/", "/home", "/home/me"]) {
+      assert.equal(await effectIn([folder], read("/home/me/notes.txt")), "ask", folder);
+      assert.equal(await effectIn([folder], edit("/home/me/notes.txt")), "ask", folder);
+      assert.equal(await effectIn([folder], run("cp a /home/me/notes.txt"), ["Bash(cp:*)"]), "ask", folder);
+    }
+    assert.equal(await effectIn(["/home/me/work"], edit("/home/me/work/notes.txt")), "allow");
+  });
+
+  it("are kept whole by a rule for a program", async () => {
+    assert.equal(await effectIn(["/data/lib"], run("cp a /data/lib/b"), ["Bash(cp:*)"]), "allow");
+    assert.equal(await effectIn(["/data/lib"], run("rm -r /data/lib"), ["Bash(rm:*)"]), "ask");
+    assert.equal(await effectIn(["/data/lib"], run("cp a /data/lib/.git/hooks/x"), ["Bash(cp:*)"]), "deny");
+  });
+});
+
+describe("a pattern of the shell that may name a guarded file", () => {
+  it("is asked about, and one that cannot is not", async () => {
+    const commands: Record<string, string> = {
+      "cp a .gi?/hooks/x": "ask",
+      "cp a .g*": "ask",
+      "cp a .[g]it/config": "ask",
+      "cp a sub/.gi?/config": "ask",
+      "cp a .claud?/settings.json": "ask",
+      "cp a .bash*": "ask",
+      "rm .ssh*/x": "ask",
+      "rm *.txt": "allow",
+      "rm .eslintcache*": "allow",
+      "cp a app/[slug]/page.tsx": "allow",
+      "rm sub/*/x.o": "allow",
+    };
+    const effects: Record<string, string> = {};
+    for (const command of Object.keys(commands))
+      effects[command] = await effect(run(command), "acceptEdits", { allow: ["Bash(cp:*)", "Bash(rm:*)"] });
+    assert.deepEqual(effects, commands);
+  });
+
+  it("does not make files of a literal name with such characters guarded", async () => {
+    assert.equal(await effect(edit("/repo/proj/app/[slug]/page.tsx"), "acceptEdits"), "allow");
+    assert.equal(await effect(edit("/repo/proj/data[1].git.txt"), "acceptEdits"), "allow");
+  });
+});

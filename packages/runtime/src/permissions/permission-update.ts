@@ -80,7 +80,11 @@ export function applyPermissionUpdate(state: PolicyState, update: PermissionUpda
         };
       return { state: { ...state, mode: update.mode }, remember: [], notes };
     case "addDirectories":
-      return { state: { ...state, directories: [...new Set([...state.directories, ...update.directories])] }, remember: [], notes };
+      return {
+        state: { ...state, directories: [...new Set([...state.directories, ...update.directories])] },
+        remember: [],
+        notes,
+      };
     case "removeDirectories":
       return {
         state: { ...state, directories: state.directories.filter((path) => !update.directories.includes(path)) },

@@ -30,8 +30,10 @@ export interface AgentEvents {
   "session.started": SessionFacts & { journalVersion: 1; resumed: boolean; system: string; toolDefinitions: ToolDefinition[] };
   "session.named": { name: string };
   "turn.started": { input: UserMessage; displayInput?: string };
+  /** The host chose another model, mode or set of tools; what is not named stays. */
+  "session.changed": Partial<Pick<SessionFacts, "model" | "permissionMode" | "tools">>;
   /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer, or what a hook adds. */
-  "input.added": { input: UserMessage; origin: "continuation" | "empty-answer" | "output-schema" | "hook" };
+  "input.added": { input: UserMessage; origin: "continuation" | "empty-answer" | "output-schema" | "hook" | "user" };
   "text.delta": { messageId: string; text: string };
   "reasoning.delta": { messageId: string; text: string };
   "tool-input.delta": { messageId: string; callId: string; name: string; json: string };
@@ -51,7 +53,8 @@ export interface AgentEvents {
     durationMs: number;
     details?: ToolDetails;
   };
-  "permission.requested": { requestId: string; callId: string; tool: string; input: unknown; reason: string };
+  /** `rule` is one that would allow exactly this. */
+  "permission.requested": { requestId: string; callId: string; tool: string; input: unknown; reason: string; rule?: string };
   "permission.resolved": { requestId: string; callId: string; decision: "allow" | "deny"; by: "policy" | "user"; reason: string };
   /** The verdict on a call, after hooks, rules, mode and whoever was asked; `source` is the file or flag the rule was written in. */
   "permission.decided": {

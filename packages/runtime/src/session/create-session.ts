@@ -1,3 +1,4 @@
+import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { SystemCommand } from "../commands/command.ts";
 import { type CompactionSettings, checkThreshold, defaultThreshold } from "../context/compaction-limits.ts";
 import type { Instructions } from "../context/instructions.ts";
@@ -33,8 +34,10 @@ import { openWorkspace } from "../workspace/open-workspace.ts";
 import type { SandboxOptions } from "../workspace/sandbox.ts";
 import type { SandboxClient } from "../workspace/sandbox-client.ts";
 import { SessionCompaction } from "./session-compaction.ts";
+import type { Controlled } from "./session-controls.ts";
 import { Subagents } from "./subagents.ts";
 import { type PermissionOptions, SessionPolicy } from "./session-policy.ts";
+import { TurnCheckpoints } from "./turn-checkpoints.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { WorkspaceManifest } from "../workspace/workspace-manifest.ts";
 
@@ -58,6 +61,10 @@ export type SessionOptions = {
   readonly disallowedTools?: readonly string[];
   /** Rules of settings files, remembered answers and what else decides about calls. */
   readonly permissions?: PermissionOptions;
+  /** Opens what keeps files before tools change them; nothing is kept when absent. */
+  readonly checkpoints?: () => Promise<Checkpoints>;
+  /** Only these of the built-in tools are offered. */
+  readonly builtinTools?: readonly string[];
   /** Told of every verdict on a call before the call is made; when it throws, the call is not made. */
   readonly audit?: (entry: AuditEntry) => void;
   /** Takes the place of the built-in system prompt. */
@@ -142,7 +149,9 @@ export type OpenSession = {
   readonly compaction: SessionCompaction;
   /** Absent when the model may start none. */
   readonly subagents: Subagents | undefined;
-  readonly policy: SessionPolicy;
+  readonly checkpoints: TurnCheckpoints | undefined;
+  /** What a host may change. */
+  readonly controlled: Controlled;
   /** What a person should know of the options the session was opened with. */
   readonly warnings: readonly string[];
   /** Hears what turns out later, such as a sandbox that does not work. */
@@ -189,21 +198,22 @@ export async function createSession(options: SessionOptions, id: string, gate: P
   const toolDefinitions = definitionsOf(tools, answerSchema);
   const names = toolDefinitions.map((tool) => tool.name);
   const system = storedSystem(options, journal.events) ?? systemPromptOf(options, workspace.root, names);
+  const request: Controlled["request"] & TurnDeps["request"] = {
+    model: model.id,
+    system,
+    tools: toolDefinitions,
+    ...(options.maxOutputTokens !== undefined && { maxOutputTokens: options.maxOutputTokens }),
+    ...(options.temperature !== undefined && { temperature: options.temperature }),
+    ...(options.thinkingTokens !== undefined && { thinkingTokens: options.thinkingTokens }),
+    ...(options.effort !== undefined && { effort: options.effort }),
+    ...(options.providerOptions !== undefined && { options: options.providerOptions }),
+  };
   const deps: OpenSession["deps"] = {
     provider: options.fallback ? withFallback(options.provider, options.fallback) : options.provider,
     budget,
     contextWindow: async () => await windowOf(options, model),
     answerSchema,
-    request: {
-      model: model.id,
-      system,
-      tools: toolDefinitions,
-      ...(options.maxOutputTokens !== undefined && { maxOutputTokens: options.maxOutputTokens }),
-      ...(options.temperature !== undefined && { temperature: options.temperature }),
-      ...(options.thinkingTokens !== undefined && { thinkingTokens: options.thinkingTokens }),
-      ...(options.effort !== undefined && { effort: options.effort }),
-      ...(options.providerOptions !== undefined && { options: options.providerOptions }),
-    },
+    request,
     maxTurns: options.maxTurns,
     tools,
     workspace,
@@ -232,24 +242,26 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     deps: bound,
     now: options.now ?? Date.now,
   });
+  const facts: SessionFacts = {
+    cwd: workspace.root,
+    model,
+    tools: names,
+    permissionMode: policy.current.mode,
+    version: OUTRIDER_VERSION,
+    ...(options.settingSources && { settingSources: [...options.settingSources] }),
+    ...(opened.sandbox !== undefined && { sandbox: opened.sandbox }),
+    ...instructionFacts(options),
+    ...(tools.has("Task") && { agents: agents.map(({ name }) => name) }),
+  };
   return {
     journal,
     workspace,
     system,
     toolDefinitions,
-    facts: {
-      cwd: workspace.root,
-      model,
-      tools: names,
-      permissionMode: policy.current.mode,
-      version: OUTRIDER_VERSION,
-      ...(options.settingSources && { settingSources: [...options.settingSources] }),
-      ...(opened.sandbox !== undefined && { sandbox: opened.sandbox }),
-      ...instructionFacts(options),
-      ...(tools.has("Task") && { agents: agents.map(({ name }) => name) }),
-    },
+    facts,
+    controlled: { facts, request, tools, policy },
+    checkpoints: options.checkpoints && new TurnCheckpoints(options.checkpoints, { resumed: journal.events.length > 0 }),
     deps: bound,
-    policy,
     warnings: [
       ...(options.warnings ?? []),
       ...opened.warnings,
@@ -326,11 +338,15 @@ async function openJournal(options: SessionOptions, id: string): Promise<Journal
 }
 
 function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[]): Map<string, Tool> {
-  const builtin = createBuiltinTools(options.webSearch ? { webSearch: options.webSearch } : {});
+  const { builtinTools: wanted } = options;
+  const isWanted = (name: string): boolean => wanted === undefined || wanted.includes(name);
+  const builtin = createBuiltinTools(options.webSearch ? { webSearch: options.webSearch } : {}).filter(({ name }) =>
+    isWanted(name),
+  );
   const tools = new Map([...builtin, ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
   const taken = toRules(options.disallowedTools, "disallowedTools").filter((rule) => rule.pattern === undefined);
   for (const rule of taken) tools.delete(rule.tool);
-  if (agents.length === 0 || taken.some(({ tool }) => taskNames.includes(tool))) return tools;
+  if (agents.length === 0 || !taskNames.some(isWanted) || taken.some(({ tool }) => taskNames.includes(tool))) return tools;
   const task = createTaskTool(agents);
   for (const name of taskNames) tools.set(name, task);
   return tools;

@@ -1,6 +1,9 @@
 import type { EventBody } from "../protocol/events.ts";
 import type { Redactor } from "../util/redact.ts";
 
+/** So many characters that were handed out tell whether a word goes on. */
+const contextLength = 3;
+
 type Delta = EventBody<"text.delta" | "reasoning.delta" | "tool-input.delta">;
 
 /**
@@ -20,15 +23,21 @@ export class HeldDeltas {
 
   /** What of this delta may be seen now; undefined when all of it is held back. Another text's delta must be preceded by `release`. */
   pass(delta: Delta): Delta | undefined {
-    const text = this.#held + textOf(delta);
-    const keep = this.#redactor.unsettled(this.#before + text);
+    const piece = textOf(delta);
+    if (this.#held === "" && this.#redactor.isPlain(this.#before, piece)) {
+      this.#last = delta;
+      this.#before = piece.length >= contextLength ? piece : (this.#before + piece).slice(-contextLength);
+      return delta;
+    }
+    const text = this.#held + piece;
+    const keep = this.#redactor.unsettled(this.#before.slice(-contextLength) + text);
     const held = Math.min(keep, text.length);
     const ready = text.slice(0, text.length - held);
     this.#last = delta;
     this.#held = held > 0 ? text.slice(-held) : "";
     const shown = this.#show(ready);
     if (shown === "") return undefined;
-    return shown === textOf(delta) ? delta : withText(delta, shown);
+    return shown === piece ? delta : withText(delta, shown);
   }
 
   /** Does a held text go on in this event? */
@@ -48,8 +57,8 @@ export class HeldDeltas {
   }
 
   #show(text: string): string {
-    const before = this.#before;
-    if (text !== "") this.#before = (before + text).slice(-3);
+    const before = this.#before.slice(-contextLength);
+    if (text !== "") this.#before = (before + text).slice(-contextLength);
     return this.#redactor.textFrom(before + text, before.length);
   }
 }

@@ -4,7 +4,7 @@ import { runTurn, type TurnReport } from "../engine/turn.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
 import { Transcript } from "../journal/transcript.ts";
 import { type Answer, PermissionGate } from "../permissions/gate.ts";
-import { type Message, noUsage, userText } from "../protocol/content.ts";
+import { type Message, noUsage, textOf, type UserMessage, userText } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { type AgentEvent, type Emit, isEphemeral } from "../protocol/events.ts";
 import type { CancelCause, Outcome } from "../protocol/outcome.ts";
@@ -15,6 +15,9 @@ import { createSession, type OpenSession, type SessionOptions } from "./create-s
 import { EventHub, type SubscribeOptions } from "./event-hub.ts";
 import type { CompactionReport, ContextState, HistoryEntry, ToolState } from "./history.ts";
 import { Listeners } from "./listeners.ts";
+import { endHooks } from "./end-hooks.ts";
+import { SessionControls } from "./session-controls.ts";
+import { Steering } from "./steering.ts";
 import { outcomeError, type SessionEventName, type SessionEvents, SessionView } from "./session-view.ts";
 
 /** Something that serves a session to the outside: it encodes its events and decodes requests to it. */
@@ -26,16 +29,14 @@ export interface TransportAdapter {
 }
 
 type Prompt = {
+  readonly message: UserMessage;
+  /** Its words. */
   readonly input: string;
   readonly rawInput: string;
   readonly displayInput: string | undefined;
   readonly settle: (outcome: Outcome) => void;
 };
 type Running = { controller: AbortController; done: Promise<void> };
-
-/** How long hooks may take at the end of a session; after a signal somebody waits for us to be gone. */
-const endGraceMs = 2000;
-const shortEndGraceMs = 1000;
 
 /** What SessionEnd hooks and the record are told when nobody gives a reason. */
 const endReasons: Record<CancelCause, string> = {
@@ -55,6 +56,8 @@ export class InteractiveSession {
   readonly #listeners = new Listeners<SessionEvents>();
   readonly #gate = new PermissionGate();
   readonly #transcript = new Transcript();
+  readonly #steering = new Steering();
+  #controls: SessionControls | undefined;
   #opening: Promise<OpenSession> | undefined;
   #running: Running | undefined;
   #queued: Prompt | undefined;
@@ -88,15 +91,32 @@ export class InteractiveSession {
    * Hands in a prompt; resolves with how its turn went. While a turn runs, one prompt waits for its end; another one is refused.
    * `displayInput` is what people are shown instead of `input`; `rawInput` is what the user typed, kept for hooks.
    */
-  async submit(input: string, displayInput?: string, rawInput?: string): Promise<Outcome> {
+  async submit(input: string | UserMessage, displayInput?: string, rawInput?: string): Promise<Outcome> {
     if (this.#closing) throw new RuntimeError("closed", "The session is shut down");
     if (this.#queued) throw new RuntimeError("busy", "A turn is running and another prompt is waiting", { retryable: true });
     return await new Promise((settle) => {
-      const shown = displayInput ?? (rawInput !== input ? rawInput : undefined);
-      const prompt: Prompt = { input, rawInput: rawInput ?? input, displayInput: shown, settle };
+      const message = typeof input === "string" ? userText(input) : input;
+      const words = textOf(message.content);
+      const shown = displayInput ?? (rawInput !== words ? rawInput : undefined);
+      const prompt: Prompt = { message, input: words, rawInput: rawInput ?? words, displayInput: shown, settle };
       if (this.#running) this.#queued = prompt;
       else this.#start(prompt);
     });
+  }
+
+  /**
+   * Hands in something for the running turn: the model reads it before it is asked again. `missed` when no turn runs, or when it ended first;
+   * the input is then nowhere, and may be submitted.
+   */
+  async steer(input: UserMessage): Promise<"joined" | "missed"> {
+    return this.#running ? await this.#steering.add(input) : "missed";
+  }
+
+  /** For hosts that change the model, the permission mode or the tools while the session lives. */
+  async controls(): Promise<SessionControls> {
+    const session = await this.#open();
+    this.#controls ??= new SessionControls(session.controlled, (event) => this.#hub.emit(event));
+    return this.#controls;
   }
 
   /** Stops the running turn and drops the waiting prompt. `interrupted` fires when it has stopped. */
@@ -302,9 +322,10 @@ export class InteractiveSession {
         congestion: () => this.#hub.congestion(),
         interrupt: () => controller.abort(new TurnAborted("abort")),
       };
+      const keeper = session.checkpoints?.forTurn({ turnId, prompt: prompt.displayInput ?? prompt.input });
       const admission = await this.#admit(prompt, session, { signal, emit });
       const displayInput = admission?.blocked ? undefined : prompt.displayInput;
-      const input = admission?.input ?? userText(prompt.input);
+      const input = admission?.blocked ? admission.input : prompt.message;
       emit({ type: "turn.started", input, ...(displayInput !== undefined && { displayInput }) });
       for (const note of admission?.notes ?? []) emit({ type: "input.added", input: note, origin: "hook" });
       await this.#hub.flush();
@@ -316,10 +337,14 @@ export class InteractiveSession {
             ...place,
             emit,
             fit: session.compaction.fit({ emit, signal, transcript: this.#transcript }),
+            keeper,
+            takeInput: () => this.#steering.take(),
             tasks: session.subagents?.inTurn({ ...place, deps: session.deps, emitFrom }),
           },
           this.#transcript.messages,
         );
+      const lapse = await keeper?.end();
+      if (lapse !== undefined) emit({ type: "warning.raised", message: lapse });
       await this.#hub.flush();
       this.#finish();
       over = true;
@@ -358,6 +383,7 @@ export class InteractiveSession {
   /** The session takes the next prompt from here on; one that waits is started. */
   #finish(): void {
     this.#running = undefined;
+    this.#steering.end();
     const next = this.#queued;
     this.#queued = undefined;
     if (next) queueMicrotask(() => this.#start(next));
@@ -383,25 +409,14 @@ export class InteractiveSession {
     await this.#running?.done;
     const session = await this.#opening?.catch(() => undefined);
     if (!session) return this.#hub.close();
-    await this.#endHooks(session, reason);
+    const { hooks } = session.deps;
+    const hurried = this.#cancelled !== undefined && this.#cancelled !== "abort";
+    const emit: Emit = (event) => this.#hub.emit(event);
+    if (hooks) await endHooks(hooks, { reason, begun: this.#begun, hurried, emit });
     await session.workspace.close();
     this.#hub.emit({ type: "session.ended", reason });
     await this.#hub.flush().catch(() => {}); // every reader has already been told
     this.#hub.close();
     await session.journal.close();
-  }
-
-  /** SessionEnd hooks, and what still runs in the background, have a moment; the end waits no longer for them. */
-  async #endHooks({ deps: { hooks } }: OpenSession, reason: string): Promise<void> {
-    if (!hooks) return;
-    const unhurried = this.#cancelled === undefined || this.#cancelled === "abort";
-    const graceMs = unhurried ? endGraceMs : shortEndGraceMs;
-    const grace = AbortSignal.timeout(graceMs);
-    const startedAt = monotonicMs();
-    if (this.#begun && hooks.has("SessionEnd")) {
-      const request = { event: "SessionEnd", subject: reason, input: { reason }, signal: grace } as const;
-      await hooks.run({ ...request, emit: (event) => this.#hub.emit(event) }).catch(() => {}); // cut off by the grace: its event says so
-    }
-    await hooks.close(Math.max(0, graceMs - (monotonicMs() - startedAt)));
   }
 }

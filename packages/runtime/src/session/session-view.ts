@@ -30,6 +30,8 @@ export type PermissionRequest = {
   reason: string;
   /** The subagent that asks; absent when it is the session itself. */
   taskId?: string;
+  /** A rule that would allow exactly this. */
+  rule?: string;
 };
 
 /** What an InteractiveSession tells its listeners. */
@@ -105,8 +107,8 @@ export class SessionView {
       case "tool.ended":
         return this.#endTool(event, notify);
       case "permission.requested": {
-        const { requestId, callId, tool, input, reason, taskId } = event;
-        const request = { requestId, toolCallId: callId, toolName: tool, input, reason };
+        const { requestId, callId, tool, input, reason, rule, taskId } = event;
+        const request = { requestId, toolCallId: callId, toolName: tool, input, reason, ...(rule !== undefined && { rule }) };
         return notify("permission_request", taskId === undefined ? request : { ...request, taskId });
       }
       case "context.updated":

@@ -150,7 +150,10 @@ export const sessionStoreConformance: readonly ConformanceCase[] = [
     async run(create) {
       const store = await create();
       await fill(store, "a", [started(1, "a"), prompt(2, "a", "  Fix\n the   bug "), prompt(3, "a", "And then?")]);
-      await fill(store, "b", [{ ...started(1, "b"), at: later }, { ...ended(2, "b"), at: later }]);
+      await fill(store, "b", [
+        { ...started(1, "b"), at: later },
+        { ...ended(2, "b"), at: later },
+      ]);
       await store.rename("a", "bugs");
       const [latest, , ...none] = await store.summaries();
       assert.deepEqual(none, []);

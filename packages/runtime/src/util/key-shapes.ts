@@ -52,16 +52,15 @@ const keyShapes: readonly KeyShape[] = [
 
 function toKeyShape([kind, beginnings, rest]: KeyShape): SecretShape {
   const literals = [beginnings].flat();
-  const rests = new RegExp(rest, "y");
-  const lengths = literals.map((literal) => literal.length);
+  let compiled: RegExp | undefined; // when the first one is looked at: most are never needed
   const slashes = rest.includes("/+");
   return {
     literals,
     notAfter: slashes ? /[A-Za-z0-9_/+-]/ : /[A-Za-z0-9_-]/,
     find(text, at) {
-      const length = lengths[literals.findIndex((literal) => text.startsWith(literal, at))] ?? 0;
-      rests.lastIndex = at + length;
-      return rests.test(text) ? { start: at, end: rests.lastIndex, kind } : undefined;
+      compiled ??= new RegExp(rest, "y");
+      compiled.lastIndex = at + (literals.find((literal) => text.startsWith(literal, at))?.length ?? 0);
+      return compiled.test(text) ? { start: at, end: compiled.lastIndex, kind } : undefined;
     },
     open: slashes ? /^[\w+/=-]*$/ : /^[\w.-]*$/,
   };

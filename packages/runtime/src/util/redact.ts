@@ -16,6 +16,8 @@ export interface Redactor {
   text(text: string): string;
   /** Every string in a JSON value; the very same object when nothing in it is secret. Images and opaque payloads stay as they are. */
   value<T>(value: T): T;
+  /** Is there surely nothing to hide or to hold back in the next piece of a text? Quick, and right for nearly every piece. */
+  isPlain(before: string, piece: string): boolean;
   /** The part of `text` behind `from`; what stands before is context and was handed out already. */
   textFrom(text: string, from: number): string;
   /** How many characters at the end of a text that is still being written may be the beginning of a secret. */
@@ -32,6 +34,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   return {
     text,
     value: <T>(value: T): T => redactValue(value, text, 0) as T, // strings stay strings, lists lists, and objects keep their properties
+    isPlain: (before, piece) => isPlainPiece(get(), before, piece),
     textFrom: (given, from) => redactFrom(get(), given, from),
     unsettled: (given) => unsettledIn(get(), given),
   };
@@ -41,8 +44,8 @@ type Prepared = {
   readonly exact: RegExp | undefined;
   readonly nameOf: ReadonlyMap<string, string>;
   readonly triggers: RegExp;
-  readonly shapesOf: ReadonlyMap<string, readonly SecretShape[]>;
-  /** Every proper beginning of a known value or literal, the longest first. */
+  readonly shapesOf: (literal: string) => readonly SecretShape[];
+  /** Every proper beginning of a known value or literal. */
   readonly beginnings: () => ReadonlyMap<string, readonly Beginning[]>;
 };
 type Beginning = { readonly text: string; readonly notAfter: RegExp | undefined };
@@ -56,15 +59,17 @@ function prepare({ env = {}, secrets = [] }: RedactorOptions): Prepared {
     if (value !== undefined && isSecretName(name) && isSecretValue(value.trim())) add(value.trim(), `redacted:${name}`);
   }
   for (const secret of secrets) if (secret.trim().length >= 6) add(secret.trim(), "redacted");
-  const shapesOf = shapesByLiteral(createSecretShapes());
+  const shapes = createSecretShapes();
+  const literals = [...new Set(shapes.flatMap((shape) => shape.literals))];
+  const shapesOf = shapesByLiteral(shapes);
   let beginnings: ReadonlyMap<string, readonly Beginning[]> | undefined;
   return {
     exact: nameOf.size > 0 ? anyOf([...nameOf.keys()]) : undefined,
     nameOf,
-    triggers: anyOf([...shapesOf.keys()]),
+    triggers: anyOf(literals),
     shapesOf,
     beginnings: () => {
-      beginnings ??= beginningsOf([...nameOf.keys()], shapesOf);
+      beginnings ??= beginningsOf([...nameOf.keys()], shapes);
       return beginnings;
     },
   };
@@ -90,10 +95,13 @@ function toWellFormed(text: string): string {
 }
 
 /** A literal also stands for the shorter ones it begins with: what is no `sk-ant-` key may still be an `sk-` key. */
-function shapesByLiteral(shapes: readonly SecretShape[]): Map<string, SecretShape[]> {
-  const literals = new Set(shapes.flatMap((shape) => shape.literals));
-  const startsWith = (literal: string, shape: SecretShape): boolean => shape.literals.some((other) => literal.startsWith(other));
-  return new Map([...literals].map((literal) => [literal, shapes.filter((shape) => startsWith(literal, shape))]));
+function shapesByLiteral(shapes: readonly SecretShape[]): (literal: string) => readonly SecretShape[] {
+  const known = new Map<string, readonly SecretShape[]>();
+  return (literal) => {
+    const found = known.get(literal) ?? shapes.filter((shape) => shape.literals.some((other) => literal.startsWith(other)));
+    known.set(literal, found);
+    return found;
+  };
 }
 
 /** The longest first: of two that begin alike the whole one counts. */
@@ -131,7 +139,7 @@ function hideShapes(known: Prepared, text: string, from: number): string {
     const { index } = hit;
     const isAfterHidden = index === done && done > from; // a bracket will stand before it
     let next = index + 1;
-    for (const shape of shapesOf.get(hit[0]) ?? []) {
+    for (const shape of shapesOf(hit[0])) {
       if (index < (quiet.get(shape) ?? 0) || !(isAfterHidden || startsWord(text, index, shape.notAfter))) continue;
       const found = shape.find(text, index);
       if (found?.kind === undefined) {
@@ -154,7 +162,7 @@ function keyAt(text: string, at: number, { triggers, shapesOf }: Prepared): stri
   triggers.lastIndex = at;
   const hit = triggers.exec(text.slice(0, at + 32));
   if (hit?.index !== at) return undefined;
-  for (const shape of shapesOf.get(hit[0]) ?? []) {
+  for (const shape of shapesOf(hit[0])) {
     const found = shape.find(text, at);
     if (found?.kind !== undefined && found.start === at) return found.kind;
   }
@@ -208,26 +216,45 @@ function redactObject(value: Record<string, unknown>, redact: (text: string) => 
 /** Longer than any secret but a private key; a text that goes on as one word for longer is handed out. */
 const maxUnsettled = 16 * 1024;
 
+function isPlainPiece({ triggers, exact, beginnings }: Prepared, before: string, piece: string): boolean {
+  triggers.lastIndex = 0;
+  if (triggers.test(piece)) return false;
+  if (endOf(beginnings(), piece, 0) > 0) return false; // a word that goes on from the piece before may be one in vain
+  if (!exact) return true;
+  exact.lastIndex = 0;
+  return !exact.test(before.slice(-shortBeginning) + piece);
+}
+
 function unsettledIn(known: Prepared, text: string): number {
   let settled = 0;
   known.triggers.lastIndex = Math.max(0, text.length - maxUnsettled);
   for (let hit = known.triggers.exec(text); hit; hit = known.triggers.exec(text)) {
     const { index } = hit;
     const rest = text.slice(index + hit[0].length);
-    const shapes = (known.shapesOf.get(hit[0]) ?? []).filter(({ notAfter }) => startsWord(text, index, notAfter));
+    const shapes = known.shapesOf(hit[0]).filter(({ notAfter }) => startsWord(text, index, notAfter));
     if (shapes.some(({ open }) => open.test(rest))) return text.length - index;
     for (const shape of shapes) {
       const found = shape.find(text, index);
       if (found?.kind !== undefined) settled = Math.max(settled, found.end);
     }
   }
-  const beginnings = known.beginnings();
-  for (const { text: beginning, notAfter } of beginnings.get(text.slice(-2)) ?? beginnings.get(text.slice(-1)) ?? []) {
+  const length = endOf(known.beginnings(), text, settled);
+  return length > 0 && isInKnownValue(known.exact, text, text.length - length) ? 0 : length;
+}
+
+/** How long the longest beginning is with which the text ends, if that is not before `from`. */
+function endOf(beginnings: ReadonlyMap<string, readonly Beginning[]>, text: string, from: number): number {
+  return Math.max(longest(beginnings.get(text.slice(-2)), text, from), longest(beginnings.get(text.slice(-1)), text, from));
+}
+
+function longest(beginnings: readonly Beginning[] | undefined, text: string, from: number): number {
+  let length = 0;
+  for (const { text: beginning, notAfter } of beginnings ?? []) {
     const start = text.length - beginning.length;
-    if (start < settled || !text.endsWith(beginning) || !startsWord(text, start, notAfter)) continue;
-    if (!isInKnownValue(known.exact, text, start)) return beginning.length;
+    if (beginning.length > length && start >= from && text.endsWith(beginning) && startsWord(text, start, notAfter))
+      length = beginning.length;
   }
-  return 0;
+  return length;
 }
 
 function isInKnownValue(exact: RegExp | undefined, text: string, at: number): boolean {
@@ -243,10 +270,7 @@ function isInKnownValue(exact: RegExp | undefined, text: string, at: number): bo
 const shortBeginning = 3;
 
 /** By their last two characters, and those of one character by themselves: nearly every text ends with none of them. */
-function beginningsOf(
-  values: readonly string[],
-  shapesOf: ReadonlyMap<string, readonly SecretShape[]>,
-): Map<string, Beginning[]> {
+function beginningsOf(values: readonly string[], shapes: readonly SecretShape[]): Map<string, Beginning[]> {
   const map = new Map<string, Beginning[]>();
   const add = (text: string, notAfter: (length: number) => RegExp | undefined): void => {
     for (let length = text.length - 1; length > 0; length--) {
@@ -258,10 +282,6 @@ function beginningsOf(
     }
   };
   for (const value of values) add(value, (length) => (length > shortBeginning ? undefined : /[A-Za-z0-9]/));
-  for (const [literal, shapes] of shapesOf) for (const { notAfter } of shapes) add(literal, () => notAfter);
-  for (const [ending, list] of map) {
-    list.push(...(ending.length === 2 ? (map.get(ending.slice(1)) ?? []) : []));
-    list.sort((a, b) => b.text.length - a.text.length);
-  }
+  for (const { literals, notAfter } of shapes) for (const literal of literals) add(literal, () => notAfter);
   return map;
 }

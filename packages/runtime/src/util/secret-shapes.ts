@@ -136,13 +136,14 @@ const behindWords: readonly WordShape[] = [
 const openAfterWord = /^["'\\]{0,2}[ \t]{0,4}(?:[:=]?[ \t]{0,4}["'`\\]{0,2}(?:\w{1,16}[ \t]{1,4})?[^\s"'`<>{}()]{0,1024})?$/;
 
 function toWordShape({ kind, words, between, value, accepts, open = openAfterWord }: WordShape): SecretShape {
-  const gap = new RegExp(between, "iy");
-  const rest = new RegExp(value, "y");
+  let compiled: { gap: RegExp; rest: RegExp } | undefined; // when the first one is looked at: most are never needed
   return {
     literals: words,
     notAfter: /[A-Za-z0-9]/,
     open,
     find(text, at) {
+      compiled ??= { gap: new RegExp(between, "iy"), rest: new RegExp(value, "y") };
+      const { gap, rest } = compiled;
       gap.lastIndex = at + (words.find((word) => text.startsWith(word, at))?.length ?? 0);
       if (!gap.test(text)) return undefined;
       const start = gap.lastIndex;

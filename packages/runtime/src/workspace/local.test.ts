@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -195,6 +195,79 @@ describe("writeFile", () => {
     await assert.rejects(workspace.writeFile(path, "new"), usage(/permission denied/));
     assert.equal(await readFile(path, "utf8"), "old");
     await rm(path);
+  });
+});
+
+describe("an exact path", () => {
+  const exact = { exact: true } as const;
+  const refused = usage(/links are not followed/);
+
+  it("is used like any other as long as no link is in it", async () => {
+    const path = join(root, "real/exact/new.txt");
+    await workspace.writeFile(path, "one", exact);
+    assert.equal(Buffer.from(await workspace.readFile(path, exact)).toString(), "one");
+    assert.equal((await workspace.stat(path, exact))?.size, 3);
+    assert.deepEqual(await workspace.readDirectory(join(root, "real/exact"), exact), [{ name: "new.txt", kind: "file" }]);
+    assert.equal(await workspace.stat(join(root, "real/none"), exact), undefined);
+    await assert.rejects(workspace.readFile(join(root, "real/none"), exact), { code: "not-found" });
+    await assert.rejects(workspace.readDirectory(join(root, "none"), exact), { code: "not-found" });
+    await assert.rejects(workspace.readFile(join(root, "fifo"), exact), usage(/device, pipe or socket/));
+    await assert.rejects(workspace.readFile(join(root, "real"), exact), usage(/is a directory/));
+    await assert.rejects(workspace.readDirectory(path, exact), usage(/not a directory/));
+    await rm(join(root, "real/exact"), { recursive: true });
+    if (process.platform === "linux")
+      assert.match(Buffer.from(await workspace.readFile(`/proc/${process.pid}/status`, exact)).toString(), /^Name:/);
+  });
+
+  it("is refused with a link in its last or in an earlier place, and nothing is made behind it", async () => {
+    await symlink("file.txt", join(root, "real/alias"));
+    for (const path of ["link/file.txt", "real/alias"].map((name) => join(root, name))) {
+      await assert.rejects(workspace.readFile(path, exact), refused);
+      await assert.rejects(workspace.stat(path, exact), refused);
+      await assert.rejects(workspace.writeFile(path, "x", exact), refused);
+    }
+    await assert.rejects(workspace.readDirectory(join(root, "link"), exact), refused);
+    await assert.rejects(workspace.writeFile(join(root, "link/made/new.txt"), "x", exact), refused);
+    await assert.rejects(workspace.writeFile(join(root, "dangling"), "x", exact), refused);
+    await assert.rejects(workspace.writeFile(join(root, "dangling/new.txt"), "x", exact), refused);
+    await rm(join(root, "real/alias"));
+    assert.deepEqual(
+      [await readdir(join(root, "real")), await readFile(join(root, "real/file.txt"), "utf8")],
+      [["file.txt"], "hello"],
+    );
+  });
+
+  it("can be read while the file is replaced again and again", async () => {
+    const path = join(root, "real/flip.txt");
+    await workspace.writeFile(path, "a");
+    let writing = true;
+    const writer = (async () => {
+      for (let round = 0; round < 200; round++) await workspace.writeFile(path, "a");
+      writing = false;
+    })();
+    while (writing) assert.equal(Buffer.from(await workspace.readFile(path, exact)).toString(), "a");
+    await writer;
+    await rm(path);
+  });
+
+  it("may be a hard link", async () => {
+    await link(join(root, "real/file.txt"), join(root, "real/twin.txt"));
+    assert.equal(Buffer.from(await workspace.readFile(join(root, "real/twin.txt"), exact)).toString(), "hello");
+    await rm(join(root, "real/twin.txt"));
+  });
+
+  it("leaves no file open, whether it is used or refused", { skip: process.platform !== "linux" }, async () => {
+    const before = (await readdir("/proc/self/fd")).length;
+    for (let round = 0; round < 20; round++) {
+      await workspace.writeFile(join(root, "real/open.txt"), "x", exact);
+      await workspace.readFile(join(root, "real/open.txt"), exact);
+      await workspace.readDirectory(join(root, "real"), exact);
+      await assert.rejects(workspace.readFile(join(root, "link/file.txt"), exact), refused);
+      await assert.rejects(workspace.writeFile(join(root, "link/made/new.txt"), "x", exact), refused);
+      await assert.rejects(workspace.readDirectory(join(root, "link"), exact), refused);
+    }
+    await rm(join(root, "real/open.txt"));
+    assert.ok((await readdir("/proc/self/fd")).length < before + 10);
   });
 });
 

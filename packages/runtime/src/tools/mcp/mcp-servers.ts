@@ -33,7 +33,13 @@ export type McpOptions = {
 const defaultConnectMs = 10_000;
 const defaultCallMs = 10 * 60_000;
 
-type Connection = { state: McpServerState; tools: readonly Tool[]; client: Client | undefined; stop: AbortController };
+type Connection = {
+  readonly config: McpServerConfig;
+  state: McpServerState;
+  tools: readonly Tool[];
+  client: Client | undefined;
+  stop: AbortController;
+};
 
 /** The servers of one session. One that fails or hangs costs a bounded wait and its own tools, nothing else. */
 export class McpServers {
@@ -71,12 +77,22 @@ export class McpServers {
     };
   }
 
+  /** False for a server that is not known. */
+  async reconnect(name: string): Promise<boolean> {
+    const connection = this.#connections.get(name);
+    if (!connection) return false;
+    await this.#disconnect(name);
+    await this.#connect(name, connection.config);
+    return true;
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#connections.keys()].map((name) => this.#disconnect(name)));
   }
 
   async #connect(name: string, config: McpServerConfig): Promise<void> {
     const connection: Connection = {
+      config,
       state: { name, status: "pending", tools: [] },
       tools: [],
       client: undefined,

@@ -251,7 +251,7 @@ const finishReasons: readonly FinishReason[] = [
   "other",
 ];
 const toolStatuses: readonly ToolStatus[] = ["ok", "error", "denied", "interrupted"];
-const origins: readonly EventBody<"input.added">["origin"][] = ["continuation", "empty-answer", "output-schema", "hook"];
+const origins: readonly EventBody<"input.added">["origin"][] = ["continuation", "empty-answer", "output-schema", "hook", "user"];
 
 function originOf(extra: unknown): EventBody<"input.added">["origin"] {
   return origins.find((origin) => origin === fieldOf(extra, "origin")) ?? "hook";

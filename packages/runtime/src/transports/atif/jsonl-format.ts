@@ -1,3 +1,4 @@
+import type { CatalogOverride } from "../../model/catalog-override.ts";
 import type { ToolResultPart } from "../../protocol/content.ts";
 import type { AgentEvent, SessionFacts } from "../../protocol/events.ts";
 import type { Outcome, StopLimit } from "../../protocol/outcome.ts";
@@ -5,13 +6,15 @@ import { toLine } from "../../util/jsonl.ts";
 import type { OutputFormat } from "../headless/output-format.ts";
 import { toAnswerStep } from "./answer-step.ts";
 import type { Step } from "./atif.ts";
-import type { CallPrice } from "./call-price.ts";
+import { type CallPrice, loadCallPrice } from "./call-price.ts";
 import type { AgentStepEvent, TrajectoryEvent, TurnPhase } from "./headless-events.ts";
 import { taskOf } from "./subagent-events.ts";
 
 export type AtifJsonlOptions = {
   readonly sessionId: string;
-  /** Without it no cost is known; see `loadCallPrice`. */
+  /** Prices beside the built-in ones. */
+  readonly catalogOverride?: CatalogOverride | undefined;
+  /** Takes the place of all price tables. */
   readonly priceOf?: CallPrice | undefined;
   /** Milliseconds since 1970: for what is said when nothing happens any more. */
   readonly now?: () => number;
@@ -21,8 +24,8 @@ export type AtifJsonlOptions = {
  * Seed lines of the ATIF runtime: `metadata`, then each step as soon as it is complete with what its tools said, and between them
  * `turn-start`, `approval`, `compaction`, `error` and `interrupt`. The session's own steps only; subagents are in the trajectory file.
  */
-export function createAtifJsonlFormat(options: AtifJsonlOptions): OutputFormat {
-  const lines = new StepLines(options);
+export async function createAtifJsonlFormat(options: AtifJsonlOptions): Promise<OutputFormat> {
+  const lines = new StepLines({ ...options, priceOf: options.priceOf ?? (await loadCallPrice(options.catalogOverride)) });
   return {
     event(event) {
       return taskOf(event) === undefined ? lines.apply(event).map(toLine).join("") : "";

@@ -19,10 +19,6 @@ export class OpenCalls {
     return this.#answered.size === (this.#step.tool_calls?.length ?? 0);
   }
 
-  has(callId: string): boolean {
-    return this.#find(callId) !== undefined;
-  }
-
   note(callId: string, extra: Extra): void {
     const call = this.#find(callId);
     if (call) call.extra = { ...call.extra, ...extra };

@@ -5,13 +5,16 @@ import type { AgentEvent, CompactionResult } from "../../protocol/events.ts";
 import { toAnswerStep, toErrorExtra, toMetrics, toOutcomeExtra, toResult } from "./answer-step.ts";
 import type { Extra, FinalMetrics, Step, Trajectory, TrajectoryAgent } from "./atif.ts";
 import type { CallPrice } from "./call-price.ts";
+import { isRecord } from "./field-checks.ts";
 import { MediaFiles } from "./media-files.ts";
 import { OpenCalls } from "./open-calls.ts";
 import { toRunNote } from "./run-notes.ts";
-import { isTaskEnd, type TaskStart, taskOf, taskStartOf } from "./subagent-events.ts";
+import { taskOf, toOwnEvent } from "./subagent-events.ts";
 import { Totals } from "./totals.ts";
 
 export type BuilderOptions = {
+  /** The one the events belong to when absent. */
+  readonly sessionId?: string | undefined;
   /** Without it no cost is known. */
   readonly priceOf?: CallPrice | undefined;
   /** Events up to this one are history that another document tells: their steps are marked as copied and cost nothing here. */
@@ -29,7 +32,6 @@ export class TrajectoryBuilder {
   readonly #totals = new Totals();
   readonly #notes: Extra[] = [];
   readonly #subagents = new Map<string, TrajectoryBuilder>();
-  readonly #parents = new Map<string, { calls: OpenCalls; callId: string }>();
   readonly #name: string;
   #agent: TrajectoryAgent;
   #sessionId: string | undefined;
@@ -46,6 +48,7 @@ export class TrajectoryBuilder {
   ) {
     this.#options = options;
     this.#copiedThrough = options.copiedThrough ?? 0;
+    this.#sessionId = options.sessionId;
     this.#name = part.name;
     this.media = part.media;
     this.#agent = { name: this.#name, version: "unknown" };
@@ -53,11 +56,8 @@ export class TrajectoryBuilder {
 
   /** True when there is something new to be written down: a step, all results of one, or an end. */
   apply(event: AgentEvent): boolean {
-    const start = taskStartOf(event);
-    if (start) return this.#startTask(start, event);
-    if (isTaskEnd(event)) return true;
     const task = taskOf(event);
-    if (task !== undefined) return this.#applyTask(task, event);
+    if (task !== undefined) return this.#subagents.get(task)?.apply(toOwnEvent(event)) ?? false;
     this.#sessionId ??= event.sessionId;
     const note = toRunNote(event);
     if (note) this.#notes.push(note);
@@ -120,6 +120,12 @@ export class TrajectoryBuilder {
         return event.result.type === "compacted" ? this.#addCompaction(event, event.result) : false;
       case "turn.ended":
         return this.#endTurn(event);
+      case "session.changed":
+        return this.#changeAgent(event);
+      case "task.started":
+        return this.#startTask(event);
+      case "task.ended":
+        return this.#endTask(event);
       default:
         return false;
     }
@@ -153,15 +159,14 @@ export class TrajectoryBuilder {
     this.#end = {};
     this.#calls?.close(); // a run that was killed did not
     const message = this.media.toContent(event.input.content);
-    const first = this.#steps.length === 1 ? this.#steps[0] : undefined;
-    if (first?.extra?.["task_prompt"] === true && first.message === message) return false; // the task's own words, told before
     const extra = event.displayInput === undefined ? {} : { extra: { display_input: event.displayInput } };
     return this.#add(event, { source: "user", message, ...extra });
   }
 
   #addInjection(event: AgentEvent<"input.added">): boolean {
-    const context_management = { type: "injection", boundary: "append" };
     const message = this.media.toContent(event.input.content);
+    if (event.origin === "user") return this.#add(event, { source: "user", message });
+    const context_management = { type: "injection", boundary: "append" };
     return this.#add(event, { source: "system", message, extra: { origin: event.origin, context_management } });
   }
 
@@ -226,7 +231,7 @@ export class TrajectoryBuilder {
     });
   }
 
-  #endTurn({ outcome }: AgentEvent<"turn.ended">): boolean {
+  #endTurn({ outcome }: AgentEvent<"turn.ended" | "task.ended">): boolean {
     this.#calls?.close();
     const extra = toOutcomeExtra(outcome);
     const last = this.#steps.at(-1);
@@ -239,43 +244,39 @@ export class TrajectoryBuilder {
     return true;
   }
 
-  #startTask(start: TaskStart, event: AgentEvent): boolean {
-    const child = this.#subagent(start.taskId, start.agent);
-    child.#sessionId ??= event.sessionId;
-    if (start.prompt !== undefined && child.#steps.length === 0)
-      child.#add(event, { source: "user", message: start.prompt, extra: { task_prompt: true } });
-    if (start.callId !== undefined && this.#calls?.has(start.callId))
-      this.#parents.set(start.taskId, { calls: this.#calls, callId: start.callId });
-    if (child.#steps.length > 0) this.#refer(start.taskId);
+  #changeAgent({ model, permissionMode }: AgentEvent<"session.changed">): boolean {
+    const extra = {
+      ...this.#agent.extra,
+      ...(model && { provider: model.provider }),
+      ...(permissionMode && { permission_mode: permissionMode }),
+    };
+    this.#agent = { ...this.#agent, ...(model && { model_name: model.id }), extra };
+    return false;
+  }
+
+  /** A trajectory of its own: what it was told, and then what it does. */
+  #startTask(event: AgentEvent<"task.started">): boolean {
+    const { taskId, callId, agent, model, system, tools, permissionMode, prompt } = event;
+    const { priceOf } = this.#options;
+    const child = new TrajectoryBuilder({ priceOf, copiedThrough: this.#copiedThrough }, { name: agent, media: this.media });
+    child.#sessionId = this.#sessionId;
+    child.#agent = {
+      name: agent,
+      version: this.#agent.version,
+      model_name: model.id,
+      tool_definitions: (this.#agent.tool_definitions ?? []).filter((tool) => tools.includes(toolName(tool))),
+      extra: { provider: model.provider, permission_mode: permissionMode, description: event.description },
+    };
+    if (system !== "") child.#add(event, { source: "system", message: system, extra: { system_prompt: true } });
+    child.#add(event, { source: "user", message: prompt });
+    this.#subagents.set(taskId, child);
+    this.#calls?.refer(callId, { trajectory_id: taskId, ...(this.#sessionId !== undefined && { session_id: this.#sessionId }) });
     return true;
   }
 
-  #applyTask(taskId: string, event: AgentEvent): boolean {
-    const child = this.#subagent(taskId);
-    const changed = child.apply(event);
-    if (child.#steps.length > 0) this.#refer(taskId);
-    return changed;
-  }
-
-  /** A reference stands only where there is a trajectory to refer to. */
-  #refer(taskId: string): void {
-    const parent = this.#parents.get(taskId);
-    if (!parent) return;
-    this.#parents.delete(taskId);
-    parent.calls.refer(parent.callId, {
-      trajectory_id: taskId,
-      ...(this.#sessionId !== undefined && { session_id: this.#sessionId }),
-    });
-  }
-
-  #subagent(taskId: string, name?: string): TrajectoryBuilder {
-    const known = this.#subagents.get(taskId);
-    if (known) return known;
-    const { priceOf, copiedThrough } = this.#options;
-    const child = new TrajectoryBuilder({ priceOf, copiedThrough }, { name: name ?? this.#name, media: this.media });
-    child.#agent = { ...this.#agent, name: name ?? this.#name };
-    this.#subagents.set(taskId, child);
-    return child;
+  #endTask(event: AgentEvent<"task.ended">): boolean {
+    const child = this.#subagents.get(event.taskId);
+    return child ? child.#endTurn(event) : false;
   }
 
   #add(event: AgentEvent, step: Omit<Step, "step_id">): boolean {
@@ -288,4 +289,9 @@ export class TrajectoryBuilder {
   #isCopied(event: AgentEvent): boolean {
     return event.seq <= this.#copiedThrough;
   }
+}
+
+function toolName(definition: Record<string, unknown>): string {
+  const { function: declared } = definition;
+  return isRecord(declared) ? String(declared["name"]) : "";
 }

@@ -14,6 +14,8 @@ import { TrajectoryBuilder } from "./trajectory-builder.ts";
 
 export type TrajectoryFileOptions = {
   readonly path: string;
+  /** The one the events belong to when absent. */
+  readonly sessionId?: string | undefined;
   /** 1.7 when absent, and 1.8 instead where there is audio. */
   readonly version?: AtifVersion | undefined;
   readonly catalogOverride?: CatalogOverride | undefined;
@@ -21,21 +23,21 @@ export type TrajectoryFileOptions = {
   readonly history?: readonly AgentEvent[] | undefined;
 };
 
-export interface TrajectoryFile {
-  /** The same output; each step that passes is in the file before the next event is looked at. */
-  watch(format: OutputFormat): OutputFormat;
+/** An output that is also written down as a trajectory. */
+export interface WatchedFormat extends OutputFormat {
   /** A run that cannot be written down as it was asked for did not succeed. */
   judge(outcome: Outcome): Outcome;
 }
 
 /**
- * A trajectory on disk that is whole and valid at every moment of a run, however that ends.
- * Rejects, before anything is asked of a model, when the file cannot be written.
+ * The same output, and beside it a trajectory on disk that is whole and valid at every moment of the run, however that ends: each step that
+ * passes is in the file before the next event is looked at. Rejects, before anything is asked of a model, when the file cannot be written.
  */
-export async function openTrajectoryFile(options: TrajectoryFileOptions): Promise<TrajectoryFile> {
+export async function watchTrajectory(format: OutputFormat, options: TrajectoryFileOptions): Promise<WatchedFormat> {
   const path = resolve(options.path);
   checkPlace(path);
   const settings: TrajectoryOptions = {
+    sessionId: options.sessionId,
     version: options.version,
     priceOf: await loadCallPrice(options.catalogOverride),
     copiedThrough: options.history?.at(-1)?.seq,
@@ -53,21 +55,18 @@ export async function openTrajectoryFile(options: TrajectoryFileOptions): Promis
       failure = cannotWrite(path, error); // later steps try again
     }
   };
+  const judge = (outcome: Outcome): Outcome =>
+    failure && outcome.type === "completed" ? { type: "failed", error: failure.toJSON(), text: outcome.text } : outcome;
   return {
-    watch: (format) => ({
-      event(event) {
-        if (builder.apply(event)) write();
-        return format.event(event);
-      },
-      async end(outcome) {
-        write();
-        return await format.end(outcome);
-      },
-    }),
-    judge(outcome) {
-      if (!failure || outcome.type !== "completed") return outcome;
-      return { type: "failed", error: failure.toJSON(), text: outcome.text };
+    event(event) {
+      if (builder.apply(event)) write();
+      return format.event(event);
     },
+    async end(outcome) {
+      write();
+      return await format.end(judge(outcome));
+    },
+    judge,
   };
 }
 
@@ -88,7 +87,9 @@ export function stemOf(path: string): string {
 function checkPlace(path: string): void {
   try {
     if (existsSync(path) && statSync(path).isDirectory()) throw new Error("it is a folder");
-    accessSync(firstFolder(dirname(path)), constants.W_OK);
+    const folder = firstFolder(dirname(path));
+    if (!statSync(folder).isDirectory()) throw new Error(`${folder} is no folder`);
+    accessSync(folder, constants.W_OK);
   } catch (error) {
     throw cannotWrite(path, error);
   }

@@ -9,6 +9,8 @@ export type TrajectoryOptions = {
   readonly version?: AtifVersion | undefined;
   /** Without it no cost is known; see `loadCallPrice`. */
   readonly priceOf?: CallPrice | undefined;
+  /** The one the events belong to when absent. */
+  readonly sessionId?: string | undefined;
   /** Events up to this one are history of an earlier run: copied context, without costs. */
   readonly copiedThrough?: number | undefined;
   /** The file's name without `.json`, from which subagents' files take theirs. */

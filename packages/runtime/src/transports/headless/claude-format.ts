@@ -9,7 +9,7 @@ import { toLine } from "../../util/jsonl.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { PartialMessages } from "./partial-messages.ts";
 import { type PricedRun, priceCalls } from "./price-run.ts";
-import { RunTotals, textContent } from "./run-totals.ts";
+import { type ModelCall, RunTotals, textContent } from "./run-totals.ts";
 
 export type ClaudeFormatOptions = {
   readonly sessionId: string;
@@ -20,11 +20,17 @@ export type ClaudeFormatOptions = {
   readonly forwardSubagentText?: boolean;
   /** Prices and windows beside the built-in ones. */
   readonly catalogOverride?: CatalogOverride;
+  /** Model calls of the session before this run: what they cost goes on. */
+  readonly earlierCalls?: readonly ModelCall[];
+  /** As they are now; read for each `init`. */
+  readonly mcpServers?: () => readonly { readonly name: string; readonly status: string }[];
+  /** Frames for single deltas; without it only whole messages. */
+  readonly includePartialMessages?: boolean;
 };
 
 /** Claude Code's headless shapes: scripts, jq filters and clients written for it read ours. */
 export function createClaudeFormat(name: OutputFormatName, options: ClaudeFormatOptions): OutputFormat {
-  const run = new RunTotals();
+  const run = new RunTotals(options.earlierCalls);
   const result = async (outcome: Outcome): Promise<string> => {
     const costs = await priceCalls(run.calls, options.catalogOverride);
     return toLine(toResult(outcome, { run, costs, options }));
@@ -35,7 +41,7 @@ export function createClaudeFormat(name: OutputFormatName, options: ClaudeFormat
   const partial = new PartialMessages((json) => `${streamHead}${options.newId()}","event":${json},"parent_tool_use_id":null}\n`);
   return {
     event(event) {
-      const streams = name === "stream-json" && event.taskId === undefined; // what subagents say comes as whole messages only
+      const streams = name === "stream-json" && options.includePartialMessages !== false && event.taskId === undefined; // what subagents say comes as whole messages only
       if (isEphemeral(event.type)) return streams ? partial.before(event) : "";
       run.apply(event);
       if (name !== "stream-json") return "";
@@ -176,7 +182,7 @@ function toInit(facts: SessionFacts, options: ClaudeFormatOptions): unknown {
     ...frame("system", options, "init"),
     cwd: facts.cwd,
     tools: facts.tools,
-    mcp_servers: [],
+    mcp_servers: (options.mcpServers?.() ?? []).map(({ name, status }) => ({ name, status })),
     model: facts.model.id,
     provider: facts.model.provider,
     permissionMode: facts.permissionMode,
@@ -185,7 +191,11 @@ function toInit(facts: SessionFacts, options: ClaudeFormatOptions): unknown {
     agents: facts.agents ?? [],
     skills: [],
     plugins: [],
+    apiKeySource: "none",
+    setting_sources: facts.settingSources ?? [],
+    ...(facts.sandbox !== undefined && { sandbox: facts.sandbox }),
     price_as_of: pricesAsOf,
+    claude_code_version: facts.version,
     outrider_version: facts.version,
     schema_version: 1,
   };

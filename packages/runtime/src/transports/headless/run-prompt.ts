@@ -1,4 +1,5 @@
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import type { UserMessage } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
@@ -11,7 +12,7 @@ import type { LineOutput } from "./line-output.ts";
  */
 export async function runPrompt(
   session: InteractiveSession,
-  prompt: string,
+  prompt: string | UserMessage,
   target: {
     format: OutputFormat;
     output: LineOutput;

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type AgentEvent, createMemoryStore, RuntimeError, type SessionStore } from "@outrider/runtime";
+import { chooseSession } from "./choose-session.ts";
+
+type Told = { id: string; name?: string; cwd?: string; at?: string; turns?: number };
+
+/** Sessions that were started, given a name and asked something. */
+async function storeOf(...sessions: readonly Told[]): Promise<SessionStore> {
+  const store = createMemoryStore();
+  for (const { id, name, cwd = "/here", at = "2025-01-01T00:00:00.000Z", turns = 1 } of sessions) {
+    const journal = await store.open(id);
+    const bodies = [
+      { type: "session.started", cwd },
+      ...(name === undefined ? [] : [{ type: "session.named", name }]),
+      ...Array.from({ length: turns }, (_, turn) => [
+        {
+          type: "turn.started",
+          turnId: `${id}-${turn}`,
+          input: { role: "user", content: [{ type: "text", text: `about ${id}` }] },
+        },
+        {
+          type: "message.ended",
+          turnId: `${id}-${turn}`,
+          messageId: `message-${turn}`,
+          message: { content: [], responseId: `r-${turn}` },
+        },
+        { type: "tool.ended", turnId: `${id}-${turn}`, callId: `call-${turn}` },
+        { type: "message.ended", turnId: `${id}-${turn}`, taskId: "task", messageId: "of-a-subagent", message: { content: [] } },
+        { type: "turn.ended", turnId: `${id}-${turn}` },
+      ]).flat(),
+    ];
+    await journal.append(bodies.map((body, index) => ({ seq: index + 1, at, sessionId: id, ...body }) as unknown as AgentEvent));
+    await journal.close();
+  }
+  return store;
+}
+
+async function failure(promise: Promise<unknown>): Promise<RuntimeError> {
+  const error = await promise.then(
+    () => assert.fail("it should have failed"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof RuntimeError);
+  return error;
+}
+
+describe("chooseSession", () => {
+  it("makes up an id for a new session, or takes the given one, and does not look at the store", async () => {
+    const store = new Proxy({} as SessionStore, { get: () => assert.fail("it was looked at") });
+    const made = await chooseSession({}, { store, cwd: "/here" });
+    assert.match(made.id, /^[0-9a-f-]{36}$/);
+    assert.deepEqual(made.options, { sessionId: made.id });
+    assert.deepEqual(await chooseSession({ "session-id": "mine" }, { store: undefined, cwd: "/here" }), {
+      id: "mine",
+      options: { sessionId: "mine" },
+    });
+  });
+
+  it("takes an id before a name, and a name before the beginning of an id", async () => {
+    const store = await storeOf(
+      { id: "abcdefgh-1" },
+      { id: "abcdefgh-2", name: "abcdefgh-1" },
+      { id: "other-session", name: "abcdefgh" },
+      { id: "zyxwvuts-1" },
+    );
+    const chosen = async (resume: string): Promise<string> => (await chooseSession({ resume }, { store, cwd: "/" })).id;
+    assert.deepEqual(await Promise.all(["abcdefgh-1", "abcdefgh", "zyxwvuts"].map(chosen)), [
+      "abcdefgh-1",
+      "other-session",
+      "zyxwvuts-1",
+    ]);
+    const { code, message } = await failure(chosen("abcdefgh-"));
+    assert.deepEqual([code, message.split("\n").length], ["usage", 3]);
+  });
+
+  it("names up to three sessions that may have been meant, those that hold the word first", async () => {
+    const store = await storeOf(
+      { id: "11111111", name: "deploy staging" },
+      { id: "22222222", name: "deplxx" },
+      { id: "33333333", name: "unlike \u001b[31m" },
+      { id: "44444444", name: "deplo" },
+    );
+    const { code, message, hint } = await failure(chooseSession({ resume: "deploy" }, { store, cwd: "/" }));
+    assert.deepEqual([code, message], ["not-found", "No conversation found with session ID: deploy"]);
+    assert.match(hint ?? "", /^Did you mean deploy staging, or deplo, or deplxx\? /);
+  });
+
+  it("continues the latest of the folder that was asked something", async () => {
+    const store = await storeOf(
+      { id: "old", at: "2025-01-01T00:00:00.000Z" },
+      { id: "latest", at: "2025-01-02T00:00:00.000Z" },
+      { id: "unused", at: "2025-01-03T00:00:00.000Z", turns: 0 },
+      { id: "elsewhere", at: "2025-01-04T00:00:00.000Z", cwd: "/there" },
+    );
+    assert.deepEqual(await chooseSession({ continue: true }, { store, cwd: "/here" }), {
+      id: "latest",
+      options: { resumeSessionId: "latest" },
+    });
+    const { code } = await failure(chooseSession({ continue: true }, { store, cwd: "/nowhere" }));
+    assert.equal(code, "not-found");
+  });
+
+  it("gives each fork a name that is free, unless it is given one", async () => {
+    const store = await storeOf({ id: "source", name: "work" });
+    const fork = async (newId: string, name?: string): Promise<string | undefined> => {
+      const flags = { resume: "source", "fork-session": true, "session-id": newId, ...(name !== undefined && { name }) } as const;
+      const { id, options } = await chooseSession(flags, { store, cwd: "/" });
+      assert.deepEqual([id, options.resumeSessionId], [newId, newId]);
+      await store.rename(newId, options.sessionName ?? "");
+      return options.sessionName;
+    };
+    assert.deepEqual([await fork("one"), await fork("two"), await fork("three", "own")], ["work (fork)", "work (fork 2)", "own"]);
+  });
+
+  it("forks up to an event that is known by its number, its message, its call or its turn", async () => {
+    const store = await storeOf({ id: "source", turns: 3 });
+    const upTo = async (at: string): Promise<number | undefined> => {
+      const { id } = await chooseSession(
+        { resume: "source", "fork-session": true, "resume-session-at": at },
+        { store, cwd: "/" },
+      );
+      return (await store.read(id)).at(-1)?.seq;
+    };
+    assert.deepEqual(await Promise.all(["5", "message-1", "r-1", "call-0", "source-1"].map(upTo)), [5, 8, 8, 4, 11]);
+    for (const at of ["0", "17", "nobody", "of-a-subagent"]) assert.equal((await failure(upTo(at))).code, "not-found", at);
+    assert.deepEqual((await store.list()).length, 6, "a fork that was refused leaves nothing");
+  });
+});

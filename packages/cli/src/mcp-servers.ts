@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { RuntimeError } from "@outrider/runtime";
+import type { McpOptions, McpServerConfigs, McpServers, McpServerState } from "@outrider/runtime/mcp";
+import type { ResolvedSettings } from "@outrider/runtime/host";
+import type { TrustJudgement } from "@outrider/runtime/admin";
+import { duration } from "./numbers.ts";
+import type { FlagValues } from "./flags.ts";
+
+export type McpPlan = {
+  readonly flags: FlagValues;
+  readonly resolved: ResolvedSettings;
+  readonly root: string;
+  readonly trust: () => Promise<TrustJudgement>;
+};
+
+/** The servers of flags, settings and a trusted project's `.mcp.json`; undefined when there are none, and then nothing of MCP is loaded. */
+export async function planMcpServers({ flags, resolved, root, trust }: McpPlan): Promise<McpServerConfigs | undefined> {
+  const strict = flags["strict-mcp-config"] || flags.bare;
+  const sources = [
+    ...(strict ? [] : await projectServers({ resolved, root, trust })),
+    ...(strict ? [] : resolved.settings.mcpServers.map(({ name, value, source }) => ({ value: { [name]: value }, source }))),
+    ...(flags["mcp-config"] ?? []).map((text) => ({ value: readConfig(text), source: "--mcp-config" })),
+  ];
+  if (sources.length === 0) return undefined;
+  const { parseMcpServers } = await import("@outrider/runtime/mcp");
+  const found = sources.flatMap(({ value, source }) => [...parseMcpServers(value, { source, env: process.env })]);
+  const servers = found.filter(([, config]) => config.type !== "sdk"); // those live in a host, which names them itself
+  return servers.length === 0 ? undefined : new Map(servers);
+}
+
+/** Connects them all, each within its time. What does not connect is told, and with `--require-mcp` the run does not begin. */
+export async function connectMcpServers(
+  configs: McpServerConfigs,
+  flags: FlagValues,
+  options: Omit<McpOptions, "connectTimeoutMs" | "onState"> & { warn: (line: string) => void },
+): Promise<McpServers> {
+  const { McpServers } = await import("@outrider/runtime/mcp");
+  const timeout = flags["mcp-timeout"];
+  const servers = new McpServers({
+    ...options,
+    ...(timeout !== undefined && { connectTimeoutMs: duration("--mcp-timeout", timeout) }),
+  });
+  await servers.connect(configs);
+  const failed = servers.states.filter(({ status }) => status !== "connected");
+  for (const state of failed) options.warn(describe(state));
+  if (failed.length > 0 && flags["require-mcp"]) {
+    await servers.close();
+    throw new RuntimeError("config", failed.map(describe).join("; "), { hint: "Mend it, or run without --require-mcp" });
+  }
+  return servers;
+}
+
+function describe({ name, status, error }: McpServerState): string {
+  return `MCP server ${name} is not connected (${status}): ${error ?? "no reason given"}`;
+}
+
+/** A `.mcp.json` runs programs: only a trusted project's counts, and of it only what the settings do not switch off. */
+async function projectServers({ resolved, root, trust }: Omit<McpPlan, "flags">): Promise<{ value: unknown; source: string }[]> {
+  const path = join(root, ".mcp.json");
+  const text = readIfThere(path);
+  if (text === undefined) return [];
+  const { enabledMcpjsonServers, disabledMcpjsonServers, enableAllProjectMcpServers } = resolved.settings;
+  if (!(await trust()).trusted) return [];
+  const value = parseJson(text, path);
+  const servers = isObject(value) && isObject(value["mcpServers"]) ? value["mcpServers"] : {};
+  const chosen = Object.entries(servers).filter(([name]) => {
+    if (disabledMcpjsonServers.includes(name)) return false;
+    return enableAllProjectMcpServers || enabledMcpjsonServers.length === 0 || enabledMcpjsonServers.includes(name);
+  });
+  return chosen.map(([name, server]) => ({ value: { [name]: server }, source: path }));
+}
+
+function readConfig(text: string): unknown {
+  if (text.trim().startsWith("{")) return parseJson(text, "--mcp-config");
+  const content = readIfThere(text);
+  if (content === undefined) throw new RuntimeError("config", `--mcp-config: ${text} cannot be read`);
+  return parseJson(content, text);
+}
+
+function parseJson(text: string, source: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RuntimeError("config", `${source} is not valid JSON`);
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

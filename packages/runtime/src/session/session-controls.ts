@@ -1,0 +1,79 @@
+import type { PermissionUpdate } from "../permissions/permission-update.ts";
+import type { ToolDefinition } from "../protocol/content.ts";
+import type { Emit, SessionFacts } from "../protocol/events.ts";
+import type { PermissionMode } from "../protocol/permission.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { SessionPolicy } from "./session-policy.ts";
+
+/** The parts of an open session that may change while it lives. */
+export type Controlled = {
+  readonly facts: SessionFacts;
+  /** Read anew for every model call. */
+  readonly request: { model: string; thinkingTokens?: number; readonly tools: ToolDefinition[] };
+  readonly tools: Map<string, Tool>;
+  readonly policy: SessionPolicy;
+};
+
+/** Changes a host may make between prompts and during one: from the next model call or tool call on they hold, and an event tells them. */
+export class SessionControls {
+  readonly #session: Controlled;
+  readonly #emit: Emit;
+  readonly #firstModel: string;
+  /** Names of tools that were added here, and may be taken away again. */
+  #added = new Set<string>();
+
+  constructor(session: Controlled, emit: Emit) {
+    this.#session = session;
+    this.#emit = emit;
+    this.#firstModel = session.request.model;
+  }
+
+  get facts(): SessionFacts {
+    return this.#session.facts;
+  }
+
+  /** Another model of the same provider; the one the session began with when absent. */
+  setModel(model: string = this.#firstModel): string {
+    const { facts, request } = this.#session;
+    request.model = model;
+    facts.model = { ...facts.model, id: model };
+    this.#emit({ type: "session.changed", model: facts.model });
+    return model;
+  }
+
+  setThinkingTokens(tokens: number | undefined): void {
+    const { request } = this.#session;
+    if (tokens === undefined) delete request.thinkingTokens;
+    else request.thinkingTokens = tokens;
+  }
+
+  setPermissionMode(mode: PermissionMode): void {
+    const { facts, policy } = this.#session;
+    policy.setMode(mode);
+    facts.permissionMode = mode;
+    this.#emit({ type: "session.changed", permissionMode: mode });
+  }
+
+  /** Rules, mode and folders as an answer or a host wants them; what was not done as asked is answered. */
+  async updatePermissions(update: PermissionUpdate): Promise<readonly string[]> {
+    const { facts, policy } = this.#session;
+    const notes = await policy.apply(update);
+    const { mode } = policy.current;
+    if (mode !== facts.permissionMode) this.setPermissionMode(mode);
+    return notes;
+  }
+
+  /** These tools beside those the session began with; earlier ones of this kind are gone. */
+  replaceTools(tools: readonly Tool[]): void {
+    const { facts, request, tools: offered } = this.#session;
+    for (const name of this.#added) offered.delete(name);
+    const fresh = tools.filter((tool) => !offered.has(tool.name));
+    for (const tool of fresh) offered.set(tool.name, tool);
+    const kept = request.tools.filter(({ name }) => !this.#added.has(name));
+    this.#added = new Set(fresh.map(({ name }) => name));
+    const definitions = fresh.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+    request.tools.splice(0, request.tools.length, ...kept, ...definitions);
+    facts.tools = request.tools.map(({ name }) => name);
+    this.#emit({ type: "session.changed", tools: facts.tools });
+  }
+}

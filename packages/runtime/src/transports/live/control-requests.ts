@@ -1,0 +1,112 @@
+import type { JsonObject, JsonValue } from "../../protocol/content.ts";
+import { toRuntimeError } from "../../protocol/errors.ts";
+import { isPermissionMode } from "../../protocol/permission.ts";
+import type { InteractiveSession } from "../../session/interactive-session.ts";
+import type { McpServerConfigs } from "../../tools/mcp/server-config.ts";
+import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
+
+/** What a host may ask for besides prompts, bound to one live session. */
+export type ControlTargets = {
+  /** Opens the session if no prompt has done so yet. */
+  readonly session: () => Promise<InteractiveSession>;
+  readonly mcp: () => Promise<McpServers | undefined>;
+  /** Ends the running turn; answers the ids of prompts that still wait. */
+  readonly interrupt: (cancelQueued: boolean) => string[];
+  readonly parseServers: (value: JsonValue | undefined) => McpServerConfigs;
+  /** A message from a server that lives in the host. */
+  readonly hostServerSays: (server: string, message: JsonValue | undefined) => void;
+  readonly settings: () => JsonObject;
+  readonly rewind: (target: string, dryRun: boolean) => Promise<JsonObject>;
+  /** A frame that tells the host what changed. */
+  readonly status: (fields: JsonObject) => void;
+};
+
+export type ControlReply = { readonly response: JsonObject } | { readonly error: string; readonly code?: string };
+
+type Handler = (request: JsonObject, targets: ControlTargets) => Promise<ControlReply>;
+
+/** Answers one request of the host; never rejects. What is not known is said to be unsupported, nothing is silently ignored. */
+export async function answerControlRequest(
+  request: JsonObject & { subtype: string },
+  targets: ControlTargets,
+): Promise<ControlReply> {
+  const handler = Object.hasOwn(handlers, request.subtype) ? handlers[request.subtype] : undefined;
+  if (!handler) return { error: `Unsupported control request subtype: ${request.subtype}`, code: "unsupported_request" };
+  try {
+    return await handler(request, targets);
+  } catch (error) {
+    const { message, hint } = toRuntimeError(error);
+    return { error: hint ? `${message}. ${hint}` : message };
+  }
+}
+
+const done: ControlReply = { response: {} };
+
+const handlers: Readonly<Record<string, Handler>> = {
+  interrupt: async ({ cancel_queued: cancelQueued }, { interrupt }) => ({
+    response: { still_queued: interrupt(cancelQueued === true) },
+  }),
+  async set_permission_mode({ mode }, { session, status }) {
+    if (!isPermissionMode(mode)) return { error: `There is no permission mode ${JSON.stringify(mode)}`, code: "invalid_mode" };
+    const controls = await (await session()).controls();
+    try {
+      controls.setPermissionMode(mode);
+    } catch (error) {
+      return { error: toRuntimeError(error).message, code: "bypass_not_launched" };
+    }
+    status({ permissionMode: mode });
+    return { response: { mode } };
+  },
+  async set_model({ model }, { session }) {
+    const wanted = typeof model === "string" && model !== "default" ? model : undefined;
+    return { response: { model: (await (await session()).controls()).setModel(wanted) } };
+  },
+  async set_max_thinking_tokens({ max_thinking_tokens: tokens }, { session }) {
+    if (tokens !== undefined && tokens !== null && !(typeof tokens === "number" && Number.isInteger(tokens) && tokens >= 0))
+      return { error: "max_thinking_tokens must be a whole number" };
+    (await (await session()).controls()).setThinkingTokens(typeof tokens === "number" && tokens > 0 ? tokens : undefined);
+    return done;
+  },
+  mcp_status: async (_, { mcp }) => ({ response: { mcpServers: ((await mcp())?.states ?? []).map(toServerStatus) } }),
+  async mcp_set_servers({ servers }, { mcp, session, parseServers }) {
+    const connections = await mcp();
+    if (!connections) return { error: "This session takes no MCP servers" };
+    const changed = await connections.replace(parseServers(servers));
+    (await (await session()).controls()).replaceTools(connections.tools);
+    return { response: { added: changed.added, removed: changed.removed, errors: changed.errors } };
+  },
+  async mcp_reconnect({ serverName }, { mcp, session }) {
+    const connections = await mcp();
+    const found = typeof serverName === "string" && (await connections?.reconnect(serverName));
+    if (!connections || !found) return { error: `Server not found: ${String(serverName)}` };
+    (await (await session()).controls()).replaceTools(connections.tools);
+    return done;
+  },
+  async mcp_message({ server_name: server, message }, { hostServerSays }) {
+    hostServerSays(String(server), message);
+    return done;
+  },
+  async get_context_usage(_, { session }) {
+    const { usedTokens, maxTokens, usedPercentage } = (await session()).getContextState();
+    return { response: { totalTokens: usedTokens, maxTokens, percentage: usedPercentage } };
+  },
+  get_settings: async (_, { settings }) => ({ response: settings() }),
+  async rewind_files({ user_message_id: target, dry_run: dryRun }, { rewind }) {
+    if (typeof target !== "string") return { error: "user_message_id must be a string" };
+    return { response: await rewind(target, dryRun === true) };
+  },
+  async stop_task({ task_id: task }, { session }) {
+    const stopped = typeof task === "string" && (await (await session()).stopTask(task));
+    return stopped ? done : { error: `There is no running task ${String(task)}` };
+  },
+};
+
+function toServerStatus({ name, status, error, serverInfo, tools }: McpServers["states"][number]): JsonObject {
+  return {
+    name,
+    status,
+    ...(error !== undefined && { error }),
+    ...(serverInfo && { serverInfo: { ...serverInfo } }),
+    tools: tools.map((tool) => ({ name: tool })),
+  };
+}
