@@ -20,7 +20,17 @@ export async function prepareContestants({ node, model, wire }) {
     const program = install(join(folder, "outrider"));
     const env = environment({ folder, node });
     const settings = (url) => ({ cwd: project, env: { ...env, ...wires[wire].variables(url) } });
-    const flags = ["-p", "Do what you were told.", "--allowedTools", "Bash", "--output-format"];
+    // The floor has no sandbox either; deltas are what stream-json is measured by.
+    const flags = [
+      "-p",
+      "Do what you were told.",
+      "--allowedTools",
+      "Bash",
+      "--sandbox",
+      "off",
+      "--include-partial-messages",
+      "--output-format",
+    ];
     const commands = {
       floor: (format, url) => floorCommand({ node, wire, requestFile, folder, format, url }),
       ours: (format) => [node, program, ...flags, format],

@@ -63,26 +63,33 @@ async function linkCommand({ outputFiles, metafile }) {
   // The wire that most runs speak is in there too.
   const wire = [...chunks.keys()].find((name) => name.startsWith("chunk-anthropic-messages-"));
   const core = staticallyReachable(metafile, [main, run, wire]);
-  const definition = (name) => `${JSON.stringify(`./${name}`)}:(function(module,exports,require){${chunks.get(name)}})`;
+  const define = (names) =>
+    `{${names.map((name) => `${JSON.stringify(`./${name}`)}:(function(module,exports,require){${chunks.get(name)}})`).join(",\n")}}`;
   const linker = [
-    `"use strict";const defined={${[...core].map(definition).join(",\n")}},loaded={};`,
+    `"use strict";const defined=${define([...core])},loaded={};`,
     "function load(id){",
     '  if(!id.startsWith("./"))return require(id);',
     "  if(loaded[id])return loaded[id].exports;",
     "  const module=loaded[id]={exports:{}};",
-    // A file of ours holds one function of the same form as those in here.
-    '  const body=defined[id]??require(id.replace(/\\.js$/,".cjs"));',
-    "  body(module,module.exports,load);return module.exports;",
+    // A file of ours holds a part that is asked for and all that it needs; what is there already stays as it is.
+    '  if(!defined[id])Object.entries(require(id.replace(/\\.js$/,".cjs"))).forEach(([name,body])=>{defined[name]??=body});',
+    "  defined[id](module,module.exports,load);return module.exports;",
     "}",
     `load("./${main}");`,
   ].join("\n");
-  const rest = [...chunks.keys()].filter((name) => !core.has(name));
+  // What is large is written once, however many need it.
+  const large = new Set([...chunks].filter(([name, text]) => !core.has(name) && text.length > 20_000).map(([name]) => name));
+  const isEntry = ([path, { entryPoint }]) => (entryPoint || large.has(basename(path))) && !core.has(basename(path));
+  const entries = Object.entries(metafile.outputs).filter(isEntry);
   return [
     { name: "main.cjs", text: `${linker}\n` },
-    ...rest.map((name) => ({
-      name: name.replace(/\.js$/, ".cjs"),
-      text: `module.exports=(function(module,exports,require){${chunks.get(name)}});\n`,
-    })),
+    ...entries.map(([path]) => {
+      const name = basename(path);
+      const own = [...staticallyReachable(metafile, [name])].filter(
+        (part) => !core.has(part) && (part === name || !large.has(part)),
+      );
+      return { name: name.replace(/\.js$/, ".cjs"), text: `module.exports=${define(own)};\n` };
+    }),
   ];
 }
 

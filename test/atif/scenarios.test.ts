@@ -40,7 +40,8 @@ describe("a trajectory of every scenario", () => {
         if (version === "1.7") {
           const imported = loadTrajectory(path, { sessionId });
           assert.deepEqual(imported.messages.map(comparable), messages.map(comparable));
-          assert.deepEqual(imported.warnings, []);
+          const leftOut = document.subagents.size > 0 ? 1 : 0;
+          assert.equal(imported.warnings.length, leftOut);
         }
       }
     });

@@ -8,6 +8,7 @@ import type { Message } from "../../packages/runtime/src/protocol/content.ts";
 import type { AgentEvent } from "../../packages/runtime/src/protocol/events.ts";
 import type { SessionOptions } from "../../packages/runtime/src/session/create-session.ts";
 import { InteractiveSession } from "../../packages/runtime/src/session/interactive-session.ts";
+import { cast, handsOut, lastWords, reader, task } from "../../packages/runtime/src/session/subagent-stage.ts";
 import { startModelServer } from "../../packages/runtime/src/testing/model-server.ts";
 
 /** A run to its end; what it needs beside a folder it makes and ends by itself. */
@@ -280,6 +281,30 @@ export const scenarios: readonly Scenario[] = [
         [{ fail: { code: "provider-overloaded", message: "Busy" } }, { text: "I stand in.", usage }],
         { fallback: { model: "other" } },
         (session) => session.submit("Hello?"),
+      ),
+  },
+  {
+    name: "subagents at work side by side",
+    run: ({ use }) => {
+      const parent = handsOut(task("Read a.txt"), task("Say hello"));
+      const provider = cast({
+        parent: (request) => ({ ...parent(request), usage }),
+        child: (request) => (lastWords(request) === "Read a.txt" ? { calls: [read], usage } : { text: "It says hi.", usage }),
+      });
+      return use(provider, { agents: [reader] }, (session) => session.submit("Ask others"));
+    },
+  },
+  {
+    name: "a picture in the prompt",
+    run: ({ use }) =>
+      use([{ text: "A dot.", usage }], {}, (session) =>
+        session.submit({
+          role: "user",
+          content: [
+            { type: "text", text: "What is this?" },
+            { type: "image", mediaType: "image/png", data: png },
+          ],
+        }),
       ),
   },
   {

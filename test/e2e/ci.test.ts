@@ -49,7 +49,11 @@ describe("a run on GitHub", () => {
   for (const format of ["text", "json", "stream-json"]) {
     it(`leaves summary and outputs, and only its format on stdout: ${format}`, async () => {
       const write = { name: "Write", input: { file_path: "a.txt", content: "1\n" } };
-      const step = await githubStep([{ calls: [write] }, { text: "Written." }]);
+      const usage = { inputTokens: 1000, outputTokens: 100 };
+      const step = await githubStep([
+        { calls: [write], usage },
+        { text: "Written.", usage },
+      ]);
       const args = ["-p", "write it", "--permission-mode", "acceptEdits", "--output-format", format];
       const ended = await run(args, { env: step.env, cwd: step.cwd });
       assert.equal(ended.code, 0, ended.stderr);
@@ -65,7 +69,8 @@ describe("a run on GitHub", () => {
         structured_output: "",
         changed_files: "a.txt",
       });
-      assert.ok([duration_ms, cost_usd, input_tokens, output_tokens].every((value) => Number(value) > 0));
+      assert.deepEqual([input_tokens, output_tokens], ["2000", "200"]);
+      assert.ok([duration_ms, cost_usd].every((value) => Number(value) > 0));
       assert.match(step.summary(), new RegExp(`^## Outrider: ✅ completed\n[\\s\\S]*write it[\\s\\S]*Session \`${session_id}\``));
       assert.match(step.summary(), /\| `Write` \| 1 \| 0 \| 0 \|/);
       assert.deepEqual(obeyed(ended.stderr), [
@@ -281,10 +286,9 @@ describe("a run on GitLab and elsewhere", () => {
     const names = { OUTRIDER_SUMMARY: "summary.md", OUTRIDER_OUTPUT: "run.env" };
     const ended = await run(["-p", "go"], { env: { ...provider, ...names, GITLAB_CI: "true" }, cwd: step.cwd });
     assert.deepEqual([ended.code, ended.stdout], [0, "Hello.\n"]);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what sections are made of
     assert.match(
-      ended.stderr,
-      /^\x1b\[0Ksection_start:\d+:(\S+)\[collapsed=true\]\r\x1b\[0KOutrider: progress\n\x1b\[0Ksection_end:\d+:\1\r\x1b\[0K\n$/,
+      JSON.stringify(ended.stderr),
+      /^"\\u001b\[0Ksection_start:\d+:(\S+)\[collapsed=true\]\\r\\u001b\[0KOutrider: progress\\n\\u001b\[0Ksection_end:\d+:\1\\r\\u001b\[0K\\n"$/,
     );
     assert.match(
       readFileSync(join(step.cwd, "run.env"), "utf8"),

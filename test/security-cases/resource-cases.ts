@@ -4,8 +4,10 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, write
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { createScriptedProvider } from "../../packages/runtime/src/model/scripted.ts";
+import type { ModelRequest } from "../../packages/runtime/src/model/model.ts";
+import { createScriptedProvider, type ScriptedReply } from "../../packages/runtime/src/model/scripted.ts";
 import { textOf } from "../../packages/runtime/src/protocol/content.ts";
+import { cast, eventsOf, handsOut, openStage, task } from "../../packages/runtime/src/session/subagent-stage.ts";
 import { InteractiveSession } from "../../packages/runtime/src/session/interactive-session.ts";
 import { parseJsonObject } from "../../packages/runtime/src/settings/json-text.ts";
 import { bashTool } from "../../packages/runtime/src/tools/builtin/bash.ts";
@@ -114,6 +116,19 @@ export const resourceCases: CaseTable = {
       outcomes.every((outcome) => outcome.type === "failed" && outcome.error.code === "context-overflow"),
       JSON.stringify(outcomes).slice(0, 500),
     );
+  },
+
+  async RS015(_one, test) {
+    const catalogOverride = { models: [{ provider: "scripted", model: "scripted", price: { input: 0, output: 1_000 } }] };
+    const usage = { outputTokens: 20 }; // 2 cents
+    const child = (request: ModelRequest): ScriptedReply =>
+      request.messages.length > 8 ? { text: "Done.", usage } : { calls: [{ name: "Glob", input: { pattern: "*" } }], usage };
+    const provider = cast({ parent: handsOut(task("1"), task("2"), task("3"), task("4")), child });
+    const { session, close } = openStage(folderFor(test), provider, { catalogOverride, maxBudgetUsd: 0.1 });
+    await session.submit("go");
+    const spent =
+      eventsOf(await close(), "message.ended").reduce((sum, { message }) => sum + message.usage.outputTokens, 0) / 1_000;
+    assert.ok(spent > 0.1 && spent <= 0.12, `${spent} dollars`); // the cap and one call
   },
 
   async RS016(_one, test) {

@@ -1,4 +1,4 @@
-import { peekFlag } from "./args.ts";
+import { parseArguments, peekFlag } from "./args.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 declare const OUTRIDER_VERSION: string;
@@ -25,7 +25,6 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     const command = Object.hasOwn(commands, argv[0] ?? "") ? commands[argv[0] ?? ""] : undefined;
     if (command) return await (await command())(argv.slice(1));
-    const { parseArguments } = await import("./args.ts");
     const args = parseArguments(argv);
     if (args.flags.version) return await print(`${OUTRIDER_VERSION} (Outrider)\n`);
     if (args.flags.help) return await print((await import("./help.ts")).helpText(OUTRIDER_VERSION));

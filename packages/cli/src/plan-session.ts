@@ -50,7 +50,9 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     const { judgeTrust } = await import("@outrider/runtime/admin");
     return await judgeTrust({ outriderHome: home, root, layers, env, ...(flags["trust-project"] && { flag: true }) });
   });
-  const resolved = layers.length === 0 ? noSettings : await resolveLayers(layers, { trusted: (await trust()).trusted });
+  const isOfProject = layers.some(({ scope }) => scope === "project" || scope === "local");
+  const trusted = isOfProject && (await trust()).trusted;
+  const resolved = layers.length === 0 ? noSettings : await resolveLayers(layers, { trusted });
   const { settings } = resolved;
 
   const catalogOverride = await loadCatalogOverride(home);

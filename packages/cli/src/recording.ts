@@ -15,7 +15,7 @@ import {
   withRecorder,
 } from "@outrider/runtime";
 import { scrubEnvironment } from "@outrider/runtime/host";
-import { toRecording } from "@outrider/runtime/admin";
+import { readJournalFile, toRecording } from "@outrider/runtime/admin";
 
 export type Replay = Provider & { readonly remaining: number };
 
@@ -83,7 +83,7 @@ async function loadCassette(source: string, home: string): Promise<Cassette> {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
     throw new RuntimeError("config", `The recording ${source} cannot be read: ${error.message}`);
   });
-  const events = text === undefined ? await sessionEvents(source, home) : eventsIn(text);
+  const events = text === undefined ? await sessionEvents(source, home) : (await readJournalFile(source)).events;
   if (events.length > 0) return toRecording(events, placesOf);
   if (text === undefined) throw new RuntimeError("not-found", `There is no recording and no session ${JSON.stringify(source)}`);
   try {
@@ -97,27 +97,6 @@ async function loadCassette(source: string, home: string): Promise<Cassette> {
 async function sessionEvents(id: string, home: string): Promise<readonly AgentEvent[]> {
   if (!/^[\w-]+$/.test(id)) return []; // no id; a file that is not there
   return await createFileStore(join(home, "sessions")).read(id);
-}
-
-/** The events of a journal, up to a line that a crash cut off; none when the text is no journal. */
-function eventsIn(text: string): AgentEvent[] {
-  const events: AgentEvent[] = [];
-  for (const line of text.split("\n")) {
-    const event = line === "" ? undefined : parseEvent(line);
-    if (!event) break;
-    events.push(event);
-  }
-  return events;
-}
-
-function parseEvent(line: string): AgentEvent | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    const isEvent = typeof value === "object" && value !== null && "seq" in value && "sessionId" in value && "type" in value;
-    return isEvent ? (value as AgentEvent) : undefined; // only our journals number their lines like this
-  } catch {
-    return undefined;
-  }
 }
 
 function realPath(path: string): string | undefined {

@@ -41,3 +41,4 @@ export {
 export { builtinAgents, mergeAgents, parseAgents } from "../tasks/agent-definition.ts";
 export { loadAgentFiles } from "../tasks/agent-files.ts";
 export { type PricedRun, priceCalls } from "../transports/headless/price-run.ts";
+export { readJournalFile } from "../journal/mend.ts";

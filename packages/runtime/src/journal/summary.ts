@@ -35,8 +35,7 @@ export function addToSummary(draft: SummaryDraft | undefined, id: string, event:
 
 /** Where a forked session comes from; written by `fork` into the first event that starts the session. */
 export function forkOrigin(event: AgentEvent<"session.started">): ForkOrigin | undefined {
-  if (!("forkedFrom" in event)) return undefined;
-  return event.forkedFrom as ForkOrigin; // written by `forkEvents` alone
+  return event.forkedFrom;
 }
 
 /** The events of a fork: the same with the new session's id, and a note of where they come from. */

@@ -27,7 +27,14 @@ export type Denial = { callId: string; tool: string; input: unknown; reason: str
  */
 export interface AgentEvents {
   /** Once per opening of a session by a writer; `resumed` when there was history. */
-  "session.started": SessionFacts & { journalVersion: 1; resumed: boolean; system: string; toolDefinitions: ToolDefinition[] };
+  "session.started": SessionFacts & {
+    journalVersion: 1 | 2;
+    resumed: boolean;
+    system: string;
+    toolDefinitions: ToolDefinition[];
+    /** The session it was copied from, up to and with the event `seq`. */
+    forkedFrom?: { sessionId: string; seq: number };
+  };
   "session.named": { name: string };
   "turn.started": { input: UserMessage; displayInput?: string };
   /** The host chose another model, mode or set of tools; what is not named stays. */

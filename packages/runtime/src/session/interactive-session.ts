@@ -270,7 +270,7 @@ export class InteractiveSession {
     this.#hub.emit({
       type: "session.started",
       ...facts,
-      journalVersion: 1,
+      journalVersion: 2,
       resumed: this.#resumed,
       system,
       toolDefinitions,
@@ -339,7 +339,7 @@ export class InteractiveSession {
             fit: session.compaction.fit({ emit, signal, transcript: this.#transcript }),
             keeper,
             takeInput: () => this.#steering.take(),
-            tasks: session.subagents?.inTurn({ ...place, deps: session.deps, emitFrom }),
+            tasks: session.subagents?.inTurn({ ...place, keeper, deps: session.deps, emitFrom }),
           },
           this.#transcript.messages,
         );

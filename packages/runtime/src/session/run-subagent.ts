@@ -57,6 +57,7 @@ export async function runSubagent(run: SubagentRun, options: SubagentOptions): P
         fit: new SessionCompaction({ settings, deps, now: options.now }).fit({ emit, signal, transcript }),
         flush: place.flush,
         congestion: place.congestion,
+        keeper: place.keeper,
         ...(place.interrupt && { interrupt: place.interrupt }),
       },
       transcript.messages,

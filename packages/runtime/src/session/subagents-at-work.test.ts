@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { after, afterEach, describe, it } from "node:test";
 import { createMemoryStore } from "../journal/memory-store.ts";
-import type { ModelRequest } from "../model/model.ts";
+import type { ModelRequest, Provider } from "../model/model.ts";
 import { createReplayProvider } from "../model/replay.ts";
 import { createScriptedProvider, type ScriptedReply } from "../model/scripted.ts";
+import type { SessionOptions } from "./create-session.ts";
 import { textOf } from "../protocol/content.ts";
 import { toRecording } from "./recorded-calls.ts";
 import {
@@ -18,6 +19,7 @@ import {
   isChild,
   lastWords,
   openStage,
+  type Stage,
   reader,
   task,
 } from "./subagent-stage.ts";
@@ -27,10 +29,19 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 writeFileSync(join(folder, "n.txt"), "seven\n");
 writeFileSync(join(folder, "m.txt"), "eight\n");
 
+const stages: Stage[] = [];
+/** Closed also where a test fails: a model that hangs would keep the process alive. */
+afterEach(async () => void (await Promise.all(stages.splice(0).map((stage) => stage.close()))));
+function open(...[provider, options]: [Provider, Partial<SessionOptions>?]): Stage {
+  const stage = openStage(folder, provider, options);
+  stages.push(stage);
+  return stage;
+}
+
 describe("a session with subagents", () => {
   it("ends them when it is interrupted, before its turn ends", async () => {
     const provider = cast({ parent: handsOut(task("one"), task("two")), child: () => ({ text: "Halfway", hang: true }) });
-    const { session, close, events } = openStage(folder, provider);
+    const { session, close, events } = open(provider);
     const turn = session.submit("go");
     const talking = (): Set<string | undefined> => new Set(eventsOf(events, "text.delta").map((event) => event.taskId));
     await eventually(() => talking().size === 2);
@@ -54,7 +65,7 @@ describe("a session with subagents", () => {
       parent: handsOut(task("go")),
       child: () => ({ calls: [{ name: "Bash", input: { command: "trap '' TERM; echo on; while true; do sleep 0.05; done" } }] }),
     });
-    const { session, close, events } = openStage(folder, provider, { permissionMode: "bypassPermissions" });
+    const { session, close, events } = open(provider, { permissionMode: "bypassPermissions" });
     const turn = session.submit("go");
     await eventually(() => eventsOf(events, "tool.started").some((event) => event.name === "Bash"));
     session.abort();
@@ -68,7 +79,7 @@ describe("a session with subagents", () => {
       parent: handsOut(task("slow"), task("quick")),
       child: (request) => (lastWords(request) === "slow" ? { text: "Slowly ", hang: true } : { text: "Quick." }),
     });
-    const { session, close, events } = openStage(folder, provider);
+    const { session, close, events } = open(provider);
     const turn = session.submit("go");
     const slow = (): string | undefined => eventsOf(events, "task.started").find((event) => event.prompt === "slow")?.taskId;
     await eventually(() => eventsOf(events, "text.delta").some((event) => event.taskId === slow()));
@@ -87,7 +98,7 @@ describe("a session with subagents", () => {
     const child = (request: ModelRequest): ScriptedReply =>
       request.messages.length > 8 ? { text: "Done.", usage } : { calls: [{ name: "Glob", input: { pattern: "*" } }], usage };
     const provider = cast({ parent: handsOut(task("1"), task("2"), task("3"), task("4")), child });
-    const { session, close } = openStage(folder, provider, { catalogOverride, maxBudgetUsd: 0.1 });
+    const { session, close } = open(provider, { catalogOverride, maxBudgetUsd: 0.1 });
     const outcome = await session.submit("go");
     assert.deepEqual([outcome.type, outcome.type === "stopped" && outcome.limit], ["stopped", "max-budget"]);
     const events = await close();
@@ -108,7 +119,7 @@ describe("a session with subagents", () => {
       return { text: "Done." };
     };
     const provider = cast({ parent: handsOut(task("1"), task("2"), task("3")), child });
-    const { session, close } = openStage(folder, provider, { catalogOverride, maxBudgetUsd: 5 });
+    const { session, close } = open(provider, { catalogOverride, maxBudgetUsd: 5 });
     assert.equal((await session.submit("go")).type, "completed");
     await close();
     assert.equal(most, 3);
@@ -117,7 +128,7 @@ describe("a session with subagents", () => {
   it("does not begin a task with a model of unknown price while it has a budget", async () => {
     const catalogOverride = { models: [{ provider: "scripted", model: "scripted", price: { input: 1, output: 1 } }] };
     const provider = cast({ parent: handsOut(task("go", { model: "mystery" })), child: () => ({ text: "never" }) });
-    const { session, close } = openStage(folder, provider, { catalogOverride, maxBudgetUsd: 5 });
+    const { session, close } = open(provider, { catalogOverride, maxBudgetUsd: 5 });
     assert.match((await session.submit("go")).text, /The price of scripted\/mystery is not known/);
     assert.deepEqual(eventsOf(await close(), "task.started"), []);
   });
@@ -143,7 +154,7 @@ describe("a session with subagents", () => {
       child: (request) =>
         request.messages.length < 3 ? { calls: [{ name: "Glob", input: { pattern: "*" } }] } : { text: "Done." },
     });
-    const { session, close } = openStage(folder, provider, { hooks, agents: [{ ...reader, permissionMode: "plan" }] });
+    const { session, close } = open(provider, { hooks, agents: [{ ...reader, permissionMode: "plan" }] });
     await session.submit("go");
     await close();
     assert.deepEqual(seen, [
@@ -159,7 +170,7 @@ describe("a session with subagents", () => {
   it("does not begin one that a hook refuses", async () => {
     const hooks = { SubagentStart: [{ hooks: [() => ({ decision: "block", reason: "not on Sundays" })] }] };
     const provider = cast({ parent: handsOut(task("go")), child: () => ({ text: "never" }) });
-    const { session, close } = openStage(folder, provider, { hooks });
+    const { session, close } = open(provider, { hooks });
     assert.match((await session.submit("go")).text, /A hook stopped the subagent: not on Sundays\. It had said nothing yet\./);
     await close();
     assert.equal(provider.requests.length, 2);
@@ -170,7 +181,7 @@ describe("a session with subagents", () => {
       parent: handsOut(task("1"), task("2", { model: "third" }), task("3", { model: "haiku" })),
       child: () => ({ text: "." }),
     });
-    const { session, close } = openStage(folder, provider, { agents: [{ ...reader, model: "second" }] });
+    const { session, close } = open(provider, { agents: [{ ...reader, model: "second" }] });
     await session.submit("go");
     const events = await close();
     assert.deepEqual(
@@ -195,7 +206,7 @@ describe("a session with subagents", () => {
       }),
       { contextWindow: 20_000 },
     );
-    const { session, close } = openStage(folder, provider);
+    const { session, close } = open(provider);
     const outcome = await session.submit("go");
     const events = await close();
     const compacted = eventsOf(events, "compaction.ended");
@@ -207,7 +218,7 @@ describe("a session with subagents", () => {
   it("reports a task that a crash cut off as a call of unknown outcome, and does not repeat it", async () => {
     const sessionStore = createMemoryStore();
     const provider = cast({ parent: handsOut(task("go")), child: () => ({ text: "Half ", hang: true }) });
-    const first = openStage(folder, provider, { sessionStore });
+    const first = open(provider, { sessionStore });
     void first.session.submit("go").catch(() => {});
     await eventually(() => eventsOf(first.events, "text.delta").some((event) => event.taskId !== undefined));
     // What a crash leaves is what was stored by then.
@@ -221,7 +232,7 @@ describe("a session with subagents", () => {
       parent: (request) => ({ text: lastWords({ messages: request.messages.slice(0, -1) }) }),
       child: () => ({ text: "never" }),
     });
-    const again = openStage(folder, resumed, { sessionStore: crashed, resumeSessionId: first.session.id });
+    const again = open(resumed, { sessionStore: crashed, resumeSessionId: first.session.id });
     assert.match((await again.session.submit("what happened?")).text, /^Outcome unknown: this call was started/);
     assert.deepEqual(eventsOf(await again.close(), "task.started"), []);
     assert.equal(resumed.requests.length, 1);
@@ -233,13 +244,13 @@ describe("a session with subagents", () => {
       request.messages.length === 1
         ? { calls: [{ name: "Read", input: { file_path: "n.txt" } }], delayMs: lastWords(request) === "one" ? 40 : 0 }
         : { text: `${lastWords({ messages: request.messages.slice(0, 1) })}: seven` };
-    const { session, close } = openStage(folder, cast({ parent: handsOut(task("one"), task("two")), child }), { sessionStore });
+    const { session, close } = open(cast({ parent: handsOut(task("one"), task("two")), child }), { sessionStore });
     const outcome = await session.submit("go");
     await close();
     const cassette = toRecording(await sessionStore.read(session.id), (cwd) => ({ "{{cwd}}": cwd }));
     assert.equal(cassette.calls.length, 6);
     const replay = createReplayProvider(cassette, { places: { "{{cwd}}": folder } });
-    const again = openStage(folder, replay);
+    const again = open(replay);
     assert.deepEqual(await again.session.submit("go"), outcome);
     await again.close();
     assert.equal(replay.remaining, 0);

@@ -2,18 +2,28 @@ import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { after, afterEach, describe, it } from "node:test";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { toMessages } from "../journal/transcript.ts";
-import type { ModelRequest } from "../model/model.ts";
+import type { ModelRequest, Provider } from "../model/model.ts";
 import type { ScriptedReply } from "../model/scripted.ts";
+import type { SessionOptions } from "./create-session.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
-import { cast, eventsOf, handsOut, lastWords, openStage, reader, task } from "./subagent-stage.ts";
+import { cast, eventsOf, handsOut, lastWords, openStage, type Stage, reader, task } from "./subagent-stage.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-subagents-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 writeFileSync(join(folder, "n.txt"), "seven\n");
 writeFileSync(join(folder, "m.txt"), "eight\n");
+
+const stages: Stage[] = [];
+/** Closed also where a test fails: a model that hangs would keep the process alive. */
+afterEach(async () => void (await Promise.all(stages.splice(0).map((stage) => stage.close()))));
+function open(...[provider, options]: [Provider, Partial<SessionOptions>?]): Stage {
+  const stage = openStage(folder, provider, options);
+  stages.push(stage);
+  return stage;
+}
 
 describe("a task", () => {
   it("is done by a turn of its own, with the agent's prompt, its own history and no way to start another", async () => {
@@ -24,7 +34,7 @@ describe("a task", () => {
           ? { text: "Looking.", calls: [{ name: "Read", input: { file_path: "n.txt" } }] }
           : { text: "It says seven." },
     });
-    const { session, close } = openStage(folder, provider, { instructions: { text: "House rules.", files: [], warnings: [] } });
+    const { session, close } = open(provider, { instructions: { text: "House rules.", files: [], warnings: [] } });
     assert.deepEqual(await session.submit("ask somebody"), { type: "completed", text: "Got: It says seven." });
     const events = await close();
     const [, first, second] = provider.requests;
@@ -70,7 +80,7 @@ describe("a task", () => {
       parent: handsOut({ name: "Agent", input: { description: "d", prompt: "p" } }),
       child: () => ({ text: "Done." }),
     });
-    const { session, close } = openStage(folder, provider);
+    const { session, close } = open(provider);
     assert.deepEqual(await session.submit("go"), { type: "completed", text: "Got: Done." });
     const [started] = eventsOf(await close(), "session.started");
     assert.deepEqual(
@@ -83,7 +93,7 @@ describe("a task", () => {
       [{ disallowedTools: ["Agent"] }, undefined],
       [{ agent: { id: "1", type: "reader" } }, undefined],
     ] as const) {
-      const other = openStage(folder, cast({ parent: () => ({ text: "Ok." }), child: () => ({ text: "Ok." }) }), options);
+      const other = open(cast({ parent: () => ({ text: "Ok." }), child: () => ({ text: "Ok." }) }), options);
       await other.session.submit("go");
       assert.deepEqual(eventsOf(await other.close(), "session.started")[0]?.agents, expected);
     }
@@ -102,7 +112,7 @@ describe("a task", () => {
           : { text: "Seven.", usage: { inputTokens: 9_999 } },
     };
     const provider = cast(parts);
-    const { session, close } = openStage(folder, provider, { sessionStore });
+    const { session, close } = open(provider, { sessionStore });
     const shown: string[] = [];
     session.on("text_delta", (delta) => shown.push(delta));
     await session.submit("go");
@@ -122,7 +132,7 @@ describe("a task", () => {
     assert.equal(withoutTask.length < stored.length, true);
     assert.equal(JSON.stringify(toMessages(withoutTask)), live);
     const resumed = cast(parts);
-    const again = openStage(folder, resumed, { sessionStore, resumeSessionId: session.id });
+    const again = open(resumed, { sessionStore, resumeSessionId: session.id });
     await again.session.submit("and now?");
     await again.close();
     assert.equal(JSON.stringify(resumed.requests[0]?.messages.slice(0, -1)), live);
@@ -148,7 +158,7 @@ describe("a task", () => {
         return { text: `done ${lastWords(request)}`, delayMs: lastWords(request) === "one" ? 30 : 0 };
       },
     });
-    const { session, close } = openStage(folder, provider);
+    const { session, close } = open(provider);
     assert.deepEqual(await session.submit("go"), { type: "completed", text: "Got: done onedone twodone three" });
     const events = await close();
     assert.equal(new Set(eventsOf(events, "task.started").map((event) => event.taskId)).size, 3);
@@ -165,7 +175,7 @@ describe("a task", () => {
       parent: handsOut(task("one"), task("two")),
       child: () => ({ text: `x ${secret} y` }),
     });
-    const { session, close } = openStage(folder, provider);
+    const { session, close } = open(provider);
     await session.submit("go");
     const events = await close();
     assert.doesNotMatch(JSON.stringify(events), /a1B2a1B2/);
@@ -183,7 +193,7 @@ describe("a task", () => {
           ? { text: "I begin.", calls: [{ name: "Glob", input: { pattern: "*" } }] }
           : { fail: { code: "provider-bad-request", message: "no such thing" } },
     });
-    const { session, close } = openStage(folder, provider);
+    const { session, close } = open(provider);
     const outcome = await session.submit("go");
     assert.equal(outcome.type, "completed");
     assert.equal(outcome.text, "Got: The subagent failed: no such thing (provider-bad-request). The last it said:\nI begin.");
@@ -195,7 +205,7 @@ describe("a task", () => {
   it("for an unknown agent is refused with the names of those there are, and a rule may forbid one kind", async () => {
     const calls = handsOut(task("go", { subagent_type: "writer" }), task("go", { subagent_type: "reader" }));
     const provider = cast({ parent: calls, child: () => ({ text: "never" }) });
-    const { session, close } = openStage(folder, provider, { disallowedTools: ["Agent(reader)"] });
+    const { session, close } = open(provider, { disallowedTools: ["Agent(reader)"] });
     const outcome = await session.submit("go");
     assert.match(outcome.text, /There is no agent "writer"\. The agents are: reader\..*The rule Agent\(reader\) forbids it/s);
     assert.deepEqual(eventsOf(await close(), "task.started"), []);
@@ -210,7 +220,7 @@ describe("a task", () => {
     ] as const) {
       const provider = cast({ parent: handsOut(task("go")), child });
       const agents = [{ ...reader, ...(agentTurns !== undefined && { maxTurns: agentTurns }) }];
-      const { session, close } = openStage(folder, provider, {
+      const { session, close } = open(provider, {
         agents,
         ...(sessionTurns !== undefined && { maxTurns: sessionTurns }),
       });
@@ -242,7 +252,7 @@ describe("a subagent's permissions", () => {
         return { calls: lastWords(request) === "careful" ? careful : bold };
       },
     });
-    const { session, close } = openStage(folder, provider, { agents, permissionMode: "acceptEdits" });
+    const { session, close } = open(provider, { agents, permissionMode: "acceptEdits" });
     const { text } = await session.submit("go");
     const events = await close();
     const started = eventsOf(events, "task.started");
@@ -271,7 +281,7 @@ describe("a subagent's permissions", () => {
           ? { calls: [{ name: "Write", input: { file_path: "asked.txt", content: "x" } }] }
           : { text: "Written." },
     });
-    const { session, close } = openStage(folder, provider, { answersPermissions: true });
+    const { session, close } = open(provider, { answersPermissions: true });
     const askedBy: (string | undefined)[] = [];
     session.on("permission_request", (request) => {
       askedBy.push(request.taskId);
@@ -293,7 +303,7 @@ describe("a subagent's permissions", () => {
           ? { calls: [{ name: "Edit", input: { file_path: "m.txt", old_string: "eight", new_string: "nine" } }] }
           : { text: lastWords(request) },
     });
-    const { session, close } = openStage(folder, provider, { permissionMode: "acceptEdits" });
+    const { session, close } = open(provider, { permissionMode: "acceptEdits" });
     assert.match((await session.submit("go")).text, /read/i);
     const edit = eventsOf(await close(), "tool.ended").find((event) => event.name === "Edit");
     assert.equal(edit?.status, "error");

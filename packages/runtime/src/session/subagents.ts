@@ -20,7 +20,7 @@ export type SubagentOptions = {
 };
 
 /** What subagents share with the turn that starts them. */
-export type TurnPlace = Pick<TurnDeps, "signal" | "flush" | "congestion" | "interrupt"> & {
+export type TurnPlace = Pick<TurnDeps, "signal" | "flush" | "congestion" | "interrupt" | "keeper"> & {
   readonly deps: Omit<TurnDeps, "emit" | "flush" | "congestion" | "signal">;
   /** Tells what the subagent with this id does. */
   readonly emitFrom: (taskId: string) => Emit;

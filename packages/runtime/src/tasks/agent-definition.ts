@@ -1,4 +1,5 @@
-import { RuntimeError } from "../protocol/errors.ts";
+import { parseRule, type Rule } from "../permissions/rules.ts";
+import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { isPermissionMode, type PermissionMode, permissionModes } from "../protocol/permission.ts";
 
 /** A kind of subagent. It can only narrow what the session may do: fewer tools, a stricter mode, fewer turns. */
@@ -142,7 +143,18 @@ function toolList(value: unknown, where: string): string[] | undefined {
   const list: unknown = typeof value === "string" ? splitNames(value) : value;
   if (!Array.isArray(list) || !list.every((item): item is string => typeof item === "string" && item.trim() !== ""))
     throw wrong(where, "must be a list of tool names");
-  return list.map((item) => item.trim());
+  return list.map((item) => {
+    try {
+      return toolRule(item.trim(), where).text;
+    } catch (error) {
+      throw wrong(where, `must be a list of tool names: ${toRuntimeError(error).message}`);
+    }
+  });
+}
+
+/** A tool as agents name it: a rule, or `*` for all of them. Throws a `usage` error for anything else. */
+export function toolRule(text: string, source: string): Rule {
+  return text === "*" ? { text, tool: "*", pattern: undefined, source } : parseRule(text, source);
 }
 
 /** A comma within parentheses belongs to a pattern. */

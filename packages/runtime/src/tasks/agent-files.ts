@@ -101,8 +101,8 @@ async function readHead(text: string, name: string): ReturnType<typeof parseFron
   try {
     return await parseFrontmatter(text, name);
   } catch (error) {
-    const [head = "", ...rest] = text.split(/^(?=---[ \t]*\r?$)/m).slice(1);
-    const quoted = (head.startsWith("---") ? head : "").replace(plainLine, (_, key: string, value: string) => {
+    const [head = "", ...rest] = text.split(/^(?=---[ \t]*\r?$)/m);
+    const quoted = head.replace(plainLine, (_, key: string, value: string) => {
       return `${key}: ${JSON.stringify(value.trimEnd().replaceAll("\\n", "\n"))}`;
     });
     return await parseFrontmatter([quoted, ...rest].join(""), name).catch(() => {

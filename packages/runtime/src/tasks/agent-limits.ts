@@ -1,6 +1,6 @@
-import { namesTool, parseRule, type Rule } from "../permissions/rules.ts";
+import { namesTool, type Rule } from "../permissions/rules.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import { type AgentDefinition, toolRule } from "./agent-definition.ts";
 
 export type AgentTools<Tool> = {
   readonly tools: readonly Tool[];
@@ -16,8 +16,8 @@ export function toolsOf<Tool extends { readonly name: string }>(
 ): AgentTools<Tool> {
   const warnings: string[] = [];
   const all = [...new Set(offered)].filter((tool) => tool.name !== "Task");
-  const unwanted = disallowedTools.map((text) => parseRule(text, source));
-  const rules = wanted?.map((text) => parseRule(text, source));
+  const unwanted = disallowedTools.map((text) => toolRule(text, source));
+  const rules = wanted?.map((text) => toolRule(text, source));
   for (const rule of rules ?? []) {
     if (rule.pattern !== undefined)
       warnings.push(

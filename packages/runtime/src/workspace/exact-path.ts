@@ -77,10 +77,11 @@ function linkTo(fd: number): string {
 }
 
 function standsAt(fd: number, path: string): boolean {
-  const opened = fstatSync(fd, { bigint: true });
   if (!isReal(path)) return false;
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found?.ino === opened.ino && found.dev === opened.dev && isReal(path);
+  const opened = fstatSync(fd, { bigint: true }); // after `found`: whether it was replaced by that time shows here
+  const wasReplaced = opened.nlink === 0n;
+  return (wasReplaced || (found?.ino === opened.ino && found.dev === opened.dev)) && isReal(path);
 }
 
 /** Some file systems keep names in another Unicode form than they were given in. */

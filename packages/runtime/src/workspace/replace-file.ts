@@ -1,8 +1,8 @@
 import { accessSync, constants, lstatSync, mkdirSync, type Stats } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { randomUuid } from "../util/unique-ids.ts";
-import { type HeldDirectory, holdDirectory, leadsElsewhere } from "./exact-path.ts";
+import { type HeldDirectory, holdDirectory, leadsElsewhere, noFollow, requireItself } from "./exact-path.ts";
 import { codeOf, fileFailure, refuseOtherThanFile } from "./file-failure.ts";
 
 /** Writes the file at a real path, whole or not at all. A link that took a place in the path since is refused, never followed. */
@@ -37,12 +37,15 @@ function holdOrMake(path: string): HeldDirectory {
   return holdDirectory(path);
 }
 
+const asNewFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
+
 async function replaceIn(
   directory: HeldDirectory,
   { path, content }: { path: string; content: Uint8Array | string },
 ): Promise<void> {
   const target = `${directory.place}/${basename(path)}`;
-  const temporary = `${directory.place}/.outrider-${randomUuid()}.tmp`;
+  const name = `.outrider-${randomUuid()}.tmp`;
+  const temporary = `${directory.place}/${name}`;
   const before = lstatSync(target, { throwIfNoEntry: false });
   if (before?.isSymbolicLink()) throw leadsElsewhere(path);
   if (before) {
@@ -50,8 +53,9 @@ async function replaceIn(
     accessSync(target, constants.W_OK); // a rename would not ask
   }
   try {
-    const file = await open(temporary, "wx", before ? 0o600 : 0o666);
+    const file = await open(temporary, asNewFile, before ? 0o600 : 0o666);
     try {
+      requireItself(file.fd, join(dirname(path), name));
       await file.writeFile(content);
       if (before) await takeOver(file, before);
     } finally {

@@ -87,7 +87,7 @@ describe("the atif-jsonl format", () => {
         metrics,
       },
     ]);
-    assert.match(lines[3]?.observation.results[0].content, /hi/);
+    assert.match(String(lines[3]?.observation.results[0].content), /hi/);
   });
 
   it("tells approvals that were asked for, and refusals", async () => {
@@ -111,7 +111,7 @@ describe("the atif-jsonl format", () => {
     );
     assert.equal(failed.filter(({ type }) => type === "turn-start").length, 1);
     const stopped = await linesOf([{ calls: [read] }, { text: "never" }], { maxTurns: 1 });
-    assert.equal(stopped.at(-1).code, "MAX_ITERATIONS");
+    assert.equal(stopped.at(-1)?.code, "MAX_ITERATIONS");
     const interrupted = await linesOf([{ text: "Once upon", hang: true }], {}, (session) => {
       session.on("text_delta", () => session.abort());
     });

@@ -242,7 +242,7 @@ describe("toTrajectory", () => {
     );
     const forked = toTrajectory(
       toEvents([
-        { ...started, forkedFrom: { sessionId: "s0", seq: 4 } },
+        Object.assign({ forkedFrom: { sessionId: "s0", seq: 4 } }, started),
         prompt("Old"),
         answer("a", { usage }),
         ended,

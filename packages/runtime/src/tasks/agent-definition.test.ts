@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { RuntimeError } from "../protocol/errors.ts";
+import { builtinAgents, defaultAgent, mergeAgents, parseAgents } from "./agent-definition.ts";
+
+const plain = { description: "helps", prompt: "Help." };
+
+describe("parseAgents", () => {
+  it("takes agents by name, as an object or as its JSON", () => {
+    const fields = {
+      ...plain,
+      tools: ["Read", " Grep "],
+      disallowedTools: "Bash(rm:*, -f), Write",
+      model: "haiku",
+      maxTurns: 3,
+      permissionMode: "plan",
+    };
+    const expected = {
+      agents: [
+        {
+          name: "helper",
+          ...plain,
+          tools: ["Read", "Grep"],
+          disallowedTools: ["Bash(rm:*, -f)", "Write"],
+          model: "haiku",
+          maxTurns: 3,
+          permissionMode: "plan",
+          source: "--agents",
+        },
+      ],
+      warnings: [],
+    };
+    assert.deepEqual(parseAgents({ helper: fields }, "--agents"), expected);
+    assert.deepEqual(parseAgents(JSON.stringify({ helper: fields }), "--agents"), expected);
+  });
+
+  it("leaves out what it does not know and says so", () => {
+    assert.deepEqual(parseAgents({ helper: { ...plain, skills: ["x"], color: "red", model: null } }, "--agents"), {
+      agents: [{ name: "helper", ...plain, source: "--agents" }],
+      warnings: ['--agents: the agent "helper": skills means nothing here and was left out'],
+    });
+  });
+
+  it("leaves out an agent that wants to work apart from the others' files", () => {
+    const { agents, warnings } = parseAgents({ helper: { ...plain, isolation: "worktree" }, other: plain }, "--agents");
+    assert.deepEqual(
+      agents.map(({ name }) => name),
+      ["other"],
+    );
+    assert.match(warnings[0] ?? "", /"helper" was left out: it wants to work in isolation/);
+  });
+
+  const wrong: readonly [unknown, RegExp][] = [
+    ["{", /^--agents is JSON, and this is none/],
+    [[plain], /^--agents is an object of agents by name/],
+    [{ helper: "x" }, /the agent "helper" is an object/],
+    [{ helper: { prompt: "x" } }, /description must be a text/],
+    [{ helper: { description: "x", prompt: " " } }, /prompt must be a text/],
+    [{ " ": plain }, /needs a name/],
+    [{ "a\nb": plain }, /needs a name/],
+    [{ helper: { ...plain, tools: 7 } }, /tools must be a list of tool names/],
+    [{ helper: { ...plain, tools: ["Read", 7] } }, /tools must be a list of tool names/],
+    [{ helper: { ...plain, tools: ["two words"] } }, /tools must be a list of tool names: Not a permission rule: "two words"/],
+    [{ helper: { ...plain, model: 7 } }, /model must be a text/],
+    [{ helper: { ...plain, maxTurns: 0 } }, /maxTurns must be a whole number above 0/],
+    [{ helper: { ...plain, maxTurns: "3" } }, /maxTurns must be a whole number above 0/],
+    [{ helper: { ...plain, permissionMode: "yolo" } }, /permissionMode must be one of plan/],
+  ];
+  for (const [value, message] of wrong) {
+    it(`refuses ${JSON.stringify(value)}`, () => {
+      assert.throws(() => parseAgents(value, "--agents"), { code: "config", message });
+    });
+  }
+
+  it("answers or throws a config error, whatever it is given", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.json(),
+          fc.jsonValue(),
+          fc.dictionary(fc.string(), fc.record({ description: fc.jsonValue(), prompt: fc.jsonValue() })),
+        ),
+        (value) => {
+          try {
+            for (const agent of parseAgents(value, "here").agents) assert.equal(agent.prompt.trim() !== "", true);
+          } catch (error) {
+            assert.equal(error instanceof RuntimeError && error.code, "config");
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe("agents", () => {
+  it("of the same name give way to the one before", () => {
+    const one = { name: "a", ...plain, source: "flag" };
+    const two = { name: "a", ...plain, source: "file" };
+    const other = { name: "b", ...plain, source: "file" };
+    assert.deepEqual(mergeAgents([[one], [two, other]]), [one, other]);
+  });
+
+  it("without a name are the general one, the only one, or none", () => {
+    const one = { name: "a", ...plain, source: "flag" };
+    assert.equal(defaultAgent([one, ...builtinAgents])?.name, "general-purpose");
+    assert.equal(defaultAgent([one])?.name, "a");
+    assert.equal(defaultAgent([one, { ...one, name: "b" }]), undefined);
+  });
+});

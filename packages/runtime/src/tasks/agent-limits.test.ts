@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { fewerTurns, stricterMode, toolsOf } from "./agent-limits.ts";
+
+const agent = { name: "a", description: "d", prompt: "p", source: "s" };
+const offered = ["Bash", "Read", "Glob", "mcp__db__query", "mcp__db__drop", "Task"].map((name) => ({ name }));
+const names = (more: object): string[] => toolsOf({ ...agent, ...more }, [...offered, ...offered]).tools.map(({ name }) => name);
+
+describe("an agent's tools", () => {
+  it("are the session's but the one that starts agents", () => {
+    assert.deepEqual(names({}), ["Bash", "Read", "Glob", "mcp__db__query", "mcp__db__drop"]);
+    assert.deepEqual(names({ tools: ["*"] }), ["Bash", "Read", "Glob", "mcp__db__query", "mcp__db__drop"]);
+    assert.deepEqual(names({ tools: ["Task", "Agent", "Read"] }), ["Read"]);
+  });
+
+  it("are those it names, by any name, less those it is denied", () => {
+    assert.deepEqual(names({ tools: ["LS", "Read"] }), ["Read", "Glob"]);
+    assert.deepEqual(names({ tools: ["mcp__db"], disallowedTools: ["mcp__db__drop"] }), ["mcp__db__query"]);
+    assert.deepEqual(names({ disallowedTools: ["mcp__*", "Shell"] }), ["Read", "Glob"]);
+    assert.deepEqual(names({ tools: [] }), []);
+  });
+
+  it("with a pattern are not given, since the pattern could not be kept; denied with one they stay and the rule holds", () => {
+    const { tools, deny, warnings } = toolsOf(
+      { ...agent, tools: ["Read", "Bash(ls)", "Nothing"], disallowedTools: ["Read(./x)"] },
+      offered,
+    );
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ["Read"],
+    );
+    assert.deepEqual(
+      deny.map(({ text, source }) => [text, source]),
+      [["Read(./x)", "s"]],
+    );
+    assert.deepEqual(
+      warnings.map((warning) => warning.slice(0, 40)),
+      ["The agent a is not given Bash(ls): its t", "The agent a is to have the tool Nothing,"],
+    );
+  });
+});
+
+describe("an agent's limits", () => {
+  it("never loosen the session's", () => {
+    assert.deepEqual(
+      (
+        [
+          ["default", undefined],
+          ["default", "plan"],
+          ["default", "bypassPermissions"],
+          ["bypassPermissions", "acceptEdits"],
+          ["dontAsk", "default"],
+        ] as const
+      ).map(([session, own]) => stricterMode(session, own)),
+      ["default", "plan", "default", "acceptEdits", "dontAsk"],
+    );
+    assert.deepEqual(
+      [fewerTurns(undefined, undefined), fewerTurns(3, undefined), fewerTurns(undefined, 5), fewerTurns(3, 5)],
+      [undefined, 3, 5, 3],
+    );
+  });
+});
