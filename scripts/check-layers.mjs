@@ -55,6 +55,7 @@ const LAYERS = {
       "journal",
       "checkpoints",
       "context",
+      "tasks",
       "tools",
       "commands",
       "session",

@@ -165,7 +165,9 @@ describe("outrider --load-trajectory", () => {
     writeFileSync(join(cwd, "given.json"), JSON.stringify(given));
     const ran = await run(["-p", "And now?", "--load-trajectory", "given.json", "--trajectory", path], { cwd, env });
     assert.deepEqual([ran.code, ran.stdout], [0, "Still blue.\n"]);
-    const { messages } = server.requests[0]?.body as { messages: { role: string; content: { text: string }[] }[] };
+    const [request] = server.requests;
+    assert.ok(request);
+    const { messages } = request.body as { messages: { role: string; content: { text: string }[] }[] };
     assert.deepEqual(
       messages.map(({ role, content }) => [role, content[0]?.text]),
       [

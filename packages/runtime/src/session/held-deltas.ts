@@ -43,7 +43,8 @@ export class HeldDeltas {
   /** Does a held text go on in this event? */
   continuedBy(body: EventBody): boolean {
     const last = this.#last;
-    return last !== undefined && isDelta(body) && keyOf(body) === keyOf(last);
+    if (last?.type !== body.type) return false;
+    return body.type !== "tool-input.delta" || last.type !== body.type || last.callId === body.callId;
   }
 
   /** The end that was held back, now that nothing more comes. */
@@ -65,10 +66,6 @@ export class HeldDeltas {
 
 export function isDelta(body: EventBody): body is Delta {
   return body.type === "text.delta" || body.type === "reasoning.delta" || body.type === "tool-input.delta";
-}
-
-function keyOf(delta: Delta): string {
-  return delta.type === "tool-input.delta" ? delta.callId : delta.type;
 }
 
 function textOf(delta: Delta): string {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, afterEach, describe, it } from "node:test";
+import { createCheckpoints } from "../checkpoints/checkpoints.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import type { ModelRequest, Provider } from "../model/model.ts";
 import { createReplayProvider } from "../model/replay.ts";
@@ -213,6 +214,23 @@ describe("a session with subagents", () => {
     assert.equal(compacted.length > 0 && compacted.every((event) => event.taskId !== undefined), true);
     assert.deepEqual(outcome, { type: "completed", text: "Got: Counted." });
     assert.equal(session.getMessages().length, 4);
+  });
+
+  it("keeps files before a subagent changes them, as before its own changes", async () => {
+    const checkpoints = createCheckpoints({ directory: join(folder, "kept"), sessionId: "kept", root: folder, sync: false });
+    const provider = cast({
+      parent: handsOut(task("one"), task("two")),
+      child: (request) =>
+        request.messages.length === 1
+          ? { calls: [{ name: "Write", input: { file_path: `kept-${lastWords(request)}.txt`, content: "x" } }] }
+          : { text: "Written." },
+    });
+    const { session, close } = open(provider, { permissionMode: "acceptEdits", checkpoints: async () => checkpoints });
+    assert.equal((await session.submit("go")).type, "completed");
+    await close();
+    const [checkpoint] = await checkpoints.list();
+    const { files } = await checkpoints.inspect(checkpoint?.id ?? "");
+    assert.deepEqual(files.map(({ path }) => basename(path)).sort(), ["kept-one.txt", "kept-two.txt"]);
   });
 
   it("reports a task that a crash cut off as a call of unknown outcome, and does not repeat it", async () => {

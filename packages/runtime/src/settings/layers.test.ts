@@ -41,6 +41,31 @@ const all = [
 ];
 
 describe("loadLayers", () => {
+  it("takes what the settings around a project forbid, and nothing else of them", async () => {
+    const top = mkdtempSync(join(tmpdir(), "outrider-outer-"));
+    try {
+      const inner = join(top, "packages/a");
+      for (const folder of [join(top, ".git"), join(top, ".claude"), join(inner, ".claude")])
+        mkdirSync(folder, { recursive: true });
+      const outer = {
+        permissions: { deny: ["Read(./.env)", "Bash(rm:*)"], ask: ["Edit(/infra/**)"], allow: ["Bash"] },
+        env: { A: "1" },
+      };
+      writeFileSync(join(top, ".claude/settings.json"), JSON.stringify(outer));
+      writeFileSync(join(inner, ".claude/settings.json"), JSON.stringify({ permissions: { deny: ["WebFetch"] } }));
+      const layers = await loadLayers({ outriderHome: join(top, "no"), userHome: "/nowhere", root: inner });
+      assert.deepEqual(
+        layers.map(({ values }) => values),
+        [
+          { permissions: { deny: [`Read(/${top}/.env)`, "Bash(rm:*)"], ask: [`Edit(/${top}/infra/**)`] } },
+          { permissions: { deny: ["WebFetch"] } },
+        ],
+      );
+    } finally {
+      rmSync(top, { recursive: true, force: true });
+    }
+  });
+
   it("reads the user's files, then the project's, Outrider's before Claude Code's, then --settings", async () => {
     for (const path of all.toReversed()) write(path, JSON.stringify({ model: path }));
     const layers = await loadLayers({ ...place, inline: '{"model": "flag"}' });

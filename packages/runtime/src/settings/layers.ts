@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { KeyPath } from "./json-text.ts";
+import { onlyTightening, outerProjects } from "./outer-layers.ts";
 
 /** `project` is committed with the project, `local` is beside it; both are content of the project. `flag` is `--settings`. */
 export type SettingScope = "user" | "project" | "local" | "flag";
@@ -38,9 +39,14 @@ export type SettingsFile = Pick<SettingsLayer, "scope" | "dialect" | "path">;
 /** The settings files that exist, lowest first, then `--settings`. Without any it costs a few `stat`s and loads nothing. */
 export async function loadLayers(place: SettingsPlace): Promise<SettingsLayer[]> {
   const files = findSettingsFiles(place);
-  if (files.length === 0 && place.inline === undefined) return [];
+  const outer = outerProjects(place.root, place.userHome).map((root) => ({ root, files: projectFiles({ ...place, root }) }));
+  if (files.length === 0 && outer.length === 0 && place.inline === undefined) return [];
   const { readInline, readLayer } = await import("./read-layer.ts");
-  return [...files.map(readLayer), ...(place.inline === undefined ? [] : [readInline(place.inline)])];
+  return [
+    ...outer.flatMap(({ root, files: around }) => around.map((file) => onlyTightening(readLayer(file), root))),
+    ...files.map(readLayer),
+    ...(place.inline === undefined ? [] : [readInline(place.inline)]),
+  ];
 }
 
 /**
@@ -100,6 +106,10 @@ function findSettingsFiles({ outriderHome, userHome, root, sources }: SettingsPl
     }
   }
   return found;
+}
+
+function projectFiles(place: SettingsPlace): SettingsFile[] {
+  return findSettingsFiles(place).filter(({ scope }) => scope !== "user");
 }
 
 type Look = typeof statSync | typeof lstatSync;

@@ -6,6 +6,8 @@ export function createKeyShapes(): SecretShape[] {
 }
 
 const wordCharacters = "[A-Za-z0-9_-]";
+const wordCharacter = /[A-Za-z0-9_-]/;
+const base64Characters = /[A-Za-z0-9_/+-]/;
 const digitAhead = "(?=[A-Za-z_-]*\\d)";
 
 type KeyShape = readonly [kind: string, beginnings: string | readonly string[], rest: string];
@@ -56,7 +58,7 @@ function toKeyShape([kind, beginnings, rest]: KeyShape): SecretShape {
   const slashes = rest.includes("/+");
   return {
     literals,
-    notAfter: slashes ? /[A-Za-z0-9_/+-]/ : /[A-Za-z0-9_-]/,
+    notAfter: slashes ? base64Characters : wordCharacter,
     find(text, at) {
       compiled ??= new RegExp(rest, "y");
       compiled.lastIndex = at + (literals.find((literal) => text.startsWith(literal, at))?.length ?? 0);

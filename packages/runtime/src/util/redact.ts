@@ -1,5 +1,5 @@
 import { isSecretName, isSecretValue } from "./secret-names.ts";
-import { createSecretShapes, type SecretShape } from "./secret-shapes.ts";
+import { createSecretShapes, lettersAndDigits, type SecretShape } from "./secret-shapes.ts";
 
 export type RedactorOptions = {
   /** Values of variables with the name of a secret are hidden wherever they show up. */
@@ -277,11 +277,12 @@ function beginningsOf(values: readonly string[], shapes: readonly SecretShape[])
       const beginning = { text: text.slice(0, length), notAfter: notAfter(length) };
       const ending = beginning.text.slice(-2);
       const list = map.get(ending);
-      if (list) list.push(beginning);
-      else map.set(ending, [beginning]);
+      if (!list) map.set(ending, [beginning]);
+      else if (!list.some((other) => other.text === beginning.text && other.notAfter === beginning.notAfter))
+        list.push(beginning);
     }
   };
-  for (const value of values) add(value, (length) => (length > shortBeginning ? undefined : /[A-Za-z0-9]/));
+  for (const value of values) add(value, (length) => (length > shortBeginning ? undefined : lettersAndDigits));
   for (const { literals, notAfter } of shapes) for (const literal of literals) add(literal, () => notAfter);
   return map;
 }

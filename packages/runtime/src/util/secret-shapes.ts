@@ -16,6 +16,8 @@ export type SecretShape = {
   readonly open: RegExp;
 };
 
+export const lettersAndDigits: RegExp = /[A-Za-z0-9]/;
+
 /** By the beginnings that issuers gave their keys so that they can be found, and by the words that stand before a secret. */
 export function createSecretShapes(): SecretShape[] {
   return [...createKeyShapes(), ...behindWords.map(toWordShape), userinfo];
@@ -139,7 +141,7 @@ function toWordShape({ kind, words, between, value, accepts, open = openAfterWor
   let compiled: { gap: RegExp; rest: RegExp } | undefined; // when the first one is looked at: most are never needed
   return {
     literals: words,
-    notAfter: /[A-Za-z0-9]/,
+    notAfter: lettersAndDigits,
     open,
     find(text, at) {
       compiled ??= { gap: new RegExp(between, "iy"), rest: new RegExp(value, "y") };

@@ -54,6 +54,8 @@ describe("the atif-jsonl format", () => {
       { text: "I'll look.", calls: [read], usage },
       { reasoning: "Hm.", text: "It says hi.", usage },
     ]);
+    const content: string = lines[3].observation.results[0].content;
+    assert.match(content, /hi/);
     const metrics = { prompt_tokens: 520, completion_tokens: 80, cached_tokens: 500, cost_usd: 0.5 };
     assert.deepEqual(lines, [
       {
@@ -72,7 +74,7 @@ describe("the atif-jsonl format", () => {
         message: "I'll look.",
         model_name: "scripted",
         tool_calls: [{ tool_call_id: "call_1_1", function_name: "Read", arguments: { file_path: "a.txt" } }],
-        observation: { results: [{ source_call_id: "call_1_1", content: lines[3]?.observation.results[0].content }] },
+        observation: { results: [{ source_call_id: "call_1_1", content }] },
         metrics,
       },
       { type: "turn-start", timestamp: at, phase: "intermediate-step" },
@@ -87,7 +89,6 @@ describe("the atif-jsonl format", () => {
         metrics,
       },
     ]);
-    assert.match(String(lines[3]?.observation.results[0].content), /hi/);
   });
 
   it("tells approvals that were asked for, and refusals", async () => {
