@@ -28,7 +28,10 @@ main() {
   fi
   echo "output_file=$output" >> "$GITHUB_OUTPUT"
 
-  "$INPUT_EXECUTABLE" -p "${arguments[@]}" < "$prompt" > "$output" || code=$?
+  # The runner tells only this shell that the job was cancelled.
+  "$INPUT_EXECUTABLE" -p "${arguments[@]}" < "$prompt" > "$output" &
+  trap "kill -TERM $! 2> /dev/null" INT TERM
+  while wait "$!" || code=$?; kill -0 "$!" 2> /dev/null; do code=0; done
   rm -f -- "$prompt"
   [ "$INPUT_OUTPUT_FORMAT" != text ] || show "$output"
   exit "$code"

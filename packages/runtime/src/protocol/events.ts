@@ -11,6 +11,10 @@ export type ToolDetails = {
   /** The file a Write or Edit changed, with the lines that changed. */
   file?: string;
   diff?: DiffLine[];
+  /** It was not there before. */
+  created?: boolean;
+  /** Of the file a Read showed, as far as it is known. */
+  totalLines?: number;
   exitCode?: number;
   /** Where the whole output is when the model saw a shortened one. */
   fullOutputPath?: string;
@@ -42,7 +46,8 @@ export interface AgentEvents {
   /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer, or what a hook adds. */
   "input.added": { input: UserMessage; origin: "continuation" | "empty-answer" | "output-schema" | "hook" | "user" };
   "text.delta": { messageId: string; text: string };
-  "reasoning.delta": { messageId: string; text: string };
+  /** `signature` is a piece of the seal some providers put under a thought; its text is empty then. */
+  "reasoning.delta": { messageId: string; text: string; signature?: string };
   "tool-input.delta": { messageId: string; callId: string; name: string; json: string };
   /** A provider call failed and is tried again. Every delta of `messageId` so far is void. */
   "retry.scheduled": { messageId: string; attempt: number; maxRetries: number; delayMs: number; error: ErrorData };

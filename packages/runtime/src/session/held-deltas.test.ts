@@ -5,7 +5,12 @@ import { createRedactor } from "../util/redact.ts";
 import { HeldDeltas } from "./held-deltas.ts";
 
 const token = `ghp_${"a1B2c3D4e5".repeat(4)}`;
-const env = { SERVICE_TOKEN: "correct-horse-battery", OTHER_KEY: "co-rrect-12345", ODD_TOKEN: "one two 2 s" };
+const env = {
+  SERVICE_TOKEN: "correct-horse-battery",
+  OTHER_KEY: "co-rrect-12345",
+  ODD_TOKEN: "one two 2 s",
+  LONG_KEY: `long-${"k3y5".repeat(40)}-end`,
+};
 const redactor = createRedactor({ env });
 
 describe("deltas", () => {
@@ -56,6 +61,7 @@ describe("deltas", () => {
     env.SERVICE_TOKEN,
     env.OTHER_KEY,
     env.ODD_TOKEN,
+    env.LONG_KEY,
     "Authorization: Bearer abc-123-def",
     "postgres://a:hunter22@db",
     "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\n",

@@ -45,14 +45,18 @@ type Prepared = {
   readonly nameOf: ReadonlyMap<string, string>;
   readonly triggers: RegExp;
   readonly shapesOf: (literal: string) => readonly SecretShape[];
-  /** Every proper beginning of a known value or literal. */
+  /** Values too long for all their beginnings to be listed. */
+  readonly long: readonly { readonly head: string; readonly value: string }[];
+  /** Every proper beginning of a literal, and of a known value up to `headLength`. */
   readonly beginnings: () => ReadonlyMap<string, readonly Beginning[]>;
 };
 type Beginning = { readonly text: string; readonly notAfter: RegExp | undefined };
 
 function prepare({ env = {}, secrets = [] }: RedactorOptions): Prepared {
   const nameOf = new Map<string, string>();
+  const streamed = new Set<string>();
   const add = (secret: string, name: string): void => {
+    for (const form of [secret, inJson(secret)]) streamed.add(form);
     for (const form of formsOf(secret)) if (!nameOf.has(form)) nameOf.set(form, name);
   };
   for (const [name, value] of Object.entries(env)) {
@@ -63,13 +67,15 @@ function prepare({ env = {}, secrets = [] }: RedactorOptions): Prepared {
   const literals = [...new Set(shapes.flatMap((shape) => shape.literals))];
   const shapesOf = shapesByLiteral(shapes);
   let beginnings: ReadonlyMap<string, readonly Beginning[]> | undefined;
+  const long = [...streamed].filter((value) => value.length > headLength);
   return {
     exact: nameOf.size > 0 ? anyOf([...nameOf.keys()]) : undefined,
     nameOf,
     triggers: anyOf(literals),
     shapesOf,
+    long: long.map((value) => ({ head: value.slice(0, headLength), value })),
     beginnings: () => {
-      beginnings ??= beginningsOf([...nameOf.keys()], shapes);
+      beginnings ??= beginningsOf([...streamed], shapes);
       return beginnings;
     },
   };
@@ -77,7 +83,7 @@ function prepare({ env = {}, secrets = [] }: RedactorOptions): Prepared {
 
 /** As it is, and as it looks inside JSON, a URL, or base64, where it may start at any of three positions. */
 function formsOf(secret: string): Set<string> {
-  const forms = new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(toWellFormed(secret))]);
+  const forms = new Set([secret, inJson(secret), encodeURIComponent(toWellFormed(secret))]);
   const bytes = Buffer.from(secret);
   if (bytes.length < 8) return forms;
   for (const shift of [0, 1, 2]) {
@@ -87,6 +93,10 @@ function formsOf(secret: string): Set<string> {
     forms.add(core).add(core.replaceAll("+", "-").replaceAll("/", "_"));
   }
   return forms;
+}
+
+function inJson(secret: string): string {
+  return JSON.stringify(secret).slice(1, -1);
 }
 
 /** `String.prototype.toWellFormed` came with Node 20 but not with our language target. */
@@ -216,9 +226,9 @@ function redactObject(value: Record<string, unknown>, redact: (text: string) => 
 /** Longer than any secret but a private key; a text that goes on as one word for longer is handed out. */
 const maxUnsettled = 16 * 1024;
 
-function isPlainPiece({ triggers, exact, beginnings }: Prepared, before: string, piece: string): boolean {
+function isPlainPiece({ triggers, exact, beginnings, long }: Prepared, before: string, piece: string): boolean {
   triggers.lastIndex = 0;
-  if (triggers.test(piece)) return false;
+  if (triggers.test(piece) || openValueIn(long, piece) > 0) return false;
   if (endOf(beginnings(), piece, 0) > 0) return false; // a word that goes on from the piece before may be one in vain
   if (!exact) return true;
   exact.lastIndex = 0;
@@ -238,8 +248,17 @@ function unsettledIn(known: Prepared, text: string): number {
       if (found?.kind !== undefined) settled = Math.max(settled, found.end);
     }
   }
-  const length = endOf(known.beginnings(), text, settled);
+  const length = Math.max(endOf(known.beginnings(), text, settled), openValueIn(known.long, text));
   return length > 0 && isInKnownValue(known.exact, text, text.length - length) ? 0 : length;
+}
+
+/** How much of the end of the text is the beginning of a long value. */
+function openValueIn(long: Prepared["long"], text: string): number {
+  for (const { head, value } of long) {
+    const start = text.lastIndexOf(head);
+    if (start !== -1 && text.length - start < value.length && value.startsWith(text.slice(start))) return text.length - start;
+  }
+  return 0;
 }
 
 /** How long the longest beginning is with which the text ends, if that is not before `from`. */
@@ -266,6 +285,9 @@ function isInKnownValue(exact: RegExp | undefined, text: string, at: number): bo
   return false;
 }
 
+/** Of a known value, all beginnings up to this length are listed; from there on the first of them tells. */
+const headLength = 40;
+
 /** So little of a known value is held back only where a word begins: else every other delta would be cut. */
 const shortBeginning = 3;
 
@@ -273,7 +295,7 @@ const shortBeginning = 3;
 function beginningsOf(values: readonly string[], shapes: readonly SecretShape[]): Map<string, Beginning[]> {
   const map = new Map<string, Beginning[]>();
   const add = (text: string, notAfter: (length: number) => RegExp | undefined): void => {
-    for (let length = text.length - 1; length > 0; length--) {
+    for (let length = Math.min(text.length - 1, headLength); length > 0; length--) {
       const beginning = { text: text.slice(0, length), notAfter: notAfter(length) };
       const ending = beginning.text.slice(-2);
       const list = map.get(ending);

@@ -196,6 +196,8 @@ describe("decode", () => {
     ]);
     assert.deepEqual(events, [
       { type: "reasoning.delta", text: "hmm" },
+      { type: "reasoning.delta", text: "", signature: "si" },
+      { type: "reasoning.delta", text: "", signature: "g" },
       { type: "text.delta", text: "Hel" },
       { type: "text.delta", text: "lo" },
       { type: "tool-input.delta", callId: "t1", name: "Read", json: '{"path":' },

@@ -275,8 +275,7 @@ class Answer {
       case "thinking_delta":
         return block.type === "thinking" ? addThinking(block, stringIn(delta, "thinking")) : [];
       case "signature_delta":
-        if (block.type === "thinking") block.signature += stringIn(delta, "signature");
-        return [];
+        return block.type === "thinking" ? addSignature(block, stringIn(delta, "signature")) : [];
       case "input_json_delta":
         return addJson(block, stringIn(delta, "partial_json"));
       default:
@@ -323,6 +322,11 @@ function addText(block: Block & { type: "text" }, text: string): ModelEvent[] {
 function addThinking(block: Block & { type: "thinking" }, text: string): ModelEvent[] {
   block.text += text;
   return text ? [{ type: "reasoning.delta", text }] : [];
+}
+
+function addSignature(block: Block & { type: "thinking" }, signature: string): ModelEvent[] {
+  block.signature += signature;
+  return signature ? [{ type: "reasoning.delta", text: "", signature }] : [];
 }
 
 function addJson(block: Block, json: string): ModelEvent[] {

@@ -91,7 +91,7 @@ async function create(input: EditInput, { path, name }: Target, { workspace, mem
         text: `${before ? "Filled the empty file" : "Created"} ${name} (${count} ${count === 1 ? "line" : "lines"}).`,
       },
     ],
-    details: { file: path, diff: diffLines("", input.new_string) },
+    details: { file: path, diff: diffLines("", input.new_string), ...(!before && { created: true }) },
   };
 }
 

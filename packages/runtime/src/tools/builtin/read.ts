@@ -84,9 +84,11 @@ function show(bytes: Uint8Array, wanted: Wanted): ToolOutput {
     );
   }
   if (decoded.text === "") return textOutput(`${wanted.name} holds nothing but a byte order mark.`);
-  const page = showPage(decoded.text, wanted);
-  if (decoded.exact) return textOutput(page);
-  return textOutput(`${page}\n[Some bytes are not valid ${decoded.encoding.toUpperCase()}; they are shown as \uFFFD.]`);
+  const { page, totalLines } = showPage(decoded.text, wanted);
+  const details = { totalLines };
+  if (decoded.exact) return { ...textOutput(page), details };
+  const note = `[Some bytes are not valid ${decoded.encoding.toUpperCase()}; they are shown as \uFFFD.]`;
+  return { ...textOutput(`${page}\n${note}`), details };
 }
 
 function showImage(bytes: Uint8Array, mediaType: string, name: string): ToolOutput {
@@ -99,7 +101,7 @@ function showImage(bytes: Uint8Array, mediaType: string, name: string): ToolOutp
   return { content: [{ type: "image", mediaType, data }] };
 }
 
-function showPage(text: string, { name, offset, limit }: Wanted): string {
+function showPage(text: string, { name, offset, limit }: Wanted): { page: string; totalLines: number } {
   const shown: string[] = [];
   let size = 0;
   let number = 0;
@@ -122,7 +124,7 @@ function showPage(text: string, { name, offset, limit }: Wanted): string {
     throw new ToolFailure(`${name} has ${number} ${number === 1 ? "line" : "lines"}; line ${offset} is past its end.`);
   const last = offset + shown.length - 1;
   if (last < number) shown.push(`[Lines ${offset} to ${last} of ${number} are shown. Go on with offset ${last + 1}.]`);
-  return shown.join("\n");
+  return { page: shown.join("\n"), totalLines: number };
 }
 
 function textOutput(text: string): ToolOutput {

@@ -43,7 +43,7 @@ export const writeTool: Tool = defineTool<WriteInput>({
       content: [
         { type: "text", text: `${before ? "Overwrote" : "Created"} ${name} (${count} ${count === 1 ? "line" : "lines"}).` },
       ],
-      details: { file: path, diff: old === undefined ? [] : diffLines(old, input.content) },
+      details: { file: path, diff: old === undefined ? [] : diffLines(old, input.content), ...(!before && { created: true }) },
     };
   },
 });

@@ -1,87 +1,156 @@
+import type { AssistantPart, Usage } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
-import { toSafeJson } from "../../util/jsonl.ts";
+import { toWireJson } from "./wire-line.ts";
+
+/** A block that has come to its end while its message still runs. */
+export type StreamedBlock = { readonly messageId: string; readonly index: number; readonly part: AssistantPart; readonly at: string };
+
+export type PartialWriter = {
+  /** Makes a frame of an event's JSON. */
+  readonly write: (json: string) => string;
+  /** The whole block as a frame; it stands before the end of the block. */
+  readonly block: (block: StreamedBlock) => string;
+  readonly model: () => string;
+  readonly usage: (usage: Usage | undefined) => unknown;
+};
 
 /** `deltaHead` stands before the text of each delta: only the text differs, and there are thousands. */
-type Open = { index: number; block: string; deltaHead: string };
-type Kind = { readonly start: object; readonly deltaType: string; readonly field: string };
+type Open = { messageId: string; index: number; block: string; deltaHead: string; text: string; kind: Kind; signature: string };
+type Kind = {
+  readonly start: object;
+  readonly deltaType: string;
+  readonly field: string;
+  /** Undefined when what came makes no block: its frame then waits for the whole message. */
+  readonly toPart: (text: string, signature: string) => AssistantPart | undefined;
+};
 
 /**
  * Rebuilds the Messages API's own event sequence from deltas: message_start, one start/delta/stop per block, message_stop.
  * An attempt that is given up is closed the same way, so that a reader's state never leaks into the next one.
  */
 export class PartialMessages {
-  readonly #write: (json: string) => string;
+  readonly #out: PartialWriter;
   #open: Open | undefined;
 
-  /** `write` makes a frame of an event's JSON. */
-  constructor(write: (json: string) => string) {
-    this.#write = write;
+  constructor(out: PartialWriter) {
+    this.#out = out;
   }
 
   /** Deltas go out before anything else of their event. */
   before(event: AgentEvent): string {
     switch (event.type) {
       case "text.delta":
-        return this.#delta(event.messageId, { block: "text", text: event.text }, textKind);
+        return this.#delta(event, { block: "text", text: event.text }, textKind);
       case "reasoning.delta":
-        return this.#delta(event.messageId, { block: "thinking", text: event.text }, thinkingKind);
+        return this.#thought(event);
       case "tool-input.delta":
-        return this.#delta(event.messageId, { block: event.callId, text: event.json }, () => toolKind(event.callId, event.name));
+        return this.#delta(event, { block: event.callId, text: event.json }, () => toolKind(event.callId, event.name));
       case "retry.scheduled":
       case "fallback.used":
-      case "turn.ended":
-        return this.#close(null);
+        return this.#close(undefined);
       default:
         return "";
     }
   }
 
-  /** A message is closed after its whole blocks were written. */
+  /** A message is closed after its whole blocks were written; one that was cut off, after it was said that it was. */
   after(event: AgentEvent): string {
-    return event.type === "message.ended" ? this.#close(event.message.stopReason ?? null) : "";
+    if (event.type === "turn.ended") return this.#close(undefined);
+    if (event.type !== "message.ended" || event.message.finish === "interrupted") return "";
+    return this.#close(event);
   }
 
-  #delta(messageId: string, part: { block: string; text: string }, kindOf: () => Kind): string {
-    let before = "";
-    if (this.#open?.block !== part.block) before = this.#openBlock(messageId, part.block, kindOf());
+  #thought(event: AgentEvent<"reasoning.delta">): string {
+    const { signature } = event;
+    if (signature === undefined) return this.#delta(event, { block: "thinking", text: event.text }, thinkingKind);
+    const opened = this.#open?.block === "thinking" ? "" : this.#openBlock(event, "thinking", thinkingKind());
     const open = this.#open;
-    return open ? before + this.#write(`${open.deltaHead}${toSafeJson(part.text)}}}`) : before;
+    if (!open) return opened;
+    open.signature += signature;
+    const delta = { type: "signature_delta", signature };
+    return opened + this.#event({ type: "content_block_delta", index: open.index, delta });
   }
 
-  #openBlock(messageId: string, block: string, kind: Kind): string {
+  #delta(event: Delta, part: { block: string; text: string }, kindOf: () => Kind): string {
+    let before = "";
+    if (this.#open?.block !== part.block) before = this.#openBlock(event, part.block, kindOf());
+    const open = this.#open;
+    if (!open) return before;
+    open.text += part.text;
+    return before + this.#out.write(`${open.deltaHead}${toWireJson(part.text)}}}`);
+  }
+
+  #openBlock({ messageId, at }: Delta, block: string, kind: Kind): string {
     const last = this.#open;
     const index = last ? last.index + 1 : 0;
     const deltaHead = `{"type":"content_block_delta","index":${index},"delta":{"type":"${kind.deltaType}","${kind.field}":`;
-    this.#open = { index, block, deltaHead };
-    const message = { id: messageId, type: "message", role: "assistant", content: [] };
-    const before = last ? { type: "content_block_stop", index: last.index } : { type: "message_start", message };
-    return this.#event(before) + this.#event({ type: "content_block_start", index, content_block: kind.start });
+    this.#open = { messageId, index, block, deltaHead, text: "", kind, signature: "" };
+    const before = last ? this.#end(last, at) : this.#event({ type: "message_start", message: this.#message(messageId) });
+    return before + this.#event({ type: "content_block_start", index, content_block: kind.start });
   }
 
-  #close(stopReason: string | null): string {
+  #end({ messageId, index, kind, text, signature }: Open, at: string): string {
+    const part = kind.toPart(text, signature);
+    const whole = part ? this.#out.block({ messageId, index, part, at }) : "";
+    return whole + this.#event({ type: "content_block_stop", index });
+  }
+
+  #message(id: string): object {
+    const usage = this.#out.usage(undefined);
+    const nothing = { content: [], stop_reason: null, stop_sequence: null, usage };
+    return { id, type: "message", role: "assistant", model: this.#out.model(), ...nothing };
+  }
+
+  #close(ended: AgentEvent<"message.ended"> | undefined): string {
     const open = this.#open;
     if (!open) return "";
     this.#open = undefined;
+    const delta = { stop_reason: ended?.message.stopReason ?? null, stop_sequence: ended?.message.stopSequence ?? null };
     return (
       this.#event({ type: "content_block_stop", index: open.index }) +
-      this.#event({ type: "message_delta", delta: { stop_reason: stopReason } }) +
+      this.#event({ type: "message_delta", delta, usage: this.#out.usage(ended?.message.usage) }) +
       this.#event({ type: "message_stop" })
     );
   }
 
   #event(event: object): string {
-    return this.#write(toSafeJson(event));
+    return this.#out.write(toWireJson(event));
   }
 }
 
-const textKind = (): Kind => ({ start: { type: "text", text: "" }, deltaType: "text_delta", field: "text" });
+type Delta = AgentEvent<"text.delta" | "reasoning.delta" | "tool-input.delta">;
+
+const textKind = (): Kind => ({
+  start: { type: "text", text: "" },
+  deltaType: "text_delta",
+  field: "text",
+  toPart: (text) => ({ type: "text", text }),
+});
 const thinkingKind = (): Kind => ({
   start: { type: "thinking", thinking: "", signature: "" },
   deltaType: "thinking_delta",
   field: "thinking",
+  toPart: (text, signature) => ({
+    type: "reasoning",
+    text,
+    ...(signature && { providerMetadata: { "anthropic-messages": { signature } } }),
+  }),
 });
 const toolKind = (id: string, name: string): Kind => ({
   start: { type: "tool_use", id, name, input: {} },
   deltaType: "input_json_delta",
   field: "partial_json",
+  toPart: (json) => {
+    const input = toInput(json);
+    return input && { type: "tool-call", callId: id, name, input };
+  },
 });
+
+function toInput(json: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,17 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Spill } from "./wire-line.ts";
+
+/** Keeps what is too long for a line as files of this folder, which is made when the first one comes. */
+export function createSpill(folder: string): Spill {
+  return (name, content) => {
+    const path = join(folder, name.slice(-180));
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileSync(path, content, { mode: 0o600 });
+      return path;
+    } catch {
+      return undefined; // a full disk must not cost the line: it says that nothing was kept
+    }
+  };
+}
