@@ -73,7 +73,7 @@ describe("searching a folder in which rules protect files", () => {
         content: `open.txt:1:needle in the open\n${left(4)}`,
         names: `open.txt\n${left(4)}`,
         counts: `open.txt:1\n[1 in 1 file.]\n${left(4)}`,
-        glob: `open.txt\n${left(4)}`,
+        glob: `open.txt\n${left(3)}`, // to a glob, a name with a line break is no name
       });
     });
 
@@ -83,11 +83,7 @@ describe("searching a folder in which rules protect files", () => {
         await say("Grep", { pattern, output_mode: "content", "-C": 5, multiline: true }, { deny, ripgrep }),
         await say("Grep", { pattern, output_mode: "count", path: "deep" }, { deny: ["Grep(./deep/*.txt)"], ripgrep }),
       ];
-      const nothing = [
-        `No matches found.\n${left(3)}`,
-        `No matches found.\n${left(4)}`,
-        `No matches found.\n${left(1)}`,
-      ];
+      const nothing = [`No matches found.\n${left(3)}`, `No matches found.\n${left(4)}`, `No matches found.\n${left(1)}`];
       assert.deepEqual([await asked("secret-(?:one|two)"), await asked("not there at all")], [nothing, nothing]);
     });
 
@@ -106,7 +102,10 @@ describe("searching a folder in which rules protect files", () => {
     it(`takes other spellings of a name for the same file, ${by}`, async () => {
       const setup: Setup = { deny: ["Read(./SECRETS.TXT)"], ripgrep };
       assert.equal(await say("Grep", { pattern: "secret-one" }, setup), `No matches found.\n${left(1)}`);
-      assert.equal(await say("Glob", { pattern: "secrets.txt" }, setup), `No files match secrets.txt in the working directory. To search the directories below it too, use **/secrets.txt.\n${left(1)}`);
+      assert.equal(
+        await say("Glob", { pattern: "secrets.txt" }, setup),
+        `No files match secrets.txt in the working directory. To search the directories below it too, use **/secrets.txt.\n${left(1)}`,
+      );
     });
 
     it(`obeys rules for one tool in that tool only, ${by}`, async () => {
@@ -119,7 +118,10 @@ describe("searching a folder in which rules protect files", () => {
       const setup: Setup = { ask: ["Read(./private/**)"], answer: "allow", ripgrep };
       assert.equal(await say("Grep", { pattern: "secret-three" }, setup), `No matches found.\n${left(1)}`);
       assert.equal(await say("Grep", { pattern: "secret-three", path: "private" }, setup), "private/inner/key.pem");
-      assert.match(await say("Grep", { pattern: "x", path: "private" }, { ...setup, answer: "deny" }), /^(?:Not permitted|The user)/);
+      assert.match(
+        await say("Grep", { pattern: "x", path: "private" }, { ...setup, answer: "deny" }),
+        /^(?:Not permitted|The user)/,
+      );
     });
 
     it(`leaves rules out of it where they protect nothing, ${by}`, async () => {
@@ -144,19 +146,18 @@ describe("searching a folder in which rules protect files", () => {
         await say("Grep", other, { mode: "bypassPermissions", ripgrep }),
       ];
       const aws = join(home, "other/.aws/credentials");
-      assert.deepEqual(answers, [`No matches found.\n${left(2)}`, `No matches found.\n${left(1)}`, aws, join(home, ".ssh/id_rsa"), aws]);
+      assert.deepEqual(answers, [
+        `No matches found.\n${left(2)}`,
+        `No matches found.\n${left(1)}`,
+        aws,
+        join(home, ".ssh/id_rsa"),
+        aws,
+      ]);
     });
   }
 
   it("reads no protected file through a link that took the place of another file during the search", async () => {
     writeFileSync(join(root, "swapped.txt"), "needle before\n");
-    const swapping = new Proxy(workspace, {
-      get(target, name): unknown {
-        if (name !== "readFile") return Reflect.get(target, name, target);
-        const readFile: Workspace["readFile"] = async (path, options) => target.readFile(path, options);
-        return readFile;
-      },
-    });
     const resolve: Workspace["resolve"] = async (path) => {
       if (path.endsWith("swapped.txt")) {
         symlinkSync("secrets.txt", join(root, "swap.new"));
@@ -164,7 +165,9 @@ describe("searching a folder in which rules protect files", () => {
       }
       return await workspace.resolve(path);
     };
-    const racing = new Proxy(swapping, { get: (target, name): unknown => (name === "resolve" ? resolve : Reflect.get(target, name, target)) });
+    const racing = new Proxy(workspace, {
+      get: (target, name): unknown => (name === "resolve" ? resolve : Reflect.get(target, name, target)),
+    });
     try {
       const said = await say("Grep", { pattern: "secret-one" }, { deny: ["Read(./secrets.txt)"], ripgrep: false }, racing);
       assert.equal(said, `No matches found.\n${left(1)}`);
@@ -175,7 +178,10 @@ describe("searching a folder in which rules protect files", () => {
 
   it("lets no command search such a folder unasked", async () => {
     const setup: Setup = { deny: ["Read(./secrets.txt)"], ripgrep: false };
-    assert.match(await say("Bash", { command: "grep -r needle ." }, setup), /Not permitted: .*Read\(\.\/secrets\.txt\) protects files/);
+    assert.match(
+      await say("Bash", { command: "grep -r needle ." }, setup),
+      /Not permitted: .*Read\(\.\/secrets\.txt\) protects files/,
+    );
     assert.match(await say("Bash", { command: "grep needle open.txt" }, setup), /needle in the open/);
   });
 
@@ -190,7 +196,12 @@ describe("searching a folder in which rules protect files", () => {
     };
     const input = { pattern: "x" };
     for (const deny of [[], ["Bash(rm:*)", "Edit(./secrets.txt)", "WebFetch"], ["Read(./secrets.txt)"]])
-      await runToolCall(depsFor({ deny, ripgrep: false }, workspace, [probe]), { type: "tool-call", callId: "c", name: "Grep", input });
+      await runToolCall(depsFor({ deny, ripgrep: false }, workspace, [probe]), {
+        type: "tool-call",
+        callId: "c",
+        name: "Grep",
+        input,
+      });
     assert.deepEqual(given, [undefined, undefined, false]);
   });
 });

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { parse } from "yaml";
 import { flags } from "../../packages/cli/src/flags.ts";
-import { bin, model, projectRoot, tempFolder } from "../../test/e2e/command.ts";
+import { bin, eventually, model, projectRoot, tempFolder } from "../../test/e2e/command.ts";
 
 const action = join(projectRoot, "integrations/github-action");
 type Step = { id?: string; name: string; shell: string; run: string; env: Record<string, string> };
@@ -20,12 +20,17 @@ const definition = parse(readFileSync(join(action, "action.yml"), "utf8")) as Ac
 const repository = "acme/shop";
 
 /** A script of the action under the bash that runs it, with the environment of its step and nothing else. */
-async function script(name: string, env: Record<string, string>, cwd = action): Promise<{ code: number | null; log: string }> {
+async function script(
+  name: string,
+  env: Record<string, string>,
+  { cwd = action, started }: { cwd?: string; started?: (child: ChildProcess) => void } = {},
+): Promise<{ code: number | null; log: string }> {
   const child = spawn("bash", [join(action, name)], {
     cwd,
     env: { PATH: process.env["PATH"] ?? "", HOME: tempFolder("home"), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  started?.(child);
   let log = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => {
@@ -201,7 +206,7 @@ describe("the installation", () => {
       RUNNER_TEMP: temp,
       GITHUB_OUTPUT: join(temp, "out"),
     };
-    const { code, log } = await script("install.sh", env, tempFolder("project"));
+    const { code, log } = await script("install.sh", env, { cwd: tempFolder("project") });
     assert.equal(code, 0, log);
     const folder = called().split(" ")[0] ?? "";
     assert.ok(folder.startsWith(join(temp, "outrider-")), folder);
@@ -228,7 +233,9 @@ describe("the installation", () => {
 });
 
 describe("the run", () => {
-  async function runAction(inputs: Record<string, string>, replies: Parameters<typeof model>[0]) {
+  type Started = (child: ChildProcess, cwd: string) => void;
+
+  async function runAction(inputs: Record<string, string>, replies: Parameters<typeof model>[0], started?: Started) {
     const folder = tempFolder("run");
     const cwd = join(folder, "work");
     mkdirSync(cwd);
@@ -241,7 +248,11 @@ describe("the run", () => {
     });
     const files = { GITHUB_OUTPUT: join(folder, "output"), GITHUB_STEP_SUMMARY: join(folder, "summary") };
     const runner = { ...files, RUNNER_TEMP: folder, GITHUB_ACTIONS: "true", CI: "true" };
-    const ended = await script("run.sh", { ...env, ...runner, ...Object.fromEntries(given) }, cwd);
+    const ended = await script(
+      "run.sh",
+      { ...env, ...runner, ...Object.fromEntries(given) },
+      { cwd, started: (child) => started?.(child, cwd) },
+    );
     const outputs = readFileSync(files.GITHUB_OUTPUT, "utf8");
     const outputFile = /^output_file=(.*)$/m.exec(outputs)?.[1] ?? "";
     return { ...ended, cwd, server, outputs, printed: readFileSync(outputFile, "utf8") };
@@ -292,6 +303,16 @@ describe("the run", () => {
     assert.equal((await runAction({ prompt: "go", "max-turns": "-p" }, [])).code, 64);
   });
 
+  it("hands it on when the runner cancels the job, and waits for the report", async () => {
+    const inputs = { prompt: "go", "allowed-tools": "Bash", sandbox: "off" };
+    const sleep = { calls: [{ name: "Bash", input: { command: "touch started; sleep 60" } }] };
+    const { code, outputs, log } = await runAction(inputs, [sleep], (child, cwd) => {
+      void eventually(() => existsSync(join(cwd, "started")), "the tool runs").then(() => child.kill("SIGINT"));
+    });
+    assert.equal(code, 124, log);
+    assert.match(outputs, /^outcome<<\S+\ncancelled$/m);
+  });
+
   it("takes the prompt from a file", async () => {
     const file = join(tempFolder("prompt"), "-prompt.md");
     writeFileSync(file, "from a file");
@@ -303,7 +324,7 @@ describe("the run", () => {
 describe("action.yml", () => {
   it("lets no expression into a script", () => {
     for (const { name, run, shell } of definition.runs.steps) {
-      assert.match(run, /^bash "\$GITHUB_ACTION_PATH\/[a-z-]+\.sh"$/, name);
+      assert.match(run, /^(?:exec )?bash "\$GITHUB_ACTION_PATH\/[a-z-]+\.sh"$/, name);
       assert.equal(shell, "bash");
     }
   });

@@ -1,16 +1,20 @@
-import { RuntimeError, type SessionOptions, type SessionStore } from "@outrider/runtime";
+import { createMemoryStore, RuntimeError, type SessionOptions, type SessionStore } from "@outrider/runtime";
 import { randomUuid } from "@outrider/runtime/host";
 import type { FlagValues } from "./flags.ts";
 
-export type ChosenSession = { id: string; options: Pick<SessionOptions, "sessionId" | "resumeSessionId" | "sessionName"> };
+export type ChosenSession = {
+  id: string;
+  options: Pick<SessionOptions, "sessionId" | "resumeSessionId" | "sessionName" | "sessionStore">;
+};
 
 /** A new session, or the stored one the flags mean. A fork is made here: what is gone on with is the copy. */
 export async function chooseSession(
   flags: FlagValues,
-  { store, cwd }: { store: SessionStore | undefined; cwd: string },
+  { store, cwd, warn }: { store: SessionStore | undefined; cwd: string; warn: (line: string) => void },
 ): Promise<ChosenSession> {
   checkFlags(flags);
   const id = flags["session-id"] ?? randomUuid();
+  if (flags["load-trajectory"] !== undefined) return await fromTrajectoryFile(flags["load-trajectory"], { id, store, warn });
   if (flags.resume === undefined && !flags.continue) return { id, options: { sessionId: id } };
   if (!store)
     throw new RuntimeError(
@@ -29,7 +33,22 @@ export async function chooseSession(
   return { id, options: { resumeSessionId: id, ...(sessionName !== undefined && { sessionName }) } };
 }
 
+/** A new session whose journal begins with what the trajectory tells. */
+async function fromTrajectoryFile(
+  path: string,
+  { id, store, warn }: { id: string; store: SessionStore | undefined; warn: (line: string) => void },
+): Promise<ChosenSession> {
+  const { loadTrajectory, seedSession } = await import("@outrider/runtime/atif");
+  const imported = loadTrajectory(path, { sessionId: id });
+  for (const warning of imported.warnings) warn(warning);
+  const sessionStore = store ?? createMemoryStore();
+  await seedSession(sessionStore, id, imported);
+  return { id, options: { resumeSessionId: id, sessionStore } };
+}
+
 function checkFlags(flags: FlagValues): void {
+  if (flags["load-trajectory"] !== undefined && (flags.resume !== undefined || flags.continue))
+    throw new RuntimeError("usage", "--load-trajectory begins a new session: it excludes --resume and --continue");
   const resumes = flags.resume !== undefined || flags.continue === true;
   if (flags.resume?.trim() === "")
     throw new RuntimeError("usage", "--resume needs the id or the name of a session", {

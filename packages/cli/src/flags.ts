@@ -311,6 +311,13 @@ export const flags = [
     help: "Write an ATIF trajectory, complete after every step",
   },
   {
+    name: "load-trajectory",
+    kind: "value",
+    placeholder: "FILE",
+    group: "Record and replay",
+    help: "Begin with the conversation of an ATIF trajectory",
+  },
+  {
     name: "atif-version",
     kind: "value",
     placeholder: "VERSION",

@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, () => Promise<Run>>> = {
   permissions: async () => (await import("./commands/permissions.ts")).runPermissions,
   providers: async () => (await import("./commands/providers.ts")).runProviders,
   sessions: async () => (await import("./commands/sessions.ts")).runSessions,
+  trajectory: async () => (await import("./commands/trajectory.ts")).runTrajectory,
   trust: async () => (await import("./commands/trust.ts")).runTrust,
 };
 

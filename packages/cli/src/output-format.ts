@@ -38,8 +38,8 @@ async function chooseFormat({ flags, session, options, mcpServers }: FormatFacts
   const { catalogOverride } = options;
   const common = { sessionId: session.id, newId: createIdSeries(), ...(catalogOverride && { catalogOverride }) };
   if (flags["output-format"] === "atif-jsonl") {
-    const { createAtifJsonlFormat, loadCallPrice } = await import("@outrider/runtime/atif");
-    return createAtifJsonlFormat({ sessionId: session.id, priceOf: await loadCallPrice(catalogOverride) });
+    const { createAtifJsonlFormat } = await import("@outrider/runtime/atif");
+    return await createAtifJsonlFormat({ sessionId: session.id, ...(catalogOverride && { catalogOverride }) });
   }
   const name = formatName(flags["output-format"]);
   const includeHookEvents = flags["include-hook-events"] ?? false;

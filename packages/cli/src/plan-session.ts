@@ -60,14 +60,13 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   const sessionStore = flags["no-session-persistence"]
     ? undefined
     : createFileStore(join(home, "sessions"), settings.journal.sync === undefined ? {} : { sync: settings.journal.sync });
-  const session = await chooseSession(flags, { store: sessionStore, cwd });
+  const session = await chooseSession(flags, { store: sessionStore, cwd, warn });
   const instructions = flags.bare ? undefined : loadInstructions({ cwd, root, userHome, outriderHome: home });
   const childEnv = { ...scrubEnvironment(env), ...settings.env };
   const agents = await findAgents(flags, { root, home, userHome, trust });
   const options: SessionOptions = {
     cwd,
     provider,
-    ...session.options,
     env: childEnv,
     overflowDirectory: join(home, "overflow", session.id),
     ...limits,
@@ -90,12 +89,14 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     ...agents.options,
     ...(flags["json-schema"] !== undefined && { outputSchema: readSchema(flags["json-schema"]) }),
     ...(flags.name !== undefined && { sessionName: flags.name }),
+    ...session.options,
     settingSources: resolved.sources,
     warnings: [...resolved.warnings, ...agents.warnings],
     ...(resolved.ignored.length + agents.ignored.length > 0 && {
       ignoredSettings: await ignoredSettings(resolved, agents.ignored, trust),
     }),
   };
+  if (options.ignoredSettings) warn(describeIgnored(options.ignoredSettings));
   const mcpServers = await planMcpServers({ flags, resolved, root, trust });
   return { options, replay, mcpServers, resolved };
 }
@@ -207,6 +208,12 @@ function workingDirectory(flag: string | undefined): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) throw new RuntimeError("usage", `--cwd: ${path} is ${stat ? "no directory" : "not there"}`);
   return realpathSync(path);
+}
+
+function describeIgnored({ items, hint }: NonNullable<SessionOptions["ignoredSettings"]>): string {
+  const shown = items.slice(0, 5).join(", ");
+  const more = items.length > 5 ? ` and ${items.length - 5} more` : "";
+  return `ignored from a project that is not trusted: ${shown}${more}. ${hint}`;
 }
 
 function once<T>(run: () => Promise<T>): () => Promise<T> {

@@ -69,7 +69,10 @@ async function runSession(
   const progress = await showProgress(session, flags);
   ci?.follow({ task: prompt, sessionId: session.id, cwd: options.cwd, ...(catalogOverride && { catalogOverride }) });
   try {
-    const judge = (ended: Outcome): Outcome => judgeReplay(ended, replay, flags);
+    const judge = (ended: Outcome): Outcome => {
+      const replayed = judgeReplay(ended, replay, flags);
+      return format.judge?.(replayed) ?? replayed;
+    };
     const watched = ci?.watch(format, formatName(flags["output-format"]) === "text" ? "text" : "json") ?? format;
     const outcome = await runPrompt(session, prompt, { format: watched, output, judge });
     progress?.stop();
@@ -106,6 +109,10 @@ export async function failEarly(thrown: unknown, formatName: string | undefined,
   complain(error.message + (error.hint ? `\n${error.hint}` : ""));
   if (error.code === "usage") process.stderr.write("See outrider --help\n");
   if (!stopped && error.code === "internal" && error.cause instanceof Error) process.stderr.write(`${error.cause.stack}\n`);
+  if (formatName === "atif-jsonl") {
+    const { createAtifJsonlFormat } = await import("@outrider/runtime/atif");
+    process.stdout.write(await (await createAtifJsonlFormat({ sessionId: "" })).end(outcome));
+  }
   if (formatName === "json" || formatName === "stream-json") {
     const output = new LineOutput(process.stdout);
     const format = createClaudeFormat(formatName, { sessionId: "", newId: createIdSeries() });

@@ -1,4 +1,5 @@
 import { isInside } from "../permissions/paths.ts";
+import type { ReadCheck } from "../permissions/read-check.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -6,8 +7,9 @@ import type { Workspace } from "../workspace/workspace.ts";
  * The workspace for a call that was given permission for exactly `paths`, files or folders: it changes those, reads those and
  * what is in them, and nothing else. A link that was swapped since leads nowhere: what is opened is checked once it is open.
  * Programs open files by themselves: around their run the paths are looked at, and what they said is thrown away on a swap.
+ * `mayRead` says which files in a folder stay closed all the same.
  */
-export function forApprovedFiles(workspace: Workspace, paths: readonly string[]): Workspace {
+export function forApprovedFiles(workspace: Workspace, paths: readonly string[], mayRead?: ReadCheck): Workspace {
   const approve = async (path: string, isApproved: (real: string) => boolean): Promise<string> => {
     if (paths.includes(path)) return path;
     const real = await workspace.resolve(path);
@@ -15,6 +17,8 @@ export function forApprovedFiles(workspace: Workspace, paths: readonly string[])
     throw notApproved(path, real);
   };
   const isWithin = (real: string): boolean => paths.some((approved) => isInside(approved, real));
+  // What is ignored in a folder decides what is found there and is never shown.
+  const isOpen = (real: string): boolean => isWithin(real) && (!mayRead || mayRead(real) || real.endsWith("/.gitignore"));
   const requireUnmoved = async (): Promise<void> => {
     for (const path of paths) {
       const real = await workspace.resolve(path);
@@ -29,7 +33,7 @@ export function forApprovedFiles(workspace: Workspace, paths: readonly string[])
     },
     async readFile(path, options) {
       const isRules = isAbove(path, paths, /\/\.git(?:ignore|\/info\/exclude)$/);
-      return await workspace.readFile(isRules ? path : await approve(path, isWithin), { ...options, exact: true });
+      return await workspace.readFile(isRules ? path : await approve(path, isOpen), { ...options, exact: true });
     },
     async writeFile(path, content) {
       await workspace.writeFile(await approve(path, (real) => paths.includes(real)), content, { exact: true });

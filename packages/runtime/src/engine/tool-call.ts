@@ -5,6 +5,7 @@ import type { HookRunner } from "../hooks/hook.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
 import type { GrantScope } from "../permissions/grants.ts";
 import type { Policy } from "../permissions/policy.ts";
+import { type ReadCheck, toReadCheck } from "../permissions/read-check.ts";
 import type { Action } from "../permissions/rules.ts";
 import { forApprovedFiles } from "./approved-files.ts";
 import { toNoteParts } from "./hook-notes.ts";
@@ -49,6 +50,9 @@ export type ToolCallDeps = {
   /** Gets every verdict at the moment it is told. */
   readonly audit?: ((entry: AuditEntry) => void) | undefined;
 };
+
+/** A call that was judged: what it may touch of the machine is decided. */
+type ClearedDeps = ToolCallDeps & { readonly mayRead: ReadCheck | undefined };
 
 type Attempt = {
   status: ToolStatus;
@@ -111,25 +115,27 @@ async function attempt(deps: ToolCallDeps, call: ToolCallPart): Promise<Attempt>
     const notes = toNoteParts("PreToolUse", judgement.notes);
     if (judgement.type === "refused") return { ...refuse("denied", judgement.text), notes };
     const { access, call: judged } = judgement;
-    const workspace = workspaceFor(deps, access);
+    const cleared = clear(deps, tool, access);
     if (access.kind === "run") await deps.keeper?.noteUncovered(call.callId, access.resources.join("\n"));
     // The intent is on record before anything happens, so that a crash can never hide that it may have happened.
     deps.emit({ type: "tool.started", callId: call.callId, name: call.name, input: judged.input });
     await deps.flush();
-    return { ...(await runTool({ ...deps, workspace }, judged, tool)), notes };
+    return { ...(await runTool(cleared, judged, tool)), notes };
   } catch (error) {
     return explain(deps, call, error);
   }
 }
 
 /** What a call may touch of the machine: the files it was given permission for, kept before they change. */
-function workspaceFor({ workspace, keeper, emit }: ToolCallDeps, { kind, resources }: Access): Workspace {
-  if (kind !== "look" && kind !== "edit") return workspace;
-  const approved = forApprovedFiles(workspace, resources);
-  return kind === "edit" && keeper ? keepingChanges(approved, { keeper, emit }) : approved;
+function clear(deps: ToolCallDeps, tool: Tool, { kind, resources }: Access): ClearedDeps {
+  const { workspace, keeper, emit } = deps;
+  if (kind !== "look" && kind !== "edit") return { ...deps, mayRead: undefined };
+  const mayRead = kind === "look" ? toReadCheck(deps.policy(), { tool: tool.name, approved: resources }) : undefined;
+  const approved = forApprovedFiles(workspace, resources, mayRead);
+  return { ...deps, mayRead, workspace: kind === "edit" && keeper ? keepingChanges(approved, { keeper, emit }) : approved };
 }
 
-async function runTool(deps: ToolCallDeps, call: ToolCallPart, tool: Tool): Promise<Attempt> {
+async function runTool(deps: ClearedDeps, call: ToolCallPart, tool: Tool): Promise<Attempt> {
   try {
     const output = await execute(deps, call, tool);
     return { status: output.isError ? "error" : "ok", output, ran: call };
@@ -167,7 +173,7 @@ async function afterUse(deps: ToolCallDeps, call: ToolCallPart, { status, output
 }
 
 /** A tool that does not stop on abort is left behind after a short grace: the turn ends whatever it does. */
-async function execute(deps: ToolCallDeps, call: ToolCallPart, tool: Tool): Promise<ToolOutput> {
+async function execute(deps: ClearedDeps, call: ToolCallPart, tool: Tool): Promise<ToolOutput> {
   const { signal } = deps;
   signal.throwIfAborted();
   let timer: NodeJS.Timeout | undefined;
@@ -183,6 +189,7 @@ async function execute(deps: ToolCallDeps, call: ToolCallPart, tool: Tool): Prom
     workspace: deps.workspace,
     memory: deps.memory,
     tasks: deps.tasks,
+    mayRead: deps.mayRead,
     signal,
     progress: (text) => deps.emit({ type: "tool.progress", callId: call.callId, text }),
   });

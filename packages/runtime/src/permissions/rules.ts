@@ -61,7 +61,7 @@ export function denies(rule: Rule, action: Action, base: RuleBase): boolean {
   if (!namesTool(rule, action)) return false;
   if (rule.pattern === undefined) return true;
   if (action.kind === "run") return false;
-  if (action.kind === "look" || action.kind === "edit") return matchesFolded(rule, action.resource, base);
+  if (action.kind === "look" || action.kind === "edit") return toPathTest(rule, base)(foldPath(action.resource));
   return matchesResource(rule.pattern, action, base);
 }
 
@@ -140,11 +140,16 @@ function matchesResource(pattern: string, action: Action, base: RuleBase): boole
   return globToRegExp(pattern).test(action.resource);
 }
 
-/** `x/**` forbids `x` too: whoever replaces the folder replaces what is in it. */
-function matchesFolded(rule: Rule, path: string, base: RuleBase): boolean {
-  const pattern = foldPath(toAbsolutePattern(unescapeGlob(rule.pattern ?? "**"), base));
-  const folded = foldPath(path);
-  return globToRegExp(pattern).test(folded) || (pattern.endsWith("/**") && globToRegExp(pattern.slice(0, -3)).test(folded));
+/**
+ * Does the rule forbid a file, given its folded path? Made once for many of them.
+ * `x/**` forbids `x` too: whoever replaces the folder replaces what is in it.
+ */
+export function toPathTest(rule: Rule, base: RuleBase): (folded: string) => boolean {
+  if (rule.pattern === undefined) return () => true;
+  const pattern = foldPath(toAbsolutePattern(unescapeGlob(rule.pattern), base));
+  const file = globToRegExp(pattern);
+  const folder = pattern.endsWith("/**") ? globToRegExp(pattern.slice(0, -3)) : undefined;
+  return (folded) => file.test(folded) || (folder?.test(folded) ?? false);
 }
 
 /** What is taken literally is taken as a wildcard: more is forbidden, never less. */

@@ -16,11 +16,13 @@ const maxMillisecondsPerFile = 2000;
  * `[[:alpha:]]` and `[a&&b]` are not understood; `\w`, `\d` and `\b` know ASCII only; a lone `{` is a character, not an error.
  */
 export async function searchBuiltIn(query: SearchQuery, context: ToolContext): Promise<SearchResult> {
-  const { workspace, signal } = context;
+  const { workspace, signal, mayRead } = context;
   const expression = compile(query);
-  const paths = query.rootIsFile
+  const found = query.rootIsFile
     ? [query.root]
     : (await walkFiles({ workspace, root: query.root, above: query.above, signal })).filter((path) => query.filter.matches(path));
+  const paths = mayRead && !query.rootIsFile ? found.filter(mayRead) : found;
+  const leftOut = found.length - paths.length;
   paths.sort(comparePaths);
 
   const inTime = createTimeLimit();
@@ -38,13 +40,13 @@ export async function searchBuiltIn(query: SearchQuery, context: ToolContext): P
     const bytes = await workspace.readFile(path, { maxBytes: maxFileBytes }).catch(() => undefined);
     const decoded = bytes?.subarray(0, 65_536).includes(0) && !hasByteOrderMark(bytes) ? undefined : bytes && decodeText(bytes);
     if (!decoded) continue;
-    const found = inTime(() => searchText(decoded.text, expression, query));
-    if (found.count === 0) continue;
-    files.push({ path, ...found });
-    total += found.lines.length;
+    const matched = inTime(() => searchText(decoded.text, expression, query));
+    if (matched.count === 0) continue;
+    files.push({ path, ...matched });
+    total += matched.lines.length;
     if (query.mode === "content" && total > query.maxLines) break;
   }
-  return { files, skipped };
+  return { files, skipped, leftOut };
 }
 
 function searchText(text: string, expression: RegExp, query: SearchQuery): { count: number; lines: FoundLine[] } {

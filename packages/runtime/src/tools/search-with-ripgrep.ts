@@ -1,18 +1,31 @@
+import { listFiles } from "./list-files.ts";
 import { ripgrepArguments, runRipgrep } from "./ripgrep.ts";
 import type { FoundFile, FoundLine, SearchQuery, SearchResult } from "./search.ts";
 import { splitLines } from "./text-file.ts";
 import type { ToolContext } from "./tool.ts";
 
 export async function searchWithRipgrep(query: SearchQuery, ripgrep: string, context: ToolContext): Promise<SearchResult> {
-  const collector = query.mode === "content" ? collectContent(query) : collectNames(query);
-  await runRipgrep({
+  const { mayRead } = context;
+  // Decided on what ripgrep says: to it, a glob that excludes is only one more pattern.
+  const isShown = (path: string): boolean =>
+    query.rootIsFile || (query.filter.matches(path) && (mayRead === undefined || mayRead(path)));
+  const collector = query.mode === "content" ? collectContent(query, isShown) : collectNames(query, isShown);
+  const searching = runRipgrep({
     ripgrep,
     args: ripgrepArguments({ above: query.above, args: [...commonArguments(query), ...collector.args], root: query.root }),
     separator: collector.separator,
     context,
     onRecord: collector.onRecord,
   });
-  return { files: collector.files, skipped: 0 };
+  const [leftOut] = await Promise.all([countProtected(query, context), searching]);
+  return { files: collector.files, skipped: 0, leftOut };
+}
+
+async function countProtected({ root, rootIsFile, filter }: SearchQuery, context: ToolContext): Promise<number> {
+  const { mayRead } = context;
+  if (!mayRead || rootIsFile) return 0;
+  const files = await listFiles(root, context, { ripgrep: true });
+  return files.filter((path) => filter.matches(path) && !mayRead(path)).length;
 }
 
 type Collector = { args: string[]; separator: "\n" | "\0"; files: FoundFile[]; onRecord(record: string): boolean };
@@ -31,8 +44,9 @@ function commonArguments(query: SearchQuery): string[] {
   ];
 }
 
-function collectNames(query: SearchQuery): Collector {
+function collectNames(query: SearchQuery, isShown: (path: string) => boolean): Collector {
   const files: FoundFile[] = [];
+  let beginning = "";
   const counting = query.mode === "count";
   const countArgument = query.multiline ? "--count-matches" : "--count";
   return {
@@ -40,14 +54,17 @@ function collectNames(query: SearchQuery): Collector {
     separator: counting ? "\n" : "\0",
     files,
     onRecord(record) {
-      const [path = "", count = "0"] = record.split("\0");
-      if (query.rootIsFile || query.filter.matches(path)) files.push({ path, count: Number(count), lines: [] });
+      const [name = "", count] = record.split("\0");
+      const path = beginning + name;
+      // A line end in the name of a file, which is not where its record ends.
+      beginning = counting && count === undefined ? `${path}\n` : "";
+      if (beginning === "" && isShown(path)) files.push({ path, count: Number(count ?? 0), lines: [] });
       return true;
     },
   };
 }
 
-function collectContent(query: SearchQuery): Collector {
+function collectContent(query: SearchQuery, isShown: (path: string) => boolean): Collector {
   const files: FoundFile[] = [];
   let current: FoundFile | undefined;
   let total = 0;
@@ -58,8 +75,7 @@ function collectContent(query: SearchQuery): Collector {
     onRecord(record) {
       const event = parseEvent(record);
       if (event.type === "begin") {
-        const wanted = query.rootIsFile || query.filter.matches(event.path);
-        current = wanted ? { path: event.path, count: 0, lines: [] } : undefined;
+        current = isShown(event.path) ? { path: event.path, count: 0, lines: [] } : undefined;
       }
       if (event.type === "lines") {
         for (const line of event.lines) current?.lines.push(line);

@@ -23,5 +23,8 @@ export type FoundLine = { number: number; text: string; isMatch: boolean };
 /** `count`: matching lines, or matches when they may span lines; only for mode count. `lines`: only for mode content. */
 export type FoundFile = { path: string; count: number; lines: FoundLine[] };
 
-/** For content the files are sorted by path; `skipped` counts files that were too large to search. */
-export type SearchResult = { files: FoundFile[]; skipped: number };
+/**
+ * For content the files are sorted by path; `skipped` counts files that were too large to search. `leftOut` counts those that may not
+ * be read, whether or not the pattern is in them: a number that told would let a search spell out what they hold.
+ */
+export type SearchResult = { files: FoundFile[]; skipped: number; leftOut: number };

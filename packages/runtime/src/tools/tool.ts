@@ -25,6 +25,8 @@ export type ToolContext = {
   readonly memory: ToolMemory;
   /** Starts subagents; absent where there are none. */
   readonly tasks?: Tasks | undefined;
+  /** May this file be read, which lies in what the call was given permission for? A real path. Absent where all of them may. */
+  readonly mayRead?: ((path: string) => boolean) | undefined;
 };
 
 /** Session-long memory, one slot per key, made on first use. */

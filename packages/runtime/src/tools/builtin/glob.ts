@@ -1,6 +1,7 @@
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { displayPath } from "../display-path.ts";
+import { leftOutNote } from "../left-out-note.ts";
 import { listFiles } from "../list-files.ts";
 import { newestFirst } from "../newest-first.ts";
 import type { Tool } from "../tool.ts";
@@ -33,20 +34,25 @@ export function createGlobTool(options: { ripgrep?: boolean } = {}): Tool {
       return { kind: "look", resources: [(await aim(input, workspace)).root] };
     },
     async execute(input, context) {
-      const { workspace } = context;
+      const { workspace, mayRead } = context;
       const target = await aim(input, workspace);
       const name = displayPath(workspace.root, target.root);
       const stat = await orToolFailure(workspace.stat(target.root));
       if (stat && stat.kind !== "directory" && input.path !== undefined) throw new ToolFailure(`${name} is not a directory.`);
       const files = stat?.kind === "directory" ? await listFiles(target.root, context, { ripgrep: options.ripgrep ?? true }) : [];
-      const found = files.filter((path) => target.matches(relative(target.root, path)));
-      if (found.length === 0) return { content: [{ type: "text", text: nothingFound(input, stat !== undefined, name) }] };
+      const matching = files.filter((path) => target.matches(relative(target.root, path)));
+      const found = mayRead ? matching.filter(mayRead) : matching;
+      const note = leftOutNote(matching.length - found.length);
+      if (found.length === 0) {
+        const text = [nothingFound(input, stat !== undefined, name), ...note].join("\n");
+        return { content: [{ type: "text", text }] };
+      }
 
       const sorted = await newestFirst(workspace, found);
       const shown = sorted.slice(0, maxResults).map((path) => displayPath(workspace.root, path));
       if (sorted.length > maxResults)
         shown.push(`[The ${maxResults} newest of ${sorted.length} files are shown. Narrow the pattern to see others.]`);
-      return { content: [{ type: "text", text: shown.join("\n") }] };
+      return { content: [{ type: "text", text: [...shown, ...note].join("\n") }] };
     },
   });
 }

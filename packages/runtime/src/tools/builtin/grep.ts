@@ -2,6 +2,7 @@ import type { JsonObject } from "../../protocol/content.ts";
 import { displayPath } from "../display-path.ts";
 import { createFileFilter } from "../file-filter.ts";
 import { loadRulesAbove } from "../ignore-rules.ts";
+import { leftOutNote } from "../left-out-note.ts";
 import { comparePaths, newestFirst } from "../newest-first.ts";
 import { cutLine } from "../numbered-lines.ts";
 import { findRipgrep, ripgrepUnderstands } from "../ripgrep.ts";
@@ -119,8 +120,9 @@ async function toQuery(input: GrepInput, { workspace }: ToolContext): Promise<Se
 
 const modes = { content: "content", files_with_matches: "files", count: "count" } as const;
 
-async function inWords({ files, skipped }: SearchResult, input: GrepInput, { workspace }: ToolContext): Promise<string> {
-  const notes = skipped > 0 ? [`[${skipped} files over 20 MB were not searched.]`] : [];
+async function inWords(result: SearchResult, input: GrepInput, { workspace }: ToolContext): Promise<string> {
+  const { files, skipped, leftOut } = result;
+  const notes = [...(skipped > 0 ? [`[${skipped} files over 20 MB were not searched.]`] : []), ...leftOutNote(leftOut)];
   if (files.length === 0) return ["No matches found.", ...notes].join("\n");
   const limit = input.head_limit === 0 ? Number.POSITIVE_INFINITY : (input.head_limit ?? defaultHeadLimit);
   const name = (path: string): string => displayPath(workspace.root, path);

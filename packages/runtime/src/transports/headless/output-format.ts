@@ -5,6 +5,8 @@ import type { Outcome } from "../../protocol/outcome.ts";
 export interface OutputFormat {
   /** The text an event adds to the output; empty for most. */
   event(event: AgentEvent): string;
+  /** The last word on how it went, where writing it down can fail too. */
+  judge?(outcome: Outcome): Outcome;
   /** The end of the output. Called exactly once per prompt, on every path. */
   end(outcome: Outcome): Promise<string>;
 }

@@ -3,7 +3,12 @@ import type { AgentEvent } from "../../protocol/events.ts";
 import { toWireJson } from "./wire-line.ts";
 
 /** A block that has come to its end while its message still runs. */
-export type StreamedBlock = { readonly messageId: string; readonly index: number; readonly part: AssistantPart; readonly at: string };
+export type StreamedBlock = {
+  readonly messageId: string;
+  readonly index: number;
+  readonly part: AssistantPart;
+  readonly at: string;
+};
 
 export type PartialWriter = {
   /** Makes a frame of an event's JSON. */

@@ -1,8 +1,14 @@
-import { addUsage, noUsage, type ToolResultPart, type Usage } from "../../protocol/content.ts";
+import { addUsage, callsOf, noUsage, type ToolResultPart, type Usage } from "../../protocol/content.ts";
 import type { AgentEvent, Denial, SessionFacts } from "../../protocol/events.ts";
 import { TaskFrames } from "./task-frames.ts";
 
 export type ModelCall = AgentEvent<"message.ended" | "side-call.ended">;
+
+type Ended = {
+  readonly event: AgentEvent<"tool.ended">;
+  readonly input: unknown;
+  readonly decision: AgentEvent<"permission.decided"> | undefined;
+};
 
 /** What the frames of one run need to know of the events before them. A turn counts for itself; what calls cost adds up over all of them. */
 export class RunTotals {
@@ -16,7 +22,14 @@ export class RunTotals {
   /** Of the session so far, without what was said in them. */
   readonly calls: ModelCall[];
   readonly tasks: TaskFrames = new TaskFrames();
+  /** Calls of the conversation that have no result yet. */
+  openCalls = 0;
+  /** Where an abort would have found the turn: between two words, or in a tool. */
+  abortedDuring: "streaming" | "tools" = "streaming";
   readonly #inputs = new Map<string, unknown>();
+  readonly #decisions = new Map<string, AgentEvent<"permission.decided">>();
+
+  #ended: Ended | undefined;
 
   constructor(earlier: readonly ModelCall[] = []) {
     this.calls = earlier.map(withoutWords);
@@ -26,11 +39,23 @@ export class RunTotals {
     this.tasks.apply(event);
     if (event.type === "session.started") this.facts = event;
     else if (event.type === "session.changed" && this.facts) this.facts = { ...this.facts, ...changesIn(event) };
-    else if (event.type === "turn.started") this.#beginTurn();
+    else if (event.type === "turn.started" && event.taskId === undefined) this.#beginTurn();
     else if (event.type === "turn.ended") this.ended = event;
     else if (event.type === "message.ended") this.#applyMessage(event);
     else if (event.type === "side-call.ended") this.#applyCall(event);
+    else if (event.type === "tool.started") this.#inputs.set(keyOf(event, event.callId), event.input);
+    else if (event.type === "permission.decided") this.#decisions.set(keyOf(event, event.callId), event);
     else if (event.type === "tool.ended") this.#applyTool(event);
+  }
+
+  /** What a call was made with: the host or a hook may have changed what the model asked for. */
+  inputOf(event: AgentEvent<"tool.ended">): unknown {
+    return this.#ended?.event === event ? this.#ended.input : undefined;
+  }
+
+  /** The verdict on a call that has ended just now. */
+  decisionOn(event: AgentEvent<"tool.ended">): AgentEvent<"permission.decided"> | undefined {
+    return this.#ended?.event === event ? this.#ended.decision : undefined;
   }
 
   #beginTurn(): void {
@@ -39,6 +64,10 @@ export class RunTotals {
     this.toolCalls = 0;
     this.usage = noUsage;
     this.denials = [];
+    this.openCalls = 0;
+    this.abortedDuring = "streaming";
+    this.#inputs.clear();
+    this.#decisions.clear();
   }
 
   #applyCall(event: ModelCall): void {
@@ -49,15 +78,23 @@ export class RunTotals {
   #applyMessage(event: AgentEvent<"message.ended">): void {
     const { message } = event;
     this.#applyCall(event);
-    if (event.taskId === undefined) this.stopReason = message.stopReason ?? null;
-    for (const part of message.content) if (part.type === "tool-call") this.#inputs.set(keyOf(event, part.callId), part.input);
+    const calls = callsOf(message);
+    for (const { callId, input } of calls) this.#inputs.set(keyOf(event, callId), input);
+    if (event.taskId !== undefined) return;
+    this.stopReason = message.stopReason ?? null;
+    this.openCalls = calls.length;
   }
 
   #applyTool(event: AgentEvent<"tool.ended">): void {
     this.toolCalls++;
     const key = keyOf(event, event.callId);
     const input = this.#inputs.get(key);
+    const decision = this.#decisions.get(key);
     this.#inputs.delete(key);
+    this.#decisions.delete(key);
+    this.#ended = { event, input, decision };
+    if (event.taskId === undefined) this.openCalls--;
+    if (event.status === "interrupted") this.abortedDuring = "tools";
     if (event.status !== "denied") return;
     this.denials.push({ callId: event.callId, tool: event.name, input, reason: textContent(event.result) });
   }

@@ -10,7 +10,7 @@ const previewCharacters = 2_000;
 /** JSON on one line: no raw control characters, nothing that splits lines, valid UTF-8 whatever the strings hold. */
 export function toWireJson(value: unknown): string {
   const json = toSafeJson(value);
-  return controls.test(json) ? json.replaceAll(allControls, escape) : json;
+  return controls.test(json) ? json.replaceAll(allControls, escapeControl) : json;
 }
 
 /** A frame as a line. What does not fit goes to a file that `persisted_output` names, and its beginning stays. */
@@ -24,7 +24,7 @@ export function toWireLine(frame: Record<string, unknown>, spill?: Spill): strin
 const controls = /[\u007f-\u009f]/;
 const allControls = /[\u007f-\u009f]/g;
 
-function escape(character: string): string {
+function escapeControl(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
@@ -118,7 +118,9 @@ function placesIn(value: unknown, wanted: (value: unknown) => boolean, at = ""):
 /** What a frame can do without in the worst case. */
 function fieldsOf(frame: Record<string, unknown>): Place[] {
   return Object.keys(frame).flatMap((key) =>
-    named.has(key) || frame[key] === null ? [] : [{ holder: frame, key, path: key, size: JSON.stringify(frame[key])?.length ?? 0 }],
+    named.has(key) || frame[key] === null
+      ? []
+      : [{ holder: frame, key, path: key, size: JSON.stringify(frame[key])?.length ?? 0 }],
   );
 }
 

@@ -1,0 +1,57 @@
+import { dirname } from "node:path";
+import { foldPath, guardOf, isInside, isSecretOfProcess } from "./paths.ts";
+import type { Policy } from "./policy.ts";
+import { type Action, allows, denies, isWrittenFor, namesTool, toPathTest } from "./rules.ts";
+
+/** Takes the real path of a file that lies in what the call was given permission for. */
+export type ReadCheck = (path: string) => boolean;
+
+/**
+ * Permission for a folder is none for the files in it that deny or ask rules protect, nor for credentials outside the project.
+ * What a rule wanted to ask about `approved` itself has been answered, and holds for what is in it.
+ * Undefined where nothing speaks against any file, so that nobody has to ask.
+ */
+export function toReadCheck(
+  policy: Policy,
+  { tool, approved }: { tool: string; approved: readonly string[] },
+): ReadCheck | undefined {
+  const { base } = policy;
+  const look = (resource: string): Action => ({ tool, kind: "look", resource });
+  const unanswered = policy.ask.filter((rule) => !approved.every((path) => denies(rule, look(path), base)));
+  const rules = [...policy.deny, ...unanswered].filter((rule) => namesTool(rule, look("")));
+  const tests = rules.map((rule) => toPathTest(rule, base));
+  const isGuarded = toGuard(policy, { look, approved });
+  if (tests.length === 0 && !isGuarded) return undefined;
+
+  const isNamed = (path: string): boolean => {
+    const folded = foldPath(path);
+    return tests.some((forbids) => forbids(folded));
+  };
+  const folders = new Map<string, boolean>(["/", ...approved].map((path) => [path, false]));
+  /** A search that starts in a protected folder is refused; one that starts above it passes by. */
+  const isInNamedFolder = (path: string): boolean => {
+    const folder = dirname(path);
+    if (folder === path) return false;
+    const known = folders.get(folder);
+    if (known !== undefined) return known;
+    const isProtected = isNamed(folder) || isInNamedFolder(folder);
+    folders.set(folder, isProtected);
+    return isProtected;
+  };
+  return (path) => !isInNamedFolder(path) && !isNamed(path) && !isGuarded?.(path);
+}
+
+type Scope = { readonly look: (resource: string) => Action; readonly approved: readonly string[] };
+
+/** What is protected without a rule, as for a file that is named: only outside the project, and in the folder of processes. */
+function toGuard(policy: Policy, { look, approved }: Scope): ReadCheck | undefined {
+  const { base, mode, directories } = policy;
+  const mayMatter = (path: string): boolean => !isInside(base.root, path) || isInside(path, "/proc") || isInside("/proc", path);
+  if (!approved.some(mayMatter)) return undefined;
+  const ground = { ...base, directories };
+  const isGuarded = (path: string): boolean => guardOf(path, "look", ground) !== undefined;
+  const isAnswered = mode === "bypassPermissions" || approved.some(isGuarded);
+  const isOpened = (path: string): boolean =>
+    policy.allow.some((rule) => allows(rule, look(path), base) && isWrittenFor(rule, look(path), base));
+  return (path) => (isSecretOfProcess(path) || (!isAnswered && isGuarded(path))) && !isOpened(path);
+}

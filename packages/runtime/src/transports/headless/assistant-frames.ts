@@ -1,0 +1,145 @@
+import { type AssistantMessage, type AssistantPart, noUsage } from "../../protocol/content.ts";
+import type { ErrorData } from "../../protocol/errors.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
+import { apiErrorWord } from "./claude-errors.ts";
+import type { ClaudeLines, Frame } from "./claude-frame.ts";
+import { toClaudeUsage } from "./claude-usage.ts";
+import { frameUuid } from "./frame-uuid.ts";
+import type { StreamedBlock } from "./partial-messages.ts";
+
+/**
+ * One frame per block. Where deltas are shown a block's frame comes as soon as the block is whole; the rest of the message follows
+ * with its end. Frames of an attempt that was given up are named by the frame that takes their place.
+ */
+export class AssistantFrames {
+  readonly #lines: ClaudeLines;
+  #early: Early[] = [];
+  #void: string[] = [];
+
+  constructor(lines: ClaudeLines) {
+    this.#lines = lines;
+  }
+
+  /** A block that is whole while its message still runs: what the message will have cost is not known yet. */
+  early({ messageId, index, part, at }: StreamedBlock, { model }: { model: string }): string {
+    if (index !== this.#early.length) return ""; // one before it has to wait, and the order is kept
+    const uuid = frameUuid(messageId, index);
+    this.#early.push({ uuid, part });
+    const message: AssistantMessage = {
+      role: "assistant",
+      content: [part],
+      model: { provider: "", id: model },
+      finish: "other",
+      usage: noUsage,
+    };
+    return this.#frame(message, { messageId, part, uuid, at, marks: { parent_tool_use_id: null } });
+  }
+
+  /** The attempt has failed, and what it said is void. */
+  giveUp(): void {
+    this.#void.push(...this.#early.map(({ uuid }) => uuid));
+    this.#early = [];
+  }
+
+  whole({ messageId, message, at, taskId }: AgentEvent<"message.ended">, marks: Frame): string {
+    const early = taskId === undefined ? this.#early : [];
+    if (taskId === undefined) this.#early = [];
+    if (message.finish === "interrupted" && early.length > 0) return this.#restOf(message, { messageId, early, at, marks });
+    const shown = (part: AssistantPart, index: number): boolean => early[index] !== undefined && isSame(early[index].part, part);
+    const wrong = early.filter(({ part }, index) => !isSame(part, message.content[index])).map(({ uuid }) => uuid);
+    this.#void.push(...wrong);
+    return message.content
+      .map((part, index) =>
+        shown(part, index) ? "" : this.#frame(message, { messageId, part, uuid: frameUuid(messageId, index), at, marks }),
+      )
+      .join("");
+  }
+
+  /** A provider that failed, told the way Claude Code does: as something the assistant says, marked as an error. */
+  apiError(error: ErrorData, at: string): string {
+    const word = apiErrorWord(error);
+    if (word === undefined) return "";
+    const message = {
+      id: frameUuid(`${this.#lines.sessionId} ${at}`, 0),
+      type: "message",
+      role: "assistant",
+      model: "<synthetic>",
+      content: [{ type: "text", text: `API Error: ${error.message}` }],
+      stop_reason: "stop_sequence",
+      stop_sequence: "",
+      usage: toClaudeUsage(noUsage),
+      context_management: null,
+    };
+    return this.#lines.line("assistant", {
+      message,
+      parent_tool_use_id: null,
+      timestamp: at,
+      error: word,
+      is_api_error_message: true,
+      api_error_status: error.httpStatus ?? null,
+    });
+  }
+
+  /** What was said when the message was cut off, less what has been shown of it. */
+  #restOf(message: AssistantMessage, { early, ...place }: Omit<Place, "part" | "uuid"> & { early: readonly Early[] }): string {
+    const seen = early.flatMap(({ part }) => (part.type === "text" ? [part.text] : [])).join("");
+    const said = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+    const text = said.startsWith(seen) ? said.slice(seen.length) : said;
+    if (text === "") return "";
+    return this.#frame(message, { ...place, part: { type: "text", text }, uuid: frameUuid(place.messageId, early.length) });
+  }
+
+  #frame(message: AssistantMessage, { messageId, part, uuid, at, marks }: Place): string {
+    const supersedes = this.#void;
+    this.#void = [];
+    return this.#lines.line("assistant", {
+      uuid,
+      message: toMessage(message, part, messageId),
+      ...marks,
+      timestamp: at,
+      ...(message.finish === "interrupted" && { aborted: true }),
+      ...(message.responseId !== undefined && { response_id: message.responseId }),
+      ...(supersedes.length > 0 && { supersedes }),
+    });
+  }
+}
+
+type Early = { readonly uuid: string; readonly part: AssistantPart };
+type Place = { messageId: string; part: AssistantPart; uuid: string; at: string; marks: Frame };
+
+/** `id` is our own: it is known from the first delta on, and the same in every frame of the message. */
+function toMessage(message: AssistantMessage, part: AssistantPart, messageId: string): Frame {
+  return {
+    id: messageId,
+    type: "message",
+    role: "assistant",
+    model: message.model.id,
+    content: [toBlock(part)],
+    stop_reason: null,
+    stop_sequence: message.stopSequence ?? null,
+    usage: toClaudeUsage(message.usage),
+    context_management: null,
+  };
+}
+
+function toBlock(part: AssistantPart): unknown {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "reasoning":
+      return { type: "thinking", thinking: part.text, signature: signatureOf(part) ?? "" };
+    case "tool-call":
+      return { type: "tool_use", id: part.callId, name: part.name, input: part.input };
+    case "opaque":
+      return part.value;
+  }
+}
+
+function signatureOf({ providerMetadata }: AssistantPart & { type: "reasoning" }): unknown {
+  const own = providerMetadata?.["anthropic-messages"];
+  return typeof own === "object" && own !== null && "signature" in own ? own["signature"] : undefined;
+}
+
+function isSame(a: AssistantPart, b: AssistantPart | undefined): boolean {
+  return b !== undefined && JSON.stringify(toBlock(a)) === JSON.stringify(toBlock(b));
+}

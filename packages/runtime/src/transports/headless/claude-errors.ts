@@ -1,0 +1,24 @@
+import type { ErrorData } from "../../protocol/errors.ts";
+
+/** Claude Code's word for a failure of the provider; undefined for every other failure. */
+export function apiErrorWord({ code, httpStatus }: ErrorData): string | undefined {
+  switch (code) {
+    case "provider-auth":
+      return "authentication_failed";
+    case "provider-rate-limit":
+      return "rate_limit";
+    case "provider-overloaded":
+      return "overloaded";
+    case "provider-bad-request":
+      return httpStatus === 404 ? "model_not_found" : "invalid_request";
+    case "context-overflow":
+      return "invalid_request";
+    case "provider-unavailable":
+    case "provider-timeout":
+      return "server_error";
+    case "provider-protocol":
+      return "unknown";
+    default:
+      return undefined;
+  }
+}

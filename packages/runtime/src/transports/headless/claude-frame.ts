@@ -1,0 +1,32 @@
+import type { Spill } from "./wire-line.ts";
+import { toWireLine } from "./wire-line.ts";
+
+export type Frame = Record<string, unknown>;
+
+/** Makes the lines of one stream: every frame has the session's id and a name of its own. */
+export class ClaudeLines {
+  readonly sessionId: string;
+  readonly #newId: () => string;
+  readonly #spill: Spill | undefined;
+
+  constructor(options: { readonly sessionId: string; readonly newId: () => string; readonly spill?: Spill | undefined }) {
+    this.sessionId = options.sessionId;
+    this.#newId = options.newId;
+    this.#spill = options.spill;
+  }
+
+  /** `fields` may bring a `uuid` of their own. */
+  line(type: string, fields: Frame): string {
+    return toWireLine({ type, session_id: this.sessionId, uuid: this.#newId(), ...fields }, this.#spill);
+  }
+
+  system(subtype: string, fields: Frame): string {
+    return toWireLine({ type: "system", subtype, session_id: this.sessionId, uuid: this.#newId(), ...fields }, this.#spill);
+  }
+
+  /** Written piece by piece: there are thousands of these, and all but the event and its id is the same each time. */
+  streamEvent(json: string): string {
+    const head = `{"type":"stream_event","session_id":${JSON.stringify(this.sessionId)},"uuid":"`;
+    return `${head}${this.#newId()}","event":${json},"parent_tool_use_id":null}\n`;
+  }
+}

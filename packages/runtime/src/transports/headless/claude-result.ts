@@ -1,0 +1,146 @@
+import type { ModelCosts } from "../../model/ledger.ts";
+import type { ErrorData } from "../../protocol/errors.ts";
+import type { CancelCause, Outcome, StopLimit } from "../../protocol/outcome.ts";
+import { apiErrorWord } from "./claude-errors.ts";
+import type { Frame } from "./claude-frame.ts";
+import { toClaudeUsage } from "./claude-usage.ts";
+import type { PricedRun } from "./price-run.ts";
+import type { RunTotals } from "./run-totals.ts";
+
+export type Ending = {
+  readonly run: RunTotals;
+  readonly costs: PricedRun;
+  /** How many results came before this one. */
+  readonly index: number;
+};
+
+export function toResultFields(outcome: Outcome, { run, costs, index }: Ending): Frame {
+  const { ended } = run;
+  const completed = outcome.type === "completed";
+  const unknown = costs.models.filter((line) => line.costUsd === null).map((line) => `${line.served.provider}/${line.served.id}`);
+  return {
+    subtype: subtypeOf(outcome),
+    is_error: !completed,
+    duration_ms: ended?.durationMs ?? 0,
+    duration_api_ms: ended?.modelDurationMs ?? 0,
+    num_turns: ended?.modelCalls ?? 0,
+    ...(completed && { result: outcome.text }),
+    ...(completed && outcome.structured !== undefined && { structured_output: outcome.structured }),
+    stop_reason: run.stopReason,
+    terminal_reason: terminalReason(outcome, run),
+    api_error_status: outcome.type === "failed" ? (outcome.error.httpStatus ?? null) : null,
+    total_cost_usd: costs.total.costUsd,
+    usage: toRunUsage(run),
+    modelUsage: toModelUsages(costs),
+    ...(unknown.length > 0 && { warnings: [`The price of ${unknown.join(", ")} is not known: the cost is not known either`] }),
+    permission_denials: run.denials.map(({ callId, tool, input, reason }) => ({
+      tool_name: tool,
+      tool_use_id: callId,
+      tool_input: input,
+      reason,
+    })),
+    tool_calls_seen: run.toolCalls,
+    fast_mode_state: "off",
+    result_index: index,
+    ...(!completed && {
+      errors: [describe(outcome)],
+      ...(outcome.text && { last_assistant_text: outcome.text }),
+      error: toError(outcome),
+    }),
+  };
+}
+
+function subtypeOf(outcome: Outcome): string {
+  if (outcome.type === "completed") return "success";
+  if (outcome.type === "stopped") return stops[outcome.limit].subtype;
+  if (outcome.type === "failed" && outcome.error.code === "output-schema") return "error_max_structured_output_retries";
+  return "error_during_execution";
+}
+
+const stops: Record<StopLimit, { subtype: string; reason: string; words: string }> = {
+  "max-turns": { subtype: "error_max_turns", reason: "max_turns", words: "Reached the maximum number of turns" },
+  "max-budget": { subtype: "error_max_budget_usd", reason: "budget_exhausted", words: "Spent more than the budget" },
+  hook: { subtype: "error_during_execution", reason: "hook_stopped", words: "A hook ended the turn" },
+};
+
+function terminalReason(outcome: Outcome, run: RunTotals): string {
+  switch (outcome.type) {
+    case "completed":
+      return "completed";
+    case "stopped":
+      return stops[outcome.limit].reason;
+    case "cancelled":
+      return outcome.cause === "abort" ? `aborted_${run.abortedDuring}` : `cancelled_${outcome.cause.replaceAll("-", "_")}`;
+    case "failed":
+      return failureReason(outcome.error);
+  }
+}
+
+function failureReason(error: ErrorData): string {
+  if (error.code === "output-schema") return "structured_output_retry_exhausted";
+  if (error.code === "context-overflow") return "prompt_too_long";
+  return apiErrorWord(error) === undefined ? error.code.replaceAll("-", "_") : "api_error";
+}
+
+type NoAnswer = Exclude<Outcome, { type: "completed" }>;
+
+function describe(outcome: NoAnswer): string {
+  switch (outcome.type) {
+    case "stopped":
+      return outcome.reason ?? stops[outcome.limit].words;
+    case "cancelled":
+      return cancelWords[outcome.cause];
+    case "failed":
+      return outcome.error.message;
+  }
+}
+
+const cancelWords: Record<CancelCause, string> = {
+  abort: "Interrupted",
+  signal: "Stopped by a signal",
+  "output-closed": "The output was closed",
+  deadline: "The deadline passed",
+};
+
+/** One shape for every ending that is no answer, so that programs need one branch. */
+function toError(outcome: NoAnswer): Frame {
+  if (outcome.type !== "failed")
+    return { code: endingCode(outcome), message: describe(outcome), retryable: false, http_status: null, hint: null };
+  const { code, message, retryable, httpStatus, hint } = outcome.error;
+  return { code, message, retryable, http_status: httpStatus ?? null, hint: hint ?? null };
+}
+
+function endingCode(outcome: NoAnswer & { type: "stopped" | "cancelled" }): string {
+  return outcome.type === "cancelled" ? "cancelled" : outcome.limit === "hook" ? "hook-stopped" : "limit-reached";
+}
+
+function toRunUsage(run: RunTotals): Frame {
+  return {
+    ...toClaudeUsage(run.usage),
+    output_tokens_details: { thinking_tokens: run.usage.reasoningTokens },
+    server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
+  };
+}
+
+/** By model; a model that two providers served is told apart by its provider. */
+function toModelUsages({ models, windows }: PricedRun): Frame {
+  const shared = (id: string): boolean => models.filter((line) => line.served.id === id).length > 1;
+  const nameOf = ({ served, requested }: ModelCosts): string =>
+    shared(served.id) ? `${served.provider}/${served.id} (${requested})` : served.id;
+  return Object.fromEntries(models.map((line) => [nameOf(line), toModelUsage(line, windows.get(line.served.id))]));
+}
+
+function toModelUsage({ usage, costUsd, requested, served }: ModelCosts, contextWindow: number | undefined): Frame {
+  return {
+    inputTokens: usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens,
+    outputTokens: usage.outputTokens,
+    cacheReadInputTokens: usage.cacheReadTokens,
+    cacheCreationInputTokens: usage.cacheWriteTokens,
+    thinkingTokens: usage.reasoningTokens,
+    webSearchRequests: 0,
+    costUSD: costUsd,
+    contextWindow: contextWindow ?? null,
+    requestedModel: requested,
+    provider: served.provider,
+  };
+}

@@ -1,0 +1,47 @@
+import type { AgentEvent, HookEventName } from "../../protocol/events.ts";
+import type { ClaudeLines, Frame } from "./claude-frame.ts";
+
+/** Others than those of the start are for whoever asks for them. */
+export function showsHook({ event }: { event: HookEventName }, options: { readonly includeHookEvents?: boolean }): boolean {
+  return event === "SessionStart" || (options.includeHookEvents ?? false);
+}
+
+export function hookStartedLine(event: AgentEvent<"hook.started">, lines: ClaudeLines): string {
+  return lines.system("hook_started", hookFields(event));
+}
+
+export function hookEndedLine(event: AgentEvent<"hook.ended">, lines: ClaudeLines): string {
+  const { stdout, stderr, exitCode, status } = event;
+  return lines.system("hook_response", {
+    ...hookFields(event),
+    output: stdout + stderr,
+    stdout,
+    stderr,
+    ...(exitCode !== undefined && { exit_code: exitCode }),
+    outcome: hookOutcomes[status],
+  });
+}
+
+export function compactionLines(event: AgentEvent<"compaction.ended">, lines: ClaudeLines): string {
+  const { trigger, preTokens, durationMs, result } = event;
+  const error = result.type === "failed" ? result.error.message : result.type === "refused" ? result.reason : result.type;
+  const status = lines.system("status", {
+    status: null,
+    compact_result: result.type === "compacted" ? "success" : "failed",
+    ...(result.type !== "compacted" && { compact_error: error }),
+  });
+  if (result.type !== "compacted") return status;
+  const compact_metadata = {
+    trigger: trigger === "manual" ? "manual" : "auto",
+    pre_tokens: preTokens,
+    post_tokens: result.postTokens,
+    duration_ms: durationMs,
+  };
+  return status + lines.system("compact_boundary", { compact_metadata });
+}
+
+function hookFields({ hookId, name, event }: { hookId: string; name: string; event: HookEventName }): Frame {
+  return { hook_id: hookId, hook_name: name, hook_event: event };
+}
+
+const hookOutcomes = { ok: "success", blocked: "error", failed: "error", timeout: "cancelled", cancelled: "cancelled" } as const;

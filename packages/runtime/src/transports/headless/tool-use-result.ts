@@ -1,0 +1,125 @@
+import { isAbsolute, join } from "node:path";
+import type { AgentEvent, DiffLine } from "../../protocol/events.ts";
+import { textContent } from "./run-totals.ts";
+import type { Frame } from "./claude-frame.ts";
+
+type Ended = AgentEvent<"tool.ended">;
+type Place = { readonly input: unknown; readonly cwd: string };
+
+/** What a tool tells programs beside its words for the model, in the shapes they know from Claude Code. */
+export function toToolUseResult(event: Ended, place: Place): unknown {
+  if (event.status !== "ok") return `Error: ${textContent(event.result)}`;
+  switch (event.name) {
+    case "Bash":
+      return bashResult(event);
+    case "Read":
+      return readResult(event, place);
+    case "Write":
+      return writeResult(event, place);
+    case "Edit":
+      return editResult(event, place);
+    case "StructuredOutput":
+      return textContent(event.result);
+    default:
+      return event.name.startsWith("mcp__") ? event.result.content.map(toResultBlock) : more(event);
+  }
+}
+
+export function toResultBlock(part: Ended["result"]["content"][number]): Frame {
+  if (part.type === "text") return { type: "text", text: part.text };
+  return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
+}
+
+function more({ details, durationMs }: Ended): Frame {
+  return { ...details, durationMs };
+}
+
+/** Both streams of a command go through one pipe, so that their lines keep their order: `stderr` is always empty. */
+function bashResult(event: Ended): Frame {
+  const text = textContent(event.result);
+  const { exitCode, fullOutputPath } = event.details ?? {};
+  return {
+    stdout: text === "(no output)" ? "" : text,
+    stderr: "",
+    interrupted: false,
+    isImage: false,
+    noOutputExpected: false,
+    ...(exitCode !== undefined && { exitCode }),
+    ...(fullOutputPath !== undefined && { rawOutputPath: fullOutputPath }),
+    durationMs: event.durationMs,
+  };
+}
+
+function readResult(event: Ended, { input, cwd }: Place): Frame {
+  const filePath = pathIn(input, cwd);
+  const image = event.result.content.find((part) => part.type === "image");
+  if (image)
+    return { type: "image", file: { filePath, type: image.mediaType, base64: image.data, originalSize: sizeOf(image.data) } };
+  const numbered = textContent(event.result)
+    .split("\n")
+    .flatMap((line) => /^ *(\d+)\t(.*)$/s.exec(line) ?? []);
+  const lines = numbered.filter((_, index) => index % 3 === 2);
+  const startLine = Number(numbered[1] ?? 1);
+  const totalLines = event.details?.totalLines ?? startLine + lines.length - 1;
+  return {
+    type: "text",
+    file: { filePath, content: lines.join("\n"), numLines: lines.length, startLine, totalLines },
+    durationMs: event.durationMs,
+  };
+}
+
+function sizeOf(base64: string): number {
+  return Math.floor((base64.length * 3) / 4);
+}
+
+function writeResult(event: Ended, { input, cwd }: Place): Frame {
+  const created = event.details?.created ?? false;
+  return {
+    type: created ? "create" : "update",
+    filePath: event.details?.file ?? pathIn(input, cwd),
+    content: fieldOf(input, "content"),
+    structuredPatch: created ? [] : toPatch(event.details?.diff ?? []),
+    originalFile: null,
+    userModified: false,
+    durationMs: event.durationMs,
+  };
+}
+
+function editResult(event: Ended, { input, cwd }: Place): Frame {
+  return {
+    filePath: event.details?.file ?? pathIn(input, cwd),
+    oldString: fieldOf(input, "old_string"),
+    newString: fieldOf(input, "new_string"),
+    originalFile: null,
+    structuredPatch: toPatch(event.details?.diff ?? []),
+    userModified: false,
+    replaceAll: fieldOf(input, "replace_all") ?? false,
+    durationMs: event.durationMs,
+  };
+}
+
+function fieldOf(input: unknown, name: string): unknown {
+  return typeof input === "object" && input !== null && name in input ? (input as Frame)[name] : undefined; // an object, by the check before
+}
+
+function pathIn(input: unknown, cwd: string): string {
+  const path = String(fieldOf(input, "file_path") ?? "");
+  return isAbsolute(path) ? path : join(cwd, path);
+}
+
+type Hunk = { oldStart: number; oldLines: number; newStart: number; newLines: number; lines: string[] };
+
+function toPatch(diff: readonly DiffLine[]): Hunk[] {
+  const hunks: Hunk[] = [];
+  for (const { type, text } of diff) {
+    if (type === "hunk") {
+      const [oldStart, oldLines, newStart, newLines] = (text.match(/\d+/g) ?? []).map(Number);
+      // A diff that was cut ends with a hunk of one number: how many lines are missing.
+      if (newLines === undefined) break;
+      hunks.push({ oldStart: oldStart ?? 0, oldLines: oldLines ?? 0, newStart: newStart ?? 0, newLines, lines: [] });
+    } else hunks.at(-1)?.lines.push(`${marks[type]}${text}`);
+  }
+  return hunks;
+}
+
+const marks = { context: " ", remove: "-", add: "+" } as const;

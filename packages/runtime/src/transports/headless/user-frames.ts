@@ -1,0 +1,71 @@
+import type { ToolResultPart } from "../../protocol/content.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
+import type { ClaudeLines, Frame } from "./claude-frame.ts";
+import { type RunTotals, textContent } from "./run-totals.ts";
+import { toResultBlock, toToolUseResult } from "./tool-use-result.ts";
+
+/** One frame per tool result, in the order in which they come. */
+export function toolResultLine(event: AgentEvent<"tool.ended">, run: RunTotals, lines: ClaudeLines): string {
+  const task = event.taskId === undefined && event.status === "ok" ? run.tasks.resultOf(event.callId) : undefined;
+  const place = { input: run.inputOf(event), cwd: run.facts?.cwd ?? "/" };
+  return lines.line("user", {
+    message: { role: "user", content: [toToolResult(event.result)] },
+    ...run.tasks.marksOf(event),
+    timestamp: event.at,
+    tool_use_result: task ?? toToolUseResult(event, place),
+    ...metaOf(event, run),
+  });
+}
+
+/** What joined the conversation without anybody having said it. */
+export function addedInputLine(event: AgentEvent<"input.added">, run: RunTotals, lines: ClaudeLines): string {
+  if (event.origin === "user") return ""; // whoever wrote it knows it
+  const content = event.input.content.map((part) => toResultBlock(part));
+  return lines.line("user", {
+    message: { role: "user", content },
+    ...run.tasks.marksOf(event),
+    timestamp: event.at,
+    isSynthetic: true,
+  });
+}
+
+/** The words that hosts look for to tell an interrupted turn. */
+export function interruptLine(during: "streaming" | "tools", at: string, lines: ClaudeLines): string {
+  const text = during === "tools" ? "[Request interrupted by user for tool use]" : "[Request interrupted by user]";
+  return lines.line("user", {
+    message: { role: "user", content: [{ type: "text", text }] },
+    parent_tool_use_id: null,
+    timestamp: at,
+  });
+}
+
+function toToolResult(result: ToolResultPart): Frame {
+  const plain = !result.name.startsWith("mcp__") && result.content.every((part) => part.type === "text");
+  return {
+    type: "tool_result",
+    tool_use_id: result.callId,
+    content: plain ? textContent(result) : result.content.map(toResultBlock),
+    is_error: result.isError,
+  };
+}
+
+function metaOf(event: AgentEvent<"tool.ended">, run: RunTotals): Frame {
+  const decided = run.decisionOn(event);
+  if (!decided) return {};
+  const { effect, by } = decided;
+  return {
+    tool_result_meta: [
+      {
+        id: event.callId,
+        ...(effect === "deny" && { non_execution_kind: by === "rule" || by === "hook" ? "permission-rule" : "user-rejected" }),
+        permission_decision: { decision: effect === "allow" ? "accept" : "reject", source: sourceOf(decided), reason_type: by },
+      },
+    ],
+  };
+}
+
+function sourceOf({ effect, by }: AgentEvent<"permission.decided">): string {
+  if (by === "hook") return "hook";
+  if (by !== "user") return "config";
+  return effect === "allow" ? "user_temporary" : "user_reject";
+}

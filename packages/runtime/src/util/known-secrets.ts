@@ -1,0 +1,121 @@
+import { isSecretName, isSecretValue } from "./secret-names.ts";
+import { createSecretShapes, lettersAndDigits, type SecretShape } from "./secret-shapes.ts";
+
+export type SecretSources = {
+  /** Values of variables with the name of a secret are hidden wherever they show up. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Further secrets, from settings for instance: hidden if they have at least six characters, whatever they look like. */
+  readonly secrets?: readonly string[];
+};
+
+/** What is looked for, made ready once. */
+export type KnownSecrets = {
+  readonly exact: RegExp | undefined;
+  readonly nameOf: ReadonlyMap<string, string>;
+  readonly triggers: RegExp;
+  readonly shapesOf: (literal: string) => readonly SecretShape[];
+  /** Values too long for all their beginnings to be listed. */
+  readonly long: readonly { readonly head: string; readonly value: string }[];
+  /** Every proper beginning of a literal, and of a known value up to `headLength`. */
+  readonly beginnings: () => ReadonlyMap<string, readonly Beginning[]>;
+};
+export type Beginning = { readonly text: string; readonly notAfter: RegExp | undefined };
+
+export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): KnownSecrets {
+  const nameOf = new Map<string, string>();
+  const streamed = new Set<string>();
+  const add = (secret: string, name: string): void => {
+    for (const form of [secret, inJson(secret)]) streamed.add(form);
+    for (const form of formsOf(secret)) if (!nameOf.has(form)) nameOf.set(form, name);
+  };
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && isSecretName(name) && isSecretValue(value.trim())) add(value.trim(), `redacted:${name}`);
+  }
+  for (const secret of secrets) if (secret.trim().length >= 6) add(secret.trim(), "redacted");
+  const shapes = createSecretShapes();
+  const literals = [...new Set(shapes.flatMap((shape) => shape.literals))];
+  const shapesOf = shapesByLiteral(shapes);
+  let beginnings: ReadonlyMap<string, readonly Beginning[]> | undefined;
+  const long = [...streamed].filter((value) => value.length > headLength);
+  return {
+    exact: nameOf.size > 0 ? anyOf([...nameOf.keys()]) : undefined,
+    nameOf,
+    triggers: anyOf(literals),
+    shapesOf,
+    long: long.map((value) => ({ head: value.slice(0, headLength), value })),
+    beginnings: () => {
+      beginnings ??= beginningsOf([...streamed], shapes);
+      return beginnings;
+    },
+  };
+}
+
+/** As it is, and as it looks inside JSON, a URL, or base64, where it may start at any of three positions. */
+function formsOf(secret: string): Set<string> {
+  const forms = new Set([secret, inJson(secret), encodeURIComponent(toWellFormed(secret))]);
+  const bytes = Buffer.from(secret);
+  if (bytes.length < 8) return forms;
+  for (const shift of [0, 1, 2]) {
+    const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64");
+    // The first and the last characters also hold bits of what stands before and after.
+    const core = encoded.slice(shift === 0 ? 0 : shift + 1, Math.floor(((bytes.length + shift) * 8) / 6));
+    forms.add(core).add(core.replaceAll("+", "-").replaceAll("/", "_"));
+  }
+  return forms;
+}
+
+function inJson(secret: string): string {
+  return JSON.stringify(secret).slice(1, -1);
+}
+
+/** `String.prototype.toWellFormed` came with Node 20 but not with our language target. */
+function toWellFormed(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+/** A literal also stands for the shorter ones it begins with: what is no `sk-ant-` key may still be an `sk-` key. */
+function shapesByLiteral(shapes: readonly SecretShape[]): (literal: string) => readonly SecretShape[] {
+  const known = new Map<string, readonly SecretShape[]>();
+  return (literal) => {
+    const found = known.get(literal) ?? shapes.filter((shape) => shape.literals.some((other) => literal.startsWith(other)));
+    known.set(literal, found);
+    return found;
+  };
+}
+
+/** The longest first: of two that begin alike the whole one counts. */
+function anyOf(texts: readonly string[]): RegExp {
+  const sorted = [...texts].sort((a, b) => b.length - a.length);
+  return new RegExp(sorted.map((text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|"), "g");
+}
+
+/** What follows `\n` in JSON or code is a beginning too. Since words do not overlap, none is looked at twice. */
+export function startsWord(text: string, at: number, notAfter: RegExp | undefined): boolean {
+  const before = text[at - 1];
+  if (notAfter === undefined || before === undefined) return true;
+  return !notAfter.test(before) || (/[nrtbf]/.test(before) && text[at - 2] === "\\");
+}
+
+/** Of a known value, all beginnings up to this length are listed; from there on the first of them tells. */
+const headLength = 40;
+
+/** So little of a known value is held back only where a word begins: else every other delta would be cut. */
+export const shortBeginning: number = 3;
+
+/** By their last two characters, and those of one character by themselves: nearly every text ends with none of them. */
+function beginningsOf(values: readonly string[], shapes: readonly SecretShape[]): Map<string, Beginning[]> {
+  const map = new Map<string, Beginning[]>();
+  const add = (text: string, notAfter: (length: number) => RegExp | undefined): void => {
+    for (let length = Math.min(text.length - 1, headLength); length > 0; length--) {
+      const beginning = { text: text.slice(0, length), notAfter: notAfter(length) };
+      const ending = beginning.text.slice(-2);
+      const list = map.get(ending);
+      if (!list) map.set(ending, [beginning]);
+      else if (!list.some((other) => other.text === beginning.text && other.notAfter === beginning.notAfter))
+        list.push(beginning);
+    }
+  };
+  for (const value of values) add(value, (length) => (length > shortBeginning ? undefined : lettersAndDigits));
+  for (const { literals, notAfter } of shapes) for (const literal of literals) add(literal, () => notAfter);
+  return map;
+}

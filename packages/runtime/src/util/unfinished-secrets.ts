@@ -1,0 +1,63 @@
+import { type Beginning, type KnownSecrets, shortBeginning, startsWord } from "./known-secrets.ts";
+
+/** Longer than any secret but a private key; a text that goes on as one word for longer is handed out. */
+const maxUnsettled = 16 * 1024;
+
+export function isPlainPiece({ triggers, exact, beginnings, long }: KnownSecrets, before: string, piece: string): boolean {
+  triggers.lastIndex = 0;
+  if (triggers.test(piece) || openValueIn(long, piece) > 0) return false;
+  if (endOf(beginnings(), piece, 0) > 0) return false; // a word that goes on from the piece before may be one in vain
+  if (!exact) return true;
+  exact.lastIndex = 0;
+  return !exact.test(before.slice(-shortBeginning) + piece);
+}
+
+export function unsettledIn(known: KnownSecrets, text: string): number {
+  let settled = 0;
+  known.triggers.lastIndex = Math.max(0, text.length - maxUnsettled);
+  for (let hit = known.triggers.exec(text); hit; hit = known.triggers.exec(text)) {
+    const { index } = hit;
+    const rest = text.slice(index + hit[0].length);
+    const shapes = known.shapesOf(hit[0]).filter(({ notAfter }) => startsWord(text, index, notAfter));
+    if (shapes.some(({ open }) => open.test(rest))) return text.length - index;
+    for (const shape of shapes) {
+      const found = shape.find(text, index);
+      if (found?.kind !== undefined) settled = Math.max(settled, found.end);
+    }
+  }
+  const length = Math.max(endOf(known.beginnings(), text, settled), openValueIn(known.long, text));
+  return length > 0 && isInKnownValue(known.exact, text, text.length - length) ? 0 : length;
+}
+
+/** How much of the end of the text is the beginning of a long value. */
+function openValueIn(long: KnownSecrets["long"], text: string): number {
+  for (const { head, value } of long) {
+    const start = text.lastIndexOf(head);
+    if (start !== -1 && text.length - start < value.length && value.startsWith(text.slice(start))) return text.length - start;
+  }
+  return 0;
+}
+
+/** How long the longest beginning is with which the text ends, if that is not before `from`. */
+function endOf(beginnings: ReadonlyMap<string, readonly Beginning[]>, text: string, from: number): number {
+  return Math.max(longest(beginnings.get(text.slice(-2)), text, from), longest(beginnings.get(text.slice(-1)), text, from));
+}
+
+function longest(beginnings: readonly Beginning[] | undefined, text: string, from: number): number {
+  let length = 0;
+  for (const { text: beginning, notAfter } of beginnings ?? []) {
+    const start = text.length - beginning.length;
+    if (beginning.length > length && start >= from && text.endsWith(beginning) && startsWord(text, start, notAfter))
+      length = beginning.length;
+  }
+  return length;
+}
+
+function isInKnownValue(exact: RegExp | undefined, text: string, at: number): boolean {
+  if (!exact) return false;
+  exact.lastIndex = 0;
+  for (let hit = exact.exec(text); hit && hit.index < at; hit = exact.exec(text)) {
+    if (exact.lastIndex > at) return true;
+  }
+  return false;
+}
