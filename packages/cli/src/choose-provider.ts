@@ -4,6 +4,8 @@ import type { FlagValues } from "./flags.ts";
 
 export type ChosenProvider = {
   provider: Provider;
+  /** Where its key comes from, as `init` tells it. */
+  keySource: string;
   replay?: { readonly remaining: number };
   providerOptions?: JsonObject;
   fallback?: NonNullable<SessionOptions["fallback"]>;
@@ -20,15 +22,16 @@ export async function chooseProvider(
     const { openReplay, placesOf } = await import("./recording.ts");
     const lenient = flags["replay-lenient"] ?? false;
     const replay = await openReplay(flags.replay, { home, places: placesOf(cwd), lenient, warn });
-    return { provider: replay, replay };
+    return { provider: replay, keySource: "none", replay };
   }
   const settings = resolved.settings.provider;
   const modelName = flags.model ?? resolved.settings.model;
   const choice = { ...(flags.provider && { provider: flags.provider }), ...(modelName && { model: modelName }) };
   const loaded = await loadProvider(choice, settings, process.env);
-  const { provider, options } = loaded;
+  const { provider, options, keySource } = loaded;
   const model = flags["fallback-model"] ?? resolved.settings.fallbackModel;
   const extras = {
+    keySource,
     ...(options && { providerOptions: options }),
     ...(model && { fallback: await loadFallback(model, loaded, { settings, env: process.env }) }),
   };

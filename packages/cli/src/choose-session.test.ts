@@ -45,13 +45,15 @@ async function failure(promise: Promise<unknown>): Promise<RuntimeError> {
   return error;
 }
 
+const warn = (): void => {};
+
 describe("chooseSession", () => {
   it("makes up an id for a new session, or takes the given one, and does not look at the store", async () => {
     const store = new Proxy({} as SessionStore, { get: () => assert.fail("it was looked at") });
-    const made = await chooseSession({}, { store, cwd: "/here" });
+    const made = await chooseSession({}, { store, cwd: "/here", warn });
     assert.match(made.id, /^[0-9a-f-]{36}$/);
     assert.deepEqual(made.options, { sessionId: made.id });
-    assert.deepEqual(await chooseSession({ "session-id": "mine" }, { store: undefined, cwd: "/here" }), {
+    assert.deepEqual(await chooseSession({ "session-id": "mine" }, { store: undefined, cwd: "/here", warn }), {
       id: "mine",
       options: { sessionId: "mine" },
     });
@@ -64,7 +66,7 @@ describe("chooseSession", () => {
       { id: "other-session", name: "abcdefgh" },
       { id: "zyxwvuts-1" },
     );
-    const chosen = async (resume: string): Promise<string> => (await chooseSession({ resume }, { store, cwd: "/" })).id;
+    const chosen = async (resume: string): Promise<string> => (await chooseSession({ resume }, { store, cwd: "/", warn })).id;
     assert.deepEqual(await Promise.all(["abcdefgh-1", "abcdefgh", "zyxwvuts"].map(chosen)), [
       "abcdefgh-1",
       "other-session",
@@ -81,7 +83,7 @@ describe("chooseSession", () => {
       { id: "33333333", name: "unlike \u001b[31m" },
       { id: "44444444", name: "deplo" },
     );
-    const { code, message, hint } = await failure(chooseSession({ resume: "deploy" }, { store, cwd: "/" }));
+    const { code, message, hint } = await failure(chooseSession({ resume: "deploy" }, { store, cwd: "/", warn }));
     assert.deepEqual([code, message], ["not-found", "No conversation found with session ID: deploy"]);
     assert.match(hint ?? "", /^Did you mean deploy staging, or deplo, or deplxx\? /);
   });
@@ -93,11 +95,11 @@ describe("chooseSession", () => {
       { id: "unused", at: "2025-01-03T00:00:00.000Z", turns: 0 },
       { id: "elsewhere", at: "2025-01-04T00:00:00.000Z", cwd: "/there" },
     );
-    assert.deepEqual(await chooseSession({ continue: true }, { store, cwd: "/here" }), {
+    assert.deepEqual(await chooseSession({ continue: true }, { store, cwd: "/here", warn }), {
       id: "latest",
       options: { resumeSessionId: "latest" },
     });
-    const { code } = await failure(chooseSession({ continue: true }, { store, cwd: "/nowhere" }));
+    const { code } = await failure(chooseSession({ continue: true }, { store, cwd: "/nowhere", warn }));
     assert.equal(code, "not-found");
   });
 
@@ -105,7 +107,7 @@ describe("chooseSession", () => {
     const store = await storeOf({ id: "source", name: "work" });
     const fork = async (newId: string, name?: string): Promise<string | undefined> => {
       const flags = { resume: "source", "fork-session": true, "session-id": newId, ...(name !== undefined && { name }) } as const;
-      const { id, options } = await chooseSession(flags, { store, cwd: "/" });
+      const { id, options } = await chooseSession(flags, { store, cwd: "/", warn });
       assert.deepEqual([id, options.resumeSessionId], [newId, newId]);
       await store.rename(newId, options.sessionName ?? "");
       return options.sessionName;
@@ -118,7 +120,7 @@ describe("chooseSession", () => {
     const upTo = async (at: string): Promise<number | undefined> => {
       const { id } = await chooseSession(
         { resume: "source", "fork-session": true, "resume-session-at": at },
-        { store, cwd: "/" },
+        { store, cwd: "/", warn },
       );
       return (await store.read(id)).at(-1)?.seq;
     };

@@ -14,8 +14,9 @@ import type { FlagValues } from "./flags.ts";
 
 export type FormatFacts = {
   readonly flags: FlagValues;
-  readonly session: Pick<InteractiveSession, "id">;
-  readonly options: Pick<SessionOptions, "catalogOverride" | "sessionStore" | "resumeSessionId">;
+  readonly session: Pick<InteractiveSession, "id" | "listCommands">;
+  readonly options: Pick<SessionOptions, "catalogOverride" | "sessionStore" | "resumeSessionId" | "overflowDirectory">;
+  readonly keySource: string;
   readonly mcpServers?: () => readonly McpServerState[];
 };
 
@@ -34,9 +35,14 @@ export async function createOutputFormat(facts: FormatFacts): Promise<OutputForm
   });
 }
 
-async function chooseFormat({ flags, session, options, mcpServers }: FormatFacts): Promise<OutputFormat> {
-  const { catalogOverride } = options;
-  const common = { sessionId: session.id, newId: createIdSeries(), ...(catalogOverride && { catalogOverride }) };
+async function chooseFormat({ flags, session, options, mcpServers, keySource }: FormatFacts): Promise<OutputFormat> {
+  const { catalogOverride, overflowDirectory } = options;
+  const common = {
+    sessionId: session.id,
+    newId: createIdSeries(),
+    ...(overflowDirectory !== undefined && { spillFolder: overflowDirectory }),
+    ...(catalogOverride && { catalogOverride }),
+  };
   if (flags["output-format"] === "atif-jsonl") {
     const { createAtifJsonlFormat } = await import("@outrider/runtime/atif");
     return await createAtifJsonlFormat({ sessionId: session.id, ...(catalogOverride && { catalogOverride }) });
@@ -62,6 +68,8 @@ async function chooseFormat({ flags, session, options, mcpServers }: FormatFacts
         includePartialMessages,
         forwardSubagentText: flags["forward-subagent-text"] ?? false,
         ...(mcpServers && { mcpServers }),
+        commands: () => session.listCommands().map(({ name }) => name),
+        keySource,
         earlierCalls: await earlierCalls(options),
       });
   }

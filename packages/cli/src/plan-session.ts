@@ -33,6 +33,8 @@ export type Planned = {
   readonly replay: { readonly remaining: number } | undefined;
   readonly mcpServers: McpServerConfigs | undefined;
   readonly resolved: ResolvedSettings;
+  /** Where the provider's key comes from. */
+  readonly keySource: string;
 };
 
 /** Flags and settings to everything a session needs. What is wrong with them is found here, before anything is stored or asked. */
@@ -56,7 +58,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   const { settings } = resolved;
 
   const catalogOverride = await loadCatalogOverride(home);
-  const { provider, replay, providerOptions, fallback } = await chooseProvider(flags, { resolved, home, cwd, warn });
+  const { provider, replay, keySource, providerOptions, fallback } = await chooseProvider(flags, { resolved, home, cwd, warn });
   const sessionStore = flags["no-session-persistence"]
     ? undefined
     : createFileStore(join(home, "sessions"), settings.journal.sync === undefined ? {} : { sync: settings.journal.sync });
@@ -98,7 +100,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   };
   if (options.ignoredSettings) warn(describeIgnored(options.ignoredSettings));
   const mcpServers = await planMcpServers({ flags, resolved, root, trust });
-  return { options, replay, mcpServers, resolved };
+  return { options, replay, keySource, mcpServers, resolved };
 }
 
 type Places = { readonly home: string; readonly userHome: string; readonly root: string };

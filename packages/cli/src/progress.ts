@@ -84,7 +84,7 @@ export function toolLine(state: ToolState): string {
 /** What a model wrote must not move the cursor or rewrite what stands above. */
 function oneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  return text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ").trim();
+  return text.replace(/[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, " ").trim();
 }
 
 function clip(line: string, stream: NodeJS.WriteStream): string {

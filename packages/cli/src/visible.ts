@@ -7,9 +7,14 @@ export function visible(text: string): string {
 }
 
 /** All of it, to stdout; also when nobody reads any more. */
-export async function print(text: string): Promise<void> {
+export async function print(text: string, output: NodeJS.WritableStream = process.stdout): Promise<void> {
   await new Promise<void>((done) => {
-    process.stdout.once("error", () => done());
-    process.stdout.write(text, () => done());
+    const onError = (): void => done();
+    output.once("error", onError);
+    output.write(text, (error) => {
+      // A write that failed says so here first, and then as an event, which somebody must hear.
+      if (!error) output.off("error", onError);
+      done();
+    });
   });
 }

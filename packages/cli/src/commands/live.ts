@@ -80,7 +80,7 @@ async function openSession({ flags, planned, setup, ways, warn }: Opening): Prom
     tools: [...(options.tools ?? []), ...mcp.tools],
     answersPermissions: asksHost,
   });
-  const format = await createOutputFormat({ flags, session, options, mcpServers: () => mcp.states });
+  const format = await createOutputFormat({ flags, session, options, keySource: planned.keySource, mcpServers: () => mcp.states });
   return { session, format, mcp };
 }
 

@@ -1,5 +1,5 @@
 import { InteractiveSession, type Outcome, RuntimeError, type SessionOptions, toRuntimeError } from "@outrider/runtime";
-import { createClaudeFormat, createIdSeries, LineOutput, runPrompt } from "@outrider/runtime/host";
+import { createClaudeFormat, createIdSeries, createRedactor, LineOutput, runPrompt } from "@outrider/runtime/host";
 import type { McpServerConfigs, McpServers } from "@outrider/runtime/mcp";
 import type { Arguments } from "../args.ts";
 import { openCi, wantsReport } from "../ci/open-ci.ts";
@@ -61,11 +61,11 @@ async function prepare(args: Arguments, ci: CiRun | undefined): Promise<Planned 
 async function runSession(
   session: InteractiveSession,
   prompt: string,
-  { flags, options, replay, ci, mcp }: Planned & { flags: FlagValues; ci: CiRun | undefined; mcp: McpServers | undefined },
+  { flags, options, replay, keySource, ci, mcp }: Planned & { flags: FlagValues; ci: CiRun | undefined; mcp: McpServers | undefined },
 ): Promise<Outcome> {
   const output = new LineOutput(process.stdout);
   const { catalogOverride } = options;
-  const format = await createOutputFormat({ flags, session, options, ...(mcp && { mcpServers: () => mcp.states }) });
+  const format = await createOutputFormat({ flags, session, options, keySource, ...(mcp && { mcpServers: () => mcp.states }) });
   const progress = await showProgress(session, flags);
   ci?.follow({ task: prompt, sessionId: session.id, cwd: options.cwd, ...(catalogOverride && { catalogOverride }) });
   try {
@@ -156,5 +156,5 @@ function stopWords(outcome: Outcome & { type: "stopped" | "cancelled" }, flags: 
 }
 
 function complain(message: string): void {
-  process.stderr.write(`outrider: ${message}\n`);
+  process.stderr.write(`outrider: ${createRedactor({ env: process.env }).text(message)}\n`);
 }

@@ -15,6 +15,7 @@ import { checkInput } from "../tools/input.ts";
 import { limitContent } from "../tools/output-limit.ts";
 import { type Access, type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
 import type { Tasks } from "../tasks/task.ts";
+import type { Redactor } from "../util/redact.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 export type ToolCallDeps = {
@@ -27,6 +28,8 @@ export type ToolCallDeps = {
   /** Somebody is there to answer permission questions; else policy answers no, at once. */
   readonly answerable: boolean;
   readonly outputLimit: number;
+  /** Hides secrets in what the model gets to read, so that it is sent what is recorded. */
+  readonly redactor?: Redactor | undefined;
   readonly emit: Emit;
   /** Resolves when everything emitted so far is stored. */
   readonly flush: () => Promise<void>;
@@ -72,7 +75,9 @@ export async function runToolCall(deps: ToolCallDeps, call: ToolCallPart): Promi
   const attempted = await attempt(deps, call);
   const { status, output } = attempted;
   const after = attempted.ran ? await afterUse(deps, attempted.ran, attempted) : [];
-  const limited = await limitContent(output.content, {
+  const hide = <T>(value: T): T => deps.redactor?.value(value) ?? value;
+  // Before it is cut: half a key could not be told from a word.
+  const limited = await limitContent(hide(output.content), {
     limit: deps.outputLimit,
     save: (text) => deps.workspace.saveOverflow(`${call.name}-${call.callId}.txt`, text),
   });
@@ -85,7 +90,7 @@ export async function runToolCall(deps: ToolCallDeps, call: ToolCallPart): Promi
     callId: call.callId,
     name: call.name,
     // Beside the limit: what a hook has to say is not cut because the tool said much.
-    content: [...limited.content, ...(attempted.notes ?? []), ...after],
+    content: [...limited.content, ...hide([...(attempted.notes ?? []), ...after])],
     isError: status !== "ok",
   };
   const durationMs = Math.round(deps.clock() - startedAt);

@@ -73,7 +73,7 @@ export async function runTurn(given: TurnDeps, history: readonly Message[]): Pro
   const overBudget = (): TurnReport => end({ type: "stopped", limit: "max-budget", text: said.last });
   const stopped = (reason: string): TurnReport => end({ type: "stopped", limit: "hook", reason, text: said.last });
   const askAgain = (note: string, origin: EventBody<"input.added">["origin"]): void => {
-    const input = userText(note);
+    const input = hide(deps, userText(note));
     deps.emit({ type: "input.added", input, origin });
     messages.push(input);
   };
@@ -107,7 +107,7 @@ export async function runTurn(given: TurnDeps, history: readonly Message[]): Pro
         continue;
       }
       const { message, requestedModel } = answer;
-      messages.push(message);
+      messages.push(hide(deps, message)); // as it is recorded; its calls are run as they came
       report.usage = addUsage(report.usage, message.usage);
       if (deps.budget?.spend(message, requestedModel) === "exceeded") return overBudget();
 
@@ -252,7 +252,7 @@ async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said
   const finish = (message: AssistantMessage): AssistantMessage => {
     const durationMs = Math.round(deps.clock() - startedAt);
     deps.emit({ type: "message.ended", messageId, message, durationMs, requestedModel });
-    said.add(textOf(message.content));
+    said.add(textOf(hide(deps, message).content));
     return message;
   };
   const listen = async (): Promise<AssistantMessage> => {
@@ -280,6 +280,10 @@ async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said
     if (signal.aborted && partial) finish(interrupted(deps, partial));
     throw error;
   }
+}
+
+function hide<T>({ redactor }: TurnDeps, value: T): T {
+  return redactor?.value(value) ?? value;
 }
 
 function interrupted(deps: TurnDeps, text: string): AssistantMessage {

@@ -1,5 +1,6 @@
 /** Trajectories in the Agent Trajectory Interchange Format, and the JSONL runtime that writes their steps. */
 export type { AtifVersion, Trajectory } from "../transports/atif/atif.ts";
+export { loadCallPrice } from "../transports/atif/call-price.ts";
 export { emitEvent } from "../transports/atif/emit-event.ts";
 export type { TrajectoryProblem } from "../transports/atif/field-checks.ts";
 export { fromTrajectory, type ImportedTrajectory } from "../transports/atif/from-trajectory.ts";

@@ -29,6 +29,7 @@ import { isPublicAddress } from "../tools/web-address.ts";
 import { createToolMemory, type Tool } from "../tools/tool.ts";
 import { scrubEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
+import { createRedactor, type Redactor } from "../util/redact.ts";
 import { createIdSeries } from "../util/unique-ids.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import type { SandboxOptions } from "../workspace/sandbox.ts";
@@ -113,6 +114,8 @@ export type SessionOptions = {
   /** What child processes see; the own environment without secrets when absent. */
   readonly env?: Readonly<Record<string, string>>;
   readonly home?: string;
+  /** Hides secrets in everything that is stored, shown or sent; those of the environment, and whatever has the shape of a key, when absent. */
+  readonly redactor?: Redactor;
   /** Where outputs too long for the model are kept whole; on the other machine when there is a `sandboxClient`. */
   readonly overflowDirectory?: string;
   /** Whether commands run in a box, and what they reach from there; they do not when absent. */
@@ -174,10 +177,15 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     sandboxSnapshotId: options.sandboxSnapshotId,
     isPublicAddress,
   });
-  const { workspace } = opened;
+  const redactor = options.redactor ?? createRedactor({ env: process.env });
+  const workspace: Workspace = {
+    ...opened.workspace,
+    // Outputs are kept as they are shown; what bash is to run is kept as it is.
+    saveOverflow: (name, text) => opened.workspace.saveOverflow(name, name.endsWith(".txt") ? redactor.text(text) : text),
+  };
   const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   const tools = offeredTools(options, agents);
-  const policy = new SessionPolicy({
+  const policy = await SessionPolicy.load({
     mode: options.permissionMode ?? "default",
     allowedTools: options.allowedTools,
     disallowedTools: options.disallowedTools,
@@ -197,7 +205,7 @@ export async function createSession(options: SessionOptions, id: string, gate: P
   const journal = await openJournal(options, id);
   const toolDefinitions = definitionsOf(tools, answerSchema);
   const names = toolDefinitions.map((tool) => tool.name);
-  const system = storedSystem(options, journal.events) ?? systemPromptOf(options, workspace.root, names);
+  const system = redactor.text(storedSystem(options, journal.events) ?? systemPromptOf(options, workspace.root, names));
   const request: Controlled["request"] & TurnDeps["request"] = {
     model: model.id,
     system,
@@ -220,10 +228,11 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     memory: createToolMemory(),
     policy: () => policy.current,
     remember: (actions, scope) => policy.remember(actions, scope),
-    ...(options.audit && { audit: options.audit }),
+    ...(options.audit && { audit: (entry: AuditEntry) => options.audit?.(redactor.value(entry)) }),
     gate,
     answerable: options.answersPermissions ?? false,
     outputLimit: options.outputLimit ?? defaultOutputLimit,
+    redactor,
     newId: options.newId ?? createIdSeries(),
     clock: monotonicMs,
     agent: options.agent,

@@ -10,6 +10,7 @@ import { type AgentEvent, type Emit, isEphemeral } from "../protocol/events.ts";
 import type { CancelCause, Outcome } from "../protocol/outcome.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
+import { createRedactor, type Redactor } from "../util/redact.ts";
 import { createIdSeries } from "../util/unique-ids.ts";
 import { createSession, type OpenSession, type SessionOptions } from "./create-session.ts";
 import { EventHub, type SubscribeOptions } from "./event-hub.ts";
@@ -50,6 +51,7 @@ const endReasons: Record<CancelCause, string> = {
 export class InteractiveSession {
   readonly id: string;
   readonly #options: SessionOptions;
+  readonly #redactor: Redactor;
   readonly #newId: () => string;
   readonly #hub: EventHub;
   readonly #view: SessionView;
@@ -71,7 +73,8 @@ export class InteractiveSession {
     this.#newId = options.newId ?? createIdSeries();
     this.id = options.resumeSessionId ?? options.sessionId ?? this.#newId();
     const store = options.sessionStore ?? createMemoryStore();
-    this.#options = { ...options, sessionStore: store };
+    this.#redactor = options.redactor ?? createRedactor({ env: process.env });
+    this.#options = { ...options, sessionStore: store, redactor: this.#redactor };
     this.#view = new SessionView(options.provider.contextWindow);
     this.#hub = new EventHub({
       sessionId: this.id,
@@ -79,6 +82,7 @@ export class InteractiveSession {
       now: options.now ?? Date.now,
       onEvent: (event) => this.#follow(event),
       onFault: (error) => this.#running?.controller.abort(error),
+      redactor: this.#redactor,
     });
   }
 
@@ -350,10 +354,10 @@ export class InteractiveSession {
       over = true;
       this.#hub.emit({ type: "turn.ended", ...report, durationMs: Math.round(monotonicMs() - startedAt) }, turnId);
       await this.#hub.flush();
-      return report.outcome;
+      return this.#redactor.value(report.outcome);
     } catch (error) {
       this.#finish();
-      return this.#unrecordable(error, report.outcome.text);
+      return this.#redactor.value(this.#unrecordable(error, report.outcome.text));
     }
   }
 

@@ -45,6 +45,20 @@ export class SessionPolicy {
   readonly #workspace: Workspace;
   #state: PolicyState;
 
+  /** With the links in folders followed, as in everything they are compared with. */
+  static async load(given: Given): Promise<SessionPolicy> {
+    const { workspace, home, permissions, overflowDirectory } = given;
+    // What cannot be followed leads nowhere, and nothing will be found there.
+    const real = async (path: string): Promise<string> => await workspace.resolve(path).catch(() => path);
+    const named = (permissions?.additionalDirectories ?? []).map((path) => expandHome(workspace.root, path, home));
+    const additionalDirectories = await Promise.all(named.map(real));
+    return new SessionPolicy({
+      ...given,
+      permissions: { ...permissions, additionalDirectories },
+      overflowDirectory: await real(overflowDirectory),
+    });
+  }
+
   constructor({ mode, allowedTools, disallowedTools, permissions = {}, workspace, home, overflowDirectory }: Given) {
     const { root } = workspace;
     const anchored = (rules: readonly WrittenRule[] = []): Rule[] =>
@@ -62,7 +76,7 @@ export class SessionPolicy {
       allow: [...toRules(allowedTools, "allowedTools"), ...anchored(permissions.allow)],
       ask: anchored(permissions.ask),
       deny: [...toRules(disallowedTools, "disallowedTools"), ...anchored(permissions.deny)],
-      directories: (permissions.additionalDirectories ?? []).map((path) => expandHome(root, path, home)),
+      directories: permissions.additionalDirectories ?? [],
       readable: [overflowDirectory],
       mayBypass: mode === "bypassPermissions" || (permissions.mayBypass ?? false),
     };

@@ -11,7 +11,7 @@ import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { readTimeouts } from "./network-settings.ts";
 import { hintAtKey, keySettings, withKeyHint } from "./profile-key.ts";
-import type { Profile, ProviderSettingsFile } from "./profiles.ts";
+import { type Profile, type ProviderSettingsFile, variableOf } from "./profiles.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,6 +23,8 @@ export type LoadedProvider = {
   readonly provider: Provider;
   readonly options: JsonObject | undefined;
   readonly key: string | undefined;
+  /** Where its key comes from: the name of a variable, `settings`, or `none`. */
+  readonly keySource: string;
 };
 
 /**
@@ -35,14 +37,16 @@ export async function loadProvider(
   env: Environment,
 ): Promise<LoadedProvider> {
   const named = nameOf(choice, settings);
-  if (named.provider === "scripted") return { provider: await loadScripted(named.model), options: undefined, key: undefined };
+  if (named.provider === "scripted") {
+    return { provider: await loadScripted(named.model), options: undefined, key: undefined, keySource: "none" };
+  }
   const chosen = await choose(named.provider, settings, env);
   const { definition, profile, key } = chosen;
   const model = named.model ?? profile.model;
   try {
     const facts = { definition, profile: { ...profile, ...(model && { model }) }, key, env };
     const provider = await createProvider(definition, await toSettings(facts));
-    return { provider: withKeyHint(provider, chosen), options: profile.options, key };
+    return { provider: withKeyHint(provider, chosen), options: profile.options, key, keySource: keySourceOf(chosen, env) };
   } catch (error) {
     throw named.provider === choice.provider ? error : explainPrefix(error, key, settings);
   }
@@ -104,6 +108,11 @@ function needsCertificates(definition: ProviderDefinition, profile: Profile, env
   const urls = [profile.baseURL, ...definition.baseURLVariables.map((name) => env[name]), definition.baseURL];
   const proxied = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].some((name) => env[name]);
   return proxied || !urls.find((url) => url?.trim())?.startsWith("http://");
+}
+
+function keySourceOf({ definition, profile }: Chosen, env: Environment): string {
+  if (profile.apiKey !== undefined) return variableOf(profile.apiKey) ?? "settings";
+  return definition.keyVariables.find((name) => env[name]?.trim()) ?? "none";
 }
 
 /** The key that the environment holds for this provider. */

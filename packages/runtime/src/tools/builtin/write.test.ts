@@ -25,6 +25,7 @@ describe("Write", () => {
           { type: "add", text: "a", line: 1 },
           { type: "add", text: "b", line: 2 },
         ],
+        created: true,
       },
     });
     assert.equal(await write("new/deep/a.txt", "c"), "Overwrote new/deep/a.txt (1 line).");

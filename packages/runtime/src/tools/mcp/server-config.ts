@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
+import { isSecretName } from "../../util/secret-names.ts";
 
 /** How a server is reached: started as a program, over HTTP (`sse` is its older form), or inside the host that drives us. */
 export type McpServerConfig =
@@ -77,17 +78,27 @@ function stringsOf(value: unknown, key: string, problem: (text: string) => Runti
   );
 }
 
-type Expansion = { readonly env: Readonly<Record<string, string | undefined>>; readonly problem: (text: string) => RuntimeError };
+type Expansion = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly problem: (text: string) => RuntimeError;
+  /** In a place that the list of processes shows. */
+  readonly visible?: boolean;
+};
 
 function expand(value: unknown, by: Expansion): unknown {
   if (typeof value === "string")
     return value.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, name: string, otherwise: string | undefined) => {
+      if (by.visible && isSecretName(name))
+        throw by.problem(`${name} would be seen by every user of the machine: put it into env`);
       const text = by.env[name] ?? otherwise;
       if (text === undefined) throw by.problem(`the variable ${name} is not set`);
       return text;
     });
   if (Array.isArray(value)) return value.map((item) => expand(item, by));
-  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expand(item, by)]));
+  if (isObject(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, expand(item, { ...by, visible: key === "args" || key === "command" })]),
+    );
   return value;
 }
 

@@ -14,7 +14,6 @@ import { PartialMessages } from "./partial-messages.ts";
 import { priceCalls } from "./price-run.ts";
 import { type ModelCall, RunTotals } from "./run-totals.ts";
 import { addedInputLine, interruptLine, toolResultLine } from "./user-frames.ts";
-import type { Spill } from "./wire-line.ts";
 
 export type ClaudeFormatOptions = InitFacts & {
   readonly sessionId: string;
@@ -29,8 +28,8 @@ export type ClaudeFormatOptions = InitFacts & {
   readonly earlierCalls?: readonly ModelCall[];
   /** Frames for single deltas; without it only whole messages. */
   readonly includePartialMessages?: boolean;
-  /** Keeps what is too long for a line; without it the rest of such a value is lost, and the frame says so. */
-  readonly spill?: Spill;
+  /** Where values that are too long for a line are kept; without it their rest is lost, and the frame says so. */
+  readonly spillFolder?: string;
 };
 
 /** Claude Code's headless shapes: scripts, jq filters and clients written for it read ours. See docs/contract.md. */
@@ -70,7 +69,7 @@ class ClaudeStream {
     this.#options = options;
     this.#assistant = new AssistantFrames(lines);
     const model = (): string => run.facts?.model.id ?? "";
-    if (options.includePartialMessages !== false)
+    if (options.includePartialMessages)
       this.#partial = new PartialMessages({
         write: (json) => lines.streamEvent(json),
         block: (block) => this.#assistant.early(block, { model: model() }),

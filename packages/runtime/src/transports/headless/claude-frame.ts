@@ -1,5 +1,5 @@
-import type { Spill } from "./wire-line.ts";
-import { toWireLine } from "./wire-line.ts";
+import { createSpill } from "./spill-folder.ts";
+import { type Spill, toWireLine } from "./wire-line.ts";
 
 export type Frame = Record<string, unknown>;
 
@@ -9,10 +9,10 @@ export class ClaudeLines {
   readonly #newId: () => string;
   readonly #spill: Spill | undefined;
 
-  constructor(options: { readonly sessionId: string; readonly newId: () => string; readonly spill?: Spill | undefined }) {
+  constructor(options: { readonly sessionId: string; readonly newId: () => string; readonly spillFolder?: string }) {
     this.sessionId = options.sessionId;
     this.#newId = options.newId;
-    this.#spill = options.spill;
+    this.#spill = options.spillFolder === undefined ? undefined : createSpill(options.spillFolder);
   }
 
   /** `fields` may bring a `uuid` of their own. */

@@ -123,7 +123,7 @@ describe("Claude Code's frames of a subagent", () => {
   });
 
   it("stream only the conversation itself", async () => {
-    const frames = await encode(createClaudeFormat("stream-json", ids), await record(script));
+    const frames = await encode(createClaudeFormat("stream-json", { ...ids, includePartialMessages: true }), await record(script));
     const deltas = frames.filter(({ type }) => type === "stream_event").map((frame) => JSON.stringify(frame));
     assert.equal(
       deltas.some((line) => line.includes("main ")),
@@ -154,6 +154,8 @@ describe("Claude Code's frames of a subagent", () => {
       cache_creation_input_tokens: 0,
       cache_read_input_tokens: 0,
       output_tokens: 40,
+      output_tokens_details: { thinking_tokens: 0 },
+      server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
     });
     assert.deepEqual(
       [model?.inputTokens, model?.outputTokens, model?.costUSD, result?.["num_turns"], result?.["tool_calls_seen"]],

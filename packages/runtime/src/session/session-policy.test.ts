@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { decide } from "../permissions/decide.ts";
+import { createLocalWorkspace } from "../workspace/local.ts";
+import { SessionPolicy } from "./session-policy.ts";
+
+const top = realpathSync(mkdtempSync(join(tmpdir(), "outrider-session-policy-")));
+const home = join(top, "home");
+for (const folder of ["home/project", "home/mine", "shared/library", "long"]) mkdirSync(join(top, folder), { recursive: true });
+symlinkSync(join(top, "shared"), join(top, "linked"));
+symlinkSync(join(top, "long"), join(top, "linked-long"));
+symlinkSync("loop", join(top, "loop"));
+const workspace = createLocalWorkspace({ root: join(home, "project"), env: {}, overflowDirectory: join(top, "linked-long") });
+after(async () => {
+  await workspace.close();
+  rmSync(top, { recursive: true, force: true });
+});
+
+describe("SessionPolicy", () => {
+  it("follows the links in the folders that belong to the work, and in the one for long outputs", async () => {
+    const additionalDirectories = [join(top, "linked/library"), "~/mine", "../mine/later", join(top, "loop")];
+    const policy = await SessionPolicy.load({
+      mode: "default",
+      allowedTools: undefined,
+      disallowedTools: undefined,
+      permissions: { additionalDirectories },
+      workspace,
+      home,
+      overflowDirectory: join(top, "linked-long"),
+    });
+    const { directories, readable } = policy.current;
+    assert.deepEqual(
+      [directories, readable],
+      [[join(top, "shared/library"), join(home, "mine"), join(home, "mine/later"), join(top, "loop")], [join(top, "long")]],
+    );
+    const resource = await workspace.resolve(join(top, "linked/library/a.txt"));
+    assert.equal((await decide(policy.current, [{ tool: "Read", kind: "look", resource }])).effect, "allow");
+  });
+});
