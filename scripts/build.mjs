@@ -59,10 +59,13 @@ if (!process.argv.includes("--no-types")) {
 async function linkCommand({ outputFiles, metafile }) {
   const chunks = new Map(await Promise.all(outputFiles.map(async (file) => [basename(file.path), await toCommonJs(file.text)])));
   const main = "main.js";
-  const run = [...chunks.keys()].find((name) => name.startsWith("chunk-run-"));
-  // The wire that most runs speak is in there too.
-  const wire = [...chunks.keys()].find((name) => name.startsWith("chunk-anthropic-messages-"));
-  const core = staticallyReachable(metafile, [main, run, wire]);
+  // The wire that most runs speak is in there too, and what reads settings files, which most people have.
+  const needed = ["run", "anthropic-messages", "read-layer", "resolve"].map((part) => {
+    const found = [...chunks.keys()].find((name) => name.startsWith(`chunk-${part}-`));
+    if (!found) throw new Error(`There is no chunk for ${part}`);
+    return found;
+  });
+  const core = staticallyReachable(metafile, [main, ...needed]);
   const define = (names) =>
     `{${names.map((name) => `${JSON.stringify(`./${name}`)}:(function(module,exports,require){${chunks.get(name)}})`).join(",\n")}}`;
   const linker = [

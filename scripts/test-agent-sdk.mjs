@@ -51,6 +51,7 @@ const run = spawnSync(
     "--test-reporter=spec",
     "--test-reporter-destination=stdout",
     "--test-concurrency=2",
+    "--test-timeout=60000",
     ...sources.map((file) => join(output, file.replace(/\.ts$/, ".mjs"))),
   ],
   { stdio: "inherit", cwd: suite, env: { ...process.env, OUTRIDER_ROOT: root, NODE_OPTIONS: "" } },

@@ -407,6 +407,7 @@ describe("outrider sessions", () => {
     const dry = await sessions(["gc", "--dry-run"]);
     assert.deepEqual([dry.code, there()], [0, all]);
     assert.match(dry.stdout, /^Would remove long outputs of a session that is gone: gone \(5 B\)$/m);
+    assert.match(dry.stdout, /^Would remove 2 files with long texts that no journal names \(10 B\)\n25 B would be freed$/m);
     const { code, stdout } = await sessions(["gc"]);
     assert.deepEqual([code, there()], [0, [...waste.map(() => false), ...young.map(() => true)]], stdout);
     assert.match(stdout, /^25 B freed$/m);

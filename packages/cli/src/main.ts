@@ -35,7 +35,7 @@ async function main(argv: readonly string[]): Promise<number> {
     }
     return await runOnce(args);
   } catch (error) {
-    return await failEarly(error, peekFlag(argv, "output-format"));
+    return await failEarly(error, { format: peekFlag(argv, "output-format"), flavor: peekFlag(argv, "flavor") });
   }
 }
 

@@ -17,6 +17,8 @@ export type FormatFacts = {
   readonly session: Pick<InteractiveSession, "id" | "listCommands">;
   readonly options: Pick<SessionOptions, "catalogOverride" | "sessionStore" | "resumeSessionId" | "overflowDirectory">;
   readonly keySource: string;
+  /** Several prompts go into one output. */
+  readonly live?: boolean;
   readonly mcpServers?: () => readonly McpServerState[];
 };
 
@@ -35,7 +37,7 @@ export async function createOutputFormat(facts: FormatFacts): Promise<OutputForm
   });
 }
 
-async function chooseFormat({ flags, session, options, mcpServers, keySource }: FormatFacts): Promise<OutputFormat> {
+async function chooseFormat({ flags, session, options, mcpServers, keySource, live }: FormatFacts): Promise<OutputFormat> {
   const { catalogOverride, overflowDirectory } = options;
   const common = {
     sessionId: session.id,
@@ -57,6 +59,8 @@ async function chooseFormat({ flags, session, options, mcpServers, keySource }: 
         includeHookEvents,
         includePartialMessages,
         replayUserMessages: flags["replay-user-messages"] ?? false,
+        live: live ?? false,
+        ...(mcpServers && { mcpServers }),
         bare: flags.bare ?? false,
       });
     case "robota":
@@ -73,6 +77,16 @@ async function chooseFormat({ flags, session, options, mcpServers, keySource }: 
         earlierCalls: await earlierCalls(options),
       });
   }
+}
+
+/** For a result where there is no session. */
+export function createEarlyFormat(
+  name: OutputFormatName,
+  { flavor, sessionId = "", live = false }: { flavor: string | undefined; sessionId?: string; live?: boolean },
+): OutputFormat {
+  const ids = { sessionId, newId: createIdSeries() };
+  if (flavor === "caliban") return createCalibanFormat(name, { ...ids, live });
+  return flavor === "robota" ? createBasicFormat(name, ids) : createClaudeFormat(name, ids);
 }
 
 /** What a resumed session has already cost. */

@@ -13,7 +13,8 @@ export async function print(text: string, output: NodeJS.WritableStream = proces
     output.once("error", onError);
     output.write(text, (error) => {
       // A write that failed says so here first, and then as an event, which somebody must hear.
-      if (!error) output.off("error", onError);
+      if (error) setImmediate(() => output.off("error", onError));
+      else output.off("error", onError);
       done();
     });
   });

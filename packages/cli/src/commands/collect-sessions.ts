@@ -23,6 +23,8 @@ type Waste = {
     | "long outputs of a session that is gone";
   readonly what: string;
   readonly bytes: number;
+  /** A session, or a file among the journals, that will name no long text any more. */
+  readonly journal?: string;
   /** Answers why it stays, if it does. */
   remove(): Promise<string | undefined>;
 };
@@ -43,7 +45,8 @@ export async function collectSessions(place: SessionsPlace, words: OwnWords): Pr
     if (reason === undefined) removed.push(waste);
     else kept.push({ what: waste.what, reason });
   }
-  const texts = dryRun ? undefined : await collectGarbage(directory);
+  const gone = removed.flatMap(({ journal }) => journal ?? []);
+  const texts = await collectGarbage(directory, dryRun ? { dryRun, except: gone } : {});
   if (removed.some(({ kind }) => kind === "session") && !dryRun) await place.store.summaries(); // forgets what it kept about them
   output.write(words.has("--json") ? toJson({ removed, kept, texts, dryRun }) : describe({ removed, kept, texts, dryRun }));
   await output.drain();
@@ -66,6 +69,7 @@ async function findWaste({ store, directory, home }: SessionsPlace, olderThan: n
       kind: "session",
       what: `${id}${name === undefined ? "" : ` ${name}`}, last used ${updatedAt.slice(0, 10)}`,
       bytes,
+      journal: id,
       remove: () => removeSession({ store, home }, id),
     }),
   );
@@ -95,7 +99,7 @@ function leftovers(directory: string, { olderThan, gone, remove }: Leftovers): W
     if (id === "" || gone.has(id)) return []; // goes with its session
     const idle = Date.now() - stat.mtimeMs;
     if (rest.startsWith(".damaged-") && stat.mtimeMs < olderThan)
-      return [{ kind: "damaged end of a journal", what: name, bytes: stat.size, remove: () => removeFile(path) }];
+      return [{ kind: "damaged end of a journal", what: name, bytes: stat.size, journal: name, remove: () => removeFile(path) }];
     // A living owner writes to its lock every few seconds.
     if (rest.startsWith(".lock") && idle > dayMs && !names.includes(`${id}.jsonl`))
       return [{ kind: "lock of a dead process", what: name, bytes: stat.size, remove: () => removeFile(path) }];
@@ -138,24 +142,22 @@ function namesIn(folder: string): string[] {
 type Result = {
   removed: readonly Waste[];
   kept: readonly { what: string; reason: string }[];
-  texts: Collected | undefined;
+  texts: Collected;
   dryRun: boolean;
 };
 
 function toJson({ removed, kept, texts, dryRun }: Result): string {
   const items = removed.map(({ kind, what, bytes }) => ({ kind, what, bytes }));
-  return `${JSON.stringify({ dryRun, removed: items, kept, ...(texts && { texts }) }, null, 2)}\n`;
+  return `${JSON.stringify({ dryRun, removed: items, kept, texts }, null, 2)}\n`;
 }
 
 function describe({ removed, kept, texts, dryRun }: Result): string {
-  const lines = removed.map(
-    ({ kind, what, bytes }) => `${dryRun ? "Would remove" : "Removed"} ${kind}: ${what} (${sizeOf(bytes)})`,
-  );
-  const bytes = removed.reduce((sum, waste) => sum + waste.bytes, texts?.bytes ?? 0);
-  if (texts && texts.removed > 0)
-    lines.push(`Removed ${countOf(texts.removed, "file")} with long texts that no journal names (${sizeOf(texts.bytes)})`);
+  const verb = dryRun ? "Would remove" : "Removed";
+  const lines = removed.map(({ kind, what, bytes }) => `${verb} ${kind}: ${what} (${sizeOf(bytes)})`);
+  const bytes = removed.reduce((sum, waste) => sum + waste.bytes, texts.bytes);
+  if (texts.removed > 0)
+    lines.push(`${verb} ${countOf(texts.removed, "file")} with long texts that no journal names (${sizeOf(texts.bytes)})`);
   lines.push(...kept.map(({ what, reason }) => `Left alone: ${what}: ${reason}`));
-  if (dryRun) lines.push(`${sizeOf(bytes)} would be freed, and the long texts that no journal names then`);
-  else lines.push(`${sizeOf(bytes)} freed`);
+  lines.push(`${sizeOf(bytes)} ${dryRun ? "would be freed" : "freed"}`);
   return lines.map((line) => `${visible(line)}\n`).join("");
 }

@@ -6,7 +6,7 @@ import type { Arguments } from "../args.ts";
 import { type Deadline, startDeadline } from "../deadline.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { connectMcpServers } from "../mcp-servers.ts";
-import { checkLiveFormat, createOutputFormat } from "../output-format.ts";
+import { checkLiveFormat, createEarlyFormat, createOutputFormat } from "../output-format.ts";
 import { type Planned, planSession } from "../plan-session.ts";
 import { watchSignals } from "../signals.ts";
 
@@ -28,6 +28,7 @@ export async function runLiveCommand({ flags, positionals }: Arguments, warn: (l
       output: new LineOutput(process.stdout),
       sessionId,
       newId: createIdSeries(),
+      early: createEarlyFormat("stream-json", { flavor: flags.flavor, sessionId, live: true }),
       asksHost: flags["permission-prompt-tool"] === "stdio",
       replayUserMessages: flags["replay-user-messages"] ?? false,
       warn,
@@ -80,7 +81,14 @@ async function openSession({ flags, planned, setup, ways, warn }: Opening): Prom
     tools: [...(options.tools ?? []), ...mcp.tools],
     answersPermissions: asksHost,
   });
-  const format = await createOutputFormat({ flags, session, options, keySource: planned.keySource, mcpServers: () => mcp.states });
+  const format = await createOutputFormat({
+    flags,
+    session,
+    options,
+    live: true,
+    keySource: planned.keySource,
+    mcpServers: () => mcp.states,
+  });
   return { session, format, mcp };
 }
 

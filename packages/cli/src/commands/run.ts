@@ -1,5 +1,5 @@
 import { InteractiveSession, type Outcome, RuntimeError, type SessionOptions, toRuntimeError } from "@outrider/runtime";
-import { createClaudeFormat, createIdSeries, createRedactor, LineOutput, runPrompt } from "@outrider/runtime/host";
+import { createRedactor, LineOutput, runPrompt } from "@outrider/runtime/host";
 import type { McpServerConfigs, McpServers } from "@outrider/runtime/mcp";
 import type { Arguments } from "../args.ts";
 import { openCi, wantsReport } from "../ci/open-ci.ts";
@@ -8,7 +8,7 @@ import type { CiRun } from "../ci/start-ci.ts";
 import { type Deadline, startDeadline } from "../deadline.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags.ts";
-import { createOutputFormat, formatName } from "../output-format.ts";
+import { createEarlyFormat, createOutputFormat, formatName } from "../output-format.ts";
 import { type Planned, planSession } from "../plan-session.ts";
 import { readPrompt } from "../prompt.ts";
 import { StoppedEarly, watchSignals } from "../signals.ts";
@@ -42,7 +42,7 @@ export async function runOnce(args: Arguments): Promise<number> {
       await mcp?.close();
     }
   } catch (error) {
-    return await failEarly(error, args.flags["output-format"], ci);
+    return await failEarly(error, { format: args.flags["output-format"], flavor: args.flags.flavor }, ci);
   } finally {
     deadline?.close();
     signals.close();
@@ -61,7 +61,14 @@ async function prepare(args: Arguments, ci: CiRun | undefined): Promise<Planned 
 async function runSession(
   session: InteractiveSession,
   prompt: string,
-  { flags, options, replay, keySource, ci, mcp }: Planned & { flags: FlagValues; ci: CiRun | undefined; mcp: McpServers | undefined },
+  {
+    flags,
+    options,
+    replay,
+    keySource,
+    ci,
+    mcp,
+  }: Planned & { flags: FlagValues; ci: CiRun | undefined; mcp: McpServers | undefined },
 ): Promise<Outcome> {
   const output = new LineOutput(process.stdout);
   const { catalogOverride } = options;
@@ -99,7 +106,11 @@ function judgeReplay(outcome: Outcome, replay: Planned["replay"], flags: FlagVal
 }
 
 /** A failure before there was a session: told on stderr, in the machine formats as the one result they promise, and to CI. */
-export async function failEarly(thrown: unknown, formatName: string | undefined, begun?: CiRun): Promise<number> {
+export async function failEarly(
+  thrown: unknown,
+  wanted: { readonly format: string | undefined; readonly flavor: string | undefined },
+  begun?: CiRun,
+): Promise<number> {
   const ci = begun ?? (await openCi(wantsReport(process.argv.slice(2)), complain));
   const error = toRuntimeError(thrown);
   const stopped = thrown instanceof StoppedEarly;
@@ -109,13 +120,13 @@ export async function failEarly(thrown: unknown, formatName: string | undefined,
   complain(error.message + (error.hint ? `\n${error.hint}` : ""));
   if (error.code === "usage") process.stderr.write("See outrider --help\n");
   if (!stopped && error.code === "internal" && error.cause instanceof Error) process.stderr.write(`${error.cause.stack}\n`);
-  if (formatName === "atif-jsonl") {
+  if (wanted.format === "atif-jsonl") {
     const { createAtifJsonlFormat } = await import("@outrider/runtime/atif");
     process.stdout.write(await (await createAtifJsonlFormat({ sessionId: "" })).end(outcome));
   }
-  if (formatName === "json" || formatName === "stream-json") {
+  if (wanted.format === "json" || wanted.format === "stream-json") {
     const output = new LineOutput(process.stdout);
-    const format = createClaudeFormat(formatName, { sessionId: "", newId: createIdSeries() });
+    const format = createEarlyFormat(wanted.format, wanted);
     output.write(await (ci?.watch(format, "json") ?? format).end(outcome));
     await output.drain();
   }

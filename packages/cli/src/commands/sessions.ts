@@ -104,7 +104,9 @@ async function list({ store, output }: SessionsPlace, words: OwnWords): Promise<
   const limit = words.value("--limit");
   const most = limit === undefined ? Number.POSITIVE_INFINITY : positiveInteger("--limit", limit);
   const cwd = realPath(words.value("--cwd") ?? ".");
-  const stored = await store.summaries();
+  const stored = await store.summaries({
+    onSkipped: (_, { message, hint }) => process.stderr.write(`${visible(`Not listed: ${message}. ${hint ?? ""}`.trim())}\n`),
+  });
   const chosen = words.has("--all") ? stored : stored.filter((summary) => summary.cwd === cwd);
   const shown = chosen.slice(0, most);
   if (words.has("--json")) {

@@ -90,7 +90,7 @@ function sideEffectOf(toolName: string): ReversibleSideEffect {
   if (readOnly.includes(toolName)) return "none";
   if (fileMutations.includes(toolName)) return "file-mutation";
   if (shellProcesses.includes(toolName)) return "shell-process";
-  return toolName === "Agent" ? "subagent" : "unknown";
+  return toolName === "Agent" || toolName === "Task" ? "subagent" : "unknown";
 }
 
 /** One job, or every job of a batch. */

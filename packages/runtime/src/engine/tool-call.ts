@@ -50,6 +50,8 @@ export type ToolCallDeps = {
   readonly tasks?: Tasks | undefined;
   /** Keeps files before they are changed; absent where nothing is kept. */
   readonly keeper?: ChangeKeeper | undefined;
+  /** Why a call must not run because what it does could not be undone; undefined when it may. */
+  readonly irreversible?: ((call: ToolCallPart) => string | undefined) | undefined;
   /** Gets every verdict at the moment it is told. */
   readonly audit?: ((entry: AuditEntry) => void) | undefined;
 };
@@ -120,6 +122,8 @@ async function attempt(deps: ToolCallDeps, call: ToolCallPart): Promise<Attempt>
     const notes = toNoteParts("PreToolUse", judgement.notes);
     if (judgement.type === "refused") return { ...refuse("denied", judgement.text), notes };
     const { access, call: judged } = judgement;
+    const irreversible = deps.irreversible?.(judged);
+    if (irreversible !== undefined) return { ...refuse("denied", `Not run: ${irreversible}`), notes };
     const cleared = clear(deps, tool, access);
     if (access.kind === "run") await deps.keeper?.noteUncovered(call.callId, access.resources.join("\n"));
     // The intent is on record before anything happens, so that a crash can never hide that it may have happened.

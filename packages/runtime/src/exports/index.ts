@@ -84,3 +84,16 @@ export {
 } from "../session/project-session-store.ts";
 export type { SessionControls } from "../session/session-controls.ts";
 export type { AgentDefinition } from "../tasks/agent-definition.ts";
+export {
+  evaluateReversibleSafety,
+  isBlockedByReversibility,
+  type ReversibleExecutionOptions,
+  type ReversibleSafetyReport,
+} from "../checkpoints/reversible-execution.ts";
+export {
+  planSelfHostingVerification,
+  type SelfHostingLoopEvent,
+  type SelfHostingLoopState,
+  type SelfHostingVerificationPlan,
+  transitionSelfHostingLoop,
+} from "../verification/self-hosting.ts";

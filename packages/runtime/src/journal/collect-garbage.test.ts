@@ -62,6 +62,30 @@ describe("collecting side files", () => {
     assert.equal(textIn(await store.read("s1")), "a".repeat(70_000));
   });
 
+  it("only counts when told to, also what nobody names any more once some sessions are gone", async () => {
+    const { folder, store } = await filled({ s1: "a", s2: "b", s3: "c" });
+    await store.remove("s3");
+    const damaged = "s2.jsonl.damaged-2026-01-01T00-00-00.000Z";
+    renameSync(join(folder, "s2.jsonl"), join(folder, damaged));
+    writeFileSync(join(folder, "index.json.x.tmp"), "half");
+    age(folder);
+    const [aside = ""] = filesIn(folder);
+    renameSync(aside, `${aside}.unused`);
+    const there = (): string[] => readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+    const before = there();
+    const counted = [
+      (await collectGarbage(folder, { dryRun: true })).removed,
+      (await collectGarbage(folder, { dryRun: true, except: ["s1"] })).removed,
+      (await collectGarbage(folder, { dryRun: true, except: [damaged] })).removed,
+      await collectGarbage(folder, { dryRun: true, except: ["s1", "s2"] }),
+    ];
+    assert.deepEqual([counted, there()], [[2, 3, 3, { removed: 4, bytes: 210_004, kept: 0 }], before]);
+    renameSync(`${aside}.unused`, aside);
+    await store.remove("s1");
+    rmSync(join(folder, damaged));
+    assert.deepEqual(await collectGarbage(folder), { removed: 4, bytes: 210_004, kept: 0 });
+  });
+
   it("has nothing to do in a folder that is not there", async () => {
     assert.deepEqual(await collectGarbage(join(root, "nowhere")), { removed: 0, bytes: 0, kept: 0 });
     assert.equal(existsSync(join(root, "nowhere")), false);

@@ -5,10 +5,19 @@ import { sideFileGraceMs, sideFolder } from "./side-files.ts";
 import { logSuffix } from "./store-place.ts";
 
 export type Collected = {
-  /** Files that were removed and their size: side files that no log names, and what killed processes left half-written. */
+  /** Files that were removed, or would be, and their size: side files that no log names, and what killed processes left half-written. */
   removed: number;
   bytes: number;
   kept: number;
+};
+
+export type CollectOptions = {
+  readonly now?: () => number;
+  readonly graceMs?: number;
+  /** Only counts. */
+  readonly dryRun?: boolean;
+  /** What is about to go, so that what only it names counts as unused: ids of sessions, or names of files beside their logs. */
+  readonly except?: readonly string[];
 };
 
 const asideSuffix = ".unused";
@@ -17,19 +26,21 @@ const asideSuffix = ".unused";
  * Removes the side files that no session of the folder names any more. Safe beside running sessions: a writer touches a file before it
  * relies on it, and what was touched within the last hour stays.
  */
-export async function collectGarbage(
-  directory: string,
-  options: { now?: () => number; graceMs?: number } = {},
-): Promise<Collected> {
+export async function collectGarbage(directory: string, options: CollectOptions = {}): Promise<Collected> {
+  const { dryRun = false, except = [] } = options;
   const before = (options.now ?? Date.now)() - (options.graceMs ?? sideFileGraceMs);
   const collected: Collected = { removed: 0, bytes: 0, kept: 0 };
   // Listed first: what is written from here on is not looked at.
   const files = sideFilesIn(directory);
-  const named = await referencesIn(directory);
+  const named = await referencesIn(directory, new Set(except));
+  const remove = dryRun ? sizeIfUntouched : removeUntouched;
   for (const { folder, name } of files) {
     const path = join(folder, name);
-    if (name.endsWith(asideSuffix) && putBack(path, named)) continue;
-    const bytes = named.has(name) ? undefined : removeUntouched(path, before);
+    if (name.endsWith(asideSuffix) && isWanted(path, named)) {
+      if (!dryRun) putBack(path);
+      continue;
+    }
+    const bytes = named.has(name) ? undefined : remove(path, before);
     if (bytes === undefined) collected.kept++;
     else {
       collected.removed++;
@@ -37,7 +48,7 @@ export async function collectGarbage(
     }
   }
   for (const name of namesIn(directory).filter((name) => name.endsWith(".tmp"))) {
-    const bytes = removeUntouched(join(directory, name), before);
+    const bytes = remove(join(directory, name), before);
     if (bytes !== undefined) {
       collected.removed++;
       collected.bytes += bytes;
@@ -52,14 +63,14 @@ export async function collectGarbage(
  */
 function removeUntouched(path: string, before: number): number | undefined {
   const aside = `${path}${asideSuffix}`;
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat || stat.mtimeMs > before) return undefined;
+  const bytes = sizeIfUntouched(path, before);
+  if (bytes === undefined) return undefined;
   try {
     renameSync(path, aside);
     if (statSync(aside).mtimeMs > before) renameSync(aside, path);
     else {
       unlinkSync(aside);
-      return stat.size;
+      return bytes;
     }
   } catch {
     // Somebody else collects too.
@@ -67,19 +78,31 @@ function removeUntouched(path: string, before: number): number | undefined {
   return undefined;
 }
 
+function sizeIfUntouched(path: string, before: number): number | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat && stat.mtimeMs <= before ? stat.size : undefined;
+}
+
 /** A collector that was killed between two steps may have left a file aside that is wanted. */
-function putBack(aside: string, named: ReadonlySet<string>): boolean {
-  const path = aside.slice(0, -asideSuffix.length);
-  if (!named.has(basename(path)) || existsSync(path)) return false;
-  renameSync(aside, path);
-  return true;
+function isWanted(aside: string, named: ReadonlySet<string>): boolean {
+  const path = placeOf(aside);
+  return named.has(basename(path)) && !existsSync(path);
+}
+
+function putBack(aside: string): void {
+  renameSync(aside, placeOf(aside));
+}
+
+function placeOf(aside: string): string {
+  return aside.slice(0, -asideSuffix.length);
 }
 
 /** What whole logs name, and damaged ends that were kept: both may be wanted again. */
-async function referencesIn(directory: string): Promise<Set<string>> {
+async function referencesIn(directory: string, except: ReadonlySet<string>): Promise<Set<string>> {
   const named = new Set<string>();
   for (const name of namesIn(directory)) {
-    if (!name.includes(logSuffix)) continue;
+    const end = name.indexOf(logSuffix);
+    if (end === -1 || except.has(name) || except.has(name.slice(0, end))) continue;
     let rest = "";
     try {
       for await (const chunk of createReadStream(join(directory, name), { encoding: "latin1", highWaterMark: 1 << 20 })) {

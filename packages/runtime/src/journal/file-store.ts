@@ -24,7 +24,7 @@ export function createFileStore(directory: string, options: FileStoreOptions = {
       return await readEvents(place.directory, path, after);
     },
     list: async () => (await maintenance()).listSessions(place),
-    summaries: async () => (await import("./session-index.ts")).listSummaries(place),
+    summaries: async (options) => (await import("./session-index.ts")).listSummaries(place, options),
     fork: async (sourceId, newId, { at } = {}) => (await maintenance()).forkLog(place, { sourceId, newId, at }),
     remove: async (sessionId) => (await maintenance()).removeLog(place, sessionId),
     async rename(sessionId, name) {

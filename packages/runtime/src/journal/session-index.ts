@@ -1,12 +1,13 @@
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { listSessions } from "./maintain-store.ts";
 import { mentionsReferences } from "./large-values.ts";
 import { emptyChain, type LogPosition, scanLog } from "./recover.ts";
 import { hydrateEvents } from "./side-files.ts";
-import type { SessionSummary } from "./store.ts";
+import type { SessionSummary, SummariesOptions } from "./store.ts";
 import type { StorePlace } from "./store-place.ts";
 import { addToSummary, type SummaryDraft } from "./summary.ts";
 
@@ -21,14 +22,20 @@ const indexName = "index.json";
 /**
  * Summaries of all sessions, the latest first. The logs are the truth: the index only says how far each was read, so that a second look
  * costs what was added since. It may be old, broken or missing; writers never touch it.
+ * One log that cannot be read (of a newer format, of another user) hides none of the others.
  */
-export async function listSummaries(place: StorePlace): Promise<SessionSummary[]> {
+export async function listSummaries(place: StorePlace, { onSkipped }: SummariesOptions = {}): Promise<SessionSummary[]> {
   const path = join(place.directory, indexName);
   const known = readIndex(path);
   const sessions: Entries = {};
   for (const id of listSessions(place)) {
-    const entry = await summarizeLog(place, id, known[id]);
-    if (entry) sessions[id] = entry;
+    try {
+      const entry = await summarizeLog(place, id, known[id]);
+      if (entry) sessions[id] = entry;
+    } catch (error) {
+      if (!(error instanceof RuntimeError)) throw error;
+      onSkipped?.(id, error);
+    }
   }
   const json = JSON.stringify(sessions);
   if (json !== JSON.stringify(known)) writeIndex(path, { version: 1, crc: checksum(json), sessions: json });

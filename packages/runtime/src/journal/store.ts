@@ -1,3 +1,4 @@
+import type { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 
 /** Append-only logs, one per session. */
@@ -11,8 +12,8 @@ export interface SessionStore {
   /** Reads without taking; empty for an unknown session. */
   read(sessionId: string, options?: { after?: number }): Promise<AgentEvent[]>;
   list(): Promise<string[]>;
-  /** What a person needs to find a session again, the latest first. */
-  summaries(): Promise<SessionSummary[]>;
+  /** What a person needs to find a session again, the latest first. A session that cannot be read is left out, and told to `onSkipped`. */
+  summaries(options?: SummariesOptions): Promise<SessionSummary[]>;
   /**
    * A new session that begins like another one, up to and with the event `at` (all of it when absent). The source is only read, also while
    * it runs. Copied events carry the new id and their old numbers; the first `session.started` says where they come from (`forkedFrom`).
@@ -37,6 +38,8 @@ export interface JournalWriter {
   append(events: readonly AgentEvent[]): Promise<void>;
   close(): Promise<void>;
 }
+
+export type SummariesOptions = { readonly onSkipped?: (sessionId: string, reason: RuntimeError) => void };
 
 export type SessionSummary = {
   id: string;

@@ -1,4 +1,9 @@
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
+import {
+  evaluateReversibleSafety,
+  isBlockedByReversibility,
+  type ReversibleExecutionOptions,
+} from "../checkpoints/reversible-execution.ts";
 import type { SystemCommand } from "../commands/command.ts";
 import { type CompactionSettings, checkThreshold, defaultThreshold } from "../context/compaction-limits.ts";
 import type { Instructions } from "../context/instructions.ts";
@@ -64,6 +69,8 @@ export type SessionOptions = {
   readonly permissions?: PermissionOptions;
   /** Opens what keeps files before tools change them; nothing is kept when absent. */
   readonly checkpoints?: () => Promise<Checkpoints>;
+  /** Only calls run whose effects can be undone. */
+  readonly reversibleExecution?: ReversibleExecutionOptions;
   /** Only these of the built-in tools are offered. */
   readonly builtinTools?: readonly string[];
   /** Told of every verdict on a call before the call is made; when it throws, the call is not made. */
@@ -229,6 +236,7 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     policy: () => policy.current,
     remember: (actions, scope) => policy.remember(actions, scope),
     ...(options.audit && { audit: (entry: AuditEntry) => options.audit?.(redactor.value(entry)) }),
+    irreversible: irreversibleCalls(options),
     gate,
     answerable: options.answersPermissions ?? false,
     outputLimit: options.outputLimit ?? defaultOutputLimit,
@@ -300,6 +308,15 @@ function openSubagents(options: SessionOptions, compaction: SessionCompaction): 
 function instructionFacts({ instructions }: SessionOptions): Pick<SessionFacts, "instructionFiles"> {
   if (!instructions || instructions.files.length === 0) return {};
   return { instructionFiles: instructions.files.map(({ path, bytes }) => ({ path, bytes })) };
+}
+
+function irreversibleCalls({ reversibleExecution, checkpoints }: SessionOptions): TurnDeps["irreversible"] {
+  if (!reversibleExecution) return undefined;
+  return ({ name, input }) => {
+    const call = { toolName: name, input, checkpointed: checkpoints !== undefined, options: reversibleExecution };
+    const report = evaluateReversibleSafety(call);
+    return isBlockedByReversibility(report, reversibleExecution) ? report.message : undefined;
+  };
 }
 
 function compactionSettings({ instructions, compaction }: SessionOptions): Partial<CompactionSettings> {

@@ -1,19 +1,34 @@
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
-import { toLine } from "../../util/jsonl.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
+import { createSpill } from "./spill-folder.ts";
+import { toWireLine } from "./wire-line.ts";
+
+export type BasicFormatOptions = {
+  readonly sessionId: string;
+  readonly newId: () => string;
+  /** Where values that are too long for a line are kept. */
+  readonly spillFolder?: string;
+};
 
 /** The library's plain contract: the answer as text, as one JSON object, or as text deltas followed by that object. */
-export function createBasicFormat(name: OutputFormatName, ids: { sessionId: string; newId: () => string }): OutputFormat {
+export function createBasicFormat(name: OutputFormatName, options: BasicFormatOptions): OutputFormat {
+  const spill = options.spillFolder === undefined ? undefined : createSpill(options.spillFolder);
+  const end = async (outcome: Outcome): Promise<string> => toWireLine(toResult(outcome, options.sessionId), spill);
   switch (name) {
     case "text":
       return { event: () => "", end: async (outcome) => toText(outcome) };
     case "json":
-      return { event: () => "", end: async (outcome) => toResult(outcome, ids.sessionId) };
+      return { event: () => "", end };
     case "stream-json":
       return {
-        event: (event) => (event.type === "text.delta" && event.taskId === undefined ? toDelta(event, ids.newId()) : ""),
-        end: async (outcome) => toResult(outcome, ids.sessionId),
+        event: (event) => {
+          const wrapped = toStreamEvent(event);
+          return wrapped
+            ? toWireLine({ type: "stream_event", event: wrapped, session_id: event.sessionId, uuid: options.newId() }, spill)
+            : "";
+        },
+        end,
       };
   }
 }
@@ -27,14 +42,14 @@ function toText(outcome: Outcome): string {
   return isBasicSuccess(outcome) && outcome.text ? `${outcome.text}\n` : "";
 }
 
-function toDelta(event: AgentEvent<"text.delta">, uuid: string): string {
-  const delta = { type: "text_delta", text: event.text };
-  return toLine({ type: "stream_event", event: { type: "content_block_delta", delta }, session_id: event.sessionId, uuid });
+function toStreamEvent(event: AgentEvent): Record<string, unknown> | undefined {
+  if (event.type !== "text.delta" || event.taskId !== undefined) return undefined;
+  return { type: "content_block_delta", delta: { type: "text_delta", text: event.text } };
 }
 
-function toResult(outcome: Outcome, sessionId: string): string {
+function toResult(outcome: Outcome, sessionId: string): Record<string, unknown> {
   const success = isBasicSuccess(outcome);
-  return toLine({
+  return {
     type: "result",
     result: success ? outcome.text : "",
     session_id: sessionId,
@@ -43,5 +58,5 @@ function toResult(outcome: Outcome, sessionId: string): string {
     ...(outcome.type === "stopped" && {
       error: { code: "limit-reached", message: `Stopped at the limit ${outcome.limit}`, retryable: false },
     }),
-  });
+  };
 }

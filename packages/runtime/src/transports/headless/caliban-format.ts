@@ -1,11 +1,12 @@
 import type { CatalogOverride } from "../../model/catalog-override.ts";
 import { pricesAsOf } from "../../model/catalog-date.ts";
-import type { AssistantPart, ToolResultPart } from "../../protocol/content.ts";
+import { type AssistantPart, callsOf, type ToolResultPart } from "../../protocol/content.ts";
 import type { AgentEvent, EventType, SessionFacts } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
-import { toLine } from "../../util/jsonl.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { priceCalls } from "./price-run.ts";
+import { createSpill } from "./spill-folder.ts";
+import { toWireLine } from "./wire-line.ts";
 
 export type CalibanFormatOptions = {
   readonly sessionId: string;
@@ -14,34 +15,72 @@ export type CalibanFormatOptions = {
   readonly includeHookEvents?: boolean;
   readonly replayUserMessages?: boolean;
   readonly bare?: boolean;
+  readonly mcpServers?: () => readonly { readonly name: string; readonly status: string }[];
+  /** Several prompts go into one output: its result comes once, with `close`. */
+  readonly live?: boolean;
+  /** Where values that are too long for a line are kept. */
+  readonly spillFolder?: string;
 };
 
 /**
- * Caliban's frames: `tool_use` when a tool starts and `tool_result` when it ends are progress; `message` is the record.
- * One `system/init` first and one `result` last, whatever comes between.
+ * Caliban's frames: `tool_use` before a tool runs and `tool_result` after it are progress; `message` is the record, and comes when the
+ * tools it calls are done. One `system/init` first and one `result` last, whatever comes between.
  */
 export function createCalibanFormat(name: OutputFormatName, options: CalibanFormatOptions): OutputFormat {
   const run = new CalibanRun();
+  const spill = options.spillFolder === undefined ? undefined : createSpill(options.spillFolder);
   const result = async (outcome: Outcome): Promise<string> => {
     const costs = await priceCalls(run.calls, options.catalogOverride);
-    return toLine(toResult(outcome, { run, costUsd: costs.total.costUsd, usage: costs.total.usage, options }));
+    const fields = toResult(outcome, { run, costUsd: costs.total.costUsd, usage: costs.total.usage, options });
+    return run.begin(options).map(toLine).join("") + toWireLine(fields, spill);
   };
-  return {
-    event(event) {
-      run.apply(event);
-      return name === "stream-json" ? toFrames(event, run, options).map(toLine).join("") : "";
-    },
-    end: name === "text" ? async (outcome) => (outcome.type === "completed" ? `${outcome.text}\n` : "") : result,
+  const toLine = (frame: Frame): string => toWireLine(frame, spill);
+  const event: OutputFormat["event"] = (event) => {
+    run.apply(event);
+    return name === "stream-json" ? toFrames(event, run, options).map(toLine).join("") : "";
   };
+  if (name === "text") return { event, end: async (outcome) => (outcome.type === "completed" ? `${outcome.text}\n` : "") };
+  return options.live ? { event, end: async () => "", close: result } : { event, end: result };
 }
+
+type Frame = Record<string, unknown>;
 
 class CalibanRun {
   facts: SessionFacts | undefined;
-  begun = false;
+  #begun = false;
+  /** A message whose calls are still at work. */
+  #waiting: { frame: Frame; calls: number } | undefined;
   turns = 0;
   durationMs = 0;
   toolCalls = 0;
   readonly calls: AgentEvent<"message.ended" | "side-call.ended">[] = [];
+
+  /** The first frame, once. */
+  begin(options: CalibanFormatOptions): Frame[] {
+    if (!this.facts || this.#begun) return [];
+    this.#begun = true;
+    return [toInit(this.facts, options)];
+  }
+
+  message({ message }: AgentEvent<"message.ended">): Frame[] {
+    const frame = { type: "message", role: "assistant", content: message.content.flatMap(toBlock) };
+    const calls = callsOf(message);
+    if (calls.length === 0) return [frame];
+    this.#waiting = { frame, calls: calls.length };
+    return calls.map(({ callId, name, input }) => ({ type: "tool_use", id: callId, name, input }));
+  }
+
+  toolDone(): Frame[] {
+    const waiting = this.#waiting;
+    if (!waiting || --waiting.calls > 0) return [];
+    return this.flush();
+  }
+
+  flush(): Frame[] {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    return waiting ? [waiting.frame] : [];
+  }
 
   apply(event: AgentEvent): void {
     if (event.type === "session.started") this.facts = event;
@@ -54,32 +93,23 @@ class CalibanRun {
   }
 }
 
-function toFrames(event: AgentEvent, run: CalibanRun, options: CalibanFormatOptions): unknown[] {
+function toFrames(event: AgentEvent, run: CalibanRun, options: CalibanFormatOptions): Frame[] {
   if (event.taskId !== undefined && !shownOfTasks.has(event.type)) return [];
   switch (event.type) {
-    case "turn.started": {
-      const init = run.facts && !run.begun ? [toInit(run.facts, options)] : [];
-      run.begun = true;
-      return options.replayUserMessages ? [...init, { type: "user", content: event.input.content }] : init;
-    }
+    case "turn.started":
+      return [...run.begin(options), ...toReplay(event, options)];
+    case "input.added":
+      return event.origin === "user" ? toReplay(event, options) : [];
     case "text.delta":
-      return options.includePartialMessages ? [{ type: "text", delta: event.text }] : [];
+      return options.includePartialMessages ? [toDelta({ type: "text_delta", text: event.text })] : [];
     case "reasoning.delta":
-      return options.includePartialMessages ? [{ type: "thinking", delta: event.text }] : [];
-    case "tool.started":
-      return [{ type: "tool_use", id: event.callId, name: event.name, input: event.input }];
-    case "tool.ended":
-      return [
-        {
-          type: "tool_result",
-          tool_use_id: event.callId,
-          is_error: event.result.isError,
-          content: event.result.content.map(toResultBlock),
-          t_ms: event.durationMs,
-        },
-      ];
+      return options.includePartialMessages && event.text ? [toDelta({ type: "thinking_delta", thinking: event.text })] : [];
     case "message.ended":
-      return [{ type: "message", role: "assistant", content: event.message.content.flatMap(toBlock) }];
+      return run.message(event);
+    case "tool.ended":
+      return [toToolResult(event), ...run.toolDone()];
+    case "turn.ended":
+      return run.flush();
     case "retry.scheduled":
       return [
         {
@@ -111,7 +141,25 @@ const shownOfTasks: ReadonlySet<EventType> = new Set<EventType>([
   "warning.raised",
 ]);
 
-function toInit(facts: SessionFacts, options: CalibanFormatOptions): unknown {
+function toReplay({ input }: AgentEvent<"turn.started" | "input.added">, { replayUserMessages }: CalibanFormatOptions): Frame[] {
+  return replayUserMessages ? [{ type: "user", content: input.content }] : [];
+}
+
+function toDelta(delta: Frame): Frame {
+  return { type: "content_block_delta", delta };
+}
+
+function toToolResult(event: AgentEvent<"tool.ended">): Frame {
+  return {
+    type: "tool_result",
+    tool_use_id: event.callId,
+    is_error: event.result.isError,
+    content: event.result.content.map(toResultBlock),
+    t_ms: event.durationMs,
+  };
+}
+
+function toInit(facts: SessionFacts, options: CalibanFormatOptions): Frame {
   return {
     type: "system",
     subtype: "init",
@@ -120,7 +168,7 @@ function toInit(facts: SessionFacts, options: CalibanFormatOptions): unknown {
     tools: facts.tools,
     plugins: [],
     settingSources: facts.settingSources ?? [],
-    mcp_servers: [],
+    mcp_servers: (options.mcpServers?.() ?? []).map(({ name, status }) => ({ name, status })),
     bare_mode: options.bare ?? false,
     cwd: facts.cwd,
     permission_mode: facts.permissionMode,
@@ -146,7 +194,7 @@ function toResultBlock(part: ToolResultPart["content"][number]): unknown {
   return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
 }
 
-function toHookFrame(event: AgentEvent<"hook.ended">): unknown {
+function toHookFrame(event: AgentEvent<"hook.ended">): Frame {
   return {
     type: "hook_event",
     hookEventName: event.event,
@@ -158,7 +206,7 @@ function toHookFrame(event: AgentEvent<"hook.ended">): unknown {
   };
 }
 
-function toVerdictFrame(event: AgentEvent<"permission.decided">): unknown {
+function toVerdictFrame(event: AgentEvent<"permission.decided">): Frame {
   const { effect, by, reason, rule, tool, callId } = event;
   return {
     type: "hook_event",
@@ -189,7 +237,7 @@ type Ending = {
   readonly options: CalibanFormatOptions;
 };
 
-function toResult(outcome: Outcome, { run, costUsd, usage, options }: Ending): unknown {
+function toResult(outcome: Outcome, { run, costUsd, usage, options }: Ending): Frame {
   const subtype = subtypeOf(outcome);
   const completed = outcome.type === "completed";
   return {

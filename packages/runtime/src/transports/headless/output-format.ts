@@ -9,6 +9,8 @@ export interface OutputFormat {
   judge?(outcome: Outcome): Outcome;
   /** The end of the output. Called exactly once per prompt, on every path. */
   end(outcome: Outcome): Promise<string>;
+  /** Where one output holds several prompts: its last words, with how the last of them went. Called once, after everything else. */
+  close?(outcome: Outcome): Promise<string>;
 }
 
 export type OutputFormatName = "text" | "json" | "stream-json";

@@ -123,7 +123,10 @@ describe("Claude Code's frames of a subagent", () => {
   });
 
   it("stream only the conversation itself", async () => {
-    const frames = await encode(createClaudeFormat("stream-json", { ...ids, includePartialMessages: true }), await record(script));
+    const frames = await encode(
+      createClaudeFormat("stream-json", { ...ids, includePartialMessages: true }),
+      await record(script),
+    );
     const deltas = frames.filter(({ type }) => type === "stream_event").map((frame) => JSON.stringify(frame));
     assert.equal(
       deltas.some((line) => line.includes("main ")),

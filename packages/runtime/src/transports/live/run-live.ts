@@ -28,6 +28,8 @@ export type LiveOptions = {
   readonly output: LineOutput;
   readonly sessionId: string;
   readonly newId: () => string;
+  /** Encodes a result where there is no session that could say more. */
+  readonly early: OutputFormat;
   /** Called once, for the first prompt or the first request that needs a session. */
   readonly open: (setup: LiveSetup, ways: LiveWays) => Promise<LiveSession>;
   /** What `initialize` is answered. */
@@ -89,9 +91,15 @@ class LiveDriver {
     const problem = this.#stopped || this.#options.output.closed ? undefined : await reading;
     this.#channel.close();
     const ending = problem ?? (last ? undefined : this.#nothing());
-    if (!ending) return last ?? this.#nothing();
-    await this.#writeEnd(ending);
-    return ending;
+    if (ending) await this.#writeEnd(ending);
+    return await this.#close(ending ?? last ?? this.#nothing());
+  }
+
+  async #close(outcome: Outcome): Promise<Outcome> {
+    const { output } = this.#options;
+    output.write((await (await this.#format()).close?.(outcome)) ?? "");
+    await output.drain();
+    return outcome;
   }
 
   stop(cause: CancelCause): void {
@@ -260,30 +268,12 @@ class LiveDriver {
 
   async #writeEnd(outcome: Outcome): Promise<void> {
     const { output } = this.#options;
-    const { format } = (await this.#opening?.catch(() => undefined)) ?? {};
-    output.write(format ? await format.end(outcome) : toLine(this.#bareResult(outcome)));
+    output.write(await (await this.#format()).end(outcome));
     await output.drain();
   }
 
-  /** A result where there is no session that could say more. */
-  #bareResult(outcome: Outcome): JsonObject {
-    const message = outcome.type === "failed" ? outcome.error.message : "";
-    return {
-      type: "result",
-      subtype: outcome.type === "completed" ? "success" : "error_during_execution",
-      is_error: outcome.type !== "completed",
-      ...(outcome.type === "completed" ? { result: outcome.text } : { errors: [message] }),
-      ...(outcome.type === "failed" && { error: { ...outcome.error } }),
-      duration_ms: 0,
-      duration_api_ms: 0,
-      num_turns: 0,
-      total_cost_usd: 0,
-      usage: {},
-      modelUsage: {},
-      permission_denials: [],
-      stop_reason: null,
-      ...this.#stamp(),
-    };
+  async #format(): Promise<OutputFormat> {
+    return (await this.#opening?.catch(() => undefined))?.format ?? this.#options.early;
   }
 
   #nothing(): Outcome {

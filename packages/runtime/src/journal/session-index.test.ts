@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { createFileStore } from "./file-store.ts";
+import { sealLines } from "./sealed-line.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "outrider-index-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("summaries of sessions", () => {
+  it("leave out a log of a newer format, say so, and tell of the others, again and again", async () => {
+    writeFileSync(join(folder, "newer.jsonl"), sealLines([started("newer", 99)], 0).bytes);
+    writeFileSync(join(folder, "known.jsonl"), sealLines([started("known", 2)], 0).bytes);
+    const store = createFileStore(folder);
+    for (const _ of ["from the logs", "from the index"]) {
+      const skipped: string[] = [];
+      const summaries = await store.summaries({ onSkipped: (id, { code, message }) => skipped.push(id, code, message) });
+      assert.deepEqual(
+        [summaries.map(({ id }) => id), skipped],
+        [["known"], ["newer", "storage-failed", "The journal of newer has format 99; this version knows formats up to 2"]],
+      );
+    }
+    assert.deepEqual((await store.summaries()).length, 1);
+  });
+});
+
+function started(sessionId: string, journalVersion: number): string {
+  return JSON.stringify({
+    type: "session.started",
+    seq: 1,
+    at: "2026-01-01T00:00:00.000Z",
+    sessionId,
+    journalVersion,
+    cwd: "/x",
+  });
+}
