@@ -464,6 +464,11 @@ function outsideFences(markdown: string): string {
 
 /** As if the session had been used then. The old form of a journal, whose lines have no checksums. */
 function rewriteTimes(path: string, at: string): void {
-  const events = lines(readFileSync(path, "utf8")).map(({ crc: _, ...event }) => ({ ...event, at }));
+  // Without checksums it is a log of version 1, and has to say so.
+  const events = lines(readFileSync(path, "utf8")).map(({ crc: _, ...event }) => ({
+    ...event,
+    at,
+    ...(event["type"] === "session.started" && { journalVersion: 1 }),
+  }));
   writeFileSync(path, events.map((event) => `${JSON.stringify(event)}\n`).join(""));
 }

@@ -22,7 +22,8 @@ type OpenCalls = {
   readonly index: number;
   readonly message: AssistantMessage;
   readonly results: Map<string, ToolResultPart>;
-  readonly started: Set<string>;
+  /** When each was started. */
+  readonly started: Map<string, string>;
 };
 
 /**
@@ -78,7 +79,7 @@ export class Transcript {
       case "message.ended":
         return this.#applyAnswer(event.message);
       case "tool.started":
-        this.#open?.started.add(event.callId);
+        this.#open?.started.set(event.callId, event.at);
         return this.#fillOpen();
       case "tool.ended":
         this.#open?.results.set(event.callId, event.result);
@@ -95,7 +96,7 @@ export class Transcript {
     this.#messages.push(message);
     this.#open = undefined;
     if (callsOf(message).length === 0) return;
-    this.#open = { index: this.#messages.length, message, results: new Map(), started: new Set() };
+    this.#open = { index: this.#messages.length, message, results: new Map(), started: new Map() };
     this.#fillOpen();
   }
 
@@ -148,14 +149,15 @@ function replacementText({ preface, summary, files }: CompactionResult & { type:
   return [preface, `<summary>\n${summary}\n</summary>`, ...shown].join("\n\n");
 }
 
-function unfinishedResult(call: ToolCallPart, started: boolean): ToolResultPart {
-  const text = started
-    ? "Outcome unknown: this call was started, and the run ended before its result was recorded. It was not repeated. Check its effects before you call it again."
-    : "Not run: the run was interrupted before this call started.";
+function unfinishedResult(call: ToolCallPart, startedAt: string | undefined): ToolResultPart {
+  const text =
+    startedAt === undefined
+      ? "Not run: the run was interrupted before this call started."
+      : `Outcome unknown: this call was started at ${startedAt}, and the run ended before its result was recorded. It may have done all of its work, a part of it or nothing; it was not repeated. Check its effects before you call it again.`;
   return { type: "tool-result", callId: call.callId, name: call.name, content: [{ type: "text", text }], isError: true };
 }
 
 function toolMessage({ message, results, started }: OpenCalls): ToolMessage {
-  const content = callsOf(message).map((call) => results.get(call.callId) ?? unfinishedResult(call, started.has(call.callId)));
+  const content = callsOf(message).map((call) => results.get(call.callId) ?? unfinishedResult(call, started.get(call.callId)));
   return { role: "tool", content };
 }
