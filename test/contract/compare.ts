@@ -9,14 +9,25 @@ export function compare(expected: readonly Structure[], actual: readonly Structu
   for (const [old, fresh] of align(withoutRuns(expected), withoutRuns(actual))) {
     if (!fresh) differences.push(`frame-missing ${old?.kind}`);
     else if (!old) differences.push(`frame-extra ${fresh.kind}`);
-    else differences.push(...compareShapes(old.shape, fresh.shape, old.kind.split("/").slice(0, 2).join("/")));
+    else differences.push(...compareShapes(old.shape, fresh.shape, placeOf(old.kind)));
   }
   return [...new Set(differences)];
 }
 
+/** Results of all kinds are compared as one. */
+function placeOf(kind: string): string {
+  const [type = "", subtype] = kind.split("/");
+  return subtype === undefined || type === "result" ? type : `${type}/${subtype}`;
+}
+
 /** How many deltas a block comes in is the model's choice. */
 function withoutRuns(frames: readonly Structure[]): Structure[] {
-  return frames.filter(({ kind }, index) => !kind.includes("_delta/") || kind !== frames[index - 1]?.kind);
+  let last = "";
+  return frames.filter(({ kind }) => {
+    const repeated = kind.includes("_delta/") && kind === last;
+    if (kind.startsWith("stream_event")) last = kind; // other frames may stand between two deltas
+    return !repeated;
+  });
 }
 
 type Pair = readonly [Structure | undefined, Structure | undefined];

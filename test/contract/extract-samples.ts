@@ -22,6 +22,7 @@ function readSample(name: string): unknown {
     args: wordsOf(command).slice(1),
     ...(existsSync(join(folder, name, "stdin")) && { stdin: sentBy(read("stdin")) }),
     exit: JSON.parse(read("exit")).code,
+    ...(!read("stdout").startsWith("{") && { text: read("stdout") }),
     frames: lines.filter((line) => line.startsWith("{")).map((line) => toEntry(JSON.parse(line))),
   };
 }

@@ -88,7 +88,8 @@ export async function runTurn(given: TurnDeps, history: readonly Message[]): Pro
       if (deps.maxTurns !== undefined && report.modelCalls >= deps.maxTurns) {
         return end({ type: "stopped", limit: "max-turns", text: said.last });
       }
-      for (const input of deps.takeInput?.() ?? []) {
+      // Not before the first answer: two prompts that come at once are two turns.
+      for (const input of (report.modelCalls > 0 && deps.takeInput?.()) || []) {
         deps.emit({ type: "input.added", input, origin: "user" });
         messages.push(input);
       }

@@ -27,7 +27,7 @@ export {
 export type { Executor } from "../settings/trust-executors.ts";
 export { detectSandbox, type SandboxAvailability } from "../workspace/detect-sandbox.ts";
 export { expireWhenDue } from "../checkpoints/expire.ts";
-export { type Collected, collectGarbage } from "../journal/collect-garbage.ts";
+export { type Collected, type CollectOptions, collectGarbage } from "../journal/collect-garbage.ts";
 export type { ForkOrigin, SessionSummary } from "../journal/store.ts";
 export {
   formatCommandSessionReplayValidationReport,

@@ -16,7 +16,7 @@ export function toMessages(events: Iterable<RecordedEvent>, taskId?: string): Me
   return transcript.messages;
 }
 
-type RecordedEvent = EventBody & Pick<EventEnvelope, "taskId">;
+type RecordedEvent = EventBody & Partial<Pick<EventEnvelope, "taskId" | "at">>;
 
 type OpenCalls = {
   readonly index: number;
@@ -79,7 +79,7 @@ export class Transcript {
       case "message.ended":
         return this.#applyAnswer(event.message);
       case "tool.started":
-        this.#open?.started.set(event.callId, event.at);
+        this.#open?.started.set(event.callId, event.at ?? "a time that is not known");
         return this.#fillOpen();
       case "tool.ended":
         this.#open?.results.set(event.callId, event.result);

@@ -136,6 +136,14 @@ describe("a permission decision", () => {
     assert.equal(await effect(fetchPage("https://example.org.evil.net/"), "default", { allow }), "ask");
   });
 
+  it("forbids what is in a folder that a rule names", async () => {
+    const rules = { deny: ["Read(./private)", "Edit(./build/*)"] };
+    assert.equal(await effect(read("/repo/proj/private/deep/x"), "bypassPermissions", rules), "deny");
+    assert.equal(await effect(read("/repo/proj/private"), "bypassPermissions", rules), "deny");
+    assert.equal(await effect(edit("/repo/proj/build/a/b"), "bypassPermissions", rules), "deny");
+    assert.equal(await effect(read("/repo/proj/private-not/x"), "bypassPermissions", rules), "allow");
+  });
+
   it("sees forbidden commands that a shell is given on its input", async () => {
     const commands = [
       "bash <<< 'rm x'",

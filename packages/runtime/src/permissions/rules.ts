@@ -142,14 +142,14 @@ function matchesResource(pattern: string, action: Action, base: RuleBase): boole
 
 /**
  * Does the rule forbid a file, given its folded path? Made once for many of them.
- * `x/**` forbids `x` too: whoever replaces the folder replaces what is in it.
+ * `x/**` forbids `x` too: whoever replaces the folder replaces what is in it. And `x` forbids what is in it, should it be a folder.
  */
 export function toPathTest(rule: Rule, base: RuleBase): (folded: string) => boolean {
   if (rule.pattern === undefined) return () => true;
   const pattern = foldPath(toAbsolutePattern(unescapeGlob(rule.pattern), base));
   const file = globToRegExp(pattern);
-  const folder = pattern.endsWith("/**") ? globToRegExp(pattern.slice(0, -3)) : undefined;
-  return (folded) => file.test(folded) || (folder?.test(folded) ?? false);
+  const other = globToRegExp(pattern.endsWith("/**") ? pattern.slice(0, -3) : `${pattern.replace(/\/$/, "")}/**`);
+  return (folded) => file.test(folded) || other.test(folded);
 }
 
 /** What is taken literally is taken as a wildcard: more is forbidden, never less. */

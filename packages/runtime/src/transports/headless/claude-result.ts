@@ -4,7 +4,7 @@ import type { CancelCause, Outcome, StopLimit } from "../../protocol/outcome.ts"
 import { apiErrorWord } from "./claude-errors.ts";
 import type { Frame } from "./claude-frame.ts";
 import { toClaudeUsage } from "./claude-usage.ts";
-import type { PricedRun } from "./price-run.ts";
+import type { ModelLimits, PricedRun } from "./price-run.ts";
 import type { RunTotals } from "./run-totals.ts";
 
 export type Ending = {
@@ -123,14 +123,14 @@ function toRunUsage(run: RunTotals): Frame {
 }
 
 /** By model; a model that two providers served is told apart by its provider. */
-function toModelUsages({ models, windows }: PricedRun): Frame {
+function toModelUsages({ models, limits }: PricedRun): Frame {
   const shared = (id: string): boolean => models.filter((line) => line.served.id === id).length > 1;
   const nameOf = ({ served, requested }: ModelCosts): string =>
     shared(served.id) ? `${served.provider}/${served.id} (${requested})` : served.id;
-  return Object.fromEntries(models.map((line) => [nameOf(line), toModelUsage(line, windows.get(line.served.id))]));
+  return Object.fromEntries(models.map((line) => [nameOf(line), toModelUsage(line, limits.get(line.served.id))]));
 }
 
-function toModelUsage({ usage, costUsd, requested, served }: ModelCosts, contextWindow: number | undefined): Frame {
+function toModelUsage({ usage, costUsd, requested, served }: ModelCosts, limits: ModelLimits | undefined): Frame {
   return {
     inputTokens: usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens,
     outputTokens: usage.outputTokens,
@@ -139,7 +139,8 @@ function toModelUsage({ usage, costUsd, requested, served }: ModelCosts, context
     thinkingTokens: usage.reasoningTokens,
     webSearchRequests: 0,
     costUSD: costUsd,
-    contextWindow: contextWindow ?? null,
+    contextWindow: limits?.contextWindow ?? null,
+    maxOutputTokens: limits?.maxOutputTokens ?? null,
     requestedModel: requested,
     provider: served.provider,
   };

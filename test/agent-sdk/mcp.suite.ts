@@ -1,0 +1,272 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { createSdkMcpServer, type McpStdioServerConfig, tool } from "@anthropic-ai/claude-agent-sdk";
+import { z } from "zod";
+import { Feed, initOf, nextResult, only, projectRoot, readUntil, sent, stage, textOf, toolResults } from "./harness.ts";
+
+const program: McpStdioServerConfig = {
+  type: "stdio",
+  command: "node",
+  args: [join(projectRoot, "test/agent-sdk/mcp-program.mjs")],
+};
+
+function calculator(calls: unknown[] = []) {
+  return createSdkMcpServer({
+    name: "calculator",
+    version: "1.0.0",
+    tools: [
+      tool("add", "Adds two numbers", { a: z.number(), b: z.number() }, async (args) => {
+        calls.push(args);
+        return { content: [{ type: "text", text: `The sum is ${args.a + args.b}` }] };
+      }),
+      tool("fail", "Always fails", {}, async () => {
+        throw new Error("out of order");
+      }),
+      tool("refuse", "Answers with an error", {}, async () => ({ content: [{ type: "text", text: "not today" }], isError: true })),
+      tool("picture", "Draws", {}, async () => ({
+        content: [
+          {
+            type: "image",
+            mimeType: "image/png",
+            data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+          },
+        ],
+      })),
+    ],
+  });
+}
+
+describe("MCP servers in the host", () => {
+  it("are connected before the first init, offer their tools and answer calls", async () => {
+    const { ask, server } = await stage([
+      { calls: [{ name: "mcp__calculator__add", input: { a: 2, b: 3 }, callId: "toolu_add" }] },
+      { text: "five" },
+    ]);
+    const calls: unknown[] = [];
+    const answered = await ask("Add", { mcpServers: { calculator: calculator(calls) }, allowedTools: ["mcp__calculator__add"] });
+    assert.equal(textOf(only(answered)), "five");
+    assert.deepEqual(calls, [{ a: 2, b: 3 }]);
+    assert.equal(toolResults(answered.messages)[0]?.text.includes("The sum is 5"), true);
+    const init = initOf(answered.messages);
+    assert.deepEqual(
+      init.mcp_servers.map(({ name, status }) => ({ name, status })),
+      [{ name: "calculator", status: "connected" }],
+    );
+    assert.ok(init.tools.includes("mcp__calculator__add"));
+    assert.ok(sent(server, 0).tools.includes("mcp__calculator__add"));
+  });
+
+  it("a tool that is not allowed is asked about", async () => {
+    const { ask } = await stage([{ calls: [{ name: "mcp__calculator__add", input: { a: 2, b: 3 } }] }, { text: "ok" }]);
+    const asked: string[] = [];
+    const calls: unknown[] = [];
+    await ask("Add", {
+      mcpServers: { calculator: calculator(calls) },
+      canUseTool: async (name) => {
+        asked.push(name);
+        return { behavior: "allow", updatedInput: { a: 10, b: 20 } };
+      },
+    });
+    assert.deepEqual(asked, ["mcp__calculator__add"]);
+    assert.deepEqual(calls, [{ a: 10, b: 20 }]);
+  });
+
+  it("a rule for the server allows all its tools", async () => {
+    const { ask } = await stage([{ calls: [{ name: "mcp__calculator__add", input: { a: 1, b: 1 } }] }, { text: "ok" }]);
+    const calls: unknown[] = [];
+    await ask("Add", { mcpServers: { calculator: calculator(calls) }, allowedTools: ["mcp__calculator"] });
+    assert.equal(calls.length, 1);
+  });
+
+  it("a tool that throws, one that says no, one that draws: the model is told, the run goes on", async () => {
+    const { ask, server } = await stage([
+      { calls: [{ name: "mcp__calculator__fail", input: {} }] },
+      { calls: [{ name: "mcp__calculator__refuse", input: {} }] },
+      { calls: [{ name: "mcp__calculator__picture", input: {} }] },
+      { text: "ok" },
+    ]);
+    const answered = await ask("Go", { mcpServers: { calculator: calculator() }, allowedTools: ["mcp__calculator"] });
+    assert.equal(textOf(only(answered)), "ok");
+    const [failed, refused, drawn] = toolResults(answered.messages);
+    assert.ok(failed?.isError && failed.text.includes("out of order"));
+    assert.ok(refused?.isError && refused.text.includes("not today"));
+    assert.ok(!drawn?.isError);
+    assert.match(JSON.stringify(sent(server, 3).messages.at(-1)), /iVBORw0KGgo/);
+  });
+
+  it("input that does not fit the schema is refused before it runs", async () => {
+    const { ask } = await stage([{ calls: [{ name: "mcp__calculator__add", input: { a: "two" } }] }, { text: "ok" }]);
+    const calls: unknown[] = [];
+    const answered = await ask("Go", { mcpServers: { calculator: calculator(calls) }, allowedTools: ["mcp__calculator"] });
+    assert.equal(toolResults(answered.messages)[0]?.isError, true);
+    assert.deepEqual(calls, []);
+  });
+
+  it("several servers, called at the same time", async () => {
+    const { ask } = await stage([
+      {
+        calls: [
+          { name: "mcp__one__add", input: { a: 1, b: 1 } },
+          { name: "mcp__two__add", input: { a: 2, b: 2 } },
+        ],
+      },
+      { text: "ok" },
+    ]);
+    const answered = await ask("Go", {
+      mcpServers: { one: calculator(), two: calculator() },
+      allowedTools: ["mcp__one", "mcp__two"],
+    });
+    const texts = toolResults(answered.messages).map(({ text }) => text);
+    assert.ok(texts.some((text) => text.includes("sum is 2")) && texts.some((text) => text.includes("sum is 4")));
+  });
+
+  it("work with subagents too", async () => {
+    const { ask } = await stage([
+      { calls: [{ name: "Task", input: { description: "add", prompt: "add", subagent_type: "adder" } }] },
+      { calls: [{ name: "mcp__calculator__add", input: { a: 4, b: 4 } }] },
+      { text: "eight" },
+      { text: "It is eight" },
+    ]);
+    const calls: unknown[] = [];
+    const answered = await ask("Go", {
+      agents: { adder: { description: "adds", prompt: "You add" } },
+      mcpServers: { calculator: calculator(calls) },
+      allowedTools: ["mcp__calculator"],
+    });
+    assert.equal(textOf(only(answered)), "It is eight");
+    assert.equal(calls.length, 1);
+  });
+});
+
+describe("MCP servers that are programs", () => {
+  it("are started, listed, called, and do not see the key of the model", async () => {
+    const { ask } = await stage([
+      { calls: [{ name: "mcp__program__shout", input: { text: "hello" } }] },
+      { calls: [{ name: "mcp__program__secrets", input: {} }] },
+      { text: "ok" },
+    ]);
+    const answered = await ask("Go", {
+      mcpServers: { program: { ...program, env: { SUITE_WORD: "indeed" } } },
+      allowedTools: ["mcp__program"],
+    });
+    assert.equal(textOf(only(answered)), "ok");
+    const [shouted, secrets] = toolResults(answered.messages);
+    assert.match(shouted?.text ?? "", /HELLO indeed/);
+    assert.match(secrets?.text ?? "", /key=none/);
+    assert.equal(initOf(answered.messages).mcp_servers[0]?.status, "connected");
+  });
+
+  it("a server that cannot start fails alone, and is said to have failed", async () => {
+    const { ask } = await stage([{ text: "ok" }]);
+    const answered = await ask("Go", {
+      mcpServers: { broken: { type: "stdio", command: "no-such-program-anywhere" }, program },
+    });
+    assert.equal(textOf(only(answered)), "ok");
+    const states = new Map(initOf(answered.messages).mcp_servers.map(({ name, status }) => [name, status]));
+    assert.equal(states.get("broken"), "failed");
+    assert.equal(states.get("program"), "connected");
+  });
+
+  it("mcpServerStatus tells states, tools and versions", async () => {
+    const { open } = await stage([{ text: "ok" }]);
+    const feed = new Feed();
+    const query = open(feed, {
+      mcpServers: { program, calculator: calculator(), broken: { type: "stdio", command: "no-such-program-anywhere" } },
+    });
+    const messages = query[Symbol.asyncIterator]();
+    const states = new Map((await query.mcpServerStatus()).map((state) => [state.name, state]));
+    assert.equal(states.get("program")?.status, "connected");
+    assert.deepEqual(states.get("program")?.serverInfo, { name: "program", version: "1.2.3" });
+    assert.ok(states.get("program")?.tools?.some(({ name }) => name === "shout"));
+    assert.equal(states.get("calculator")?.status, "connected");
+    assert.equal(states.get("calculator")?.source, "sdk");
+    assert.equal(states.get("broken")?.status, "failed");
+    assert.equal(typeof states.get("broken")?.error, "string");
+    feed.say("Hi");
+    assert.equal(textOf(await nextResult(messages)), "ok");
+    feed.end();
+  });
+
+  it("setMcpServers adds and takes away servers of both kinds while the session lives", async () => {
+    const { open, server } = await stage([
+      { text: "one" },
+      { calls: [{ name: "mcp__program__shout", input: { text: "late" } }] },
+      { text: "two" },
+      { text: "three" },
+    ]);
+    const feed = new Feed();
+    const query = open(feed, { allowedTools: ["mcp__program", "mcp__calculator"] });
+    const messages = query[Symbol.asyncIterator]();
+    feed.say("First");
+    await nextResult(messages);
+    const added = await query.setMcpServers({ program, calculator: calculator() });
+    assert.deepEqual([...added.added].sort(), ["calculator", "program"]);
+    assert.deepEqual(added.errors, {});
+    feed.say("Second");
+    const seen = await readUntil(messages, (message) => message.type === "result");
+    assert.ok(initOf(seen).tools.includes("mcp__program__shout"));
+    assert.ok(initOf(seen).tools.includes("mcp__calculator__add"));
+    assert.match(toolResults(seen)[0]?.text ?? "", /LATE/);
+    const removed = await query.setMcpServers({});
+    assert.deepEqual([...removed.removed].sort(), ["calculator", "program"]);
+    feed.say("Third");
+    await nextResult(messages);
+    assert.ok(!sent(server, 3).tools.some((name) => name.startsWith("mcp__")));
+    feed.end();
+  });
+
+  it("reconnectMcpServer and toggleMcpServer, and a clear no for a server that is not there", async () => {
+    const { open } = await stage([{ text: "one" }, { text: "two" }, { text: "three" }]);
+    const feed = new Feed();
+    const query = open(feed, { mcpServers: { program } });
+    const messages = query[Symbol.asyncIterator]();
+    feed.say("First");
+    await nextResult(messages);
+    await query.reconnectMcpServer("program");
+    await assert.rejects(query.reconnectMcpServer("nobody"), /not found/i);
+    await query.toggleMcpServer("program", false);
+    assert.equal((await query.mcpServerStatus())[0]?.status, "disabled");
+    feed.say("Second");
+    assert.ok(!initOf(await readUntil(messages, ({ type }) => type === "result")).tools.includes("mcp__program__shout"));
+    await query.toggleMcpServer("program", true);
+    assert.equal((await query.mcpServerStatus())[0]?.status, "connected");
+    feed.say("Third");
+    assert.ok(initOf(await readUntil(messages, ({ type }) => type === "result")).tools.includes("mcp__program__shout"));
+    feed.end();
+  });
+
+  it("a server may ask the user, through onElicitation", async () => {
+    const { ask } = await stage([{ calls: [{ name: "mcp__program__ask", input: {} }] }, { text: "ok" }]);
+    const asked: unknown[] = [];
+    const answered = await ask("Go", {
+      mcpServers: { program },
+      allowedTools: ["mcp__program"],
+      onElicitation: async (request) => {
+        asked.push(request);
+        return { action: "accept", content: { name: "Ada" } };
+      },
+    });
+    assert.equal(asked.length, 1);
+    assert.match(JSON.stringify(asked[0]), /Your name\?/);
+    assert.match(toolResults(answered.messages)[0]?.text ?? "", /accept.*Ada/);
+  });
+
+  it("without onElicitation the server hears a decline, and nothing hangs", async () => {
+    const { ask } = await stage([{ calls: [{ name: "mcp__program__ask", input: {} }] }, { text: "ok" }]);
+    const answered = await ask("Go", { mcpServers: { program }, allowedTools: ["mcp__program"] });
+    assert.equal(textOf(only(answered)), "ok");
+    assert.doesNotMatch(toolResults(answered.messages)[0]?.text ?? "", /accept/);
+  });
+
+  it("servers of the project's .mcp.json do not start by themselves, nor with strictMcpConfig", async () => {
+    const { ask, cwd } = await stage([{ text: "ok" }]);
+    writeFileSync(join(cwd, ".mcp.json"), JSON.stringify({ mcpServers: { mine: program } }));
+    const answered = await ask("Go", { strictMcpConfig: true, mcpServers: { program } });
+    assert.deepEqual(
+      initOf(answered.messages).mcp_servers.map(({ name }) => name),
+      ["program"],
+    );
+  });
+});
