@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { tortureCheckpoints } from "./checkpoints.ts";
 import { crowdHome } from "./crowds.ts";
 import { damageLogs, readLog } from "./damage.ts";
 import { breakDisks } from "./faults.ts";
@@ -20,10 +21,24 @@ const sizes = {
     runs: 64,
     rounds: 10,
     attempts: 1000,
+    scripts: 5000,
+    restores: 500,
   },
-  short: { corruptions: 3000, logSteps: 2, steps: 8, points: 60, moments: 40, faults: 30, runs: 8, rounds: 1, attempts: 50 },
+  short: {
+    corruptions: 3000,
+    logSteps: 2,
+    steps: 8,
+    points: 60,
+    moments: 40,
+    faults: 30,
+    runs: 8,
+    rounds: 1,
+    attempts: 50,
+    scripts: 150,
+    restores: 12,
+  },
 };
-const parts = ["damage", "kills", "faults", "crowds", "writers"] as const;
+const parts = ["damage", "kills", "faults", "crowds", "writers", "checkpoints"] as const;
 
 /** Runs the parts that were asked for, all of them when none was; answers the exit code. */
 export async function torture(argv: readonly string[], programs: Programs & { writer: string }): Promise<number> {
@@ -57,6 +72,7 @@ export async function torture(argv: readonly string[], programs: Programs & { wr
     if (wants("kills"))
       tell(await killRuns({ programs, server, steps: size.steps, points: size.points, moments: size.moments, seed }));
     if (wants("faults")) tell([await breakDisks({ programs, server, steps: size.steps, points: size.faults })]);
+    if (wants("checkpoints")) tell(await tortureCheckpoints({ scripts: size.scripts, kills: size.restores, seed }));
     if (wants("crowds")) tell([await crowdHome({ programs, server, runs: size.runs, rounds: size.rounds })]);
     if (wants("writers")) tell([await doubleWriters({ program: programs.writer, attempts: size.attempts })]);
   } finally {

@@ -71,7 +71,7 @@ class ClaudeStream {
     const model = (): string => run.facts?.model.id ?? "";
     if (options.includePartialMessages)
       this.#partial = new PartialMessages({
-        write: (json) => lines.streamEvent(json),
+        write: (json, fields) => lines.streamEvent(json, fields),
         block: (block) => this.#assistant.early(block, { model: model() }),
         model,
         usage: (usage) => toClaudeUsage(usage ?? noUsage),

@@ -1,5 +1,5 @@
 import { createSpill } from "./spill-folder.ts";
-import { type Spill, toWireLine } from "./wire-line.ts";
+import { type Spill, toWireJson, toWireLine } from "./wire-line.ts";
 
 export type Frame = Record<string, unknown>;
 
@@ -8,9 +8,11 @@ export class ClaudeLines {
   readonly sessionId: string;
   readonly #newId: () => string;
   readonly #spill: Spill | undefined;
+  readonly #streamHead: string;
 
   constructor(options: { readonly sessionId: string; readonly newId: () => string; readonly spillFolder?: string }) {
     this.sessionId = options.sessionId;
+    this.#streamHead = `{"type":"stream_event","session_id":${JSON.stringify(options.sessionId)},"uuid":"`;
     this.#newId = options.newId;
     this.#spill = options.spillFolder === undefined ? undefined : createSpill(options.spillFolder);
   }
@@ -25,8 +27,8 @@ export class ClaudeLines {
   }
 
   /** Written piece by piece: there are thousands of these, and all but the event and its id is the same each time. */
-  streamEvent(json: string): string {
-    const head = `{"type":"stream_event","session_id":${JSON.stringify(this.sessionId)},"uuid":"`;
-    return `${head}${this.#newId()}","event":${json},"parent_tool_use_id":null}\n`;
+  streamEvent(json: string, fields?: object): string {
+    const more = fields ? `,${toWireJson(fields).slice(1, -1)}` : "";
+    return `${this.#streamHead}${this.#newId()}","event":${json},"parent_tool_use_id":null${more}}\n`;
   }
 }

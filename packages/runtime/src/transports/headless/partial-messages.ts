@@ -1,4 +1,4 @@
-import type { AssistantPart, Usage } from "../../protocol/content.ts";
+import type { AssistantMessage, AssistantPart, Usage } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import { toWireJson } from "./wire-line.ts";
 
@@ -11,8 +11,8 @@ export type StreamedBlock = {
 };
 
 export type PartialWriter = {
-  /** Makes a frame of an event's JSON. */
-  readonly write: (json: string) => string;
+  /** Makes a frame of an event's JSON, with more fields of its own. */
+  readonly write: (json: string, fields?: object) => string;
   /** The whole block as a frame; it stands before the end of the block. */
   readonly block: (block: StreamedBlock) => string;
   readonly model: () => string;
@@ -52,7 +52,7 @@ export class PartialMessages {
         return this.#delta(event, { block: event.callId, text: event.json }, () => toolKind(event.callId, event.name));
       case "retry.scheduled":
       case "fallback.used":
-        return this.#close(undefined);
+        return this.#abandon(0);
       default:
         return "";
     }
@@ -60,9 +60,9 @@ export class PartialMessages {
 
   /** A message is closed after its whole blocks were written; one that was cut off, after it was said that it was. */
   after(event: AgentEvent): string {
-    if (event.type === "turn.ended") return this.#close(undefined);
+    if (event.type === "turn.ended") return this.#abandon((this.#open?.index ?? 0) + 1); // what was said of the open one is kept
     if (event.type !== "message.ended" || event.message.finish === "interrupted") return "";
-    return this.#close(event);
+    return this.#close(event.message);
   }
 
   #thought(event: AgentEvent<"reasoning.delta">): string {
@@ -106,15 +106,20 @@ export class PartialMessages {
     return { id, type: "message", role: "assistant", model: this.#out.model(), ...nothing };
   }
 
-  #close(ended: AgentEvent<"message.ended"> | undefined): string {
+  #abandon(from: number): string {
+    const abandoned_blocks = { api_message_id: this.#open?.messageId, from_block_index: from };
+    return this.#close(undefined, { abandoned_blocks });
+  }
+
+  #close(message: AssistantMessage | undefined, fields?: object): string {
     const open = this.#open;
     if (!open) return "";
     this.#open = undefined;
-    const delta = { stop_reason: ended?.message.stopReason ?? null, stop_sequence: ended?.message.stopSequence ?? null };
+    const delta = { stop_reason: message?.stopReason ?? null, stop_sequence: message?.stopSequence ?? null };
     return (
       this.#event({ type: "content_block_stop", index: open.index }) +
-      this.#event({ type: "message_delta", delta, usage: this.#out.usage(ended?.message.usage) }) +
-      this.#event({ type: "message_stop" })
+      this.#event({ type: "message_delta", delta, usage: this.#out.usage(message?.usage) }) +
+      this.#out.write(toWireJson({ type: "message_stop" }), fields)
     );
   }
 
