@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { parse } from "yaml";
 import { exitCodes } from "../packages/cli/src/exit-codes.ts";
 import { flags } from "../packages/cli/src/flags.ts";
@@ -108,6 +108,7 @@ async function place(replies: Parameters<typeof model>[0], files: Record<string,
 
 async function shell(command: string[], { cwd, env }: { cwd: string; env: Record<string, string> }) {
   const child = spawn(command[0] ?? "", command.slice(1), { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  after(() => child.kill("SIGKILL"));
   let log = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => {

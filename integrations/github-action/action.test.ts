@@ -30,6 +30,7 @@ async function script(
     env: { PATH: process.env["PATH"] ?? "", HOME: tempFolder("home"), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  after(() => child.kill("SIGKILL"));
   started?.(child);
   let log = "";
   for (const stream of [child.stdout, child.stderr])

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { bin, eventually, lines, model, type Run, run, start, tempFolder } from "./command.ts";
 
 const secret = "s3cr3t-of-the-deploy-job";
@@ -238,7 +238,10 @@ describe("a run on GitHub that is cancelled", () => {
       const command = "echo 1 > made.txt; touch started; sleep 60";
       const step = await githubStep([{ text: "Working.", calls: [{ name: "Bash", input: { command } }] }]);
       execFileSync("git", ["init", "-q"], { cwd: step.cwd });
-      const { child, done } = start(["-p", "go", "--allowedTools", "Bash", "--sandbox", "off"], { env: step.env, cwd: step.cwd });
+      const { child, done } = startOnce(["-p", "go", "--allowedTools", "Bash", "--sandbox", "off"], {
+        env: step.env,
+        cwd: step.cwd,
+      });
       await eventually(() => existsSync(join(step.cwd, "started")), "the tool runs");
       child.kill(signal);
       const ended = await done;
@@ -251,7 +254,7 @@ describe("a run on GitHub that is cancelled", () => {
 
   it("leaves its report when it is told to stop before it has a prompt", async () => {
     const step = await githubStep([]);
-    const { child, done } = start(["-p"], { env: step.env, cwd: step.cwd, stdin: "open" });
+    const { child, done } = startOnce(["-p"], { env: step.env, cwd: step.cwd, stdin: "open" });
     let said = "";
     child.stderr.on("data", (text: string) => {
       said += text;
@@ -265,7 +268,7 @@ describe("a run on GitHub that is cancelled", () => {
 
   it("leaves a short one when it cannot end by itself: nobody reads its output", async () => {
     const step = await githubStep([{ text: "x".repeat(2_000_000) }]);
-    const { child, done } = start(["-p", "go"], { env: step.env, cwd: step.cwd });
+    const { child, done } = startOnce(["-p", "go"], { env: step.env, cwd: step.cwd });
     child.stdout.pause();
     await eventually(() => step.server.requests.length === 1, "the model is asked");
     await new Promise((resolve) => setTimeout(resolve, 500)); // the answer fills the pipe
@@ -310,6 +313,13 @@ describe("a run on GitLab and elsewhere", () => {
     assert.match(readFileSync(join(step.cwd, "summary.md"), "utf8"), /✅ completed/);
   });
 });
+
+/** Gone with the test file, however the test ends. */
+function startOnce(...args: Parameters<typeof start>): ReturnType<typeof start> {
+  const started = start(...args);
+  after(() => started.child.kill("SIGKILL"));
+  return started;
+}
 
 type Step = Awaited<ReturnType<typeof githubStep>>;
 

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { AbortError } from "@anthropic-ai/claude-agent-sdk";
+import { collect, eventually, Feed, nextResult, only, readUntil, type Stage, stage, textOf } from "./harness.ts";
+
+const longText = "word ".repeat(2000);
+const longTool = { calls: [{ name: "Bash", input: { command: "echo $$ > pid.txt; sleep 300 & sleep 300; wait" } }] };
+const everything = { permissionMode: "bypassPermissions", allowDangerouslySkipPermissions: true } as const;
+
+describe("the end of a query", () => {
+  it("abort while the model speaks: AbortError, and the process is gone within two seconds", async () => {
+    const world = await stage([{ text: longText, chunkDelayMs: 20 }]);
+    const abortController = new AbortController();
+    const query = world.open("Talk", { abortController, includePartialMessages: true });
+    const pid = await processOf(query);
+    const messages = query[Symbol.asyncIterator]();
+    await readUntil(messages, (message) => message.type === "stream_event");
+    const at = Date.now();
+    abortController.abort();
+    await assert.rejects(async () => {
+      while (!(await messages.next()).done);
+    }, AbortError);
+    await eventually(() => !isAlive(pid), "the command is gone");
+    assert.ok(Date.now() - at < 2500, `${Date.now() - at} ms`);
+  });
+
+  it("abort in a tool: the tool and its children are gone within two seconds", async () => {
+    const world = await stage([longTool]);
+    const abortController = new AbortController();
+    const query = world.open("Wait", { abortController, ...everything });
+    const pid = await processOf(query);
+    const ended = collect(query);
+    const tool = await toolPid(world);
+    const at = Date.now();
+    abortController.abort();
+    await ended;
+    await eventually(() => !isAlive(pid) && !isAlive(tool), "both are gone");
+    assert.ok(Date.now() - at < 2500, `${Date.now() - at} ms`);
+    assert.deepEqual(sleepersOf(world), []);
+  });
+
+  it("close: the same", async () => {
+    const world = await stage([longTool]);
+    const query = world.open("Wait", everything);
+    const pid = await processOf(query);
+    const ended = collect(query);
+    const tool = await toolPid(world);
+    const at = Date.now();
+    query.close();
+    await ended;
+    await eventually(() => !isAlive(pid) && !isAlive(tool), "both are gone");
+    assert.ok(Date.now() - at < 2500, `${Date.now() - at} ms`);
+    assert.deepEqual(sleepersOf(world), []);
+  });
+
+  it("return from the loop: the same", async () => {
+    const world = await stage([{ text: "one" }, { text: "two" }]);
+    const feed = new Feed();
+    feed.say("One");
+    const query = world.open(feed);
+    const pid = await processOf(query);
+    for await (const message of query) if (message.type === "result") break;
+    await eventually(() => !isAlive(pid), "the command is gone");
+  });
+
+  it("after a background process of a tool the query still ends", async () => {
+    const world = await stage([{ calls: [{ name: "Bash", input: { command: "sleep 300 > /dev/null 2>&1 & echo started" } }] }, { text: "ok" }]);
+    const at = Date.now();
+    assert.equal(textOf(only(await world.ask("Go", everything))), "ok");
+    assert.ok(Date.now() - at < 8000);
+    await eventually(() => sleepersOf(world).length === 0, "nothing is left");
+  });
+
+  it("the end of the input during a turn lets it finish", async () => {
+    const world = await stage([{ text: "slow ".repeat(20), chunkDelayMs: 10 }]);
+    const feed = new Feed();
+    feed.say("Talk");
+    feed.end();
+    const answered = await world.ask(feed);
+    assert.match(textOf(only(answered)), /slow/);
+    assert.equal(answered.thrown, undefined);
+  });
+});
+
+describe("errors", () => {
+  it("a wrong key: no retries, an error result, and the iterator throws", async () => {
+    const world = await stage(() => ({ status: 401 }));
+    const at = Date.now();
+    const { results, thrown } = await world.ask("Hi");
+    assert.equal(world.server.requests.length, 1);
+    assert.equal(results.length, 1);
+    assert.equal(results[0]?.is_error, true);
+    assert.ok(thrown);
+    assert.ok(Date.now() - at < 5000);
+  });
+
+  it("no key at all: the same, without a request", async () => {
+    const world = await stage([]);
+    const { results, thrown } = await world.ask("Hi", { env: { ANTHROPIC_API_KEY: "" } });
+    assert.equal(results[0]?.is_error, true);
+    assert.ok(thrown);
+    assert.equal(world.server.requests.length, 0);
+  });
+
+  it("a failure that passes is retried, and told", async () => {
+    const world = await stage([{ status: 529 }, { text: "ok" }]);
+    const answered = await world.ask("Hi");
+    assert.equal(textOf(only(answered)), "ok");
+    const retry = answered.messages.find((message) => message.type === "system" && message.subtype === "api_retry");
+    assert.ok(retry?.type === "system" && retry.subtype === "api_retry");
+    assert.equal(retry.attempt, 1);
+    assert.equal(retry.error_status, 529);
+  });
+
+  it("an error in one turn leaves the session usable", async () => {
+    const world = await stage([{ status: 400 }, { text: "better" }]);
+    const feed = new Feed();
+    const messages = world.open(feed)[Symbol.asyncIterator]();
+    feed.say("One");
+    assert.equal((await nextResult(messages)).is_error, true);
+    feed.say("Two");
+    assert.equal(textOf(await nextResult(messages)), "better");
+    feed.end();
+    assert.equal((await messages.next()).done, true);
+  });
+
+  it("broken settings are refused at the start, with the reason", async () => {
+    const world = await stage([{ text: "never" }]);
+    const { thrown } = await world.ask("Hi", { settings: '{"permissions": ' });
+    assert.ok(thrown);
+    assert.equal(world.server.requests.length, 0);
+  });
+
+  it("stderr reaches the callback", async () => {
+    const world = await stage([]);
+    await world.ask("Hi", { extraArgs: { "no-such-flag": null } });
+    assert.match(world.stderr.join(""), /no-such-flag/);
+  });
+
+  it("every error result has a list of errors", async () => {
+    const world = await stage(() => ({ status: 500 }));
+    const { results } = await world.ask("Hi", { env: { OUTRIDER_MAX_RETRIES: "1" } });
+    const [result] = results;
+    assert.ok(result && (result.subtype === "success" || result.errors.length > 0));
+  });
+});
+
+async function processOf(query: { initializationResult(): Promise<unknown> }): Promise<number> {
+  const { pid } = (await query.initializationResult()) as { pid: number }; // every executable tells it
+  assert.ok(isAlive(pid));
+  return pid;
+}
+
+async function toolPid({ cwd }: Stage): Promise<number> {
+  const file = join(cwd, "pid.txt");
+  await eventually(() => existsSync(file) && readFileSync(file, "utf8").trim() !== "", "the tool runs");
+  return Number(readFileSync(file, "utf8"));
+}
+
+/** Processes that still work in the project's folder. */
+function sleepersOf({ cwd }: Stage): number[] {
+  const { readdirSync, readlinkSync } = process.getBuiltinModule("node:fs");
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      return readlinkSync(`/proc/${name}/cwd`) === cwd && isAlive(Number(name)) ? [Number(name)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+}
