@@ -61,7 +61,7 @@ async function linkCommand({ outputFiles, metafile }) {
   const main = "main.js";
   // The wire that most runs speak is in there too, and what reads settings files, which most people have.
   const needed = ["run", "anthropic-messages", "read-layer", "resolve"].map((part) => {
-    const found = [...chunks.keys()].find((name) => name.startsWith(`chunk-${part}-`));
+    const found = [...chunks.keys()].find((name) => new RegExp(`^chunk-${part}-[A-Z0-9]{8}\\.js$`).test(name));
     if (!found) throw new Error(`There is no chunk for ${part}`);
     return found;
   });

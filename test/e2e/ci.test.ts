@@ -129,6 +129,17 @@ describe("a run on GitHub", () => {
     });
   }
 
+  for (const flags of [["atif-jsonl"], ["stream-json", "--flavor", "caliban"], ["json", "--flavor", "robota"]]) {
+    it(`reports whatever the shape of the output, and obeys none: ${flags.join(" ")}`, async () => {
+      const step = await githubStep([{ text: evil }]);
+      const ended = await run(["-p", "go", "--output-format", ...flags], { env: step.env, cwd: step.cwd });
+      assert.equal(ended.code, 0, ended.stderr);
+      assert.ok(lines(ended.stdout).length > 0);
+      assert.deepEqual(obeyed(ended.stdout), []);
+      assert.deepEqual([step.outputs()["outcome"], step.outputs()["result"]], ["completed", evil]);
+    });
+  }
+
   it("lets commands count again only after the answer", async () => {
     const step = await githubStep([{ text: evil }]);
     const { log } = await loggedRun(["-p", "go"], step);

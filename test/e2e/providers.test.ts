@@ -222,13 +222,16 @@ describe("a run with a tool call", () => {
         is_error: false,
         num_turns: 2,
         result: "It says hello.",
-        stop_reason: result["stop_reason"],
+        stop_reason: "end_turn",
         terminal_reason: "completed",
+        api_error_status: null,
         usage: {
           input_tokens: 2_700 - cacheRead,
           cache_creation_input_tokens: 0,
           cache_read_input_tokens: cacheRead,
           output_tokens: 80,
+          output_tokens_details: { thinking_tokens: isMistral || wire === anthropic ? 0 : 10 },
+          server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
         },
         modelUsage: {
           [model]: {
@@ -240,6 +243,7 @@ describe("a run with a tool call", () => {
             webSearchRequests: 0,
             costUSD: total_cost_usd,
             contextWindow: wire.window,
+            maxOutputTokens: null,
             requestedModel: model,
             provider: wire.profile["type"],
           },
@@ -249,6 +253,8 @@ describe("a run with a tool call", () => {
         }),
         permission_denials: [],
         tool_calls_seen: 1,
+        fast_mode_state: "off",
+        result_index: 0,
       });
       assert.deepEqual(
         server.requests.map((request) => [request.url, request.headers[wire.header[0]]]),
@@ -704,7 +710,7 @@ describe("--fallback-model", () => {
     const frame = frames.find((line) => line["subtype"] === "model_fallback");
     assert.deepEqual(
       [frame?.["type"], frame?.["trigger"], frame?.["original_model"], frame?.["fallback_model"]],
-      ["system", "provider-overloaded", "claude-sonnet-4-5", "claude-haiku-4-5"],
+      ["system", "overloaded", "claude-sonnet-4-5", "claude-haiku-4-5"],
     );
     assert.equal(frames.filter((line) => line["subtype"] === "api_retry").length, 2);
     const result = resultOf(ended);

@@ -49,7 +49,15 @@ describe("outrider -p", () => {
       stop_reason: "end_turn",
       terminal_reason: "completed",
       total_cost_usd: 0.0000756,
-      usage: { input_tokens: 10, cache_creation_input_tokens: 0, cache_read_input_tokens: 2, output_tokens: 3 },
+      api_error_status: null,
+      usage: {
+        input_tokens: 10,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 2,
+        output_tokens: 3,
+        output_tokens_details: { thinking_tokens: 0 },
+        server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
+      },
       modelUsage: {
         "claude-sonnet-4-5": {
           inputTokens: 10,
@@ -60,12 +68,15 @@ describe("outrider -p", () => {
           webSearchRequests: 0,
           costUSD: 0.0000756,
           contextWindow: 200000,
+          maxOutputTokens: null,
           requestedModel: "claude-sonnet-4-5",
           provider: "anthropic",
         },
       },
       permission_denials: [],
       tool_calls_seen: 0,
+      fast_mode_state: "off",
+      result_index: 0,
     });
   });
 
@@ -77,12 +88,13 @@ describe("outrider -p", () => {
       ],
       home,
     );
-    const { code, stdout } = await run(["-p", "what is in a.txt?", "--output-format", "stream-json"], { env, cwd: project });
+    const args = ["-p", "what is in a.txt?", "--output-format", "stream-json", "--include-partial-messages"];
+    const { code, stdout } = await run(args, { env, cwd: project });
     const frames = lines(stdout);
     assert.equal(code, 0);
     const kinds = frames.map((frame) => (frame["type"] === "system" ? `system/${frame["subtype"]}` : frame["type"]));
     assert.deepEqual(
-      kinds.filter((kind) => kind !== "stream_event"),
+      kinds.filter((kind) => kind !== "stream_event" && kind !== "system/status"),
       ["system/init", "assistant", "assistant", "assistant", "user", "assistant", "result"],
     );
     assert.equal(kinds[0], "system/init");
@@ -145,7 +157,7 @@ describe("outrider -p", () => {
     const { env, server } = await model([{ text: "ok" }], home);
     await run(["-p", "go", "--disallowed-tools", "Bash,WebFetch", "WebSearch"], { env });
     const names = (server.requests[0]?.body as Body | undefined)?.tools.map((tool) => tool.name);
-    assert.deepEqual(names?.sort(), ["Edit", "Glob", "Grep", "Read", "TodoWrite", "Write"]);
+    assert.deepEqual(names?.sort(), ["Edit", "Glob", "Grep", "Read", "Task", "TodoWrite", "Write"]);
   });
 
   it("stops at --max-turns with exit 75 and the subtype that says so", async () => {

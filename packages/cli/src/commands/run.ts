@@ -80,7 +80,7 @@ async function runSession(
       const replayed = judgeReplay(ended, replay, flags);
       return format.judge?.(replayed) ?? replayed;
     };
-    const watched = ci?.watch(format, formatName(flags["output-format"]) === "text" ? "text" : "json") ?? format;
+    const watched = ci?.watch(format, (flags["output-format"] ?? "text") === "text" ? "text" : "json") ?? format;
     const outcome = await runPrompt(session, prompt, { format: watched, output, judge });
     progress?.stop();
     if (!output.closed) await explain(outcome, session, flags);

@@ -57,7 +57,11 @@ export function findCheckpoint(checkpoints: readonly Checkpoint[], wanted: strin
   });
 }
 
-export async function planFor(folder: SessionFolder, history: LoadedHistory, request: Pick<RestoreRequest, "kind" | "target">) {
+export async function planFor(
+  folder: SessionFolder,
+  history: LoadedHistory,
+  request: Pick<RestoreRequest, "kind" | "target">,
+): Promise<RestorePlan> {
   const { sequence } = findCheckpoint(history.checkpoints, request.target);
   const first = request.kind === "restore" ? sequence + 1 : sequence;
   return await planRestore({

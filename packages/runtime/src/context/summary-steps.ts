@@ -13,7 +13,7 @@ export type SummaryTask = {
 };
 
 /** What the summarising model is told about its work. */
-export const summarySystem = [
+export const summarySystem: string = [
   "You write the summary that takes the place of the older part of a conversation between a user and a software agent. The agent goes on with its work knowing only your summary, the user's last message and the most recent steps.",
   "",
   "The conversation is given as a record. <user> is the user; <assistant> and <tool-call> are the agent; <tool-output> is what a tool, file, command or web page returned; <earlier-summary> is a summary of what came before.",

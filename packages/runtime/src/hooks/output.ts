@@ -1,4 +1,4 @@
-import type { JsonObject } from "../protocol/content.ts";
+import { isJsonObject, type JsonObject } from "../protocol/content.ts";
 import type { HookEventName } from "../protocol/events.ts";
 
 /** What one hook said. Nothing said is an empty object. */
@@ -40,18 +40,18 @@ export function parseHookOutput(text: string, event: HookEventName): HookReading
 /** The same for a value that is JSON already. */
 export function readHookOutput(value: unknown): HookReading {
   if (value === undefined || value === null) return { ok: true, output: {} };
-  if (!isObject(value)) return problem("its output is no JSON object");
+  if (!isJsonObject(value)) return problem("its output is no JSON object");
   const specific = value["hookSpecificOutput"] ?? {};
-  if (!isObject(specific)) return problem('"hookSpecificOutput" is no object');
+  if (!isJsonObject(specific)) return problem('"hookSpecificOutput" is no object');
   const answer = specific["decision"] ?? {}; // what a PermissionRequest hook answers with
-  if (!isObject(answer)) return problem('"hookSpecificOutput.decision" is no object');
+  if (!isJsonObject(answer)) return problem('"hookSpecificOutput.decision" is no object');
   const wrong =
     misfit(value, { continue: "boolean", async: "boolean", suppressOutput: "boolean", ...texts }) ??
     misfit(specific, { permissionDecisionReason: "string", additionalContext: "string" }) ??
     misfit(answer, { message: "string", interrupt: "boolean" });
   if (wrong) return problem(wrong);
   const updatedInput = specific["updatedInput"] ?? answer["updatedInput"];
-  if (updatedInput !== undefined && !isObject(updatedInput)) return problem('"updatedInput" is no object');
+  if (updatedInput !== undefined && !isJsonObject(updatedInput)) return problem('"updatedInput" is no object');
   const decision = strictest([
     pick(value["decision"], decisions, "decision"),
     pick(specific["permissionDecision"], permissionDecisions, "permissionDecision"),
@@ -84,7 +84,7 @@ export function parseJudgement(text: string): HookReading {
   } catch {
     return problem('the model did not answer with {"ok": …}');
   }
-  if (!isObject(value) || typeof value["ok"] !== "boolean") return problem('the model did not answer with {"ok": …}');
+  if (!isJsonObject(value) || typeof value["ok"] !== "boolean") return problem('the model did not answer with {"ok": …}');
   if (value["ok"]) return { ok: true, output: {} };
   return { ok: true, output: { decision: "deny", reason: isFilled(value["reason"]) ? value["reason"] : "No reason was given" } };
 }
@@ -128,10 +128,6 @@ function problem(text: string): HookReading {
 
 function isFilled(value: unknown): value is string {
   return typeof value === "string" && value.trim() !== "";
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function shorten(text: string | undefined): string {

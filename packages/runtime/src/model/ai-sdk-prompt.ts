@@ -1,12 +1,13 @@
-import type {
-  AssistantPart,
-  ImagePart,
-  JsonObject,
-  JsonValue,
-  Message,
-  ProviderMetadata,
-  TextPart,
-  ToolResultPart,
+import {
+  type AssistantPart,
+  type ImagePart,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type ProviderMetadata,
+  type TextPart,
+  type ToolResultPart,
 } from "../protocol/content.ts";
 import type { ModelRequest } from "./model.ts";
 
@@ -60,7 +61,7 @@ function toAssistantPart(part: AssistantPart): AiSdkPart[] {
       return options.providerOptions ? [{ type: "reasoning", text: part.text, ...options }] : [];
     }
     case "tool-call": {
-      const input = isObject(part.input) ? part.input : {};
+      const input = isJsonObject(part.input) ? part.input : {};
       return [{ type: "tool-call", toolCallId: part.callId, toolName: part.name, input, ...optionsOf(part) }];
     }
     case "opaque": {
@@ -72,11 +73,11 @@ function toAssistantPart(part: AssistantPart): AiSdkPart[] {
 
 function optionsOf({ providerMetadata }: { providerMetadata?: ProviderMetadata }): { providerOptions?: JsonObject } {
   const providerOptions = providerMetadata?.[dialectId];
-  return isObject(providerOptions) ? { providerOptions } : {};
+  return isJsonObject(providerOptions) ? { providerOptions } : {};
 }
 
 function isPart(value: JsonValue): value is AiSdkPart {
-  return isObject(value) && typeof value["type"] === "string";
+  return isJsonObject(value) && typeof value["type"] === "string";
 }
 
 function toResult({ callId, name, content, isError }: ToolResultPart, version: string): AiSdkPart {
@@ -93,8 +94,4 @@ function toOutput(content: readonly (TextPart | ImagePart)[], isError: boolean, 
       part.type === "text" ? { type: "text", text: part.text } : { type: imageType, data: part.data, mediaType: part.mediaType },
   );
   return { type: "content", value };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@ import {
   type AssistantMessage,
   type AssistantPart,
   type FinishReason,
+  isJsonObject,
   type JsonObject,
   noUsage,
   type ProviderMetadata,
@@ -105,7 +106,7 @@ function toCall(request: ModelRequest, { version, signal }: { version: string; s
 /** Provider options are sorted by provider; anything else has no place in them. */
 function objectsIn(options: JsonObject): Record<string, JsonObject> {
   const objects: Record<string, JsonObject> = {};
-  for (const [name, value] of Object.entries(options)) if (isObject(value)) objects[name] = value;
+  for (const [name, value] of Object.entries(options)) if (isJsonObject(value)) objects[name] = value;
   return objects;
 }
 
@@ -227,7 +228,7 @@ class Answer {
     const json = textIn(part, "input").trim() || "{}"; // a call without arguments may come with no text at all
     const input = parseJson(json);
     if (part["providerExecuted"] === true) {
-      const options = isObject(part["providerMetadata"]) ? { providerOptions: part["providerMetadata"] } : {};
+      const options = isJsonObject(part["providerMetadata"]) ? { providerOptions: part["providerMetadata"] } : {};
       this.#keep({ type: "tool-call", toolCallId: callId, toolName: name, input, providerExecuted: true, ...options });
       return [];
     }
@@ -235,8 +236,8 @@ class Answer {
       type: "tool-call",
       callId,
       name,
-      input: isObject(input) ? input : {},
-      ...(!isObject(input) && { malformedInput: json }),
+      input: isJsonObject(input) ? input : {},
+      ...(!isJsonObject(input) && { malformedInput: json }),
       ...metadataOf(part),
     });
     return this.#inputs.get(callId)?.seen ? [] : [{ type: "tool-input.delta", callId, name, json }];
@@ -251,7 +252,7 @@ class Answer {
 /** What has to come back with a part when the conversation goes on. */
 function metadataOf(part: Part): { providerMetadata?: ProviderMetadata } {
   const metadata = part["providerMetadata"];
-  return isObject(metadata) ? { providerMetadata: { [dialectId]: metadata } } : {};
+  return isJsonObject(metadata) ? { providerMetadata: { [dialectId]: metadata } } : {};
 }
 
 function isEmpty(part: AssistantPart): boolean {
@@ -317,7 +318,7 @@ function parseJson(text: string): unknown {
 /** What cannot be written as JSON could not be stored either. */
 function toJson(value: unknown): JsonObject {
   const copy: unknown = JSON.parse(JSON.stringify(value));
-  return isObject(copy) ? copy : {};
+  return isJsonObject(copy) ? copy : {};
 }
 
 function pick(part: Part, names: readonly string[]): Record<string, unknown> {
@@ -326,10 +327,6 @@ function pick(part: Part, names: readonly string[]): Record<string, unknown> {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return isRecord(value);
 }
 
 function textIn(part: Part, name: string): string {

@@ -108,6 +108,10 @@ export function userText(text: string): UserMessage {
   return { role: "user", content: [{ type: "text", text }] };
 }
 
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function isText(part: { type: string }): part is TextPart {
   return part.type === "text";
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import { nearest } from "../util/nearest.ts";
 import { checkShape } from "./check-shape.ts";
 import { claudeExecutors, claudeLimits, claudeModes, isClaudeKey, toSandboxMode } from "./claude-keys.ts";
@@ -64,7 +64,7 @@ function visit(position: Position, name: string, value: JsonValue): void {
   if (!next) return refuseUnknown(position, name);
   if (key === "sandbox" && typeof value === "string") return visit({ ...position, at: ["sandbox"], node: next }, "mode", value);
   if (next.setting) return take(position, { setting: next.setting, path: next.aliasOf ?? written, written, value, layer });
-  if (!isObject(value)) failAt(layer, written, `${keyText(written)} must be an object`);
+  if (!isJsonObject(value)) failAt(layer, written, `${keyText(written)} must be an object`);
   else if (next === node.named && Object.keys(value).length === 0) failAt(layer, written, `${keyText(written)} is empty`);
   else walk({ ...position, object: value, node: next, at: written });
 }
@@ -129,8 +129,4 @@ function refuseTwice(leaves: readonly Leaf[]): void {
     if (other) failAt(leaf.layer, leaf.written, `${keyText(leaf.written)} and ${keyText(other.written)} mean the same; keep one`);
     seen.set(key, leaf);
   }
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

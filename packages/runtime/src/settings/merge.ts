@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import type { Leaf } from "./check-layer.ts";
 import type { Setting } from "./schema.ts";
 
@@ -83,7 +83,7 @@ function combine({ merge }: Setting, low: JsonValue, high: JsonValue): JsonValue
 
 /** Objects field by field; where one of two is none, `pick` decides. The result has no prototype that a name could reach. */
 export function mergeJson(low: JsonValue, high: JsonValue, pick: (low: JsonValue, high: JsonValue) => JsonValue): JsonValue {
-  if (!isObject(low) || !isObject(high)) return pick(low, high);
+  if (!isJsonObject(low) || !isJsonObject(high)) return pick(low, high);
   const merged = emptyObject();
   for (const source of [low, high]) {
     for (const [name, value] of Object.entries(source)) {
@@ -101,8 +101,4 @@ export function emptyObject(): JsonObject {
 
 function toList(value: JsonValue): JsonValue[] {
   return Array.isArray(value) ? value : [value];
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { anchorRule, parseRule } from "../permissions/rules.ts";
-import type { JsonObject, JsonValue } from "../protocol/content.ts";
+import { isJsonObject, type JsonValue } from "../protocol/content.ts";
 import type { SettingsLayer } from "./layers.ts";
 
 /**
@@ -21,7 +21,7 @@ export function outerProjects(root: string, userHome: string): string[] {
 /** Of such a folder only what forbids something counts: a project inside it may add to its rules, not escape them. */
 export function onlyTightening(layer: SettingsLayer, folder: string): SettingsLayer {
   const { permissions } = layer.values;
-  const given = isObject(permissions) ? permissions : {};
+  const given = isJsonObject(permissions) ? permissions : {};
   const lists = (["deny", "ask"] as const).flatMap((key) => {
     const rules = given[key];
     return Array.isArray(rules) ? [[key, rules.map((rule) => anchored(rule, folder))] as const] : [];
@@ -39,8 +39,4 @@ function anchored(value: JsonValue, folder: string): JsonValue {
   } catch {
     return value;
   }
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import { isPermissionMode } from "../protocol/permission.ts";
-import type { JsonObject, JsonValue } from "../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import { type CheckedLayer, checkLayer, type Leaf } from "./check-layer.ts";
 import { type ChildVariables, toChildVariables } from "./child-variables.ts";
 import { explainSettings } from "./explain.ts";
@@ -125,14 +125,14 @@ function toHooks(merged: MergedSetting | undefined, trusted: boolean): HookSourc
   return (merged?.contributions ?? []).flatMap(({ leaf }) => {
     const { scope, path, lineOf } = leaf.layer;
     const mayRun = trusted || scope === "user" || scope === "flag";
-    return isObject(leaf.value) ? [{ value: leaf.value, source: path, scope, trusted: mayRun, lineOf }] : [];
+    return isJsonObject(leaf.value) ? [{ value: leaf.value, source: path, scope, trusted: mayRun, lineOf }] : [];
   });
 }
 
 function toServers(merged: readonly MergedSetting[]): ServerSource[] {
   return merged.flatMap(({ setting, path, value, contributions }) => {
     const winner = contributions.find(({ verdict }) => verdict === "won")?.leaf;
-    if (setting.key !== "mcpServers.*" || !winner || !value || !isObject(value)) return [];
+    if (setting.key !== "mcpServers.*" || !winner || !value || !isJsonObject(value)) return [];
     return [{ name: path.at(-1) ?? "", value, source: placeOf(winner.layer, winner.written) }];
   });
 }
@@ -163,7 +163,7 @@ function put(object: JsonObject, [name = "", ...rest]: readonly string[], value:
     return;
   }
   const present = object[name];
-  const inner = present !== undefined && isObject(present) ? present : emptyObject();
+  const inner = present !== undefined && isJsonObject(present) ? present : emptyObject();
   object[name] = inner;
   put(inner, rest, value);
 }
@@ -223,8 +223,4 @@ function isNumber(value: JsonValue): value is number {
 
 function isOneOf<T extends string>(...choices: readonly T[]): (value: JsonValue) => value is T {
   return (value): value is T => choices.some((choice) => choice === value);
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

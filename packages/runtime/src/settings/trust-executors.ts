@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import { claudeExecutors, claudeNames, isClaudeKey } from "./claude-keys.ts";
 import type { SettingsLayer } from "./layers.ts";
 import { type Setting, settingsSchema } from "./schema.ts";
@@ -82,8 +82,8 @@ export function readExecutors(
 function executorsInMcpFile(text: string, source: string): Executor[] {
   const value = parseJson(text);
   if (value === undefined) return [{ kind: "mcp-server", what: "a file that is no JSON", source }];
-  const servers = isObject(value) ? (value["mcpServers"] ?? value) : value;
-  return Object.entries(isObject(servers) ? servers : { "?": servers }).map(([name, server]) => ({
+  const servers = isJsonObject(value) ? (value["mcpServers"] ?? value) : value;
+  return Object.entries(isJsonObject(servers) ? servers : { "?": servers }).map(([name, server]) => ({
     kind: "mcp-server",
     what: `${name}: ${describeServer(server)}`,
     source,
@@ -131,7 +131,7 @@ function valuesIn(values: JsonObject, above: readonly string[] = []): Value[] {
   return Object.entries(values).flatMap(([name, value]): Value[] => {
     const keyPath = [...above, name];
     const isGroup = settingsSchema.some(({ key }) => isAbove(keyPath, key.split(".")));
-    return isObject(value) && isGroup && !isKnown(keyPath) ? valuesIn(value, keyPath) : [{ keyPath, value }];
+    return isJsonObject(value) && isGroup && !isKnown(keyPath) ? valuesIn(value, keyPath) : [{ keyPath, value }];
   });
 }
 
@@ -160,7 +160,7 @@ function executorsOf(keyPath: readonly string[], value: JsonValue, placeOf: Plac
   const name = keyPath.slice(1).join(".");
   switch (kind) {
     case "hook":
-      return Object.entries(isObject(value) ? value : { "?": value }).flatMap(([event, list]) =>
+      return Object.entries(isJsonObject(value) ? value : { "?": value }).flatMap(([event, list]) =>
         hooksIn(list).map((hook) => one(`${event}: ${describeHook(hook)}`, [event])),
       );
     case "mcp-server":
@@ -186,28 +186,28 @@ function isSecret(name: string): boolean {
 
 function isEmpty(value: JsonValue): boolean {
   if (Array.isArray(value)) return value.length === 0;
-  return value === null || (isObject(value) && Object.keys(value).length === 0);
+  return value === null || (isJsonObject(value) && Object.keys(value).length === 0);
 }
 
 /** `[{ matcher, hooks: [{ type, command }] }]`, or the inner list at once. */
 function hooksIn(list: JsonValue): JsonValue[] {
   return (Array.isArray(list) ? list : [list]).flatMap((entry) => {
-    const inner = isObject(entry) ? entry["hooks"] : undefined;
-    if (!isObject(entry) || !Array.isArray(inner)) return [entry];
+    const inner = isJsonObject(entry) ? entry["hooks"] : undefined;
+    if (!isJsonObject(entry) || !Array.isArray(inner)) return [entry];
     const { matcher } = entry;
-    return inner.map((hook) => (isObject(hook) && matcher !== undefined ? { matcher, ...hook } : hook));
+    return inner.map((hook) => (isJsonObject(hook) && matcher !== undefined ? { matcher, ...hook } : hook));
   });
 }
 
 function describeHook(hook: JsonValue): string {
-  if (!isObject(hook)) return describe(hook);
+  if (!isJsonObject(hook)) return describe(hook);
   const does = hook["command"] ?? hook["url"] ?? hook["prompt"] ?? hook["agent"];
   const matcher = typeof hook["matcher"] === "string" && hook["matcher"] !== "" ? `(${hook["matcher"]}) ` : "";
   return `${matcher}${does === undefined ? JSON.stringify(hook) : describe(does)}`;
 }
 
 function describeServer(server: JsonValue): string {
-  if (!isObject(server)) return describe(server);
+  if (!isJsonObject(server)) return describe(server);
   const { command, args, url } = server;
   if (typeof url === "string") return url;
   if (typeof command !== "string") return describe(server);
@@ -221,9 +221,5 @@ function describe(value: JsonValue): string {
 function textsIn(value: JsonValue): string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(textsIn);
-  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) ? Object.values(value).flatMap(textsIn) : [];
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { nearest } from "../util/nearest.ts";
 
@@ -65,7 +65,7 @@ function notConvertible(vendor: string, reason: string): RuntimeError {
 
 /** A JSON Schema that can be checked against; throws a `usage` error that names the place otherwise. */
 export function parseSchema(value: unknown): JsonObject {
-  if (!isObject(value)) throw wrong("", "a JSON Schema is an object");
+  if (!isJsonObject(value)) throw wrong("", "a JSON Schema is an object");
   checkSchema(value, "", { resource: value, ids: idsIn(value) });
   return value;
 }
@@ -92,13 +92,13 @@ function checkSchema(schema: JsonObject, at: string, outer: Scope): void {
   }
   if (allowed !== undefined && !Array.isArray(allowed)) throw wrong(`${at}/enum`, "expected a list of values");
   if (pattern !== undefined) checkPattern(pattern, `${at}/pattern`);
-  if (isObject(schema["patternProperties"]))
+  if (isJsonObject(schema["patternProperties"]))
     for (const key of Object.keys(schema["patternProperties"])) checkPattern(key, `${at}/patternProperties/${key}`);
   // A part with an address of its own is looked up in from its own root.
   const scope = typeof $id === "string" && !$id.startsWith("#") ? { ...outer, resource: schema } : outer;
   if ($ref !== undefined) checkReference($ref, `${at}/$ref`, scope);
   for (const [child, place] of childrenOf(schema, at)) {
-    if (isObject(child)) checkSchema(child, place, scope);
+    if (isJsonObject(child)) checkSchema(child, place, scope);
     else if (typeof child !== "boolean") throw wrong(place, "expected a schema: an object, true or false");
   }
 }
@@ -140,7 +140,7 @@ function* childrenOf(schema: JsonObject, at: string): Generator<[JsonValue, stri
   for (const key of schemaMaps) {
     const map = schema[key];
     if (map === undefined) continue;
-    if (!isObject(map)) throw wrong(`${at}/${key}`, "expected an object of schemas");
+    if (!isJsonObject(map)) throw wrong(`${at}/${key}`, "expected an object of schemas");
     for (const [name, child] of Object.entries(map)) yield [child, `${at}/${key}/${name}`];
   }
   for (const key of schemaLists) {
@@ -159,7 +159,7 @@ function resolves(fragment: string, { resource, ids }: Scope): boolean {
     const inside: JsonObject = Object(place); // lists are read by index the same way
     place = Object.hasOwn(inside, step) ? inside[step] : undefined;
   }
-  return isObject(place) || typeof place === "boolean";
+  return isJsonObject(place) || typeof place === "boolean";
 }
 
 function decodeStep(step: string): string {
@@ -179,10 +179,6 @@ function idsIn(value: JsonValue, found: Set<string> = new Set()): Set<string> {
   for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === "string") found.add(`#${anchor}`);
   for (const item of Object.values(value)) idsIn(item, found);
   return found;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function wrong(at: string, what: string): RuntimeError {

@@ -1,20 +1,21 @@
-import type {
-  AssistantMessage,
-  AssistantPart,
-  FinishReason,
-  ImagePart,
-  JsonObject,
-  JsonValue,
-  Message,
-  TextPart,
-  ToolResultPart,
-  Usage,
+import {
+  type AssistantMessage,
+  type AssistantPart,
+  type FinishReason,
+  type ImagePart,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type TextPart,
+  type ToolResultPart,
+  type Usage,
+  isJsonObject,
 } from "../../protocol/content.ts";
 import { type ErrorCode, RuntimeError } from "../../protocol/errors.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts";
 import type { ModelEvent, ModelRequest } from "../model.ts";
-import { isObject, numberIn, parseJson, stringIn } from "./json-fields.ts";
+import { numberIn, parseJson, stringIn } from "./json-fields.ts";
 
 const dialectId = "anthropic-messages";
 
@@ -115,9 +116,11 @@ function toAssistantBlocks(part: AssistantPart): JsonObject[] {
       return signature ? [{ type: "thinking", thinking: part.text, signature }] : [];
     }
     case "tool-call":
-      return [{ type: "tool_use", id: toWireId(part.callId), name: part.name, input: isObject(part.input) ? part.input : {} }];
+      return [
+        { type: "tool_use", id: toWireId(part.callId), name: part.name, input: isJsonObject(part.input) ? part.input : {} },
+      ];
     case "opaque":
-      return part.dialect === dialectId && isObject(part.value) ? [part.value] : [];
+      return part.dialect === dialectId && isJsonObject(part.value) ? [part.value] : [];
   }
 }
 
@@ -137,7 +140,7 @@ function toWireId(callId: string): string {
 }
 
 function signatureOf(metadata: JsonValue | undefined): string | undefined {
-  const signature = isObject(metadata) ? metadata["signature"] : undefined;
+  const signature = isJsonObject(metadata) ? metadata["signature"] : undefined;
   return typeof signature === "string" && signature !== "" ? signature : undefined;
 }
 
@@ -175,7 +178,7 @@ function createDecoder(request: ModelRequest, provider: string): Decoder {
 
 function parsePayload(data: string): JsonObject {
   const payload = parseJson(data);
-  if (isObject(payload)) return payload;
+  if (isJsonObject(payload)) return payload;
   throw broken(`is no JSON object: ${excerpt(data)}`);
 }
 
@@ -284,7 +287,7 @@ class Answer {
   }
 
   #updateEnd(payload: JsonObject): void {
-    const delta = isObject(payload["delta"]) ? payload["delta"] : {};
+    const delta = isJsonObject(payload["delta"]) ? payload["delta"] : {};
     if (typeof delta["stop_reason"] === "string") this.#stopReason = delta["stop_reason"];
     if (typeof delta["stop_sequence"] === "string") this.#stopSequence = delta["stop_sequence"];
     this.#count(payload["usage"]);
@@ -292,7 +295,7 @@ class Answer {
 
   /** Counts are running totals: a later one replaces the earlier. */
   #count(usage: JsonValue | undefined): void {
-    if (!isObject(usage)) return;
+    if (!isJsonObject(usage)) return;
     this.#usage.input = numberIn(usage, "input_tokens") ?? this.#usage.input;
     this.#usage.cacheRead = numberIn(usage, "cache_read_input_tokens") ?? this.#usage.cacheRead;
     this.#usage.cacheWrite = numberIn(usage, "cache_creation_input_tokens") ?? this.#usage.cacheWrite;
@@ -349,7 +352,7 @@ function toParts(block: Block, cut: boolean): AssistantPart[] {
       return [{ type: "tool-call", callId: block.callId, name: block.name, ...toInput(block, cut) }];
     case "opaque": {
       const input = block.json ? parseJson(block.json) : undefined;
-      return [{ type: "opaque", dialect: dialectId, value: isObject(input) ? { ...block.value, input } : block.value }];
+      return [{ type: "opaque", dialect: dialectId, value: isJsonObject(input) ? { ...block.value, input } : block.value }];
     }
   }
 }
@@ -357,11 +360,11 @@ function toParts(block: Block, cut: boolean): AssistantPart[] {
 function toInput(block: Block & { type: "tool" }, cut: boolean): { input: JsonObject; malformedInput?: string } {
   if (block.json) {
     const input = parseJson(block.json);
-    return isObject(input) ? { input } : { input: {}, malformedInput: block.json };
+    return isJsonObject(input) ? { input } : { input: {}, malformedInput: block.json };
   }
-  const given = isObject(block.input) ? block.input : {};
+  const given = isJsonObject(block.input) ? block.input : {};
   if (cut && Object.keys(given).length === 0) return { input: {}, malformedInput: "" };
-  if (block.input !== undefined && block.input !== null && !isObject(block.input)) {
+  if (block.input !== undefined && block.input !== null && !isJsonObject(block.input)) {
     return { input: {}, malformedInput: JSON.stringify(block.input) };
   }
   return { input: given };
@@ -439,6 +442,6 @@ function broken(what: string): RuntimeError {
 
 function objectIn(payload: JsonObject, name: string): JsonObject {
   const value = payload[name];
-  if (isObject(value)) return value;
+  if (isJsonObject(value)) return value;
   throw broken(`lacks "${name}": ${excerpt(JSON.stringify(payload))}`);
 }

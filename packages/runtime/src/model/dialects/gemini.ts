@@ -1,23 +1,24 @@
-import type {
-  AssistantMessage,
-  AssistantPart,
-  FinishReason,
-  ImagePart,
-  JsonObject,
-  JsonValue,
-  Message,
-  ProviderMetadata,
-  TextPart,
-  ToolMessage,
-  ToolResultPart,
-  Usage,
+import {
+  type AssistantMessage,
+  type AssistantPart,
+  type FinishReason,
+  type ImagePart,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type ProviderMetadata,
+  type TextPart,
+  type ToolMessage,
+  type ToolResultPart,
+  type Usage,
+  isJsonObject,
 } from "../../protocol/content.ts";
 import { textOf } from "../../protocol/content.ts";
 import { type ErrorCode, RuntimeError } from "../../protocol/errors.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts";
 import type { Effort, ModelEvent, ModelRequest, ToolDefinition } from "../model.ts";
-import { isObject, numberIn, parseJson, stringIn } from "./json-fields.ts";
+import { numberIn, parseJson, stringIn } from "./json-fields.ts";
 
 const dialectId = "gemini";
 
@@ -172,11 +173,11 @@ function toModelParts(part: AssistantPart, callIds: ReadonlyMap<string, string>)
     }
     case "tool-call": {
       const id = callIds.get(part.callId);
-      const functionCall = { ...(id && { id }), name: part.name, args: isObject(part.input) ? part.input : {} };
+      const functionCall = { ...(id && { id }), name: part.name, args: isJsonObject(part.input) ? part.input : {} };
       return [{ functionCall, ...signatureIn(metadataOf(part)) }];
     }
     case "opaque":
-      return part.dialect === dialectId && isObject(part.value) ? [{ ...part.value }] : [];
+      return part.dialect === dialectId && isJsonObject(part.value) ? [{ ...part.value }] : [];
   }
 }
 
@@ -208,14 +209,14 @@ function withOptions(body: JsonObject, options: JsonObject): JsonObject {
   for (const [name, value] of Object.entries(options)) {
     const ours = body[name];
     if (name === "tools" && Array.isArray(ours) && Array.isArray(value)) merged[name] = [...ours, ...value];
-    else merged[name] = isObject(ours) && isObject(value) ? withOptions(ours, value) : value;
+    else merged[name] = isJsonObject(ours) && isJsonObject(value) ? withOptions(ours, value) : value;
   }
   return merged;
 }
 
 function metadataOf(part: { providerMetadata?: ProviderMetadata }): JsonObject {
   const metadata = part.providerMetadata?.[dialectId];
-  return isObject(metadata) ? metadata : {};
+  return isJsonObject(metadata) ? metadata : {};
 }
 
 function signatureIn(source: JsonObject): { thoughtSignature?: string } {
@@ -254,8 +255,8 @@ class Answer {
     this.#responseId = stringIn(chunk, "responseId") || this.#responseId;
     this.#model = stringIn(chunk, "modelVersion") || this.#model;
     // Running totals, without the counts that are 0: a later one replaces the earlier.
-    if (isObject(chunk["usageMetadata"])) this.#usage = { ...this.#usage, ...chunk["usageMetadata"] };
-    if (isObject(chunk["promptFeedback"]))
+    if (isJsonObject(chunk["usageMetadata"])) this.#usage = { ...this.#usage, ...chunk["usageMetadata"] };
+    if (isJsonObject(chunk["promptFeedback"]))
       this.#blockReason = stringIn(chunk["promptFeedback"], "blockReason") || this.#blockReason;
     const candidate = candidateIn(chunk);
     const events = partsIn(candidate).flatMap((part) => this.#addPart(part));
@@ -270,7 +271,7 @@ class Answer {
   }
 
   #addPart(part: JsonObject): ModelEvent[] {
-    if (isObject(part["functionCall"])) return this.#addCall(part["functionCall"], part);
+    if (isJsonObject(part["functionCall"])) return this.#addCall(part["functionCall"], part);
     const { text, thought, thoughtSignature, ...rest } = part;
     if (typeof text === "string" || Object.keys(rest).length === 0) return this.#addText(part);
     this.#parts.push({ type: "opaque", dialect: dialectId, value: part });
@@ -365,7 +366,7 @@ class Answer {
 
 function parsePayload(data: string): JsonObject {
   const payload = parseJson(data);
-  if (isObject(payload)) return payload;
+  if (isJsonObject(payload)) return payload;
   throw new RuntimeError("provider-protocol", `A piece of Gemini's stream is no JSON object: ${excerpt(data)}`, {
     retryable: true,
   });
@@ -373,18 +374,20 @@ function parsePayload(data: string): JsonObject {
 
 /** Options may ask for several candidates; the first is the answer. */
 function candidateIn(chunk: JsonObject): JsonObject {
-  const candidates = Array.isArray(chunk["candidates"]) ? chunk["candidates"].filter(isObject) : [];
+  const candidates = Array.isArray(chunk["candidates"]) ? chunk["candidates"].filter(isJsonObject) : [];
   return candidates.find((candidate) => (candidate["index"] ?? 0) === 0) ?? {};
 }
 
 function partsIn(candidate: JsonObject): JsonObject[] {
-  const content = isObject(candidate["content"]) ? candidate["content"] : {};
-  return Array.isArray(content["parts"]) ? content["parts"].filter(isObject) : [];
+  const content = isJsonObject(candidate["content"]) ? candidate["content"] : {};
+  return Array.isArray(content["parts"]) ? content["parts"].filter(isJsonObject) : [];
 }
 
 function toInput(args: JsonValue | undefined): { input: JsonObject; malformedInput?: string } {
   if (args === undefined || args === null) return { input: {} };
-  return isObject(args) ? { input: args } : { input: {}, malformedInput: typeof args === "string" ? args : JSON.stringify(args) };
+  return isJsonObject(args)
+    ? { input: args }
+    : { input: {}, malformedInput: typeof args === "string" ? args : JSON.stringify(args) };
 }
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
@@ -454,16 +457,16 @@ type WireError = { code: number | undefined; status: string; message: string; de
 function errorIn(body: string): WireError | undefined {
   const parsed = parseJson(body);
   const payload = Array.isArray(parsed) ? parsed[0] : parsed;
-  return isObject(payload) && isObject(payload["error"]) ? toWireError(payload["error"]) : undefined;
+  return isJsonObject(payload) && isJsonObject(payload["error"]) ? toWireError(payload["error"]) : undefined;
 }
 
 function toWireError(error: JsonValue): WireError {
-  if (!isObject(error)) return { code: undefined, status: "", message: String(error), details: [] };
+  if (!isJsonObject(error)) return { code: undefined, status: "", message: String(error), details: [] };
   return {
     code: numberIn(error, "code"),
     status: stringIn(error, "status"),
     message: stringIn(error, "message"),
-    details: Array.isArray(error["details"]) ? error["details"].filter(isObject) : [],
+    details: Array.isArray(error["details"]) ? error["details"].filter(isJsonObject) : [],
   };
 }
 
@@ -504,7 +507,7 @@ function meaningOf({ status, details }: WireError, plain: RuntimeError): Meaning
 
 /** The delay named beside it is that of the quota per minute: trying again soon does not help. */
 function isDailyQuota(detail: JsonObject): boolean {
-  const violations = Array.isArray(detail["violations"]) ? detail["violations"].filter(isObject) : [];
+  const violations = Array.isArray(detail["violations"]) ? detail["violations"].filter(isJsonObject) : [];
   return violations.some((violation) => /PerDay/i.test(stringIn(violation, "quotaId")));
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 
 /** Reading JSON that somebody else made: what is not of the expected kind is as good as absent. */
 export function parseJson(text: string): JsonValue | undefined {
@@ -9,13 +9,9 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 export function objectIn(object: JsonObject, name: string): JsonObject {
   const value = object[name];
-  return isObject(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
 export function listIn(object: JsonObject, name: string): JsonValue[] {

@@ -15,13 +15,14 @@ import {
   type ToolDefinition,
   type ToolResultPart,
   type Usage,
+  isJsonObject,
 } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt } from "../http-error.ts";
 import type { Effort, ModelEvent, ModelRequest } from "../model.ts";
 import { InlineMarkup, type MarkupPiece } from "./inline-markup.ts";
-import { isObject, listIn, numberIn, objectIn, parseJson, stringIn } from "./json-fields.ts";
+import { listIn, numberIn, objectIn, parseJson, stringIn } from "./json-fields.ts";
 import { openAIStreamError } from "./openai-errors.ts";
 import { addReasoningDetail } from "./reasoning-details.ts";
 import { isWholeJson, type StreamedCall, StreamedCalls } from "./streamed-calls.ts";
@@ -138,7 +139,7 @@ function toContentParts(wire: Wire): (part: TextPart | ImagePart) => JsonObject[
 function withPlainText(message: JsonObject): JsonObject {
   const { content } = message;
   if (!Array.isArray(content)) return message;
-  const texts = content.map((part) => (isObject(part) ? part["text"] : undefined));
+  const texts = content.map((part) => (isJsonObject(part) ? part["text"] : undefined));
   return texts.every((text) => typeof text === "string") ? { ...message, content: texts.join("\n\n") } : message;
 }
 
@@ -171,7 +172,7 @@ function toCall(call: ToolCallPart, wire: Wire): JsonObject {
   return {
     id: toWireId(call.callId, wire),
     type: "function",
-    function: { name: call.name, arguments: JSON.stringify(isObject(call.input) ? call.input : {}) },
+    function: { name: call.name, arguments: JSON.stringify(isJsonObject(call.input) ? call.input : {}) },
     ...(extra !== undefined && { extra_content: extra }),
   };
 }
@@ -306,12 +307,12 @@ class Answer {
     if (this.#finished || text === "") return [];
     if (text === "[DONE]") return this.#finish();
     const payload = parseJson(text);
-    if (!isObject(payload)) throw this.#broken(`is no JSON object: ${excerpt(data)}`);
+    if (!isJsonObject(payload)) throw this.#broken(`is no JSON object: ${excerpt(data)}`);
     const error = payload["error"] ?? (event === "error" || payload["object"] === "error" ? payload : undefined);
     if (error) throw openAIStreamError(error, this.#asked.provider);
     this.#note(payload);
-    const choice = listIn(payload, "choices").find((each) => isObject(each) && (each["index"] ?? 0) === 0);
-    return isObject(choice) ? this.#fold(choice) : []; // no choice: usage, or a content filter's report
+    const choice = listIn(payload, "choices").find((each) => isJsonObject(each) && (each["index"] ?? 0) === 0);
+    return isJsonObject(choice) ? this.#fold(choice) : []; // no choice: usage, or a content filter's report
   }
 
   /** A finish reason says that the model was done, whether or not the server closes with `[DONE]`. */
@@ -328,7 +329,7 @@ class Answer {
   #fold(choice: JsonObject): ModelEvent[] {
     // Some servers end with the whole message again; it is only news when nothing came before.
     const delta = choice["delta"] ?? (this.#blocks.length === 0 ? choice["message"] : undefined);
-    const events = isObject(delta) ? this.#addDelta(delta) : [];
+    const events = isJsonObject(delta) ? this.#addDelta(delta) : [];
     this.#count(choice["usage"]);
     const reason = stringIn(choice, "finish_reason");
     if (reason) this.#close(reason, choice["stop_reason"]);
@@ -336,18 +337,20 @@ class Answer {
   }
 
   #addDelta(delta: JsonObject): ModelEvent[] {
-    const details = listIn(delta, "reasoning_details").filter(isObject);
+    const details = listIn(delta, "reasoning_details").filter(isJsonObject);
     for (const detail of details) addReasoningDetail(this.#reasoningDetails, detail);
     const reasoning = stringIn(delta, "reasoning_content") || stringIn(delta, "reasoning") || details.map(wordsOf).join("");
     const refusal = stringIn(delta, "refusal");
     if (refusal) this.#refused = true;
     const { function_call } = delta; // the old form, for one call
-    const calls: JsonValue[] = isObject(function_call) ? [{ index: 0, function: function_call }] : listIn(delta, "tool_calls");
+    const calls: JsonValue[] = isJsonObject(function_call)
+      ? [{ index: 0, function: function_call }]
+      : listIn(delta, "tool_calls");
     return [
       ...this.#add("reasoning", reasoning),
       ...this.#addContent(delta["content"]),
       ...this.#add("text", refusal),
-      ...calls.filter(isObject).flatMap((piece) => this.#addCallPiece(piece)),
+      ...calls.filter(isJsonObject).flatMap((piece) => this.#addCallPiece(piece)),
     ];
   }
 
@@ -355,11 +358,14 @@ class Answer {
   #addContent(content: JsonValue | undefined): ModelEvent[] {
     if (typeof content === "string") return this.#addText(content);
     if (!Array.isArray(content)) return [];
-    return content.filter(isObject).flatMap((part) => {
+    return content.filter(isJsonObject).flatMap((part) => {
       if (part["type"] === "text") return this.#addText(stringIn(part, "text"));
       if (part["type"] !== "thinking") return [];
       const { thinking } = part;
-      return this.#add("reasoning", Array.isArray(thinking) ? thinking.filter(isObject).map(wordsOf).join("") : wordsOf(part));
+      return this.#add(
+        "reasoning",
+        Array.isArray(thinking) ? thinking.filter(isJsonObject).map(wordsOf).join("") : wordsOf(part),
+      );
     });
   }
 
@@ -441,7 +447,7 @@ class Answer {
 
   /** Counts are running totals: a later one replaces the earlier. */
   #count(usage: JsonValue | undefined): void {
-    if (!isObject(usage)) return;
+    if (!isJsonObject(usage)) return;
     const prompt = objectIn(usage, "prompt_tokens_details");
     const completion = objectIn(usage, "completion_tokens_details");
     const counts = this.#usage;
@@ -543,7 +549,7 @@ function toInput(json: string, cut: boolean): { input: JsonObject; malformedInpu
   if (!json.trim()) return cut ? { input: {}, malformedInput: "" } : { input: {} };
   const value = parseJson(json);
   const input = typeof value === "string" ? parseJson(value) : value; // encoded twice
-  if (isObject(input)) return { input };
+  if (isJsonObject(input)) return { input };
   return input === null ? { input: {} } : { input: {}, malformedInput: json };
 }
 

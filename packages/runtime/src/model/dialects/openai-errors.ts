@@ -1,7 +1,7 @@
-import type { JsonValue } from "../../protocol/content.ts";
+import { type JsonValue, isJsonObject } from "../../protocol/content.ts";
 import { type ErrorCode, RuntimeError } from "../../protocol/errors.ts";
 import { type HttpFailure, redact, toHttpError } from "../http-error.ts";
-import { isObject, parseJson } from "./json-fields.ts";
+import { parseJson } from "./json-fields.ts";
 
 /**
  * How answers that are no 2xx become typed failures, for every server that speaks like OpenAI's.
@@ -44,9 +44,9 @@ type WireError = { readonly message: string; readonly names: readonly string[]; 
 /** `{ error: { message, type, code } }`, `{ error: "…" }`, the inside of either, or a list of one of them. */
 function toWireError(reported: JsonValue | undefined): WireError {
   const outer = Array.isArray(reported) ? reported[0] : reported;
-  const inner = isObject(outer) ? (outer["error"] ?? outer) : outer;
+  const inner = isJsonObject(outer) ? (outer["error"] ?? outer) : outer;
   if (typeof inner === "string") return { message: inner, names: [], status: undefined };
-  if (!isObject(inner)) return { message: "", names: [], status: undefined };
+  if (!isJsonObject(inner)) return { message: "", names: [], status: undefined };
   const { code, type, message, detail } = inner;
   const words = [code, type].filter((name): name is string => typeof name === "string" && name !== "" && name !== "error");
   const said = typeof message === "string" ? message : typeof detail === "string" ? detail : "";
@@ -59,7 +59,7 @@ function toWireError(reported: JsonValue | undefined): WireError {
 
 /** A router's own words often hide what the server behind it said. */
 function withUpstream(message: string, metadata: JsonValue | undefined): string {
-  const raw = isObject(metadata) ? metadata["raw"] : undefined;
+  const raw = isJsonObject(metadata) ? metadata["raw"] : undefined;
   return typeof raw === "string" && raw ? `${message}: ${raw}` : message;
 }
 

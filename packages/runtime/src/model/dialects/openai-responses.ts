@@ -1,22 +1,23 @@
 import { createHash } from "node:crypto";
-import type {
-  AssistantMessage,
-  AssistantPart,
-  FinishReason,
-  ImagePart,
-  JsonObject,
-  JsonValue,
-  Message,
-  TextPart,
-  ToolDefinition,
-  ToolResultPart,
-  Usage,
+import {
+  type AssistantMessage,
+  type AssistantPart,
+  type FinishReason,
+  type ImagePart,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type TextPart,
+  type ToolDefinition,
+  type ToolResultPart,
+  type Usage,
+  isJsonObject,
 } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt } from "../http-error.ts";
 import type { Effort, ModelEvent, ModelRequest } from "../model.ts";
-import { isObject, numberIn, parseJson, stringIn } from "./json-fields.ts";
+import { numberIn, parseJson, stringIn } from "./json-fields.ts";
 import { openAIStreamError } from "./openai-errors.ts";
 
 const dialectId = "openai-responses";
@@ -60,7 +61,7 @@ function merge(body: JsonObject, options: JsonObject): JsonObject {
   const merged = { ...body };
   for (const [name, value] of Object.entries(options)) {
     const own = body[name];
-    if (isObject(own) && isObject(value)) merged[name] = { ...own, ...value };
+    if (isJsonObject(own) && isJsonObject(value)) merged[name] = { ...own, ...value };
     else merged[name] = Array.isArray(own) && Array.isArray(value) ? [...own, ...value] : value;
   }
   return merged;
@@ -113,17 +114,17 @@ function toAssistantItem(part: AssistantPart): JsonObject[] {
     case "text": {
       if (!part.text.trim()) return [];
       const content = [{ type: "output_text", text: part.text, annotations: [] }];
-      return [{ type: "message", role: "assistant", ...(isObject(own) && own), content }];
+      return [{ type: "message", role: "assistant", ...(isJsonObject(own) && own), content }];
     }
     case "reasoning":
-      return isObject(own) && isWhole(own) ? [own] : [];
+      return isJsonObject(own) && isWhole(own) ? [own] : [];
     case "tool-call": {
-      const input = isObject(part.input) ? part.input : {};
+      const input = isJsonObject(part.input) ? part.input : {};
       // Without the item's own id: with it the API insists on the reasoning item that came before.
       return [{ type: "function_call", call_id: toWireId(part.callId), name: part.name, arguments: JSON.stringify(input) }];
     }
     case "opaque":
-      return part.dialect === dialectId && isObject(part.value) ? [part.value] : [];
+      return part.dialect === dialectId && isJsonObject(part.value) ? [part.value] : [];
   }
 }
 
@@ -202,7 +203,7 @@ class Answer {
       case "response.failed":
         return this.#end(objectIn(payload, "response"), type.slice("response.".length));
       case "error":
-        throw streamError(isObject(payload["error"]) ? payload["error"] : payload, this.#provider);
+        throw streamError(isJsonObject(payload["error"]) ? payload["error"] : payload, this.#provider);
       default:
         return this.#addWords(payload, type);
     }
@@ -211,7 +212,7 @@ class Answer {
   #note(response: JsonObject): void {
     this.#responseId = stringIn(response, "id") || this.#responseId;
     this.#model = stringIn(response, "model") || this.#model;
-    if (isObject(response["usage"])) this.#usage = response["usage"];
+    if (isJsonObject(response["usage"])) this.#usage = response["usage"];
   }
 
   #startItem(payload: JsonObject, raw: JsonObject): ModelEvent[] {
@@ -310,7 +311,7 @@ class Answer {
     this.#note(response);
     const said = stringIn(response, "status") || status;
     if (said === "failed" || status === "failed")
-      throw streamError(isObject(response["error"]) ? response["error"] : {}, this.#provider);
+      throw streamError(isJsonObject(response["error"]) ? response["error"] : {}, this.#provider);
     const events = this.#reconcile(response["output"]);
     this.#finished = true;
     return [...events, { type: "finished", message: this.#toMessage(said, response["incomplete_details"]) }];
@@ -318,7 +319,7 @@ class Answer {
 
   /** The last event repeats every item, and with some servers it is the only one that has them. */
   #reconcile(output: JsonValue | undefined): ModelEvent[] {
-    const raws = Array.isArray(output) ? output.filter(isObject) : [];
+    const raws = Array.isArray(output) ? output.filter(isJsonObject) : [];
     const known = [...this.#items];
     const events: ModelEvent[] = [];
     const ordered = raws.map((raw, index) => {
@@ -338,7 +339,7 @@ class Answer {
   }
 
   #toMessage(status: string, details: JsonValue | undefined): AssistantMessage {
-    const reason = isObject(details) ? stringIn(details, "reason") : "";
+    const reason = isJsonObject(details) ? stringIn(details, "reason") : "";
     const last = this.#items.at(-1);
     return {
       role: "assistant",
@@ -438,7 +439,7 @@ function completeCall(call: Call, raw: JsonObject): void {
   call.givenId ||= stringIn(raw, "call_id");
   call.name ||= stringIn(raw, "name");
   const given = raw["arguments"];
-  const whole = isObject(given) ? JSON.stringify(given) : stringIn(raw, "arguments");
+  const whole = isJsonObject(given) ? JSON.stringify(given) : stringIn(raw, "arguments");
   if (!whole) return;
   if (!whole.startsWith(call.json)) call.shown = whole.length; // what was streamed cannot be taken back
   call.json = whole;
@@ -467,7 +468,7 @@ function toParts(item: Item, cut: boolean): AssistantPart[] {
 function toInput(json: string, cut: boolean): { input: JsonObject; malformedInput?: string } {
   if (!json && !cut) return { input: {} };
   const input = parseJson(json);
-  return isObject(input) ? { input } : { input: {}, malformedInput: json };
+  return isJsonObject(input) ? { input } : { input: {}, malformedInput: json };
 }
 
 const incompleteReasons: Readonly<Record<string, FinishReason>> = {
@@ -487,8 +488,8 @@ function toFinish(status: string, reason: string, items: readonly Item[]): Finis
 }
 
 function toUsage(usage: JsonObject): Usage {
-  const input = isObject(usage["input_tokens_details"]) ? usage["input_tokens_details"] : {};
-  const output = isObject(usage["output_tokens_details"]) ? usage["output_tokens_details"] : {};
+  const input = isJsonObject(usage["input_tokens_details"]) ? usage["input_tokens_details"] : {};
+  const output = isJsonObject(usage["output_tokens_details"]) ? usage["output_tokens_details"] : {};
   return {
     inputTokens: numberIn(usage, "input_tokens") ?? 0,
     outputTokens: numberIn(usage, "output_tokens") ?? 0,
@@ -536,17 +537,17 @@ function broken(what: string): RuntimeError {
 
 function parsePayload(data: string): JsonObject {
   const payload = parseJson(data);
-  if (isObject(payload)) return payload;
+  if (isJsonObject(payload)) return payload;
   throw broken(`is no JSON object: ${excerpt(data)}`);
 }
 
 function objectIn(payload: JsonObject, name: string): JsonObject {
   const value = payload[name];
-  if (isObject(value)) return value;
+  if (isJsonObject(value)) return value;
   throw broken(`lacks "${name}": ${excerpt(JSON.stringify(payload))}`);
 }
 
 function listIn(object: JsonObject, name: string): JsonObject[] {
   const value = object[name];
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from "../../protocol/content.ts";
-import { isObject, listIn, objectIn } from "./json-fields.ts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../../protocol/content.ts";
+import { listIn, objectIn } from "./json-fields.ts";
 
 /** Whether OpenAI's strict mode takes a schema: it refuses optional and open properties, and whatever it cannot turn into a grammar. */
 export function fitsStrictMode(schema: JsonObject): boolean {
@@ -20,7 +20,7 @@ const looseKeywords = [
 
 function isStrict(schema: JsonValue | undefined): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict);
-  if (!isObject(schema)) return schema !== true; // `true` allows anything
+  if (!isJsonObject(schema)) return schema !== true; // `true` allows anything
   if (looseKeywords.some((keyword) => keyword in schema)) return false;
   if (schema["type"] === "object" || schema["properties"] !== undefined) {
     const required = listIn(schema, "required");

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue, ToolDefinition } from "../../protocol/content.ts";
-import { isObject, objectIn, parseJson } from "./json-fields.ts";
+import { type JsonObject, type JsonValue, type ToolDefinition, isJsonObject } from "../../protocol/content.ts";
+import { objectIn, parseJson } from "./json-fields.ts";
 
 export type WrittenCall = { name: string; input: JsonObject; malformedInput?: string };
 
@@ -29,7 +29,7 @@ function fromElements(body: string, tools: readonly ToolDefinition[]): WrittenCa
 }
 
 function isTextual(schema: JsonValue | undefined): boolean {
-  return isObject(schema) && schema["type"] === "string";
+  return isJsonObject(schema) && schema["type"] === "string";
 }
 
 function propertiesOf(name: string, tools: readonly ToolDefinition[]): JsonObject {
@@ -43,13 +43,13 @@ function fromObjects(body: string): WrittenCall[] | undefined {
 }
 
 function toCall(value: JsonValue | undefined): WrittenCall | undefined {
-  if (!isObject(value)) return undefined;
-  if (isObject(value["function"])) return toCall(value["function"]);
+  if (!isJsonObject(value)) return undefined;
+  if (isJsonObject(value["function"])) return toCall(value["function"]);
   const name = value["name"] ?? value["function"] ?? value["tool"];
   if (typeof name !== "string") return undefined;
   const given = value["arguments"] ?? value["parameters"] ?? value["args"] ?? value["input"] ?? {};
   const input = typeof given === "string" ? parseLiteral(given) : given;
-  return isObject(input) ? { name, input } : { name, input: {}, malformedInput: JSON.stringify(given) };
+  return isJsonObject(input) ? { name, input } : { name, input: {}, malformedInput: JSON.stringify(given) };
 }
 
 /** `Read(path="a.txt")`; the wrappers `print(…)` and `default_api.` mean nothing. */

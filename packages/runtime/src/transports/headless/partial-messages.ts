@@ -1,5 +1,6 @@
 import type { AssistantMessage, AssistantPart, Usage } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
+import { toStopReason } from "./stop-reason.ts";
 import { toWireJson } from "./wire-line.ts";
 
 /** A block that has come to its end while its message still runs. */
@@ -115,7 +116,7 @@ export class PartialMessages {
     const open = this.#open;
     if (!open) return "";
     this.#open = undefined;
-    const delta = { stop_reason: message?.stopReason ?? null, stop_sequence: message?.stopSequence ?? null };
+    const delta = { stop_reason: message ? toStopReason(message) : null, stop_sequence: message?.stopSequence ?? null };
     return (
       this.#event({ type: "content_block_stop", index: open.index }) +
       this.#event({ type: "message_delta", delta, usage: this.#out.usage(message?.usage) }) +

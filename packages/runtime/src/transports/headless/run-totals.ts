@@ -1,5 +1,6 @@
 import { addUsage, callsOf, noUsage, type ToolResultPart, type Usage } from "../../protocol/content.ts";
 import type { AgentEvent, Denial, SessionFacts } from "../../protocol/events.ts";
+import { toStopReason } from "./stop-reason.ts";
 import { TaskFrames } from "./task-frames.ts";
 
 export type ModelCall = AgentEvent<"message.ended" | "side-call.ended">;
@@ -24,6 +25,8 @@ export class RunTotals {
   readonly tasks: TaskFrames = new TaskFrames();
   /** Calls of the conversation that have no result yet. */
   openCalls = 0;
+  /** The model has said something in this turn. */
+  answered = false;
   /** Where an abort would have found the turn: between two words, or in a tool. */
   abortedDuring: "streaming" | "tools" = "streaming";
   readonly #inputs = new Map<string, unknown>();
@@ -65,6 +68,7 @@ export class RunTotals {
     this.usage = noUsage;
     this.denials = [];
     this.openCalls = 0;
+    this.answered = false;
     this.abortedDuring = "streaming";
     this.#inputs.clear();
     this.#decisions.clear();
@@ -81,7 +85,8 @@ export class RunTotals {
     const calls = callsOf(message);
     for (const { callId, input } of calls) this.#inputs.set(keyOf(event, callId), input);
     if (event.taskId !== undefined) return;
-    this.stopReason = message.stopReason ?? null;
+    this.answered = true;
+    this.stopReason = toStopReason(message);
     this.openCalls = calls.length;
   }
 

@@ -1,17 +1,21 @@
 import type { UserMessage } from "../../protocol/content.ts";
 
-export type LivePrompt = { readonly input: UserMessage; readonly uuid: string | undefined };
+export type LivePrompt = {
+  readonly input: UserMessage;
+  /** The sender's own name for it. */
+  readonly uuid: string | undefined;
+};
 
 /** Prompts in the order they came. Input that is only to be kept joins the next one. */
 export class PromptQueue {
-  readonly #waiting: LivePrompt[] = [];
+  #waiting: LivePrompt[] = [];
   readonly #seen = new Set<string>();
   #kept: UserMessage["content"] = [];
   #wake: () => void = () => {};
   #ended = false;
 
-  get uuids(): string[] {
-    return this.#waiting.flatMap(({ uuid }) => uuid ?? []);
+  get waiting(): readonly LivePrompt[] {
+    return this.#waiting;
   }
 
   /** False for a message that was sent before under the same name. */
@@ -27,17 +31,31 @@ export class PromptQueue {
     this.#kept = [...this.#kept, ...input.content];
   }
 
-  add(prompt: LivePrompt, place: "last" | "first" = "last"): void {
+  /** The prompt with what was kept for it. */
+  complete(prompt: LivePrompt): LivePrompt {
     const content = [...this.#kept, ...prompt.input.content];
     this.#kept = [];
-    const whole = { ...prompt, input: { ...prompt.input, content } };
-    if (place === "first") this.#waiting.unshift(whole);
-    else this.#waiting.push(whole);
+    return { ...prompt, input: { ...prompt.input, content } };
+  }
+
+  add(prompt: LivePrompt, place: "last" | "first" = "last"): void {
+    if (place === "first") this.#waiting.unshift(prompt);
+    else this.#waiting.push(prompt);
     this.#wake();
   }
 
-  clear(): void {
-    this.#waiting.length = 0;
+  /** Takes one out that still waits. */
+  remove(uuid: string): LivePrompt | undefined {
+    const found = this.#waiting.find((prompt) => prompt.uuid === uuid);
+    this.#waiting = this.#waiting.filter((prompt) => prompt !== found);
+    return found;
+  }
+
+  /** Takes all out that still wait. */
+  clear(): LivePrompt[] {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    return waiting;
   }
 
   /** No more will come. */

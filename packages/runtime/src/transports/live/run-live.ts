@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
 import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
@@ -7,20 +8,26 @@ import type { McpServerConfigs } from "../../tools/mcp/server-config.ts";
 import { readLines, toLine } from "../../util/jsonl.ts";
 import type { LineOutput } from "../headless/line-output.ts";
 import type { OutputFormat } from "../headless/output-format.ts";
-import { runPrompt } from "../headless/run-prompt.ts";
 import { ControlChannel } from "./control-channel.ts";
-import { answerControlRequest } from "./control-requests.ts";
+import { answerControlRequest, type ControlTargets } from "./control-requests.ts";
 import { HostMcpTransport } from "./host-mcp-transport.ts";
 import { type LiveSetup, readSetup } from "./initialize.ts";
 import { type InputFrame, parseInputFrame } from "./input-frame.ts";
-import { forwardPermissionQuestions } from "./permission-questions.ts";
+import { toControlResponse, toReplay } from "./live-frames.ts";
+import { answerPermissionQuestions, askHost, type PermissionAnswerer } from "./permission-questions.ts";
 import { type LivePrompt, PromptQueue } from "./prompt-queue.ts";
+import { RunningTurn } from "./running-turn.ts";
+import { SessionWriter } from "./session-writer.ts";
 
 /** A session as the live driver needs it. */
 export type LiveSession = {
   readonly session: InteractiveSession;
   readonly format: OutputFormat;
   readonly mcp: McpServers | undefined;
+  /** Who answers permission questions: the host, somebody else, or nobody. */
+  readonly permissions: "host" | PermissionAnswerer | undefined;
+  /** Is told everything that happens, beside the output. Must not throw. */
+  readonly alsoTo?: ((event: AgentEvent) => void) | undefined;
 };
 
 export type LiveOptions = {
@@ -36,23 +43,25 @@ export type LiveOptions = {
   readonly describe: (setup: LiveSetup) => Promise<JsonObject>;
   readonly parseServers: (value: JsonValue | undefined) => McpServerConfigs;
   readonly settings: () => JsonObject;
-  readonly rewind: (target: string, dryRun: boolean) => Promise<JsonObject>;
-  /** Permission questions go to the host. */
-  readonly asksHost: boolean;
+  /** Puts files back to where they were when a turn began. */
+  readonly rewind: (turnId: string, dryRun: boolean) => Promise<JsonObject>;
   readonly replayUserMessages: boolean;
+  /** No prompt is begun before the host has sent `initialize`. */
+  readonly awaitInitialize?: boolean;
   readonly warn: (message: string) => void;
 };
 
 /** What a session can reach in the host. */
 export type LiveWays = {
   readonly hostTransport: (server: string) => HostMcpTransport;
-  readonly elicit: (server: string, request: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+  /** Only with a host that has introduced itself: another one would not know what to answer. */
+  readonly elicit?: (server: string, request: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
 };
 
 export interface LiveRun {
   /** Ends the running turn and drops what waits; the run then ends in its own way. */
   stop(cause: CancelCause): void;
-  /** The last outcome; undefined when there was no prompt at all. Never rejects. */
+  /** How the last prompt went. Never rejects. */
   readonly done: Promise<Outcome>;
 }
 
@@ -62,17 +71,27 @@ export function runLive(options: LiveOptions): LiveRun {
   return { stop: (cause) => driver.stop(cause), done: driver.run() };
 }
 
+type Opened = LiveSession & { readonly writer: SessionWriter };
+
 class LiveDriver {
   readonly #options: LiveOptions;
   readonly #channel: ControlChannel;
   readonly #queue = new PromptQueue();
   readonly #hostServers = new Map<string, HostMcpTransport>();
-  #setup: LiveSetup = { hostServers: [] };
-  #opening: Promise<LiveSession> | undefined;
-  #turn: AbortController | undefined;
-  /** Messages that joined the running turn, each of which still gets a result. */
-  #joined: LivePrompt[] = [];
-  #joining: Promise<void>[] = [];
+  /** Requests of the host that are not answered yet. */
+  readonly #answering = new Set<Promise<void>>();
+  /** Turns by the names that hosts gave to messages of theirs. */
+  readonly #turnsByUuid = new Map<string, string>();
+  #setup: LiveSetup = { hostServers: [], unsupported: [] };
+  #initialized: () => void = () => {};
+  readonly #initializing = new Promise<void>((resolve) => {
+    this.#initialized = resolve;
+  });
+  #isInitialized = false;
+  #served = false;
+  #opening: Promise<Opened> | undefined;
+  #opened: Opened | undefined;
+  #turn: RunningTurn | undefined;
   #stopped: CancelCause | undefined;
 
   constructor(options: LiveOptions) {
@@ -81,17 +100,21 @@ class LiveDriver {
   }
 
   async run(): Promise<Outcome> {
+    const { awaitInitialize, output } = this.#options;
     const reading = this.#read();
+    if (awaitInitialize) await Promise.race([this.#initializing, reading]);
     let last: Outcome | undefined;
     for (let prompt = await this.#queue.next(); prompt && !this.#stopped; prompt = await this.#queue.next()) {
       last = await this.#runPrompt(prompt);
-      if (this.#options.output.closed) break;
+      if (output.closed) break;
     }
     // Nothing more will be read: a session that was stopped must not wait for a host that keeps its end open.
-    const problem = this.#stopped || this.#options.output.closed ? undefined : await reading;
+    const isCut = this.#stopped !== undefined || output.closed;
+    const problem = isCut ? undefined : await reading;
+    if (!isCut) await Promise.all(this.#answering);
     this.#channel.close();
     const ending = problem ?? (last ? undefined : this.#nothing());
-    if (ending) await this.#writeEnd(ending);
+    if (ending && ending.type !== "completed") await this.#writeEnd(ending);
     return await this.#close(ending ?? last ?? this.#nothing());
   }
 
@@ -104,9 +127,10 @@ class LiveDriver {
 
   stop(cause: CancelCause): void {
     this.#stopped = cause;
-    this.#queue.clear();
+    this.#drop([...(this.#turn?.joining ?? []), ...this.#queue.clear()], cause);
     this.#queue.end();
-    void this.#opening?.then(({ session }) => session.abort(cause)).catch(() => {}); // what could not be opened need not be stopped
+    this.#initialized();
+    this.#endTurn(cause);
   }
 
   /** Answers what is wrong with the input, if anything is. What was read before it is still done. */
@@ -131,77 +155,97 @@ class LiveDriver {
         return this.#takeUser(frame);
       case "interrupt":
         return void this.#interrupt(false);
-      case "request":
-        return void this.#answer(frame.requestId, frame.request);
+      case "request": {
+        const answering = this.#answer(frame.requestId, frame.request);
+        this.#answering.add(answering);
+        return void answering.finally(() => this.#answering.delete(answering));
+      }
       case "response":
         return this.#channel.settle(frame.requestId, frame.answer);
-      case "cancel":
+      case "cancel": // what a host asks for is done by the time it could take it back
       case "keep-alive":
         return;
     }
   }
 
   #takeUser(frame: Extract<InputFrame, { type: "user" }>): void {
-    const prompt: LivePrompt = { input: frame.input, uuid: frame.uuid };
-    if (!this.#queue.isNew(frame.uuid)) return this.#replay(prompt);
+    const given: LivePrompt = { input: frame.input, uuid: frame.uuid };
+    if (!this.#queue.isNew(frame.uuid)) return this.#replay(given, frame.uuid ?? this.#options.newId());
     if (!frame.query) {
       this.#queue.keep(frame.input);
-      return void this.#writeEnd({ type: "completed", text: "" });
+      return void this.#writeNothingAsked();
     }
+    const prompt = this.#queue.complete(given);
     if (frame.urgent) {
       this.#queue.add(prompt, "first");
-      if (this.#turn) this.#interrupt(false);
-      return;
+      return this.#endTurn("abort");
     }
-    if (this.#turn) this.#joining.push(this.#join(prompt));
+    if (this.#turn) void this.#join(prompt, this.#turn);
     else this.#queue.add(prompt);
   }
 
   /** Into the running turn if it asks the model once more, else as a prompt of its own. */
-  async #join(prompt: LivePrompt): Promise<void> {
-    const { session } = await this.#open();
-    if ((await session.steer(prompt.input)) === "joined") this.#joined.push(prompt);
-    else this.#queue.add(prompt);
+  async #join(prompt: LivePrompt, turn: RunningTurn): Promise<void> {
+    turn.joining.add(prompt);
+    const opened = await this.#open().catch(() => undefined); // then the turn that is to be joined tells why
+    const fate = (await opened?.session.steer(prompt.input)) ?? "missed";
+    if (!turn.joining.delete(prompt)) return; // it was taken back
+    if (fate === "missed") return this.#queue.add(prompt);
+    if (prompt.uuid !== undefined) this.#turnsByUuid.set(prompt.uuid, turn.turnId);
+    turn.joined.push(prompt);
   }
 
   async #runPrompt(prompt: LivePrompt): Promise<Outcome> {
-    const turn = new AbortController();
+    const turn = new RunningTurn(prompt);
+    if (prompt.uuid !== undefined) this.#turnsByUuid.set(prompt.uuid, turn.turnId);
     this.#turn = turn;
     let outcome: Outcome;
     try {
-      const { session, format } = await this.#open();
-      this.#replay(prompt);
-      outcome = await runPrompt(session, prompt.input, { format, output: this.#options.output });
+      const { writer } = await this.#open();
+      if (turn.signal.aborted) outcome = await this.#cancelled(this.#stopped ?? "abort");
+      else outcome = await writer.run({ ...prompt.input, turnId: turn.turnId });
     } catch (error) {
       outcome = { type: "failed", error: toRuntimeError(error).toJSON(), text: "" };
       await this.#writeEnd(outcome);
     }
     this.#turn = undefined;
-    turn.abort(); // withdraws questions that are still open
-    await Promise.all(this.#joining.splice(0));
-    for (const joined of this.#joined.splice(0)) {
-      this.#replay(joined);
+    turn.end();
+    for (const joined of turn.joined) {
+      this.#replay(joined, joined.uuid ?? this.#options.newId());
       await this.#writeEnd(outcome);
     }
     return outcome;
   }
 
-  #open(): Promise<LiveSession> {
+  #open(): Promise<Opened> {
     this.#opening ??= this.#openOnce();
     return this.#opening;
   }
 
-  async #openOnce(): Promise<LiveSession> {
-    const { asksHost, open, warn } = this.#options;
+  async #openOnce(): Promise<Opened> {
+    const { open, output, warn } = this.#options;
     const live = await open(this.#setup, {
       hostTransport: (server) => this.#hostTransport(server),
-      elicit: (server, request, signal) =>
-        this.#channel.ask({ subtype: "elicitation", mcp_server_name: server, ...request }, signal),
+      ...(this.#isInitialized && {
+        elicit: (server, request, signal) =>
+          this.#channel.ask({ subtype: "elicitation", mcp_server_name: server, ...request }, signal),
+      }),
     });
-    const turn = (): AbortSignal => this.#turn?.signal ?? AbortSignal.abort();
-    if (asksHost) forwardPermissionQuestions(live.session, { channel: this.#channel, turn, warn });
-    if (this.#stopped) live.session.abort(this.#stopped);
-    return live;
+    const { session, format, alsoTo } = live;
+    const writer = new SessionWriter({
+      session,
+      format,
+      output,
+      alsoTo,
+      onTurnStarted: () => this.#turn && this.#replay(this.#turn.prompt, this.#turn.turnId),
+      onTurnEnded: () => this.#turn?.end(),
+    });
+    const answerer = live.permissions === "host" ? askHost(this.#channel) : live.permissions;
+    if (answerer)
+      answerPermissionQuestions(session, { answerer, turn: () => this.#turn?.signal ?? AbortSignal.abort(), warn });
+    if (this.#stopped) session.abort(this.#stopped);
+    this.#opened = { ...live, writer };
+    return this.#opened;
   }
 
   #hostTransport(server: string): HostMcpTransport {
@@ -211,59 +255,96 @@ class LiveDriver {
   }
 
   async #answer(requestId: string, request: JsonObject & { subtype: string }): Promise<void> {
-    if (request.subtype === "initialize") return await this.#initialize(requestId, request);
-    const reply = await answerControlRequest(request, {
+    this.#served = true;
+    const reply =
+      request.subtype === "initialize"
+        ? await this.#initialize(request)
+        : await answerControlRequest(request, this.#targets());
+    this.#send(toControlResponse(requestId, reply));
+  }
+
+  #targets(): ControlTargets {
+    const { parseServers, settings, rewind } = this.#options;
+    return {
       session: async () => (await this.#open()).session,
       mcp: async () => (await this.#open()).mcp,
       interrupt: (cancelQueued) => this.#interrupt(cancelQueued),
-      parseServers: this.#options.parseServers,
+      cancel: (uuid) => this.#cancel(uuid),
+      parseServers,
       hostServerSays: (server, message) => this.#hostServers.get(server)?.receive(message),
-      settings: this.#options.settings,
-      rewind: this.#options.rewind,
+      settings,
+      rewind: (target, dryRun) => rewind(this.#turnsByUuid.get(target) ?? target, dryRun),
       status: (fields) => this.#send({ type: "system", subtype: "status", status: null, ...fields, ...this.#stamp() }),
-    });
-    this.#reply(requestId, reply);
+    };
   }
 
-  async #initialize(requestId: string, request: JsonObject): Promise<void> {
-    if (this.#opening) return this.#reply(requestId, { error: "The session has begun already" });
+  async #initialize(request: JsonObject): Promise<Awaited<ReturnType<typeof answerControlRequest>>> {
+    if (this.#opening || this.#isInitialized) return { error: "The session has begun already" };
     this.#setup = readSetup(request, this.#channel); // before anything is waited for: the first prompt is right behind
+    this.#isInitialized = true;
+    this.#initialized();
+    const { describe, warn } = this.#options;
+    for (const field of this.#setup.unsupported) warn(`initialize: ${field} is not supported here and has no effect`);
     try {
-      this.#reply(requestId, { response: await this.#options.describe(this.#setup) });
+      const beside = { pending_permission_requests: [], pending_user_dialog_requests: [] };
+      return { response: await describe(this.#setup), beside };
     } catch (error) {
-      this.#reply(requestId, { error: toRuntimeError(error).message });
+      return { error: toRuntimeError(error).message };
     }
   }
 
-  #reply(requestId: string, reply: { response: JsonObject } | { error: string; code?: string }): void {
-    const body: JsonObject =
-      "response" in reply
-        ? { subtype: "success", request_id: requestId, response: reply.response }
-        : {
-            subtype: "error",
-            request_id: requestId,
-            error: reply.error,
-            ...(reply.code !== undefined && { error_code: reply.code }),
-          };
-    this.#send({ type: "control_response", response: body });
-  }
-
+  /** Ends the running turn; answers the names of messages that still wait. */
   #interrupt(cancelQueued: boolean): string[] {
-    if (cancelQueued) this.#queue.clear();
-    if (this.#turn) void this.#opening?.then(({ session }) => session.abort()).catch(() => {}); // what could not be opened does not run
-    return this.#queue.uuids;
+    const joining = [...(this.#turn?.joining ?? [])];
+    if (cancelQueued) this.#drop([...joining, ...this.#queue.clear()], "abort");
+    const waiting = cancelQueued ? [] : [...joining, ...this.#queue.waiting];
+    this.#endTurn("abort");
+    return waiting.flatMap(({ uuid }) => uuid ?? []);
   }
 
-  #replay({ input, uuid }: LivePrompt): void {
+  /** Takes back one message that still waits. */
+  #cancel(uuid: string): boolean {
+    const joining = [...(this.#turn?.joining ?? [])].find((prompt) => prompt.uuid === uuid);
+    const found = joining ?? this.#queue.remove(uuid);
+    if (found) this.#drop([found], "abort");
+    return found !== undefined;
+  }
+
+  /** Prompts that will not run: each still gets its result. */
+  #drop(prompts: readonly LivePrompt[], cause: CancelCause): void {
+    for (const prompt of prompts) {
+      this.#turn?.joining.delete(prompt);
+      void this.#cancelled(cause);
+    }
+  }
+
+  async #cancelled(cause: CancelCause): Promise<Outcome> {
+    const outcome: Outcome = { type: "cancelled", cause, text: "" };
+    await this.#writeNotRun(outcome);
+    return outcome;
+  }
+
+  /** A turn whose session is still being opened ends when it would begin. */
+  #endTurn(cause: CancelCause): void {
+    if (!this.#turn) return void (this.#stopped && this.#opened?.session.abort(cause));
+    this.#opened?.session.abort(cause);
+    this.#turn.end(); // withdraws questions that are still open
+  }
+
+  #replay({ input }: LivePrompt, uuid: string): void {
     if (!this.#options.replayUserMessages) return;
-    this.#send({
-      type: "user",
-      message: { role: "user", content: input.content as unknown as JsonValue }, // parts of text and images are JSON
-      parent_tool_use_id: null,
-      isReplay: true,
-      ...this.#stamp(),
-      ...(uuid !== undefined && { uuid }),
-    });
+    this.#send(toReplay(input, { session_id: this.#options.sessionId, uuid }));
+  }
+
+  async #writeNothingAsked(): Promise<void> {
+    await this.#writeNotRun({ type: "completed", text: "" });
+  }
+
+  /** The result of a prompt that had no turn: nothing of another turn is in it. */
+  async #writeNotRun(outcome: Outcome): Promise<void> {
+    const { early, output } = this.#options;
+    output.write(await early.end(outcome));
+    await output.drain();
   }
 
   async #writeEnd(outcome: Outcome): Promise<void> {
@@ -276,15 +357,17 @@ class LiveDriver {
     return (await this.#opening?.catch(() => undefined))?.format ?? this.#options.early;
   }
 
+  /** There was no prompt. A host that only asked about the session has what it wanted. */
   #nothing(): Outcome {
     if (this.#stopped) return { type: "cancelled", cause: this.#stopped, text: "" };
+    if (this.#served) return { type: "completed", text: "" };
     const error = new RuntimeError("no-input", "The input ended without a prompt", {
       hint: 'Write lines like {"type":"user","content":"…"} to stdin',
     });
     return { type: "failed", error: error.toJSON(), text: "" };
   }
 
-  #stamp(): JsonObject {
+  #stamp(): { session_id: string; uuid: string } {
     return { session_id: this.#options.sessionId, uuid: this.#options.newId() };
   }
 

@@ -1,0 +1,28 @@
+import type { JsonObject, JsonValue, UserMessage } from "../../protocol/content.ts";
+import type { ControlReply } from "./control-requests.ts";
+
+/** The answer to a request of the host. */
+export function toControlResponse(requestId: string, reply: ControlReply): JsonObject {
+  if ("response" in reply) {
+    const answer = { subtype: "success", request_id: requestId, response: reply.response };
+    return { type: "control_response", response: { ...answer, ...reply.beside } };
+  }
+  const code = reply.code === undefined ? {} : { error_code: reply.code };
+  return { type: "control_response", response: { subtype: "error", request_id: requestId, error: reply.error, ...code } };
+}
+
+/** A message of the host, written back to it when its turn comes. */
+export function toReplay({ content }: UserMessage, stamp: { session_id: string; uuid: string }): JsonObject {
+  return {
+    type: "user",
+    message: { role: "user", content: content.map(toBlock) },
+    parent_tool_use_id: null,
+    isReplay: true,
+    ...stamp,
+  };
+}
+
+function toBlock(part: UserMessage["content"][number]): JsonValue {
+  if (part.type === "text") return { type: "text", text: part.text };
+  return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
+}
