@@ -29,8 +29,12 @@ export interface TransportAdapter {
   stop(): Promise<void>;
 }
 
+/** A prompt whose turn has an id that was chosen outside, such as a host's own name for its message. */
+export type NamedPrompt = UserMessage & { readonly turnId: string };
+
 type Prompt = {
   readonly message: UserMessage;
+  readonly turnId: string | undefined;
   /** Its words. */
   readonly input: string;
   readonly rawInput: string;
@@ -59,6 +63,7 @@ export class InteractiveSession {
   readonly #gate = new PermissionGate();
   readonly #transcript = new Transcript();
   readonly #steering = new Steering();
+  readonly #turnIds = new Set<string>();
   #controls: SessionControls | undefined;
   #opening: Promise<OpenSession> | undefined;
   #running: Running | undefined;
@@ -95,14 +100,14 @@ export class InteractiveSession {
    * Hands in a prompt; resolves with how its turn went. While a turn runs, one prompt waits for its end; another one is refused.
    * `displayInput` is what people are shown instead of `input`; `rawInput` is what the user typed, kept for hooks.
    */
-  async submit(input: string | UserMessage, displayInput?: string, rawInput?: string): Promise<Outcome> {
+  async submit(input: string | UserMessage | NamedPrompt, displayInput?: string, rawInput?: string): Promise<Outcome> {
     if (this.#closing) throw new RuntimeError("closed", "The session is shut down");
     if (this.#queued) throw new RuntimeError("busy", "A turn is running and another prompt is waiting", { retryable: true });
     return await new Promise((settle) => {
-      const message = typeof input === "string" ? userText(input) : input;
+      const { turnId, ...message } = { turnId: undefined, ...(typeof input === "string" ? userText(input) : input) };
       const words = textOf(message.content);
       const shown = displayInput ?? (rawInput !== words ? rawInput : undefined);
-      const prompt: Prompt = { message, input: words, rawInput: rawInput ?? words, displayInput: shown, settle };
+      const prompt: Prompt = { message, turnId, input: words, rawInput: rawInput ?? words, displayInput: shown, settle };
       if (this.#running) this.#queued = prompt;
       else this.#start(prompt);
     });
@@ -110,10 +115,10 @@ export class InteractiveSession {
 
   /**
    * Hands in something for the running turn: the model reads it before it is asked again. `missed` when no turn runs, or when it ended first;
-   * the input is then nowhere, and may be submitted.
+   * the input is then nowhere, and may be submitted. Until it is a part of the turn, aborting `taken` takes it back.
    */
-  async steer(input: UserMessage): Promise<"joined" | "missed"> {
-    return this.#running ? await this.#steering.add(input) : "missed";
+  async steer(input: UserMessage, taken?: AbortSignal): Promise<"joined" | "missed"> {
+    return this.#running ? await this.#steering.add(input, taken) : "missed";
   }
 
   /** For hosts that change the model, the permission mode or the tools while the session lives. */
@@ -266,6 +271,7 @@ export class InteractiveSession {
     const { journal, facts, system, toolDefinitions } = session;
     for (const event of journal.events) {
       this.#transcript.apply(event);
+      if (event.type === "turn.started" && event.turnId !== undefined) this.#turnIds.add(event.turnId);
       if (event.taskId === undefined) session.compaction.remember(event);
       this.#view.apply(event, () => {});
     }
@@ -304,7 +310,7 @@ export class InteractiveSession {
   /** Never rejects: a turn's failure is its outcome, and a broken store is told to every reader by the hub. */
   async #run(prompt: Prompt, controller: AbortController): Promise<Outcome> {
     const { signal } = controller;
-    const turnId = this.#newId();
+    let turnId = prompt.turnId ?? this.#newId();
     let over = false;
     // What something in the background has to tell after its turn belongs to no turn.
     const emitFrom = (taskId?: string): Emit => {
@@ -320,6 +326,8 @@ export class InteractiveSession {
     };
     try {
       const session = await this.#open();
+      if (this.#turnIds.has(turnId)) turnId = this.#newId(); // a host gave the name of an earlier turn
+      this.#turnIds.add(turnId);
       const place = {
         signal,
         flush: () => this.#hub.flush(),

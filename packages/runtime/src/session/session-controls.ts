@@ -19,13 +19,14 @@ export class SessionControls {
   readonly #session: Controlled;
   readonly #emit: Emit;
   readonly #firstModel: string;
-  /** Names of tools that were added here, and may be taken away again. */
-  #added = new Set<string>();
+  /** Names of tools of MCP servers, which come and go. */
+  #added: Set<string>;
 
   constructor(session: Controlled, emit: Emit) {
     this.#session = session;
     this.#emit = emit;
     this.#firstModel = session.request.model;
+    this.#added = new Set([...session.tools.keys()].filter((name) => name.startsWith("mcp__")));
   }
 
   get facts(): SessionFacts {
@@ -63,7 +64,7 @@ export class SessionControls {
     return notes;
   }
 
-  /** These tools beside those the session began with; earlier ones of this kind are gone. */
+  /** These tools of MCP servers instead of those there were; tools of other kinds stay. */
   replaceTools(tools: readonly Tool[]): void {
     const { facts, request, tools: offered } = this.#session;
     for (const name of this.#added) offered.delete(name);

@@ -10,10 +10,15 @@ import { StdioTransport } from "./stdio-transport.ts";
 
 export type McpServerState = {
   readonly name: string;
-  readonly status: "pending" | "connected" | "failed" | "needs-auth";
+  readonly status: "pending" | "connected" | "failed" | "needs-auth" | "disabled";
   readonly error?: string;
   readonly serverInfo?: { readonly name: string; readonly version: string };
+  /** The names that models know them by. */
   readonly tools: readonly string[];
+  /** The same in the server's own words. */
+  readonly offers: readonly { readonly name: string; readonly description?: string }[];
+  /** Where it was written down; `sdk` for one that lives in the host. */
+  readonly source?: string;
 };
 
 export type McpOptions = {
@@ -28,6 +33,8 @@ export type McpOptions = {
   /** The way to servers that live inside the host. */
   readonly hostTransport?: (server: string) => Transport;
   readonly onState?: (state: McpServerState) => void;
+  /** Servers may offer other tools later, and may go away: `tools` is then another list. */
+  readonly onToolsChanged?: () => void;
 };
 
 const defaultConnectMs = 10_000;
@@ -35,6 +42,8 @@ const defaultCallMs = 10 * 60_000;
 
 type Connection = {
   readonly config: McpServerConfig;
+  /** Came while the session lived, by `replace`, which may take it away again. */
+  readonly added: boolean;
   state: McpServerState;
   tools: readonly Tool[];
   client: Client | undefined;
@@ -63,13 +72,21 @@ export class McpServers {
     return [...this.#connections.values()].map(({ state }) => state);
   }
 
-  /** Makes these the servers, keeping those that stay. */
+  /**
+   * Makes these the servers that were added while the session lives, and those that live in the host. One that stays the same is kept;
+   * the servers the session began with are left alone unless they are named.
+   */
   async replace(configs: McpServerConfigs): Promise<{ added: string[]; removed: string[]; errors: Record<string, string> }> {
-    const removed = [...this.#connections.keys()].filter((name) => !configs.has(name));
-    const added = [...configs].filter(([name]) => !this.#connections.has(name));
-    await Promise.all(removed.map((name) => this.#disconnect(name)));
-    await this.connect(new Map(added));
-    const failed = this.states.filter(({ error }) => error !== undefined);
+    const isSame = (name: string): boolean =>
+      JSON.stringify(this.#connections.get(name)?.config) === JSON.stringify(configs.get(name));
+    const removed = [...this.#connections]
+      .filter(([name, { added, config }]) => !configs.has(name) && (added || config.type === "sdk"))
+      .map(([name]) => name);
+    const added = [...configs].filter(([name]) => !isSame(name));
+    const changed = added.map(([name]) => name).filter((name) => this.#connections.has(name));
+    await Promise.all([...removed, ...changed].map((name) => this.#disconnect(name)));
+    await Promise.all(added.map(([name, config]) => this.#connect(name, config, { added: true })));
+    const failed = this.states.filter(({ name, error }) => configs.has(name) && error !== undefined);
     return {
       added: added.map(([name]) => name),
       removed,
@@ -82,22 +99,42 @@ export class McpServers {
     const connection = this.#connections.get(name);
     if (!connection) return false;
     await this.#disconnect(name);
-    await this.#connect(name, connection.config);
+    await this.#connect(name, connection.config, connection);
     return true;
+  }
+
+  /** Switches a server off, or on again. False for one that is not known. */
+  async toggle(name: string, enabled: boolean): Promise<boolean> {
+    const connection = this.#connections.get(name);
+    if (!connection) return false;
+    if (enabled) return connection.state.status === "connected" || (await this.reconnect(name));
+    await this.#disconnect(name);
+    const { config, added } = connection;
+    const off: Connection = { ...newConnection(name, config, added), state: { ...idle(name, config), status: "disabled" } };
+    this.#connections.set(name, off);
+    this.#report(off, off.state);
+    return true;
+  }
+
+  /** Calls a tool outside of a turn; answers its text. Rejects when there is none, or when it answers with an error. */
+  async call(toolName: string, input: JsonObject, signal: AbortSignal): Promise<string> {
+    for (const { client, state, tools } of this.#connections.values()) {
+      const offer = state.offers[tools.findIndex(({ name }) => name === toolName)];
+      if (!client || !offer) continue;
+      const { content, isError } = await client.callTool({ name: offer.name, arguments: input }, { signal });
+      const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+      if (isError) throw new Error(text || `${toolName} answered with an error`);
+      return text;
+    }
+    throw new Error(`${toolName} is not there any more`);
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#connections.keys()].map((name) => this.#disconnect(name)));
   }
 
-  async #connect(name: string, config: McpServerConfig): Promise<void> {
-    const connection: Connection = {
-      config,
-      state: { name, status: "pending", tools: [] },
-      tools: [],
-      client: undefined,
-      stop: new AbortController(),
-    };
+  async #connect(name: string, config: McpServerConfig, { added = false }: { added?: boolean } = {}): Promise<void> {
+    const connection = newConnection(name, config, added);
     const twin = [...this.#connections.keys()].find((other) => toServerName(other) === toServerName(name));
     if (twin !== undefined)
       throw new RuntimeError("config", `The MCP servers ${twin} and ${name} would give their tools the same names`);
@@ -110,7 +147,7 @@ export class McpServers {
     } catch (error) {
       const said = transport instanceof StdioTransport && transport.stderr ? ` (it said: ${lastLine(transport.stderr)})` : "";
       await transport?.close().catch(() => {}); // the first failure is the one to tell
-      this.#report(connection, { ...connection.state, ...failureOf(error, said), tools: [] });
+      this.#report(connection, { ...connection.state, ...failureOf(error, said), tools: [], offers: [] });
     }
   }
 
@@ -125,19 +162,25 @@ export class McpServers {
       const { tools } = await client.listTools(undefined, { timeout, signal: connection.stop.signal });
       const timeoutMs = this.#options.callTimeoutMs ?? defaultCallMs;
       connection.tools = tools.map((tool) => toTool(name, { tool, client, timeoutMs }));
+      const offers = tools.map(({ name, description }) => ({ name, ...(description !== undefined && { description }) }));
+      this.#report(connection, { ...connection.state, tools: connection.tools.map((tool) => tool.name), offers });
     };
     if (client.getServerCapabilities()?.tools) await withDeadline(listTools(), { signal, timeout });
-    client.setNotificationHandler("notifications/tools/list_changed", () => void listTools().catch(() => {})); // the old list stays
+    client.setNotificationHandler("notifications/tools/list_changed", async () => {
+      await listTools().catch(() => {}); // the old list stays
+      this.#options.onToolsChanged?.();
+    });
     client.onclose = () => {
       connection.tools = [];
-      this.#report(connection, { ...connection.state, status: "failed", error: "The connection was closed", tools: [] });
+      const error = "The connection was closed";
+      this.#report(connection, { ...connection.state, status: "failed", error, tools: [], offers: [] });
+      this.#options.onToolsChanged?.();
     };
     const serverInfo = client.getServerVersion();
     this.#report(connection, {
-      name,
+      ...connection.state,
       status: "connected",
       ...(serverInfo && { serverInfo: { name: serverInfo.name, version: serverInfo.version } }),
-      tools: connection.tools.map((tool) => tool.name),
     });
   }
 
@@ -189,6 +232,15 @@ export class McpServers {
 }
 
 declare const OUTRIDER_VERSION: string;
+
+function newConnection(name: string, config: McpServerConfig, added: boolean): Connection {
+  return { config, added, state: idle(name, config), tools: [], client: undefined, stop: new AbortController() };
+}
+
+function idle(name: string, config: McpServerConfig): McpServerState {
+  const source = config.type === "sdk" ? "sdk" : config.source;
+  return { name, status: "pending", tools: [], offers: [], ...(source !== undefined && { source }) };
+}
 
 async function withDeadline<T>(work: Promise<T>, { signal, timeout }: { signal: AbortSignal; timeout: number }): Promise<T> {
   let onAbort = (): void => {};

@@ -9,8 +9,15 @@ export type McpServerConfig =
       readonly command: string;
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
+      /** Where it was written down: `dynamic` (a flag or a request), `user`, `project`, `local`. */
+      readonly source?: string;
     }
-  | { readonly type: "http" | "sse"; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly type: "http" | "sse";
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly source?: string;
+    }
   | { readonly type: "sdk"; readonly name: string };
 
 export type McpServerConfigs = ReadonlyMap<string, McpServerConfig>;

@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from "../../protocol/content.ts";
 import { toRuntimeError } from "../../protocol/errors.ts";
 import { isPermissionMode } from "../../protocol/permission.ts";
+import type { SessionFacts } from "../../protocol/events.ts";
+import type { ContextState } from "../../session/history.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { McpServerConfigs } from "../../tools/mcp/server-config.ts";
 import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
@@ -12,6 +14,8 @@ export type ControlTargets = {
   readonly mcp: () => Promise<McpServers | undefined>;
   /** Ends the running turn; answers the ids of prompts that still wait. */
   readonly interrupt: (cancelQueued: boolean) => string[];
+  /** Takes back a message that still waits. */
+  readonly cancel: (uuid: string) => boolean;
   readonly parseServers: (value: JsonValue | undefined) => McpServerConfigs;
   /** A message from a server that lives in the host. */
   readonly hostServerSays: (server: string, message: JsonValue | undefined) => void;
@@ -21,7 +25,10 @@ export type ControlTargets = {
   readonly status: (fields: JsonObject) => void;
 };
 
-export type ControlReply = { readonly response: JsonObject } | { readonly error: string; readonly code?: string };
+/** `beside` stands next to the response instead of in it. */
+export type ControlReply =
+  | { readonly response: JsonObject; readonly beside?: JsonObject }
+  | { readonly error: string; readonly code?: string };
 
 type Handler = (request: JsonObject, targets: ControlTargets) => Promise<ControlReply>;
 
@@ -46,6 +53,9 @@ const handlers: Readonly<Record<string, Handler>> = {
   interrupt: async ({ cancel_queued: cancelQueued }, { interrupt }) => ({
     response: { still_queued: interrupt(cancelQueued === true) },
   }),
+  async cancel_async_message({ message_uuid: uuid }, { cancel }) {
+    return { response: { cancelled: typeof uuid === "string" && cancel(uuid) } };
+  },
   async set_permission_mode({ mode }, { session, status }) {
     if (!isPermissionMode(mode)) return { error: `There is no permission mode ${JSON.stringify(mode)}`, code: "invalid_mode" };
     const controls = await (await session()).controls();
@@ -75,6 +85,13 @@ const handlers: Readonly<Record<string, Handler>> = {
     (await (await session()).controls()).replaceTools(connections.tools);
     return { response: { added: changed.added, removed: changed.removed, errors: changed.errors } };
   },
+  async mcp_toggle({ serverName, enabled }, { mcp, session }) {
+    const connections = await mcp();
+    const found = typeof serverName === "string" && (await connections?.toggle(serverName, enabled !== false));
+    if (!connections || !found) return { error: `Server not found: ${String(serverName)}` };
+    (await (await session()).controls()).replaceTools(connections.tools);
+    return done;
+  },
   async mcp_reconnect({ serverName }, { mcp, session }) {
     const connections = await mcp();
     const found = typeof serverName === "string" && (await connections?.reconnect(serverName));
@@ -87,8 +104,9 @@ const handlers: Readonly<Record<string, Handler>> = {
     return done;
   },
   async get_context_usage(_, { session }) {
-    const { usedTokens, maxTokens, usedPercentage } = (await session()).getContextState();
-    return { response: { totalTokens: usedTokens, maxTokens, percentage: usedPercentage } };
+    const open = await session();
+    const { facts } = await open.controls();
+    return { response: toContextUsage(open.getContextState(), facts) };
   },
   get_settings: async (_, { settings }) => ({ response: settings() }),
   async rewind_files({ user_message_id: target, dry_run: dryRun }, { rewind }) {
@@ -101,12 +119,34 @@ const handlers: Readonly<Record<string, Handler>> = {
   },
 };
 
-function toServerStatus({ name, status, error, serverInfo, tools }: McpServers["states"][number]): JsonObject {
+function toServerStatus({ name, status, error, serverInfo, source, offers }: McpServers["states"][number]): JsonObject {
   return {
     name,
     status,
     ...(error !== undefined && { error }),
     ...(serverInfo && { serverInfo: { ...serverInfo } }),
-    tools: tools.map((tool) => ({ name: tool })),
+    ...(source !== undefined && { source, scope: source }),
+    tools: offers.map((tool) => ({ ...tool })),
+  };
+}
+
+/** The shape the SDK promises; which part of the window holds what is not counted here, so there is one row for all that is used. */
+function toContextUsage({ usedTokens, maxTokens, usedPercentage }: ContextState, facts: SessionFacts): JsonObject {
+  return {
+    categories: [
+      { id: "messages", name: "Used", tokens: usedTokens, color: "blue", kind: "used" },
+      { id: "free_space", name: "Free space", tokens: Math.max(0, maxTokens - usedTokens), color: "gray", kind: "free" },
+    ],
+    totalTokens: usedTokens,
+    maxTokens,
+    rawMaxTokens: maxTokens,
+    percentage: usedPercentage,
+    gridRows: [],
+    model: facts.model.id,
+    memoryFiles: (facts.instructionFiles ?? []).map(({ path, bytes }) => ({ path, type: "Instructions", tokens: Math.ceil(bytes / 4) })),
+    mcpTools: [],
+    agents: [],
+    isAutoCompactEnabled: true,
+    apiUsage: null,
   };
 }

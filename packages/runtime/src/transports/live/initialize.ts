@@ -14,7 +14,21 @@ export type LiveSetup = {
   /** Agent definitions, as `--agents` takes them. */
   readonly agents?: JsonObject;
   readonly title?: string;
+  /** Also what subagents are told and say. */
+  readonly forwardSubagentText?: boolean;
+  /** Fields that ask for something there is not here. */
+  readonly unsupported: readonly string[];
 };
+
+const unsupportedFields = [
+  "agentProgressSummaries",
+  "excludeDynamicSections",
+  "planModeInstructions",
+  "plugins",
+  "promptSuggestions",
+  "skills",
+  "toolAliases",
+];
 
 /** Reads what is known in an `initialize` request; fields of other releases are left alone. */
 export function readSetup(request: JsonObject, channel: ControlChannel): LiveSetup {
@@ -28,6 +42,8 @@ export function readSetup(request: JsonObject, channel: ControlChannel): LiveSet
     ...(typeof appendSystemPrompt === "string" && { appendSystemPrompt }),
     ...(isObject(agents) && { agents }),
     ...(typeof title === "string" && { title }),
+    ...(request["forwardSubagentText"] === true && { forwardSubagentText: true }),
+    unsupported: unsupportedFields.filter((field) => asksForSomething(request[field])),
   };
 }
 
@@ -55,6 +71,10 @@ function toMatcher(value: JsonObject, channel: ControlChannel): { matcher?: stri
     }),
   );
   return { ...(typeof matcher === "string" && { matcher }), hooks };
+}
+
+function asksForSomething(value: JsonValue | undefined): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
 function textsOf(value: JsonValue | undefined): string[] | undefined {

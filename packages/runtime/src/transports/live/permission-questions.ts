@@ -5,14 +5,16 @@ import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { PermissionRequest } from "../../session/session-view.ts";
 import type { ControlChannel } from "./control-channel.ts";
 
-/** Puts every permission question of a session to the host. Whatever goes wrong with the answer is a no. */
-export function forwardPermissionQuestions(
+/** Somebody who answers permission questions, in Claude's words: `{ behavior: "allow" | "deny", updatedInput?, message?, … }`. */
+export type PermissionAnswerer = (request: PermissionRequest, signal: AbortSignal) => Promise<JsonObject>;
+
+/** Puts every permission question of a session to somebody. Whatever goes wrong with the answer is a no. */
+export function answerPermissionQuestions(
   session: InteractiveSession,
-  { channel, turn, warn }: { channel: ControlChannel; turn: () => AbortSignal; warn: (message: string) => void },
+  { answerer, turn, warn }: { answerer: PermissionAnswerer; turn: () => AbortSignal; warn: (message: string) => void },
 ): void {
   session.on("permission_request", (request) => {
-    const answered = askHost(request, { session, channel, signal: turn(), warn });
-    void answered.then((answer) => {
+    void toAnswer(answerer(request, turn()), { session, warn }).then((answer) => {
       try {
         session.answerPermission(request.requestId, answer);
       } catch {
@@ -22,28 +24,31 @@ export function forwardPermissionQuestions(
   });
 }
 
-type Asking = {
-  readonly session: InteractiveSession;
-  readonly channel: ControlChannel;
-  readonly signal: AbortSignal;
-  readonly warn: (message: string) => void;
-};
-
-async function askHost(request: PermissionRequest, { session, channel, signal, warn }: Asking): Promise<Answer> {
-  const { toolName, toolCallId, input, reason, rule } = request;
-  try {
-    const response = await channel.ask(
+/** Asks the host over its control channel; a turn that ends takes the question back. */
+export function askHost(channel: ControlChannel): PermissionAnswerer {
+  return async ({ toolName, toolCallId, input, reason, rule, taskId }, signal) =>
+    await channel.ask(
       {
         subtype: "can_use_tool",
         tool_name: toolName,
         display_name: toolName,
         input: toObject(input),
         tool_use_id: toolCallId,
+        ...descriptionOf(input),
         decision_reason: reason,
         permission_suggestions: rule === undefined ? [] : [suggestion(rule)],
+        ...(taskId !== undefined && { agent_id: taskId }),
       },
       signal,
     );
+}
+
+async function toAnswer(
+  asked: Promise<JsonObject>,
+  { session, warn }: { session: InteractiveSession; warn: (message: string) => void },
+): Promise<Answer> {
+  try {
+    const response = await asked;
     if (response["behavior"] !== "allow") return refusal(response);
     for (const update of updatesOf(response))
       for (const note of await (await session.controls()).updatePermissions(update)) warn(note);
@@ -68,6 +73,12 @@ function refusal({ behavior, message, interrupt }: JsonObject): Answer {
 
 function updatesOf({ updatedPermissions }: JsonObject): PermissionUpdate[] {
   return Array.isArray(updatedPermissions) ? updatedPermissions.map(parsePermissionUpdate) : [];
+}
+
+/** What the model itself says the call is for. */
+function descriptionOf(input: unknown): { description?: string } {
+  const { description } = toObject(input);
+  return typeof description === "string" ? { description } : {};
 }
 
 /** `Bash(npm test)` as Claude's two fields. */

@@ -80,6 +80,7 @@ class LiveDriver {
   readonly #hostServers = new Map<string, HostMcpTransport>();
   /** Requests of the host that are not answered yet. */
   readonly #answering = new Set<Promise<void>>();
+  readonly #writing = new Set<Promise<void>>();
   /** Turns by the names that hosts gave to messages of theirs. */
   readonly #turnsByUuid = new Map<string, string>();
   #setup: LiveSetup = { hostServers: [], unsupported: [] };
@@ -112,6 +113,7 @@ class LiveDriver {
     const isCut = this.#stopped !== undefined || output.closed;
     const problem = isCut ? undefined : await reading;
     if (!isCut) await Promise.all(this.#answering);
+    await Promise.all(this.#writing);
     this.#channel.close();
     const ending = problem ?? (last ? undefined : this.#nothing());
     if (ending && ending.type !== "completed") await this.#writeEnd(ending);
@@ -127,7 +129,7 @@ class LiveDriver {
 
   stop(cause: CancelCause): void {
     this.#stopped = cause;
-    this.#drop([...(this.#turn?.joining ?? []), ...this.#queue.clear()], cause);
+    this.#drop([...(this.#turn?.takeBack() ?? []), ...this.#queue.clear()], cause);
     this.#queue.end();
     this.#initialized();
     this.#endTurn(cause);
@@ -173,23 +175,23 @@ class LiveDriver {
     if (!this.#queue.isNew(frame.uuid)) return this.#replay(given, frame.uuid ?? this.#options.newId());
     if (!frame.query) {
       this.#queue.keep(frame.input);
-      return void this.#writeNothingAsked();
+      return this.#writeSoon(this.#writeNotRun({ type: "completed", text: "" }));
     }
     const prompt = this.#queue.complete(given);
     if (frame.urgent) {
       this.#queue.add(prompt, "first");
       return this.#endTurn("abort");
     }
-    if (this.#turn) void this.#join(prompt, this.#turn);
+    const turn = this.#turn;
+    if (turn) turn.join(prompt, (taken) => this.#join(prompt, turn, taken));
     else this.#queue.add(prompt);
   }
 
   /** Into the running turn if it asks the model once more, else as a prompt of its own. */
-  async #join(prompt: LivePrompt, turn: RunningTurn): Promise<void> {
-    turn.joining.add(prompt);
+  async #join(prompt: LivePrompt, turn: RunningTurn, taken: AbortSignal): Promise<void> {
     const opened = await this.#open().catch(() => undefined); // then the turn that is to be joined tells why
-    const fate = (await opened?.session.steer(prompt.input)) ?? "missed";
-    if (!turn.joining.delete(prompt)) return; // it was taken back
+    const fate = (await opened?.session.steer(prompt.input, taken)) ?? "missed";
+    if (taken.aborted) return; // it was taken back, and has its result
     if (fate === "missed") return this.#queue.add(prompt);
     if (prompt.uuid !== undefined) this.#turnsByUuid.set(prompt.uuid, turn.turnId);
     turn.joined.push(prompt);
@@ -208,8 +210,9 @@ class LiveDriver {
       outcome = { type: "failed", error: toRuntimeError(error).toJSON(), text: "" };
       await this.#writeEnd(outcome);
     }
-    this.#turn = undefined;
+    this.#turn = undefined; // from here on messages wait for a turn of their own
     turn.end();
+    await turn.settled();
     for (const joined of turn.joined) {
       this.#replay(joined, joined.uuid ?? this.#options.newId());
       await this.#writeEnd(outcome);
@@ -295,16 +298,15 @@ class LiveDriver {
 
   /** Ends the running turn; answers the names of messages that still wait. */
   #interrupt(cancelQueued: boolean): string[] {
-    const joining = [...(this.#turn?.joining ?? [])];
-    if (cancelQueued) this.#drop([...joining, ...this.#queue.clear()], "abort");
-    const waiting = cancelQueued ? [] : [...joining, ...this.#queue.waiting];
+    if (cancelQueued) this.#drop([...(this.#turn?.takeBack() ?? []), ...this.#queue.clear()], "abort");
+    const waiting = [...(this.#turn?.joining ?? []), ...this.#queue.waiting];
     this.#endTurn("abort");
     return waiting.flatMap(({ uuid }) => uuid ?? []);
   }
 
   /** Takes back one message that still waits. */
   #cancel(uuid: string): boolean {
-    const joining = [...(this.#turn?.joining ?? [])].find((prompt) => prompt.uuid === uuid);
+    const [joining] = this.#turn?.takeBack(uuid) ?? [];
     const found = joining ?? this.#queue.remove(uuid);
     if (found) this.#drop([found], "abort");
     return found !== undefined;
@@ -312,10 +314,7 @@ class LiveDriver {
 
   /** Prompts that will not run: each still gets its result. */
   #drop(prompts: readonly LivePrompt[], cause: CancelCause): void {
-    for (const prompt of prompts) {
-      this.#turn?.joining.delete(prompt);
-      void this.#cancelled(cause);
-    }
+    for (const _ of prompts) this.#writeSoon(this.#cancelled(cause));
   }
 
   async #cancelled(cause: CancelCause): Promise<Outcome> {
@@ -336,8 +335,10 @@ class LiveDriver {
     this.#send(toReplay(input, { session_id: this.#options.sessionId, uuid }));
   }
 
-  async #writeNothingAsked(): Promise<void> {
-    await this.#writeNotRun({ type: "completed", text: "" });
+  /** The run does not end before this is written. */
+  #writeSoon(writing: Promise<unknown>): void {
+    const writes: Promise<void> = writing.then(() => void this.#writing.delete(writes));
+    this.#writing.add(writes);
   }
 
   /** The result of a prompt that had no turn: nothing of another turn is in it. */
