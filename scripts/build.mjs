@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
+import { directImports } from "./direct-imports.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const runtime = join(root, "packages/runtime");
@@ -25,13 +26,30 @@ const shared = {
   logLevel: "warning",
 };
 
-const entries = Object.values(readPackage(runtime).exports).map((target) => join(runtime, target["outrider-source"]));
+const commonJs = {
+  format: "cjs",
+  platform: "node",
+  target: "node20.19",
+  minify: true,
+  supported: { "dynamic-import": false },
+};
+// ripgrep's package is an ES module, which `require` cannot load on Node 20: that import stays what it is.
+const ripgrepImport = 'import("@vscode/ripgrep")';
+const ripgrepStandIn = "__ripgrep()";
+
+const barrels = Object.fromEntries(
+  Object.entries(readPackage(runtime).exports).map(([name, target]) => [
+    join("@outrider/runtime", name),
+    join(runtime, target["outrider-source"]),
+  ]),
+);
 const [library, command] = await Promise.all([
-  build({ ...shared, entryPoints: entries, outdir: join(runtime, "dist"), packages: "external" }),
+  build({ ...shared, entryPoints: Object.values(barrels), outdir: join(runtime, "dist"), packages: "external" }),
   build({
     ...shared,
     minifyIdentifiers: true,
     entryPoints: [join(cli, "src/main.ts")],
+    plugins: [directImports(barrels, join(cli, "src"))],
     outdir: join(cli, "dist"),
     external: ["@vscode/ripgrep"],
     metafile: true,
@@ -57,31 +75,37 @@ if (!process.argv.includes("--no-types")) {
  * esbuild splits ES modules only, into many small files, and Node 20 takes 25 ms longer to start from those.
  */
 async function linkCommand({ outputFiles, metafile }) {
-  const chunks = new Map(await Promise.all(outputFiles.map(async (file) => [basename(file.path), await toCommonJs(file.text)])));
+  const texts = new Map(outputFiles.map((file) => [basename(file.path), keepRipgrep(file.text)]));
   const main = "main.js";
-  // The wire that most runs speak is in there too, and what reads settings files, which most people have.
-  const needed = ["run", "anthropic-messages", "read-layer", "resolve"].map((part) => {
-    const found = [...chunks.keys()].find((name) => new RegExp(`^chunk-${part}-[A-Z0-9]{8}\\.js$`).test(name));
+  // The wire that most runs speak is in there too, what reads settings files, which most people have, and what knows the window of the model.
+  const needed = ["run", "anthropic-messages", "read-layer", "resolve", "pricing"].map((part) => {
+    const found = [...texts.keys()].find((name) => name.startsWith(`chunk-${part}-`));
     if (!found) throw new Error(`There is no chunk for ${part}`);
     return found;
   });
   const core = staticallyReachable(metafile, [main, ...needed]);
+  const chunks = new Map(
+    await Promise.all([...texts].filter(([name]) => !core.has(name)).map(async ([name, text]) => [name, await toCommonJs(text)])),
+  );
   const define = (names) =>
     `{${names.map((name) => `${JSON.stringify(`./${name}`)}:(function(module,exports,require){${chunks.get(name)}})`).join(",\n")}}`;
   const linker = [
-    `"use strict";const defined=${define([...core])},loaded={};`,
+    '"use strict";const core={exports:{}},defined={},loaded={};',
+    // Node's promises of files take 2 ms to load, and a run may never need one.
+    'const files=new Proxy({},{get:(_,name)=>require("node:fs/promises")[name]});',
     "function load(id){",
-    '  if(!id.startsWith("./"))return require(id);',
+    '  if(!id.startsWith("./"))return id==="node:fs/promises"?files:require(id);',
     "  if(loaded[id])return loaded[id].exports;",
-    "  const module=loaded[id]={exports:{}};",
+    "  const module=loaded[id]={exports:{}},own=core.exports.parts[id];",
+    "  if(own)return module.exports=own();",
     // A file of ours holds a part that is asked for and all that it needs; what is there already stays as it is.
     '  if(!defined[id])Object.entries(require(id.replace(/\\.js$/,".cjs"))).forEach(([name,body])=>{defined[name]??=body});',
     "  defined[id](module,module.exports,load);return module.exports;",
     "}",
-    `load("./${main}");`,
+    `(function(module,exports,require){${await linkCore(texts, { core, main, metafile })}})(core,core.exports,load);`,
   ].join("\n");
   // What is large is written once, however many need it.
-  const large = new Set([...chunks].filter(([name, text]) => !core.has(name) && text.length > 20_000).map(([name]) => name));
+  const large = new Set([...chunks].filter(([, text]) => text.length > 20_000).map(([name]) => name));
   const isEntry = ([path, { entryPoint }]) => (entryPoint || large.has(basename(path))) && !core.has(basename(path));
   const entries = Object.entries(metafile.outputs).filter(isEntry);
   return [
@@ -94,6 +118,34 @@ async function linkCommand({ outputFiles, metafile }) {
       return { name: name.replace(/\.js$/, ".cjs"), text: `module.exports=${define(own)};\n` };
     }),
   ];
+}
+
+/** The core's chunks in one scope, where they need nothing to find each other. `parts` is how other files get at some of them. */
+async function linkCore(texts, { core, main, metafile }) {
+  const others = Object.entries(metafile.outputs).filter(([path]) => !core.has(basename(path)));
+  const shared = new Set([main, ...others.flatMap(([, { imports }]) => imports.map(({ path }) => basename(path)))]);
+  const parts = [...core]
+    .filter((name) => shared.has(name))
+    .map((name) => `${JSON.stringify(`./${name}`)}:()=>require(${JSON.stringify(`./${name}`)})`);
+  const contents = `export const parts={${parts.join(",")}};parts["./${main}"]();`;
+  const chunksOfCore = {
+    name: "chunks-of-core",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^\.\// }, ({ path }) =>
+        core.has(path.slice(2)) ? { path: path.slice(2), namespace: "core" } : { path, external: true },
+      );
+      onLoad({ filter: /.*/, namespace: "core" }, ({ path }) => ({ contents: texts.get(path), loader: "js" }));
+    },
+  };
+  const { outputFiles } = await build({
+    ...commonJs,
+    stdin: { contents, loader: "js", resolveDir: root },
+    bundle: true,
+    plugins: [chunksOfCore],
+    write: false,
+    logLevel: "warning",
+  });
+  return outputFiles[0].text.replaceAll(ripgrepStandIn, ripgrepImport);
 }
 
 function staticallyReachable(metafile, names, seen = new Set()) {
@@ -112,16 +164,12 @@ function staticallyReachable(metafile, names, seen = new Set()) {
 }
 
 async function toCommonJs(source) {
-  // ripgrep's package is an ES module, which `require` cannot load on Node 20: that import stays what it is.
-  const kept = 'import("@vscode/ripgrep")';
-  const { code } = await transform(source.replaceAll(kept, "__ripgrep()"), {
-    format: "cjs",
-    platform: "node",
-    target: "node20.19",
-    minify: true,
-    supported: { "dynamic-import": false },
-  });
-  return code.replaceAll("__ripgrep()", kept);
+  const { code } = await transform(source, commonJs);
+  return code.replaceAll(ripgrepStandIn, ripgrepImport);
+}
+
+function keepRipgrep(source) {
+  return source.replaceAll(ripgrepImport, ripgrepStandIn);
 }
 
 function write(folder, files) {

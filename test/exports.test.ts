@@ -53,7 +53,9 @@ const published: Record<string, string[]> = {
     "withRecorder",
   ],
   "./admin": [
+    "asAgent",
     "builtinAgents",
+    "chooseModel",
     "collectGarbage",
     "createCheckpoints",
     "detectSandbox",
@@ -114,7 +116,9 @@ const published: Record<string, string[]> = {
     "createGrants",
     "createIdSeries",
     "createRedactor",
+    "eventUuid",
     "findProjectRoot",
+    "frameUuid",
     "loadCatalogOverride",
     "loadFallback",
     "loadInstructions",
@@ -134,7 +138,7 @@ const published: Record<string, string[]> = {
     "secretsIn",
     "suggestProfileKey",
   ],
-  "./live": ["runLive"],
+  "./live": ["answerPermissionQuestions", "askPermissionTool", "openSessionFile", "runLive", "sessionFilePath"],
   "./mcp": ["McpServers", "parseMcpServers"],
   "./testing": ["sandboxClientConformance", "sessionStoreConformance", "startModelServer"],
 };

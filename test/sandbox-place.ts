@@ -1,18 +1,38 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
 import { createSandboxedWorkspace, type SandboxOptions } from "../packages/runtime/src/workspace/sandbox.ts";
 import type { RunCommand, RunResult, Workspace } from "../packages/runtime/src/workspace/workspace.ts";
 
 // Not below /tmp, which boxes do not show: what lies outside the project must be seen, and withstand.
-const cache = join(process.env["OUTRIDER_ROOT"] ?? ".", ".cache");
+const checkout = resolve(process.env["OUTRIDER_ROOT"] ?? ".", ".cache");
+const cache = checkout.startsWith("/tmp/") ? (["/srv", "/opt"].find(isWritable) ?? checkout) : checkout;
 export const path = process.env["PATH"] ?? "/usr/bin:/bin";
 
 export type Place = { base: string; project: string; home: string; outside: string; overflow: string };
 export type Ran = { result: RunResult; output: string };
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** A machine in small: a project with a repository and settings, a home with secrets, and something else of the user's. */
 export function makePlace(base: string = mkdtempSync(join(cache, "sandbox-"))): Place {

@@ -20,6 +20,7 @@ export function parseArguments(argv: readonly string[]): Arguments {
       flagsEnded = true;
     } else {
       const { flag, written, inline } = findFlag(word);
+      if (flag.refused !== undefined) throw new RuntimeError("usage", `${written} is not supported: ${flag.refused}`);
       values[flag.name] = readValue(flag, { written, inline, words, earlier: values[flag.name] });
     }
   }
@@ -40,7 +41,8 @@ function findFlag(word: string): { flag: Flag; written: string; inline: string |
   const inline = equals === -1 ? undefined : word.slice(equals + 1);
   const flag = (flags as readonly Flag[]).find((candidate) => spellings(candidate).includes(written));
   if (flag) return { flag, written, inline };
-  const guess = nearest(written, (flags as readonly Flag[]).flatMap(spellings));
+  const offered = (flags as readonly Flag[]).filter((candidate) => candidate.refused === undefined);
+  const guess = nearest(written, offered.flatMap(spellings));
   throw new RuntimeError("usage", `Unknown flag ${written}.${guess ? ` Did you mean ${guess}?` : ""}`);
 }
 

@@ -22,6 +22,8 @@ export type Flag = {
   readonly choices?: readonly string[];
   readonly group: (typeof flagGroups)[number];
   readonly help: string;
+  /** Known from Claude Code and not supported here: why, and what to do instead. Refused with these words, and not in the help. */
+  readonly refused?: string;
 };
 
 export const flags = [
@@ -119,9 +121,9 @@ export const flags = [
     name: "effort",
     kind: "value",
     placeholder: "LEVEL",
-    choices: ["minimal", "low", "medium", "high"],
+    choices: ["minimal", "low", "medium", "high", "xhigh", "max"],
     group: "Model",
-    help: "How hard the model should think: minimal, low, medium, high",
+    help: "How hard the model should think: minimal, low, medium, high (xhigh and max count as high)",
   },
   {
     name: "max-thinking-tokens",
@@ -222,10 +224,17 @@ export const flags = [
   {
     name: "permission-prompt-tool",
     kind: "value",
-    placeholder: "stdio",
-    choices: ["stdio"],
+    placeholder: "stdio|TOOL",
     group: "Permissions",
-    help: "stdio: what would be asked is asked of the host, over the control protocol",
+    help: "Who decides what would be asked: stdio (the host, over the control protocol), or an MCP tool (mcp__server__tool)",
+  },
+  {
+    name: "permission-prompts",
+    kind: "value",
+    placeholder: "WHO",
+    choices: ["host", "none"],
+    group: "Permissions",
+    help: "none: nobody is asked, and what would be asked is denied at once",
   },
   {
     name: "add-dir",
@@ -304,6 +313,19 @@ export const flags = [
     help: 'Agents for the Task tool: {"name": {"description": …, "prompt": …, "tools": […]}}',
   },
   {
+    name: "agent",
+    kind: "value",
+    placeholder: "NAME",
+    group: "MCP and agents",
+    help: "Be one of the agents: its prompt, tools and model are those of the conversation",
+  },
+  {
+    name: "await-initialize",
+    kind: "switch",
+    group: "MCP and agents",
+    help: "With --input-format stream-json: begin no prompt before the host has sent initialize",
+  },
+  {
     name: "trajectory",
     kind: "value",
     placeholder: "FILE",
@@ -356,6 +378,79 @@ export const flags = [
   },
   { name: "name", short: "n", kind: "value", placeholder: "NAME", group: "Session", help: "Give the session a name" },
   { name: "no-session-persistence", kind: "switch", group: "Session", help: "Keep no journal on disk" },
+  { name: "debug", kind: "switch", group: "Other", help: "Write every event of the session to stderr" },
+  { name: "debug-file", kind: "value", placeholder: "FILE", group: "Other", help: "The same to a file" },
+  {
+    name: "betas",
+    kind: "value",
+    placeholder: "LIST",
+    group: "Model",
+    help: "",
+    refused: "beta headers are one provider's own; what a provider takes beside the usual goes into the options of its profile",
+  },
+  {
+    name: "task-budget",
+    kind: "value",
+    placeholder: "TOKENS",
+    group: "Limits",
+    help: "",
+    refused: "no provider here can be told a budget of tokens; --max-turns, --max-budget-usd and --deadline limit a run",
+  },
+  {
+    name: "thinking-display",
+    kind: "value",
+    placeholder: "HOW",
+    group: "Model",
+    help: "",
+    refused: "what the model thinks is shown as the provider sends it",
+  },
+  {
+    name: "session-mirror",
+    kind: "switch",
+    group: "Session",
+    help: "",
+    refused: "sessions are kept in the journal only; outrider sessions export copies one",
+  },
+  {
+    name: "project-config-root",
+    kind: "value",
+    placeholder: "DIR",
+    group: "Settings",
+    help: "",
+    refused: "settings come from the folder of the project itself; --settings and --setting-sources choose others",
+  },
+  {
+    name: "managed-settings",
+    kind: "value",
+    placeholder: "JSON",
+    group: "Settings",
+    help: "",
+    refused: "a host cannot set a policy over the user's; --settings adds settings, and its deny rules always hold",
+  },
+  {
+    name: "plugin-dir",
+    kind: "words",
+    placeholder: "DIR",
+    group: "Settings",
+    help: "",
+    refused: "there are no plugins here; agents, hooks and MCP servers have flags and settings of their own",
+  },
+  {
+    name: "plugin-dir-no-mcp",
+    kind: "words",
+    placeholder: "DIR",
+    group: "Settings",
+    help: "",
+    refused: "there are no plugins here; agents, hooks and MCP servers have flags and settings of their own",
+  },
+  {
+    name: "resume-drops-turn",
+    kind: "value",
+    placeholder: "UUID",
+    group: "Session",
+    help: "",
+    refused: "say with --resume-session-at what is kept",
+  },
   { name: "version", short: "v", kind: "switch", group: "Other", help: "Print the version" },
   { name: "help", short: "h", kind: "switch", group: "Other", help: "Print this help" },
 ] as const satisfies readonly Flag[];

@@ -13,7 +13,7 @@ export function helpText(version: string): string {
     "  outrider models [PROVIDER]                     models with their windows and prices",
     '  outrider permissions explain "Bash(git push)"  what would be decided, and why; also lint and test',
     "",
-    ...flagGroups.flatMap((group) => [`${group}:`, ...flags.filter((flag) => flag.group === group).flatMap(describeFlag), ""]),
+    ...flagGroups.flatMap((group) => [`${group}:`, ...offered.filter((flag) => flag.group === group).flatMap(describeFlag), ""]),
     "Exit codes:",
     "  0 success · 1 error · 2 the model refused, gave no usable answer or did not fit the schema · 64 wrong usage",
     "  65 a replay differs · 66 no input · 75 --max-turns · 78 configuration, provider or storage missing",
@@ -31,6 +31,8 @@ export function helpText(version: string): string {
     "",
   ].join("\n");
 }
+
+const offered = (flags as readonly Flag[]).filter(({ refused }) => refused === undefined);
 
 const column = 34;
 const width = 100;

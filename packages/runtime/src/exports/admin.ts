@@ -38,7 +38,9 @@ export {
   validateCommandSessionReplayLog,
   validateSessionReplayLogEntries,
 } from "../session/replay-validation.ts";
+export { asAgent } from "../session/as-agent.ts";
 export { builtinAgents, mergeAgents, parseAgents } from "../tasks/agent-definition.ts";
+export { chooseModel } from "../tasks/choose-model.ts";
 export { loadAgentFiles } from "../tasks/agent-files.ts";
 export { type PricedRun, priceCalls } from "../transports/headless/price-run.ts";
 export { readJournalFile } from "../journal/mend.ts";

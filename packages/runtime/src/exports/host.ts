@@ -12,6 +12,7 @@ export { loadCatalogOverride, loadUserSettings, saveProfile } from "../settings/
 export { createBasicFormat } from "../transports/headless/basic-format.ts";
 export { createCalibanFormat } from "../transports/headless/caliban-format.ts";
 export { createClaudeFormat } from "../transports/headless/claude-format.ts";
+export { eventUuid, frameUuid } from "../transports/headless/frame-uuid.ts";
 export type { ModelCall } from "../transports/headless/run-totals.ts";
 export { LineOutput } from "../transports/headless/line-output.ts";
 export { type OutputFormat, type OutputFormatName, outputFormatNames } from "../transports/headless/output-format.ts";

@@ -1,15 +1,15 @@
-import { open } from "node:fs/promises";
+import { closeSync, fsync, openSync } from "node:fs";
 import { codeOf } from "./storage-failure.ts";
 
 /** Makes the names in a folder last: a file that was synced is lost all the same if its folder does not know it after a power cut. */
 export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
+  const folder = openSync(path, "r");
   try {
-    await folder.sync();
+    await new Promise<void>((resolve, reject) => fsync(folder, (error) => (error ? reject(error) : resolve())));
   } catch (error) {
     if (!unsupported.includes(codeOf(error) ?? "")) throw error;
   } finally {
-    await folder.close();
+    closeSync(folder);
   }
 }
 

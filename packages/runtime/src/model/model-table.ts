@@ -35,10 +35,15 @@ export function readTable(text: string): ModelTable {
 }
 
 function readProvider(section: string): [name: string, provider: TableProvider] {
-  const [heading = "", ...lines] = section.split("\n");
-  const [name = "", ...fallbacks] = heading.split(" ");
+  const end = section.indexOf("\n");
+  const [name = "", ...fallbacks] = section.slice(0, end).split(" ");
   let models: TableModel[] | undefined;
-  return [name, { fallbacks, models: () => (models ??= lines.map(readModel)) }];
+  const read = (): TableModel[] =>
+    section
+      .slice(end + 1)
+      .split("\n")
+      .map(readModel);
+  return [name, { fallbacks, models: () => (models ??= read()) }];
 }
 
 function readModel(line: string): TableModel {

@@ -16,8 +16,10 @@ export type KnownSecrets = {
   readonly shapesOf: (literal: string) => readonly SecretShape[];
   /** Values too long for all their beginnings to be listed. */
   readonly long: readonly { readonly head: string; readonly value: string }[];
-  /** Every proper beginning of a literal, and of a known value up to `headLength`. */
-  readonly beginnings: () => ReadonlyMap<string, readonly Beginning[]>;
+  /** A text that is shorter holds no secret. */
+  readonly shortest: number;
+  /** Proper beginnings of literals, and of known values up to `headLength`, that end with these two characters or are this one. */
+  readonly beginnings: (ending: string) => readonly Beginning[];
 };
 export type Beginning = { readonly text: string; readonly notAfter: RegExp | undefined };
 
@@ -35,7 +37,6 @@ export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): Known
   const shapes = createSecretShapes();
   const literals = [...new Set(shapes.flatMap((shape) => shape.literals))];
   const shapesOf = shapesByLiteral(shapes);
-  let beginnings: ReadonlyMap<string, readonly Beginning[]> | undefined;
   const long = [...streamed].filter((value) => value.length > headLength);
   return {
     exact: nameOf.size > 0 ? anyOf([...nameOf.keys()]) : undefined,
@@ -43,12 +44,13 @@ export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): Known
     triggers: anyOf(literals),
     shapesOf,
     long: long.map((value) => ({ head: value.slice(0, headLength), value })),
-    beginnings: () => {
-      beginnings ??= beginningsOf([...streamed], shapes);
-      return beginnings;
-    },
+    shortest: Math.min(shortestShape, ...[...nameOf.keys()].map((form) => form.length)),
+    beginnings: beginningsOf([...streamed], shapes),
   };
 }
+
+/** No shape fits into less; `://:secret@` just does. */
+const shortestShape = 11;
 
 /** As it is, and as it looks inside JSON, a URL, or base64, where it may start at any of three positions. */
 function formsOf(secret: string): Set<string> {
@@ -102,20 +104,33 @@ const headLength = 40;
 /** So little of a known value is held back only where a word begins: else every other delta would be cut. */
 export const shortBeginning: number = 3;
 
-/** By their last two characters, and those of one character by themselves: nearly every text ends with none of them. */
-function beginningsOf(values: readonly string[], shapes: readonly SecretShape[]): Map<string, Beginning[]> {
-  const map = new Map<string, Beginning[]>();
-  const add = (text: string, notAfter: (length: number) => RegExp | undefined): void => {
-    for (let length = Math.min(text.length - 1, headLength); length > 0; length--) {
-      const beginning = { text: text.slice(0, length), notAfter: notAfter(length) };
-      const ending = beginning.text.slice(-2);
-      const list = map.get(ending);
-      if (!list) map.set(ending, [beginning]);
-      else if (!list.some((other) => other.text === beginning.text && other.notAfter === beginning.notAfter))
-        list.push(beginning);
-    }
+/** Found when an ending is first met: nearly every text ends with none of them, and few endings are ever met. */
+function beginningsOf(values: readonly string[], shapes: readonly SecretShape[]): KnownSecrets["beginnings"] {
+  const sources: readonly BeginningSource[] = [
+    ...values.map((text) => ({ text, notAfter: (length: number) => (length > shortBeginning ? undefined : lettersAndDigits) })),
+    ...shapes.flatMap(({ literals, notAfter }) => literals.map((text) => ({ text, notAfter: () => notAfter }))),
+  ];
+  const characters = new Set(sources.flatMap(({ text }) => text.slice(0, headLength).split("")));
+  const known = new Map<string, readonly Beginning[]>(); // has an end: other characters do not get in
+  return (ending) => {
+    const met = known.get(ending);
+    if (met) return met;
+    for (let at = 0; at < ending.length; at++) if (!characters.has(ending.charAt(at))) return [];
+    const found = sources.flatMap((source) => endingWith(source, ending));
+    known.set(ending, found);
+    return found;
   };
-  for (const value of values) add(value, (length) => (length > shortBeginning ? undefined : lettersAndDigits));
-  for (const { literals, notAfter } of shapes) for (const literal of literals) add(literal, () => notAfter);
-  return map;
+}
+
+type BeginningSource = { readonly text: string; readonly notAfter: (length: number) => RegExp | undefined };
+
+function endingWith({ text, notAfter }: BeginningSource, ending: string): Beginning[] {
+  const found: Beginning[] = [];
+  const longest = Math.min(text.length - 1, headLength);
+  for (let at = text.indexOf(ending); at !== -1; at = text.indexOf(ending, at + 1)) {
+    const length = at + ending.length;
+    if (length > longest || (ending.length === 1 && at > 0)) break;
+    found.push({ text: text.slice(0, length), notAfter: notAfter(length) });
+  }
+  return found;
 }

@@ -37,6 +37,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
 }
 
 function redactFrom(known: KnownSecrets, text: string, from: number): string {
+  if (text.length < known.shortest) return text.slice(from);
   const plain = known.exact ? hideExact(known.exact, known.nameOf, { text, from }) : { text, from };
   return hideShapes(known, plain.text, plain.from);
 }

@@ -1,14 +1,33 @@
 /** Is this the name of a variable that holds a secret? `GITHUB_TOKEN`, `OPENAI_API_KEY`, `PGPASSWORD`, `npm_config__auth`; not `TOKENIZERS_PARALLELISM` or `PWD`. */
 export function isSecretName(name: string): boolean {
-  return secretWord.test(name) || secretEnding.test(name);
+  const upper = name.toUpperCase();
+  return secretEndings.some((ending) => upper.endsWith(ending)) || upper.split(/[_.-]/).some((word) => secretWords.has(word));
 }
 
-/** Whole words between underscores (or dots and dashes, as in settings). */
-const secretWord =
-  /(?:^|[_.-])(?:KEYS?|API_?KEYS?|SECRETS?|TOKENS?|PASSWORDS?|PASSWD|PASSPHRASE|PASS|CREDENTIALS?|CREDS?|AUTH|PAT|DSN|COOKIES?|JWT)(?:$|[_.-])/i;
+/** Whole words between underscores (or dots and dashes, as in settings). A list: a regular expression takes 1 ms to get ready. */
+const secretWords: ReadonlySet<string> = new Set([
+  ...[
+    "KEY",
+    "KEYS",
+    "APIKEY",
+    "APIKEYS",
+    "SECRET",
+    "SECRETS",
+    "TOKEN",
+    "TOKENS",
+    "PASSWORD",
+    "PASSWORDS",
+    "PASSWD",
+    "PASSPHRASE",
+  ],
+  ...["PASS", "CREDENTIAL", "CREDENTIALS", "CRED", "CREDS", "AUTH", "PAT", "DSN", "COOKIE", "COOKIES", "JWT"],
+]);
 
 /** Written as one word with what comes before. */
-const secretEnding = /(?:API_?KEY|ACCESSKEY|PRIVATEKEY|SECRETKEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|_PWD)$/i;
+const secretEndings: readonly string[] = [
+  ...["APIKEY", "API_KEY", "ACCESSKEY", "PRIVATEKEY", "SECRETKEY"],
+  ...["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "_PWD"],
+];
 
 /** Is this a value that gives something away? Not `true`, a number, a plain word, a path or an address without a password in it. */
 export function isSecretValue(value: string): boolean {

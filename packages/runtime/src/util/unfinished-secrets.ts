@@ -6,7 +6,7 @@ const maxUnsettled = 16 * 1024;
 export function isPlainPiece({ triggers, exact, beginnings, long }: KnownSecrets, before: string, piece: string): boolean {
   triggers.lastIndex = 0;
   if (triggers.test(piece) || openValueIn(long, piece) > 0) return false;
-  if (endOf(beginnings(), piece, 0) > 0) return false; // a word that goes on from the piece before may be one in vain
+  if (endOf(beginnings, piece, 0) > 0) return false; // a word that goes on from the piece before may be one in vain
   if (!exact) return true;
   exact.lastIndex = 0;
   return !exact.test(before.slice(-shortBeginning) + piece);
@@ -25,7 +25,7 @@ export function unsettledIn(known: KnownSecrets, text: string): number {
       if (found?.kind !== undefined) settled = Math.max(settled, found.end);
     }
   }
-  const length = Math.max(endOf(known.beginnings(), text, settled), openValueIn(known.long, text));
+  const length = Math.max(endOf(known.beginnings, text, settled), openValueIn(known.long, text));
   return length > 0 && isInKnownValue(known.exact, text, text.length - length) ? 0 : length;
 }
 
@@ -39,13 +39,15 @@ function openValueIn(long: KnownSecrets["long"], text: string): number {
 }
 
 /** How long the longest beginning is with which the text ends, if that is not before `from`. */
-function endOf(beginnings: ReadonlyMap<string, readonly Beginning[]>, text: string, from: number): number {
-  return Math.max(longest(beginnings.get(text.slice(-2)), text, from), longest(beginnings.get(text.slice(-1)), text, from));
+function endOf(beginnings: KnownSecrets["beginnings"], text: string, from: number): number {
+  if (text === "") return 0;
+  const two = text.length > 1 ? longest(beginnings(text.slice(-2)), text, from) : 0;
+  return Math.max(two, longest(beginnings(text.slice(-1)), text, from));
 }
 
-function longest(beginnings: readonly Beginning[] | undefined, text: string, from: number): number {
+function longest(beginnings: readonly Beginning[], text: string, from: number): number {
   let length = 0;
-  for (const { text: beginning, notAfter } of beginnings ?? []) {
+  for (const { text: beginning, notAfter } of beginnings) {
     const start = text.length - beginning.length;
     if (beginning.length > length && start >= from && text.endsWith(beginning) && startsWord(text, start, notAfter))
       length = beginning.length;

@@ -1,12 +1,10 @@
-import { existsSync } from "node:fs";
 import { type BubblewrapFeatures, bubblewrapArguments } from "./box/bubblewrap-arguments.ts";
+import { bubblewrapPlaces, findBubblewrap } from "./find-bubblewrap.ts";
 
 export type SandboxAvailability =
   | { readonly available: true; readonly path: string; readonly version: string; readonly features: BubblewrapFeatures }
   | { readonly available: false; readonly reason: string };
 
-/** Not searched in PATH, where a project could put a program of this name. */
-const places = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 const probeTimeoutMs = 10_000;
 
 let detected: Promise<SandboxAvailability> | undefined;
@@ -17,16 +15,14 @@ export function detectSandbox(): Promise<SandboxAvailability> {
   return detected;
 }
 
-/** A guess that costs nothing: is it installed at all? */
-export function findBubblewrap(): string | undefined {
-  return process.platform === "linux" ? places.find((path) => existsSync(path)) : undefined;
-}
-
 async function probe(): Promise<SandboxAvailability> {
   if (process.platform !== "linux") return { available: false, reason: "bubblewrap exists for Linux only" };
   const path = findBubblewrap();
   if (path === undefined) {
-    return { available: false, reason: `bubblewrap is not installed (looked for ${places[0]} and in the usual other places)` };
+    return {
+      available: false,
+      reason: `bubblewrap is not installed (looked for ${bubblewrapPlaces[0]} and in the usual other places)`,
+    };
   }
   const versionText = await run(path, ["--version"]);
   const version = /\d+(?:\.\d+)+/.exec(versionText.output)?.[0];

@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+import { findBubblewrap } from "./find-bubblewrap.ts";
 import { createLocalWorkspace, type LocalWorkspaceOptions } from "./local.ts";
 import type { SandboxOptions } from "./sandbox.ts";
 import type { SandboxClient } from "./sandbox-client.ts";
@@ -39,22 +41,55 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Open
   const { sandbox } = options;
   if (sandbox === undefined || sandbox.mode === "off") return { workspace: local, warnings: [], ...heard };
 
-  const { createSandboxedWorkspace } = await import("./sandbox.ts");
-  const { findBubblewrap } = await import("./detect-sandbox.ts");
-  const workspace = await createSandboxedWorkspace({
-    sandbox,
-    local,
-    home: options.home ?? options.env["HOME"],
-    env: options.env,
-    overflowDirectory: options.overflowDirectory,
-    isPublicAddress: options.isPublicAddress,
-    onWarning: (message) => listener(message),
-  });
+  const open = async (): Promise<Workspace> => {
+    const { createSandboxedWorkspace } = await import("./sandbox.ts");
+    return await createSandboxedWorkspace({
+      sandbox,
+      local,
+      home: options.home ?? options.env["HOME"],
+      env: options.env,
+      overflowDirectory: options.overflowDirectory,
+      isPublicAddress: options.isPublicAddress,
+      onWarning: (message) => listener(message),
+    });
+  };
+  const opened = needsNoCheck(sandbox, local.root) ? undefined : await open();
   const isInstalled = findBubblewrap() !== undefined;
   if (!isInstalled) {
     return { workspace: local, warnings: ["Commands run without a sandbox: bubblewrap is not installed."], ...heard };
   }
-  return { workspace, sandbox: "bubblewrap", warnings: [], ...heard };
+  return { workspace: opened ?? boxOnDemand(local, options, open), sandbox: "bubblewrap", warnings: [], ...heard };
+}
+
+/** What somebody has set is looked at before anything runs, and so is whether there is a box where one is required. */
+function needsNoCheck({ mode, network, allowWrite }: SandboxOptions, root: string): boolean {
+  return mode === "auto" && root !== "/" && !network?.domains?.length && !allowWrite?.length;
+}
+
+/** The box, made ready when the first command runs or a file of its /tmp is asked for: many runs do neither. */
+function boxOnDemand(local: Workspace, { overflowDirectory }: OpenWorkspaceOptions, open: () => Promise<Workspace>): Workspace {
+  let boxed: Promise<Workspace> | undefined;
+  const box = (): Promise<Workspace> => {
+    boxed ??= open();
+    return boxed;
+  };
+  const own = [local.root, resolve(local.root, overflowDirectory)];
+  const at = async (path: string): Promise<Workspace> => {
+    const full = resolve(local.root, path);
+    const isElsewhere = !full.startsWith("/tmp/") || own.some((folder) => full === folder || full.startsWith(`${folder}/`));
+    return isElsewhere && full !== "/tmp" ? local : await box();
+  };
+  return {
+    root: local.root,
+    resolve: async (path) => (await at(path)).resolve(path),
+    stat: async (path, use) => (await at(path)).stat(path, use),
+    readFile: async (path, options) => (await at(path)).readFile(path, options),
+    writeFile: async (path, content, use) => (await at(path)).writeFile(path, content, use),
+    readDirectory: async (path, use) => (await at(path)).readDirectory(path, use),
+    run: async (command) => (await box()).run(command),
+    saveOverflow: (name, content) => local.saveOverflow(name, content),
+    close: async () => await ((await boxed?.catch(() => undefined)) ?? local).close(),
+  };
 }
 
 async function openClient(client: SandboxClient, options: OpenWorkspaceOptions): Promise<Workspace> {

@@ -11,6 +11,15 @@ export function frameUuid(messageId: string, index: number): string {
   return `${head}-${middle}-8${place.toString(16).padStart(3, "0")}-${rest}`;
 }
 
+/** The name of the frame for a stored event, such as a tool's result: it follows from the session and the event's number. */
+export function eventUuid(sessionId: string, seq: number): string {
+  const groups = uuid.exec(sessionId);
+  if (!groups) return hashed(`${sessionId} event ${seq}`);
+  const [, head, middle, , rest] = groups;
+  const number = seq.toString(16).padStart(12, "0");
+  return `${head}-${middle}-8${number.slice(0, 3)}-${(rest ?? "").slice(0, 4)}-${number.slice(3)}${(rest ?? "").slice(-3)}`;
+}
+
 const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-[0-9a-f]([0-9a-f]{3})-([89ab][0-9a-f]{3}-[0-9a-f]{12})$/;
 
 /** For ids that hosts make up. */

@@ -1,6 +1,7 @@
 import type { ToolResultPart } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { ClaudeLines, Frame } from "./claude-frame.ts";
+import { eventUuid } from "./frame-uuid.ts";
 import { type RunTotals, textContent } from "./run-totals.ts";
 import { toResultBlock, toToolUseResult } from "./tool-use-result.ts";
 
@@ -9,6 +10,7 @@ export function toolResultLine(event: AgentEvent<"tool.ended">, run: RunTotals, 
   const task = event.taskId === undefined && event.status === "ok" ? run.tasks.resultOf(event.callId) : undefined;
   const place = { input: run.inputOf(event), cwd: run.facts?.cwd ?? "/" };
   return lines.line("user", {
+    uuid: eventUuid(lines.sessionId, event.seq),
     message: { role: "user", content: [toToolResult(event.result)] },
     ...run.tasks.marksOf(event),
     timestamp: event.at,
