@@ -1,12 +1,10 @@
 // One session of many turns with a model that answers at once: memory after each tenth, log size, time to open it again.
 // node --expose-gc bench/long-session.mjs [--turns 100000] [--home FOLDER]
-import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { join } from "node:path";
+import { importSources } from "./library.mjs";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const turns = Number(argumentOf("--turns") ?? 100_000);
 const given = argumentOf("--home");
 const home = given ?? mkdtempSync(join(tmpdir(), "outrider-long-session-"));
@@ -15,27 +13,10 @@ if (!globalThis.gc) {
   process.exit(64);
 }
 
-const bundle = join(root, `.cache/long-session-${process.pid}.mjs`);
-mkdirSync(dirname(bundle), { recursive: true });
-await build({
-  stdin: {
-    contents: `
-      export { InteractiveSession } from "./packages/runtime/src/session/interactive-session.ts";
-      export { createFileStore } from "./packages/runtime/src/journal/file-store.ts";
-    `,
-    resolveDir: root,
-  },
-  outfile: bundle,
-  bundle: true,
-  packages: "external",
-  conditions: ["outrider-source"],
-  format: "esm",
-  platform: "node",
-  target: "node20.19",
-  define: { OUTRIDER_VERSION: '"0.0.0-bench"' },
+const { InteractiveSession, createFileStore } = await importSources({
+  InteractiveSession: "session/interactive-session.ts",
+  createFileStore: "journal/file-store.ts",
 });
-const { InteractiveSession, createFileStore } = await import(bundle);
-rmSync(bundle);
 
 const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 let summaries = 0;
@@ -86,6 +67,8 @@ console.log(
     summaries,
     heapMbPer10000Turns: Number(slope.toFixed(2)),
     logBytes: last?.logBytes,
+    // Of the last tenth, against the first: a log that grows in proportion to the turns has 1.
+    logGrowth: Number(((last.logBytes - rows.at(-2).logBytes) / rows[0].logBytes).toFixed(3)),
     reopenMs,
     messages,
   }),

@@ -1,7 +1,7 @@
 // The scripted model in a process of its own: its work is neither counted nor in the way. Driven over Node's IPC by model-process.mjs.
 import { subscribe } from "node:diagnostics_channel";
 import { startModelServer } from "../packages/runtime/dist/testing.js";
-import { scripts } from "./scripts.mjs";
+import { scriptOf } from "./scripts.mjs";
 
 let server;
 let marks = [];
@@ -15,7 +15,7 @@ process.on("message", async (order) => {
   if (order.type === "play") {
     await server?.close();
     marks = [];
-    server = await startModelServer({ replies: scripts[order.script]() });
+    server = await startModelServer({ replies: scriptOf(order.script) });
     process.send({ url: server.url });
   } else {
     process.send({ marks, firstRequest: server.requests[0]?.body, failedCalls: failedCalls(server.requests.at(-1)?.body) });

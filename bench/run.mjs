@@ -1,15 +1,18 @@
 // Measures the built command against the floor (floor.mjs) in the same run. See README.md.
-// npm run bench -- [ROW…] [--quick] [--no-fail] [--json FILE] [--node PATH] [--wire anthropic|openai-chat|openai-responses|gemini]
+// npm run bench -- [ROW…] [--quick|--full] [--no-fail] [--json FILE] [--node PATH] [--wire anthropic|openai-chat|openai-responses|gemini]
 import { execFileSync } from "node:child_process";
 import { existsSync, realpathSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { prepareContestants } from "./contestants.mjs";
+import { measureDecision } from "./decision.mjs";
 import { measureInstalledSize } from "./installed-size.mjs";
 import { journalRows, measureJournal } from "./journal.mjs";
+import { measureLongSession } from "./long-session-row.mjs";
 import { startModel } from "./model-process.mjs";
 import { formatTable } from "./report.mjs";
+import { measureResume } from "./resume.mjs";
 import { playScene, scenes } from "./scenes.mjs";
 import { rowsOfEveryWire, wires } from "./wires.mjs";
 
@@ -18,6 +21,7 @@ const { values: flags, positionals: wanted } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: "boolean", default: false },
+    full: { type: "boolean", default: false },
     "no-fail": { type: "boolean", default: false },
     json: { type: "string" },
     node: { type: "string", default: process.execPath },
@@ -28,7 +32,14 @@ const { values: flags, positionals: wanted } = parseArgs({
 await main();
 
 async function main() {
-  const known = [...scenes.flatMap((scene) => Object.keys(scene.rows)), ...journalRows, "size"];
+  const known = [
+    ...scenes.flatMap((scene) => Object.keys(scene.rows)),
+    "resume",
+    "decision",
+    ...journalRows,
+    "size",
+    "long-session",
+  ];
   const unknown = wanted.filter((name) => !known.includes(name));
   if (!(flags.wire in wires)) return refuse(`There is no wire ${flags.wire}. The wires are: ${Object.keys(wires).join(", ")}`);
   if (unknown.length > 0) return refuse(`There is no row ${unknown.join(", ")}. The rows are: ${known.join(", ")}`);
@@ -56,12 +67,16 @@ async function measureAll(node) {
       if (skipped) rows.push(...names.map((name) => ({ name, ...scene.rows[name], skipped })));
       else rows.push(...(await playScene(scene, { contestants, model, quick: flags.quick, onPair: showProgress(names) })));
     }
+    if (isWanted("resume")) rows.push(await measureResume({ contestants, model, quick: flags.quick }));
   } finally {
     contestants?.remove();
     model.stop();
   }
+  if (isWanted("decision")) rows.push(measureDecision({ node, quick: flags.quick }));
   rows.push(...measureJournal({ node, quick: flags.quick, isWanted }));
   if (isWanted("size")) rows.push(measureInstalledSize());
+  // Takes minutes: only when it is asked for.
+  if (wanted.includes("long-session")) rows.push(measureLongSession({ node, full: flags.full }));
   return rows;
 }
 

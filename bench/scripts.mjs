@@ -9,7 +9,23 @@ export const measuredTurns = 24;
 const readsAtOnce = 8;
 export const buildingTurns = historyFiles / readsAtOnce;
 
-export const scripts = {
+/** Calls of one turn in the session that is resumed. */
+export const callsAtOnce = 8;
+
+/** The name of a script: so many turns with calls, then an answer. */
+export function callsOfTurns(turns) {
+  return `calls of ${turns} turns`;
+}
+
+/** What the model says under this name. */
+export function scriptOf(name) {
+  const turns = Number(/^calls of (\d+) turns$/.exec(name)?.[1]);
+  if (!turns) return scripts[name]();
+  const calls = Array.from({ length: callsAtOnce }, () => read("small.txt"));
+  return (_request, index) => (index < turns ? { calls } : { text: "Done." });
+}
+
+const scripts = {
   answer: () => () => ({ text: "All is well." }),
 
   toolCalls: () => (_request, index) =>

@@ -9,6 +9,14 @@ export function median(values) {
   return summarize(values).median;
 }
 
+/** What this share of the values is not above. */
+export function quantileOf(values, share) {
+  return quantile(
+    [...values].sort((a, b) => a - b),
+    share,
+  );
+}
+
 function quantile(sorted, share) {
   const position = (sorted.length - 1) * share;
   const below = Math.floor(position);

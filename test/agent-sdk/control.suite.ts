@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { Feed, initOf, nextResult, readUntil, sent, stage, textOf, userMessage } from "./harness.ts";
+import { eventually, Feed, initOf, nextResult, processesOf, readUntil, sent, stage, textOf, userMessage } from "./harness.ts";
 
 const longText = "word ".repeat(400);
 
@@ -31,24 +31,23 @@ describe("interrupt", () => {
   });
 
   it("in a running tool: the process and its children are gone", async () => {
-    const { open, cwd } = await stage([
-      { calls: [{ name: "Bash", input: { command: "echo $$ > pid.txt; sleep 60; touch late.txt" } }] },
+    const world = await stage([
+      { calls: [{ name: "Bash", input: { command: "touch started.txt; sleep 60; touch late.txt" } }] },
       { text: "next" },
     ]);
     const feed = new Feed();
-    const query = open(feed, { permissionMode: "bypassPermissions", allowDangerouslySkipPermissions: true });
+    const query = world.open(feed, { permissionMode: "bypassPermissions", allowDangerouslySkipPermissions: true });
     const messages = query[Symbol.asyncIterator]();
     feed.say("Wait");
     await readUntil(messages, (message) => message.type === "assistant");
-    const { eventually } = await import("./harness.ts");
-    await eventually(() => existsSync(join(cwd, "pid.txt")) && readFileSync(join(cwd, "pid.txt"), "utf8").trim() !== "", "the tool runs");
+    await eventually(() => existsSync(join(world.cwd, "started.txt")), "the tool runs");
+    assert.notDeepEqual(processesOf(world, "sleep"), []);
     const askedAt = Date.now();
     const ended = nextResult(messages);
     await query.interrupt();
     assert.equal((await ended).subtype, "error_during_execution");
     assert.ok(Date.now() - askedAt < 2000);
-    const pid = Number(readFileSync(join(cwd, "pid.txt"), "utf8"));
-    await eventually(() => !isAlive(pid), "the tool is gone");
+    await eventually(() => processesOf(world, "sleep").length === 0, "the tool is gone");
     feed.say("Go on");
     assert.equal(textOf(await nextResult(messages)), "next");
     feed.end();
@@ -122,10 +121,7 @@ describe("changes while a session lives", () => {
   });
 
   it("setModel during a turn holds for its next call", async () => {
-    const { open, server } = await stage([
-      { calls: [{ name: "Bash", input: { command: "sleep 0.5" } }] },
-      { text: "two" },
-    ]);
+    const { open, server } = await stage([{ calls: [{ name: "Bash", input: { command: "sleep 0.5" } }] }, { text: "two" }]);
     const feed = new Feed();
     const query = open(feed, { allowedTools: ["Bash"], model: "claude-sonnet-4-5" });
     const messages = query[Symbol.asyncIterator]();
@@ -233,6 +229,7 @@ describe("questions about the session", () => {
 describe("rewindFiles", () => {
   it("puts files back to how they were at a user message", async () => {
     const { open, cwd } = await stage([
+      { calls: [{ name: "Read", input: { file_path: "a.txt" } }] },
       { calls: [{ name: "Write", input: { file_path: "a.txt", content: "changed once" } }] },
       { text: "one" },
       { calls: [{ name: "Write", input: { file_path: "b.txt", content: "new" } }] },
@@ -298,12 +295,3 @@ describe("rewindFiles", () => {
     feed.end();
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
-  } catch {
-    return false;
-  }
-}

@@ -1,8 +1,15 @@
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after } from "node:test";
-import { type Options, type Query, query, type SDKMessage, type SDKResultMessage, type SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
+import {
+  type Options,
+  type Query,
+  query,
+  type SDKMessage,
+  type SDKResultMessage,
+  type SDKUserMessage,
+} from "@anthropic-ai/claude-agent-sdk";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "../../packages/runtime/src/testing/model-server.ts";
 
 export const projectRoot: string = process.env["OUTRIDER_ROOT"] ?? process.cwd();
@@ -33,7 +40,6 @@ export async function stage(replies: ModelServerOptions["replies"]): Promise<Sta
   const server = await startModelServer({ replies });
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "outrider-sdk-")));
   const [cwd, home] = [join(folder, "project"), join(folder, "home")];
-  const { mkdirSync } = process.getBuiltinModule("node:fs");
   for (const path of [cwd, home]) mkdirSync(path);
   const open = new Set<Query>();
   after(async () => {
@@ -105,7 +111,9 @@ export function initOf(messages: readonly SDKMessage[]): Extract<SDKMessage, { t
 }
 
 /** What the tools answered, by the id of the call. */
-export function toolResults(messages: readonly SDKMessage[]): { id: string; text: string; isError: boolean; parent: string | null }[] {
+export function toolResults(
+  messages: readonly SDKMessage[],
+): { id: string; text: string; isError: boolean; parent: string | null }[] {
   return messages.flatMap((message) => {
     if (message.type !== "user" || typeof message.message.content === "string") return [];
     return message.message.content.flatMap((block) => {
@@ -150,7 +158,10 @@ export class Feed implements AsyncIterable<SDKUserMessage> {
 }
 
 /** Reads on until a message fits. */
-export async function readUntil(messages: AsyncIterator<SDKMessage>, fits: (message: SDKMessage) => boolean): Promise<SDKMessage[]> {
+export async function readUntil(
+  messages: AsyncIterator<SDKMessage>,
+  fits: (message: SDKMessage) => boolean,
+): Promise<SDKMessage[]> {
   const seen: SDKMessage[] = [];
   for (let step = await messages.next(); !step.done; step = await messages.next()) {
     seen.push(step.value);
@@ -175,7 +186,10 @@ export async function eventually(check: () => boolean, what: string): Promise<vo
 }
 
 /** The messages of one request, as the model was sent them. */
-export function sent(server: ModelServer, index: number): { system: string; messages: { role: string; content: unknown }[]; tools: string[]; body: Record<string, unknown> } {
+export function sent(
+  server: ModelServer,
+  index: number,
+): { system: string; messages: { role: string; content: unknown }[]; tools: string[]; body: Record<string, unknown> } {
   const body = server.requests[index]?.body as Record<string, unknown> | undefined;
   if (!body) throw new Error(`There is no request ${index}; ${server.requests.length} came`);
   const tools = (body["tools"] ?? []) as { name: string }[];
@@ -185,4 +199,25 @@ export function sent(server: ModelServer, index: number): { system: string; mess
     messages: body["messages"] as { role: string; content: unknown }[],
     tools: tools.map(({ name }) => name),
   };
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+}
+
+/** Living processes that work in the stage's folder, by a word of their command line. Inside a sandbox they have other ids. */
+export function processesOf({ cwd }: Stage, word: string): number[] {
+  return readdirSync("/proc").flatMap((name) => {
+    try {
+      if (!/^\d+$/.test(name) || readlinkSync(`/proc/${name}/cwd`) !== cwd) return [];
+      return readFileSync(`/proc/${name}/cmdline`, "utf8").includes(word) && isAlive(Number(name)) ? [Number(name)] : [];
+    } catch {
+      return []; // it has ended in the meantime
+    }
+  });
 }

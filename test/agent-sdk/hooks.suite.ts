@@ -177,7 +177,9 @@ describe("hook callbacks", () => {
       allowedTools: ["Bash"],
       hooks: {
         PostToolUse: [
-          { hooks: [async () => ({ hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: "the lint is red" } })] },
+          {
+            hooks: [async () => ({ hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: "the lint is red" } })],
+          },
         ],
       },
     });
@@ -199,7 +201,11 @@ describe("hook callbacks", () => {
     await ask("Hi", {
       hooks: {
         UserPromptSubmit: [
-          { hooks: [async () => ({ hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: "it is Tuesday" } })] },
+          {
+            hooks: [
+              async () => ({ hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: "it is Tuesday" } }),
+            ],
+          },
         ],
       },
     });
@@ -245,7 +251,10 @@ describe("hook callbacks", () => {
     const fails: HookCallback = async () => {
       throw new Error("hook broke");
     };
-    assert.equal(textOf(only(await ask("Make it", { allowedTools: ["Bash"], hooks: { PostToolUse: [{ hooks: [fails] }] } }))), "Made");
+    assert.equal(
+      textOf(only(await ask("Make it", { allowedTools: ["Bash"], hooks: { PostToolUse: [{ hooks: [fails] }] } }))),
+      "Made",
+    );
     assert.ok(existsSync(join(cwd, "made.txt")));
   });
 

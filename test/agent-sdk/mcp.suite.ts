@@ -24,7 +24,10 @@ function calculator(calls: unknown[] = []) {
       tool("fail", "Always fails", {}, async () => {
         throw new Error("out of order");
       }),
-      tool("refuse", "Answers with an error", {}, async () => ({ content: [{ type: "text", text: "not today" }], isError: true })),
+      tool("refuse", "Answers with an error", {}, async () => ({
+        content: [{ type: "text", text: "not today" }],
+        isError: true,
+      })),
       tool("picture", "Draws", {}, async () => ({
         content: [
           {

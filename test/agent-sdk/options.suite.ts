@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { initOf, only, sent, stage, textOf, toolResults } from "./harness.ts";
+import { initOf, only, sent, stage, textOf, toolResults, userMessage } from "./harness.ts";
 
 const schema = { type: "object", properties: { answer: { type: "number" } }, required: ["answer"], additionalProperties: false };
 
@@ -51,7 +51,6 @@ describe("limits", () => {
     ]);
     const { results } = await ask(
       (async function* () {
-        const { userMessage } = await import("./harness.ts");
         yield userMessage("One");
         yield userMessage("Two");
       })(),
@@ -83,7 +82,12 @@ describe("agents", () => {
 
   it("run with their own prompt and tools, and their messages name the call they belong to", async () => {
     const { ask, server } = await stage([
-      { text: "I delegate", calls: [{ name: "Task", input: { description: "count", prompt: "count it", subagent_type: "counter" }, callId: "toolu_task" }] },
+      {
+        text: "I delegate",
+        calls: [
+          { name: "Task", input: { description: "count", prompt: "count it", subagent_type: "counter" }, callId: "toolu_task" },
+        ],
+      },
       { text: "counting", calls: [{ name: "Bash", input: { command: "echo 4" }, callId: "toolu_inner" }] },
       { text: "four" },
       { text: "There are four" },
@@ -91,7 +95,9 @@ describe("agents", () => {
     const answered = await ask("Count", { agents, allowedTools: ["Bash"] });
     assert.equal(textOf(only(answered)), "There are four");
     assert.ok(initOf(answered.messages).agents?.includes("counter"));
-    const inner = answered.messages.filter((message) => "parent_tool_use_id" in message && message.parent_tool_use_id === "toolu_task");
+    const inner = answered.messages.filter(
+      (message) => "parent_tool_use_id" in message && message.parent_tool_use_id === "toolu_task",
+    );
     assert.ok(inner.some((message) => message.type === "assistant"));
     assert.ok(inner.some((message) => message.type === "user"));
     const request = sent(server, 1);
@@ -157,15 +163,13 @@ describe("system prompt", () => {
 });
 
 describe("settings", () => {
-  it("without settingSources the project's and the user's files count; with [] none does", async () => {
-    const { ask, cwd, home } = await stage([{ text: "a" }, { text: "b" }]);
-    writeFileSync(join(cwd, "CLAUDE.md"), "PROJECT MEMORY");
+  it("settingSources: the files that are named count, with [] none does", async () => {
+    const call = { calls: [{ name: "Bash", input: { command: "echo hi" } }] };
+    const { ask, home } = await stage([call, { text: "a" }, call, { text: "b" }]);
     mkdirSync(join(home, ".claude"), { recursive: true });
     writeFileSync(join(home, ".claude/settings.json"), JSON.stringify({ permissions: { deny: ["Bash"] } }));
-    const withFiles = initOf((await ask("Hi", { settingSources: ["user", "project", "local"] })).messages);
-    assert.ok(!withFiles.tools.includes("Bash"));
-    const without = initOf((await ask("Hi", { settingSources: [] })).messages);
-    assert.ok(without.tools.includes("Bash"));
+    assert.equal(only(await ask("Hi", { settingSources: ["user"] })).permission_denials.length, 1);
+    assert.equal(only(await ask("Hi", { settingSources: [] })).permission_denials.length, 0);
   });
 
   it("settingSources: [] leaves out CLAUDE.md", async () => {
@@ -178,12 +182,13 @@ describe("settings", () => {
   });
 
   it("settings as an object and as a file", async () => {
-    const { ask, home } = await stage([{ text: "a" }, { text: "b" }]);
-    const settings = { permissions: { deny: ["Write"] } };
-    assert.ok(!initOf((await ask("Hi", { settings })).messages).tools.includes("Write"));
+    const call = { calls: [{ name: "Bash", input: { command: "echo hi" } }] };
+    const { ask, home } = await stage([call, { text: "a" }, call, { text: "b" }]);
+    const settings = { permissions: { deny: ["Bash(echo:*)"] } };
+    assert.equal(only(await ask("Hi", { settings })).permission_denials.length, 1);
     const file = join(home, "mine.json");
     writeFileSync(file, JSON.stringify(settings));
-    assert.ok(!initOf((await ask("Hi", { settings: file })).messages).tools.includes("Write"));
+    assert.equal(only(await ask("Hi", { settings: file })).permission_denials.length, 1);
   });
 });
 
@@ -201,7 +206,10 @@ describe("environment and arguments", () => {
 
   it("extraArgs reach the command, and one it does not know is refused with its name", async () => {
     const { ask, server } = await stage([{ text: "a" }]);
-    await ask("Hi", { extraArgs: { "append-system-prompt": "FROM EXTRA ARGS" }, systemPrompt: { type: "preset", preset: "claude_code" } });
+    await ask("Hi", {
+      extraArgs: { "append-system-prompt": "FROM EXTRA ARGS" },
+      systemPrompt: { type: "preset", preset: "claude_code" },
+    });
     assert.match(sent(server, 0).system, /FROM EXTRA ARGS/);
     const { thrown } = await ask("Hi", { extraArgs: { "no-such-flag": null } });
     assert.match(thrown?.message ?? "", /no-such-flag/);
@@ -270,12 +278,19 @@ describe("environment and arguments", () => {
     const judge = createSdkMcpServer({
       name: "judge",
       tools: [
-        tool("decide", "Decides", { tool_name: z.string(), input: z.record(z.string(), z.unknown()), tool_use_id: z.string() }, async (args) => {
-          asked.push(args);
-          const allowed = JSON.stringify(args.input).includes("made.txt");
-          const answer = allowed ? { behavior: "allow", updatedInput: args.input } : { behavior: "deny", message: "not that one" };
-          return { content: [{ type: "text", text: JSON.stringify(answer) }] };
-        }),
+        tool(
+          "decide",
+          "Decides",
+          { tool_name: z.string(), input: z.record(z.string(), z.unknown()), tool_use_id: z.string() },
+          async (args) => {
+            asked.push(args);
+            const allowed = JSON.stringify(args.input).includes("made.txt");
+            const answer = allowed
+              ? { behavior: "allow", updatedInput: args.input }
+              : { behavior: "deny", message: "not that one" };
+            return { content: [{ type: "text", text: JSON.stringify(answer) }] };
+          },
+        ),
       ],
     });
     const answered = await ask("Go", { mcpServers: { judge }, permissionPromptToolName: "mcp__judge__decide" });

@@ -126,7 +126,12 @@ describe("canUseTool", () => {
           behavior: "allow",
           updatedInput: input,
           updatedPermissions: [
-            { type: "addRules", behavior: "allow", destination: "session", rules: [{ toolName: "Bash", ruleContent: "touch:*" }] },
+            {
+              type: "addRules",
+              behavior: "allow",
+              destination: "session",
+              rules: [{ toolName: "Bash", ruleContent: "touch:*" }],
+            },
           ],
         };
       },
@@ -264,7 +269,10 @@ describe("permission options", () => {
   });
 
   it("plan only looks", async () => {
-    const { ask, cwd } = await stage([{ calls: [{ name: "Write", input: { file_path: "new.txt", content: "x" } }] }, { text: "ok" }]);
+    const { ask, cwd } = await stage([
+      { calls: [{ name: "Write", input: { file_path: "new.txt", content: "x" } }] },
+      { text: "ok" },
+    ]);
     const answered = await ask("Go", { permissionMode: "plan" });
     assert.equal(initOf(answered.messages).permissionMode, "plan");
     assert.ok(!existsSync(join(cwd, "new.txt")));

@@ -1,5 +1,11 @@
 // Reads stored sessions through the SDK in a process of its own, as the SDK finds them by an environment variable of its process.
-import { getSessionInfo, getSessionMessages, getSubagentMessages, listSessions, listSubagents } from "@anthropic-ai/claude-agent-sdk";
+import {
+  getSessionInfo,
+  getSessionMessages,
+  getSubagentMessages,
+  listSessions,
+  listSubagents,
+} from "@anthropic-ai/claude-agent-sdk";
 
 const [, , dir, sessionId] = process.argv;
 const sessions = await listSessions({ dir });

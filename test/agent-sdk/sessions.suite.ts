@@ -20,7 +20,10 @@ describe("going on with a session", () => {
 
   it("what it cost goes on", async () => {
     const usage = { inputTokens: 10_000, outputTokens: 1_000 };
-    const { ask } = await stage([{ text: "a", usage }, { text: "b", usage }]);
+    const { ask } = await stage([
+      { text: "a", usage },
+      { text: "b", usage },
+    ]);
     const first = only(await ask("One", { model: "claude-sonnet-4-5" }));
     const second = only(await ask("Two", { model: "claude-sonnet-4-5", resume: first.session_id }));
     assert.ok(first.total_cost_usd > 0);
@@ -107,7 +110,11 @@ describe("going on with a session", () => {
     const blocks = first.messages.filter((message) => message.type === "assistant");
     const call = blocks[1];
     assert.ok(call?.uuid && call.message.content[0]?.type === "tool_use");
-    const answered = await ask("Another question", { resume: only(first).session_id, resumeSessionAt: call.uuid, forkSession: true });
+    const answered = await ask("Another question", {
+      resume: only(first).session_id,
+      resumeSessionAt: call.uuid,
+      forkSession: true,
+    });
     assert.equal(textOf(only(answered)), "branched");
     assert.doesNotMatch(JSON.stringify(sent(server, 2).messages), /"done"/);
   });

@@ -1,7 +1,10 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import type { ServerReply } from "../../packages/runtime/src/testing/model-server.ts";
-import { model, type Run, start, tempFolder } from "../e2e/command.ts";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createFileStore } from "../../packages/runtime/src/journal/file-store.ts";
+import type { AgentEvent } from "../../packages/runtime/src/protocol/events.ts";
+import { type ServerReply, startModelServer } from "../../packages/runtime/src/testing/model-server.ts";
+import { type Run, start } from "../e2e/command.ts";
 import { drive, type Sending } from "./drive.ts";
 import { answerer } from "./host.ts";
 import { fits } from "./match.ts";
@@ -25,22 +28,41 @@ export type Scenario = {
   readonly signal?: { readonly name: NodeJS.Signals; readonly after: JsonRecord };
 };
 
-export type Played = Transcript & { readonly home: string };
+export type Played = Transcript & {
+  /** What the session has stored; empty where there was none. */
+  readonly events: readonly AgentEvent[];
+};
 
 export async function play(scenario: Scenario, flavor: readonly string[]): Promise<Played> {
-  const cwd = tempFolder("contract");
-  const home = tempFolder("contract-home");
-  for (const [name, text] of Object.entries(scenario.files ?? {})) {
-    mkdirSync(dirname(join(cwd, name)), { recursive: true });
-    writeFileSync(join(cwd, name), text);
+  const folder = mkdtempSync(join(tmpdir(), "outrider-contract-"));
+  const [cwd, home] = [join(folder, "project"), join(folder, "home")];
+  mkdirSync(cwd);
+  for (const [name, text] of Object.entries(scenario.files ?? {})) writeFileSync(join(cwd, name), text);
+  const server = await startModelServer({ replies: scenario.replies ?? [{ text: "hi" }] });
+  try {
+    const env = {
+      ANTHROPIC_API_KEY: "test-key",
+      ANTHROPIC_BASE_URL: server.url,
+      OUTRIDER_HOME: home,
+      OUTRIDER_RETRY_BASE_MS: "5",
+      ...scenario.env,
+    };
+    const args = [...scenario.args, ...flavor];
+    const run = scenario.host
+      ? await drive(args, hostOf(scenario.host), { cwd, env })
+      : await runOnce(args, scenario, { cwd, env });
+    const requests = server.requests.map(({ body }) => body as Json); // JSON, as it was received
+    return { ...run, frames: framesOf(run), requests, events: await storedIn(join(home, "sessions")) };
+  } finally {
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
   }
-  const { server, env: pointed } = await model(scenario.replies ?? [{ text: "hi" }], home);
-  const env = { ...pointed, ...scenario.env };
-  const args = [...scenario.args, ...flavor];
-  const run = scenario.host
-    ? await drive(args, hostOf(scenario.host), { cwd, env })
-    : await runOnce(args, scenario, { cwd, env });
-  return { ...run, home, frames: framesOf(run), requests: server.requests.map(({ body }) => body as Json) }; // JSON, as it was received
+}
+
+async function storedIn(folder: string): Promise<AgentEvent[]> {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".jsonl")) : [];
+  const [name] = names;
+  return name === undefined ? [] : await createFileStore(folder).read(name.replace(/\.jsonl$/, ""));
 }
 
 function hostOf({ sends, results }: NonNullable<Scenario["host"]>): Parameters<typeof drive>[1] {

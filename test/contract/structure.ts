@@ -13,7 +13,7 @@ export function structureOf(frame: JsonRecord): Structure {
 
 export function kindOf(frame: JsonRecord): string {
   const inner = recordIn(frame, "event") ?? recordIn(frame, "request") ?? recordIn(frame, "response");
-  const delta = inner && recordIn(inner, "delta");
+  const delta = recordIn(inner ?? frame, "delta");
   const words = [frame["type"], frame["subtype"] ?? inner?.["type"] ?? inner?.["subtype"], delta?.["type"]];
   return words.filter((word) => typeof word === "string").join("/");
 }

@@ -23,7 +23,7 @@ export type FoundAgents = {
 export async function findAgents(flags: FlagValues, places: AgentPlaces): Promise<FoundAgents> {
   const own = flags.agents === undefined ? noAgents : await parseOwnAgents(flags.agents);
   if (flags.bare) return { options: { agents: own.agents }, warnings: own.warnings, ignored: [] };
-  const { agents, warnings, ignored } = await agentsInFiles(places);
+  const { agents, warnings, ignored } = flags["setting-sources"] === "" ? noAgents : await agentsInFiles(places);
   const options = { agents: [...own.agents, ...agents], builtinAgents: true };
   return { options, warnings: [...own.warnings, ...warnings], ignored };
 }

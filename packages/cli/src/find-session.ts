@@ -1,6 +1,6 @@
 import { type AgentEvent, RuntimeError, type SessionStore } from "@outrider/runtime";
 import type { SessionSummary } from "@outrider/runtime/admin";
-import { nearest } from "@outrider/runtime/host";
+import { eventUuid, frameUuid, nearest } from "@outrider/runtime/host";
 import { visible } from "./visible.ts";
 
 /** The shortest beginning of an id that stands for the whole. */
@@ -73,8 +73,11 @@ function toSeq(events: readonly AgentEvent[], source: string, word: string): num
 
 function isKnownAs(event: AgentEvent, word: string): boolean {
   if (event.taskId !== undefined) return false; // a subagent's is no place in the conversation
-  if (event.type === "message.ended") return event.messageId === word || event.message.responseId === word;
-  if (event.type === "tool.ended") return event.callId === word;
+  if (event.type === "message.ended") {
+    const blocks = event.message.content.map((_, index) => frameUuid(event.messageId, index));
+    return event.messageId === word || event.message.responseId === word || blocks.includes(word);
+  }
+  if (event.type === "tool.ended") return event.callId === word || eventUuid(event.sessionId, event.seq) === word;
   return event.type === "turn.ended" && event.turnId === word;
 }
 

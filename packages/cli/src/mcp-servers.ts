@@ -17,14 +17,21 @@ export type McpPlan = {
 /** The servers of flags, settings and a trusted project's `.mcp.json`; undefined when there are none, and then nothing of MCP is loaded. */
 export async function planMcpServers({ flags, resolved, root, trust }: McpPlan): Promise<McpServerConfigs | undefined> {
   const strict = flags["strict-mcp-config"] || flags.bare;
+  const isOfProject = flags["setting-sources"]?.split(",").some((word) => word.trim() === "project") ?? true;
   const sources = [
-    ...(strict ? [] : await projectServers({ resolved, root, trust })),
-    ...(strict ? [] : resolved.settings.mcpServers.map(({ name, value, source }) => ({ value: { [name]: value }, source }))),
-    ...(flags["mcp-config"] ?? []).map((text) => ({ value: readConfig(text), source: "--mcp-config" })),
+    ...(strict || !isOfProject ? [] : await projectServers({ resolved, root, trust })),
+    ...(strict
+      ? []
+      : resolved.settings.mcpServers.map(({ name, value, source }) => ({ value: { [name]: value }, source, kind: "user" }))),
+    ...(flags["mcp-config"] ?? []).map((text) => ({ value: readConfig(text), source: "--mcp-config", kind: "dynamic" })),
   ];
   if (sources.length === 0) return undefined;
   const { parseMcpServers } = await import("@outrider/runtime/mcp");
-  const found = sources.flatMap(({ value, source }) => [...parseMcpServers(value, { source, env: process.env })]);
+  const found = sources.flatMap(({ value, source, kind }) =>
+    [...parseMcpServers(value, { source, env: process.env })].map(
+      ([name, config]) => [name, { ...config, source: kind }] as const,
+    ),
+  );
   const servers = found.filter(([, config]) => config.type !== "sdk"); // those live in a host, which names them itself
   return servers.length === 0 ? undefined : new Map(servers);
 }
@@ -56,7 +63,11 @@ function describe({ name, status, error }: McpServerState): string {
 }
 
 /** A `.mcp.json` runs programs: only a trusted project's counts, and of it only what the settings do not switch off. */
-async function projectServers({ resolved, root, trust }: Omit<McpPlan, "flags">): Promise<{ value: unknown; source: string }[]> {
+async function projectServers({
+  resolved,
+  root,
+  trust,
+}: Omit<McpPlan, "flags">): Promise<{ value: unknown; source: string; kind: string }[]> {
   const path = join(root, ".mcp.json");
   const text = readIfThere(path);
   if (text === undefined) return [];
@@ -68,7 +79,7 @@ async function projectServers({ resolved, root, trust }: Omit<McpPlan, "flags">)
     if (disabledMcpjsonServers.includes(name)) return false;
     return enableAllProjectMcpServers || enabledMcpjsonServers.length === 0 || enabledMcpjsonServers.includes(name);
   });
-  return chosen.map(([name, server]) => ({ value: { [name]: server }, source: path }));
+  return chosen.map(([name, server]) => ({ value: { [name]: server }, source: path, kind: "project" }));
 }
 
 function readConfig(text: string): unknown {

@@ -24,6 +24,7 @@ import { chooseProvider } from "./choose-provider.ts";
 import { chooseSession } from "./choose-session.ts";
 import type { FlagValues } from "./flags.ts";
 import { planMcpServers } from "./mcp-servers.ts";
+import { isModelWord, resolveModelWord } from "./model-words.ts";
 import { readTextFile } from "./read-text-file.ts";
 import { numberBetween, positiveInteger, positiveNumber } from "./numbers.ts";
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
@@ -45,7 +46,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   const cwd = workingDirectory(flags.cwd);
   const root = findProjectRoot(cwd, userHome);
   for (const rule of [...(flags.allowedTools ?? []), ...(flags.disallowedTools ?? [])]) parseRule(rule);
-  const limits = limitOptions(flags);
+  const limits = { ...limitOptions(flags), ...effortOptions(flags, warn) };
 
   const layers = await loadSettingsLayers(flags, { home, userHome, root });
   const trust = once(async () => {
@@ -63,7 +64,8 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     ? undefined
     : createFileStore(join(home, "sessions"), settings.journal.sync === undefined ? {} : { sync: settings.journal.sync });
   const session = await chooseSession(flags, { store: sessionStore, cwd, warn });
-  const instructions = flags.bare ? undefined : loadInstructions({ cwd, root, userHome, outriderHome: home });
+  const scopes = instructionScopes(flags);
+  const instructions = flags.bare ? undefined : loadInstructions({ cwd, root, userHome, outriderHome: home, ...scopes });
   const childEnv = { ...scrubEnvironment(env), ...settings.env };
   const agents = await findAgents(flags, { root, home, userHome, trust });
   const options: SessionOptions = {
@@ -78,6 +80,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
       settings.checkpoints.enabled !== false && {
         checkpoints: once(() => openCheckpoints({ home, cwd, sessionId: session.id, resolved })),
       }),
+    ...(isModelWord(provider.model) && { model: await resolveModelWord(provider.model, { provider, catalogOverride, warn }) }),
     ...(providerOptions && { providerOptions }),
     ...(catalogOverride && { catalogOverride }),
     ...(fallback && { fallback }),
@@ -154,6 +157,7 @@ function hookSettings({ settings }: ResolvedSettings): NonNullable<SessionOption
 
 function thinkingOptions(flags: FlagValues): Pick<SessionOptions, "thinkingTokens"> {
   const tokens = flags["max-thinking-tokens"];
+  if (tokens === "0") return {};
   if (tokens !== undefined) return { thinkingTokens: positiveInteger("--max-thinking-tokens", tokens) };
   if (flags.thinking === undefined || flags.thinking === "adaptive" || flags.thinking === "disabled") return {};
   return { thinkingTokens: positiveInteger("--thinking", flags.thinking) };
@@ -174,14 +178,30 @@ async function ignoredSettings(
 
 function limitOptions(flags: FlagValues): Partial<SessionOptions> {
   return {
-    ...(flags["max-turns"] !== undefined && { maxTurns: positiveInteger("--max-turns", flags["max-turns"]) }),
+    // 0 is Claude Code's word for no limit
+    ...(flags["max-turns"] !== undefined &&
+      flags["max-turns"] !== "0" && { maxTurns: positiveInteger("--max-turns", flags["max-turns"]) }),
     ...(flags["max-tokens"] !== undefined && { maxOutputTokens: positiveInteger("--max-tokens", flags["max-tokens"]) }),
     ...thinkingOptions(flags),
     ...(flags.temperature !== undefined && { temperature: numberBetween("--temperature", flags.temperature, [0, 2]) }),
-    ...(flags.effort !== undefined && { effort: flags.effort as Effort }), // its choices are the efforts
     ...(flags["max-budget-usd"] !== undefined && { maxBudgetUsd: positiveNumber("--max-budget-usd", flags["max-budget-usd"]) }),
     ...(flags["allow-unknown-price"] && { allowUnknownPrice: true }),
   };
+}
+
+function effortOptions({ effort }: FlagValues, warn: (line: string) => void): Pick<SessionOptions, "effort"> {
+  if (effort === undefined) return {};
+  if (effort !== "xhigh" && effort !== "max") return { effort: effort as Effort }; // its choices are the efforts
+  warn(`--effort ${effort} counts as high, which is the most that providers have in common`);
+  return { effort: "high" };
+}
+
+/** `--setting-sources` says whose files count, and an instruction file is one. */
+function instructionScopes({ "setting-sources": text }: FlagValues): { scopes?: ("user" | "project")[] } {
+  if (text === undefined) return {};
+  const sources = parseSettingSources(text);
+  const isOfProject = sources.includes("project") || sources.includes("local");
+  return { scopes: [...(sources.includes("user") ? ["user" as const] : []), ...(isOfProject ? ["project" as const] : [])] };
 }
 
 function promptOptions(flags: FlagValues): Pick<SessionOptions, "systemPrompt" | "appendSystemPrompt"> {

@@ -1,19 +1,24 @@
-import { InteractiveSession, type JsonObject, RuntimeError, type SessionOptions } from "@outrider/runtime";
+import { type JsonObject, RuntimeError } from "@outrider/runtime";
 import { createIdSeries, LineOutput } from "@outrider/runtime/host";
-import { type LiveSession, type LiveSetup, type LiveWays, runLive } from "@outrider/runtime/live";
-import { McpServers, parseMcpServers } from "@outrider/runtime/mcp";
+import { type LiveSession, runLive } from "@outrider/runtime/live";
+import { parseMcpServers } from "@outrider/runtime/mcp";
 import type { Arguments } from "../args.ts";
+import { copyPath } from "../claude-sessions.ts";
 import { type Deadline, startDeadline } from "../deadline.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
-import { connectMcpServers } from "../mcp-servers.ts";
-import { checkLiveFormat, createEarlyFormat, createOutputFormat } from "../output-format.ts";
+import type { FlagValues } from "../flags.ts";
+import { describeSession, openLiveSession } from "../live-session.ts";
+import { resolveModelWord } from "../model-words.ts";
+import { checkLiveFormat, createEarlyFormat } from "../output-format.ts";
 import { type Planned, planSession } from "../plan-session.ts";
+import { isSdk } from "../sdk-host.ts";
 import { watchSignals } from "../signals.ts";
 
 /** `--input-format stream-json`: a host writes messages and requests, line by line, and reads frames. */
-export async function runLiveCommand({ flags, positionals }: Arguments, warn: (line: string) => void): Promise<number> {
+export async function runLiveCommand(args: Arguments, warn: (line: string) => void): Promise<number> {
+  const flags = withCopy(args.flags, warn);
   checkLiveFormat(flags);
-  if (positionals.some((word) => word !== "-"))
+  if (args.positionals.some((word) => word !== "-"))
     throw new RuntimeError("usage", "With --input-format stream-json the prompt comes on stdin, not as an argument");
   const signals = watchSignals(exitCodes.cancelled);
   let deadline: Deadline | undefined;
@@ -29,21 +34,22 @@ export async function runLiveCommand({ flags, positionals }: Arguments, warn: (l
       sessionId,
       newId: createIdSeries(),
       early: createEarlyFormat("stream-json", { flavor: flags.flavor, sessionId, live: true }),
-      asksHost: flags["permission-prompt-tool"] === "stdio",
       replayUserMessages: flags["replay-user-messages"] ?? false,
+      awaitInitialize: flags["await-initialize"] ?? false,
+      transcriptPath: copyPath(planned.options, sessionId),
       warn,
       async open(setup, ways) {
-        opened = await openSession({ flags, planned, setup, ways, warn });
+        opened = await openLiveSession({ flags, planned, setup, ways, warn });
         return opened;
       },
-      describe: async (setup) => describe(planned, setup),
-      parseServers: (value) => parseMcpServers(value ?? {}, { source: "mcp_set_servers", env: process.env }),
-      settings: () => ({ effective: {}, sources: [...planned.resolved.sources], files: [...planned.resolved.files] }),
-      rewind: async (target, dryRun) => {
-        const checkpoints = await options.checkpoints?.();
-        if (!checkpoints) return { canRewind: false, error: "File rewinding is not enabled." };
-        return JSON.parse(JSON.stringify(await checkpoints.rewindFiles(target, { dryRun }))) as JsonObject; // data only
+      describe: (setup) => describeSession(planned, setup),
+      parseServers(value) {
+        const servers = parseMcpServers(value ?? {}, { source: "mcp_set_servers", env: process.env });
+        return new Map([...servers].map(([name, config]) => [name, { ...config, source: "dynamic" }]));
       },
+      resolveModel: (name) => resolveModelWord(name, { ...options, warn }),
+      settings: () => ({ effective: {}, sources: [...planned.resolved.sources], files: [...planned.resolved.files] }),
+      rewind: (turnId, dryRun) => rewind(planned, turnId, dryRun),
     });
     signals.stop = () => live.stop("signal");
     deadline.stop = () => live.stop("deadline");
@@ -59,69 +65,16 @@ export async function runLiveCommand({ flags, positionals }: Arguments, warn: (l
   }
 }
 
-type Opening = {
-  readonly flags: Arguments["flags"];
-  readonly planned: Planned;
-  readonly setup: LiveSetup;
-  readonly ways: LiveWays;
-  readonly warn: (line: string) => void;
-};
-
-async function openSession({ flags, planned, setup, ways, warn }: Opening): Promise<LiveSession> {
-  const { options } = planned;
-  const env = options.env ?? {};
-  const asksHost = flags["permission-prompt-tool"] === "stdio";
-  const connection = { cwd: options.cwd, env, hostTransport: ways.hostTransport, ...(asksHost && { elicit: ways.elicit }) };
-  const hosted = setup.hostServers.map((name) => [name, { type: "sdk", name }] as const);
-  const configs = new Map([...(planned.mcpServers ?? []), ...hosted]);
-  const mcp = configs.size > 0 ? await connectMcpServers(configs, flags, { ...connection, warn }) : new McpServers(connection);
-  const session = new InteractiveSession({
-    ...options,
-    ...(await setupOptions(setup, options)),
-    tools: [...(options.tools ?? []), ...mcp.tools],
-    answersPermissions: asksHost,
-  });
-  const format = await createOutputFormat({
-    flags,
-    session,
-    options,
-    live: true,
-    keySource: planned.keySource,
-    mcpServers: () => mcp.states,
-  });
-  return { session, format, mcp };
+/** Hosts may resume at an earlier message without a word on a copy. What came later is not thrown away: the copy is made. */
+function withCopy(flags: FlagValues, warn: (line: string) => void): FlagValues {
+  if (flags["resume-session-at"] === undefined || flags["fork-session"]) return flags;
+  warn("--resume-session-at goes on in a copy of the session, under a new id");
+  return { ...flags, "fork-session": true };
 }
 
-/** What the host asked for in `initialize`, over what the command line says. */
-async function setupOptions(setup: LiveSetup, options: SessionOptions): Promise<Partial<SessionOptions>> {
-  const { hooks, outputSchema, systemPrompt, appendSystemPrompt, agents, title } = setup;
-  const { parseAgents } = await import("@outrider/runtime/admin");
-  return {
-    ...(hooks && { hooks }),
-    ...(outputSchema && { outputSchema }),
-    ...(systemPrompt !== undefined && { systemPrompt }),
-    ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
-    ...(agents && { agents: [...parseAgents(agents, "initialize").agents, ...(options.agents ?? [])] }),
-    ...(title !== undefined && { sessionName: title }),
-  };
-}
-
-async function describe({ options, resolved }: Planned, setup: LiveSetup): Promise<JsonObject> {
-  const { builtinAgents, mergeAgents, parseAgents } = await import("@outrider/runtime/admin");
-  const own = setup.agents ? parseAgents(setup.agents, "initialize").agents : [];
-  const agents = mergeAgents([own, options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
-  const model = options.model ?? options.provider.model;
-  return {
-    commands: (options.commands ?? []).map(({ name, description }) => ({ name, description, argumentHint: "" })),
-    agents: agents.map(({ name, description }) => ({ name, description })),
-    models: [{ value: model, displayName: model, description: `${model} of ${options.provider.name}` }],
-    account: {},
-    output_style: "default",
-    available_output_styles: ["default"],
-    hooks_applied: true,
-    hook_on_failure_supported: true,
-    current_permission_mode: options.permissionMode ?? "default",
-    setting_sources: [...resolved.sources],
-    pid: process.pid,
-  };
+async function rewind({ options }: Planned, turnId: string, dryRun: boolean): Promise<JsonObject> {
+  const isWanted = !isSdk(process.env) || /^(1|true)$/i.test(process.env["CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"] ?? "");
+  const checkpoints = isWanted ? await options.checkpoints?.() : undefined;
+  if (!checkpoints) throw new RuntimeError("usage", "File rewinding is not enabled.");
+  return JSON.parse(JSON.stringify(await checkpoints.rewindFiles(turnId, { dryRun }))) as JsonObject; // data only
 }

@@ -24,11 +24,14 @@ export async function runOnce(args: Arguments): Promise<number> {
     const planned = await Promise.race([prepare(args, ci), signals.early, deadline.early]);
     const { options, prompt } = planned;
     const mcp = planned.mcpServers && (await connectServers(planned.mcpServers, args.flags, options));
-    const session = new InteractiveSession({
-      ...options,
-      ...(options.env && { env: withoutCommandFiles(options.env) }),
-      ...(mcp && { tools: [...(options.tools ?? []), ...mcp.tools] }),
-    });
+    const session = await openSession(
+      {
+        ...options,
+        ...(options.env && { env: withoutCommandFiles(options.env) }),
+        ...(mcp && { tools: [...(options.tools ?? []), ...mcp.tools] }),
+      },
+      { flags: args.flags, mcp },
+    );
     signals.stop = () => session.abort("signal");
     deadline.stop = () => session.abort("deadline");
     try {
@@ -48,6 +51,21 @@ export async function runOnce(args: Arguments): Promise<number> {
     signals.close();
     // Whatever a tool or a library left open must not keep a finished run alive.
     setImmediate(() => process.exit());
+  }
+}
+
+async function openSession(
+  options: SessionOptions,
+  { flags, mcp }: { flags: FlagValues; mcp: McpServers | undefined },
+): Promise<InteractiveSession> {
+  const special = [flags.agent, flags["permission-prompt-tool"], flags.debug, flags["debug-file"]];
+  if (special.every((value) => value === undefined)) return new InteractiveSession(options);
+  const { openSpecialSession } = await import("../special-session.ts");
+  try {
+    return await openSpecialSession(options, { flags, mcp, warn: complain });
+  } catch (error) {
+    await mcp?.close();
+    throw error;
   }
 }
 

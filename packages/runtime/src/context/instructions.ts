@@ -12,6 +12,8 @@ export type InstructionPlaces = {
   readonly outriderHome: string | undefined;
   /** Reads nothing at all. */
   readonly bare?: boolean;
+  /** Whose files count; both when absent. */
+  readonly scopes?: readonly InstructionFile["scope"][];
   /** Refuses files that rules keep from the model. */
   readonly mayRead?: (realPath: string) => boolean;
 };
@@ -45,12 +47,13 @@ const maxTotalBytes = 256 * 1024;
 export function loadInstructions(places: InstructionPlaces): Instructions {
   const loading: Loading = { places, files: [], sections: [], focus: [], warnings: [], seen: new Set(), bytes: 0 };
   if (!places.bare) {
-    const { outriderHome, userHome } = places;
+    const { scopes = ["user", "project"] } = places;
+    const { outriderHome, userHome } = scopes.includes("user") ? places : {};
     if (outriderHome) load(loading, { path: join(outriderHome, "AGENTS.md"), scope: "user", within: undefined, depth: 0 });
     if (userHome) load(loading, { path: join(userHome, ".claude", "CLAUDE.md"), scope: "user", within: undefined, depth: 0 });
     const cwd = resolve(places.cwd);
     const top = projectTop(cwd, places);
-    for (const folder of foldersFrom(top, cwd)) {
+    for (const folder of scopes.includes("project") ? foldersFrom(top, cwd) : []) {
       for (const name of projectNames) load(loading, { path: join(folder, name), scope: "project", within: top, depth: 0 });
     }
   }

@@ -223,10 +223,11 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     ...(options.effort !== undefined && { effort: options.effort }),
     ...(options.providerOptions !== undefined && { options: options.providerOptions }),
   };
+  let contextWindow: Promise<number> | undefined; // asked for after every answer
   const deps: OpenSession["deps"] = {
     provider: options.fallback ? withFallback(options.provider, options.fallback) : options.provider,
     budget,
-    contextWindow: async () => await windowOf(options, model),
+    contextWindow: () => (contextWindow ??= windowOf(options, model)),
     answerSchema,
     request,
     maxTurns: options.maxTurns,

@@ -5,7 +5,6 @@ type Waiting = { readonly input: UserMessage; readonly settle: (fate: "joined" |
 /** Input that arrives while a turn runs and may still join it: the engine takes it before it asks the model again. */
 export class Steering {
   #waiting: Waiting[] = [];
-  #asked = false;
 
   /** Resolves when the input is a part of the turn, or when the turn has ended without it. An abort takes it back: then it has missed. */
   add(input: UserMessage, taken?: AbortSignal): Promise<"joined" | "missed"> {
@@ -27,16 +26,12 @@ export class Steering {
     });
   }
 
-  /** Nothing for the first question of a turn: that one is the prompt's own, and two prompts that come at once are two turns. */
   take(): UserMessage[] {
-    const isFirst = !this.#asked;
-    this.#asked = true;
-    return isFirst ? [] : this.#settle("joined").map(({ input }) => input);
+    return this.#settle("joined").map(({ input }) => input);
   }
 
   /** The turn is over: what still waits has to become a prompt of its own. */
   end(): void {
-    this.#asked = false;
     this.#settle("missed");
   }
 

@@ -34,14 +34,12 @@ export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): Known
     if (value !== undefined && isSecretName(name) && isSecretValue(value.trim())) add(value.trim(), `redacted:${name}`);
   }
   for (const secret of secrets) if (secret.trim().length >= 6) add(secret.trim(), "redacted");
-  const shapes = createSecretShapes();
-  const literals = [...new Set(shapes.flatMap((shape) => shape.literals))];
-  const shapesOf = shapesByLiteral(shapes);
+  const { shapes, triggers, shapesOf } = knownShapes();
   const long = [...streamed].filter((value) => value.length > headLength);
   return {
     exact: nameOf.size > 0 ? anyOf([...nameOf.keys()]) : undefined,
     nameOf,
-    triggers: anyOf(literals),
+    triggers,
     shapesOf,
     long: long.map((value) => ({ head: value.slice(0, headLength), value })),
     shortest: Math.min(shortestShape, ...[...nameOf.keys()].map((form) => form.length)),
@@ -51,6 +49,19 @@ export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): Known
 
 /** No shape fits into less; `://:secret@` just does. */
 const shortestShape = 11;
+
+type KnownShapes = Pick<KnownSecrets, "triggers" | "shapesOf"> & { readonly shapes: readonly SecretShape[] };
+
+let shapesOnce: KnownShapes | undefined;
+
+/** The same for everyone, and half of the work of getting ready. */
+function knownShapes(): KnownShapes {
+  if (shapesOnce) return shapesOnce;
+  const shapes = createSecretShapes();
+  const literals = [...new Set(shapes.flatMap((shape) => shape.literals))];
+  shapesOnce = { shapes, triggers: anyOf(literals), shapesOf: shapesByLiteral(shapes) };
+  return shapesOnce;
+}
 
 /** As it is, and as it looks inside JSON, a URL, or base64, where it may start at any of three positions. */
 function formsOf(secret: string): Set<string> {

@@ -43,7 +43,7 @@ const defaultCallMs = 10 * 60_000;
 type Connection = {
   readonly config: McpServerConfig;
   /** Came while the session lived, by `replace`, which may take it away again. */
-  readonly added: boolean;
+  added: boolean;
   state: McpServerState;
   tools: readonly Tool[];
   client: Client | undefined;
@@ -83,6 +83,10 @@ export class McpServers {
       .filter(([name, { added, config }]) => !configs.has(name) && (added || config.type === "sdk"))
       .map(([name]) => name);
     const added = [...configs].filter(([name]) => !isSame(name));
+    for (const name of configs.keys()) {
+      const connection = this.#connections.get(name);
+      if (connection) connection.added = true;
+    }
     const changed = added.map(([name]) => name).filter((name) => this.#connections.has(name));
     await Promise.all([...removed, ...changed].map((name) => this.#disconnect(name)));
     await Promise.all(added.map(([name, config]) => this.#connect(name, config, { added: true })));

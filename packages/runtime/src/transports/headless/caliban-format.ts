@@ -32,7 +32,8 @@ export function createCalibanFormat(name: OutputFormatName, options: CalibanForm
   const result = async (outcome: Outcome): Promise<string> => {
     const costs = await priceCalls(run.calls, options.catalogOverride);
     const fields = toResult(outcome, { run, costUsd: costs.total.costUsd, usage: costs.total.usage, options });
-    return run.begin(options).map(toLine).join("") + toWireLine(fields, spill);
+    const init = name === "stream-json" ? run.begin(options) : []; // where no turn has begun
+    return [...init, fields].map(toLine).join("");
   };
   const toLine = (frame: Frame): string => toWireLine(frame, spill);
   const event: OutputFormat["event"] = (event) => {

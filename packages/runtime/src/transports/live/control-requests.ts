@@ -17,6 +17,7 @@ export type ControlTargets = {
   /** Takes back a message that still waits. */
   readonly cancel: (uuid: string) => boolean;
   readonly parseServers: (value: JsonValue | undefined) => McpServerConfigs;
+  readonly resolveModel: (name: string) => Promise<string>;
   /** A message from a server that lives in the host. */
   readonly hostServerSays: (server: string, message: JsonValue | undefined) => void;
   readonly settings: () => JsonObject;
@@ -67,8 +68,8 @@ const handlers: Readonly<Record<string, Handler>> = {
     status({ permissionMode: mode });
     return { response: { mode } };
   },
-  async set_model({ model }, { session }) {
-    const wanted = typeof model === "string" && model !== "default" ? model : undefined;
+  async set_model({ model }, { session, resolveModel }) {
+    const wanted = typeof model === "string" && model !== "default" ? await resolveModel(model) : undefined;
     return { response: { model: (await (await session()).controls()).setModel(wanted) } };
   },
   async set_max_thinking_tokens({ max_thinking_tokens: tokens }, { session }) {
@@ -143,7 +144,11 @@ function toContextUsage({ usedTokens, maxTokens, usedPercentage }: ContextState,
     percentage: usedPercentage,
     gridRows: [],
     model: facts.model.id,
-    memoryFiles: (facts.instructionFiles ?? []).map(({ path, bytes }) => ({ path, type: "Instructions", tokens: Math.ceil(bytes / 4) })),
+    memoryFiles: (facts.instructionFiles ?? []).map(({ path, bytes }) => ({
+      path,
+      type: "Instructions",
+      tokens: Math.ceil(bytes / 4),
+    })),
     mcpTools: [],
     agents: [],
     isAutoCompactEnabled: true,

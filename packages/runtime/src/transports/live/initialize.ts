@@ -30,13 +30,19 @@ const unsupportedFields = [
   "toolAliases",
 ];
 
+export type SetupHost = {
+  readonly channel: ControlChannel;
+  /** What hooks are told to be the transcript; the session's own when absent. */
+  readonly transcriptPath?: string | undefined;
+};
+
 /** Reads what is known in an `initialize` request; fields of other releases are left alone. */
-export function readSetup(request: JsonObject, channel: ControlChannel): LiveSetup {
+export function readSetup(request: JsonObject, host: SetupHost): LiveSetup {
   const { systemPrompt, appendSystemPrompt, jsonSchema, agents, title, hooks } = request;
   const prompt = typeof systemPrompt === "string" ? systemPrompt : textsOf(systemPrompt)?.join("\n\n");
   return {
     hostServers: textsOf(request["sdkMcpServers"]) ?? [],
-    ...(isObject(hooks) && Object.keys(hooks).length > 0 && { hooks: toHooks(hooks, channel) }),
+    ...(isObject(hooks) && Object.keys(hooks).length > 0 && { hooks: toHooks(hooks, host) }),
     ...(isObject(jsonSchema) && { outputSchema: jsonSchema }),
     ...(prompt !== undefined && { systemPrompt: prompt }),
     ...(typeof appendSystemPrompt === "string" && { appendSystemPrompt }),
@@ -48,22 +54,29 @@ export function readSetup(request: JsonObject, channel: ControlChannel): LiveSet
 }
 
 /** Each callback of the host becomes a hook that asks it. */
-function toHooks(value: JsonObject, channel: ControlChannel): HooksByEvent {
+function toHooks(value: JsonObject, host: SetupHost): HooksByEvent {
   const entries = Object.entries(value).map(([event, matchers]) => {
     const list = Array.isArray(matchers) ? matchers.filter(isObject) : [];
-    return [event, list.map((matcher) => toMatcher(matcher, channel))] as const;
+    return [event, list.map((matcher) => toMatcher(matcher, host))] as const;
   });
   return Object.fromEntries(entries) as Partial<Record<HookEventName, ReturnType<typeof toMatcher>[]>>; // names are checked with all others
 }
 
-function toMatcher(value: JsonObject, channel: ControlChannel): { matcher?: string; hooks: HookEntry[] } {
+function toMatcher(value: JsonObject, { channel, transcriptPath }: SetupHost): { matcher?: string; hooks: HookEntry[] } {
   const { matcher, timeout, onFailure } = value;
+  const told = (input: JsonObject): JsonObject =>
+    transcriptPath === undefined ? input : { ...input, transcript_path: transcriptPath };
   const hooks = (textsOf(value["hookCallbackIds"]) ?? []).map(
     (id): HookEntry => ({
       type: "callback",
       callback: (input, { signal, toolUseId }) =>
         channel.ask(
-          { subtype: "hook_callback", callback_id: id, input, ...(toolUseId !== undefined && { tool_use_id: toolUseId }) },
+          {
+            subtype: "hook_callback",
+            callback_id: id,
+            input: told(input),
+            ...(toolUseId !== undefined && { tool_use_id: toolUseId }),
+          },
           signal,
         ),
       ...(typeof timeout === "number" && { timeout }),

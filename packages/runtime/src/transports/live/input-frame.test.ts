@@ -11,13 +11,13 @@ describe("parseInputFrame", () => {
     assert.deepEqual(parseInputFrame('{"type":"user","content":"hello"}'), {
       type: "user",
       input: user("hello"),
-      urgent: false,
+      priority: "next",
       query: true,
     });
     assert.deepEqual(parseInputFrame('{"type":"user","content":[{"type":"text","text":"hello"}]}'), {
       type: "user",
       input: user("hello"),
-      urgent: false,
+      priority: "next",
       query: true,
     });
     assert.deepEqual(parseInputFrame('{"type":"control","subtype":"interrupt"}'), { type: "interrupt" });
@@ -38,11 +38,24 @@ describe("parseInputFrame", () => {
       type: "user",
       input: user("hi"),
       uuid: "u-1",
-      urgent: true,
+      priority: "now",
       query: false,
     });
     assert.deepEqual(parseInputFrame('{"type":"keep_alive","extra":1}'), { type: "keep-alive" });
     assert.deepEqual(parseInputFrame('{"type":"control_cancel_request","request_id":"r"}'), { type: "cancel", requestId: "r" });
+  });
+
+  it("answers a message of the envelope that cannot be used, instead of ending everything", () => {
+    for (const content of ["", [], [{ type: "document", source: { type: "base64", data: "" } }], 7]) {
+      const frame = parseInputFrame(JSON.stringify({ type: "user", message: { role: "user", content }, uuid: "u-2" }));
+      assert.ok(frame.type === "unusable" && frame.error.code === "usage" && frame.uuid === "u-2", JSON.stringify(content));
+    }
+  });
+
+  it("reads a document of text as its text", () => {
+    const content = [{ type: "document", source: { type: "text", media_type: "text/plain", data: "the document" } }];
+    const frame = parseInputFrame(JSON.stringify({ type: "user", message: { role: "user", content }, priority: "later" }));
+    assert.deepEqual(frame, { type: "user", input: user("the document"), priority: "later", query: true });
   });
 
   it("reads requests and both kinds of answer", () => {

@@ -8,11 +8,13 @@ export type InputFrame =
       readonly input: UserMessage;
       /** The sender's name for the message: echoed, and a second one with the same name is dropped. */
       readonly uuid?: string;
-      /** Ends what runs and goes first. */
-      readonly urgent: boolean;
+      /** `now` ends what runs and goes first, `next` joins what runs where it can, `later` waits for a turn of its own. */
+      readonly priority: "now" | "next" | "later";
       /** False: kept for the model, but nothing is asked. */
       readonly query: boolean;
     }
+  /** A message of a known form that holds what cannot be used here: it is answered, and the others are not spoilt by it. */
+  | { readonly type: "unusable"; readonly error: RuntimeError; readonly uuid?: string }
   | { readonly type: "interrupt" }
   | { readonly type: "request"; readonly requestId: string; readonly request: JsonObject & { subtype: string } }
   | { readonly type: "response"; readonly requestId: string; readonly answer: ControlAnswer }
@@ -62,7 +64,7 @@ function parseObject(line: string): JsonObject {
 
 function parseCanonicalUser(frame: JsonObject): InputFrame {
   checkFields(frame, ["type", "content"]);
-  return { type: "user", input: toUserMessage(frame["content"], "strict"), urgent: false, query: true };
+  return { type: "user", input: toUserMessage(frame["content"], "strict"), priority: "next", query: true };
 }
 
 function parseEnvelope(frame: JsonObject): InputFrame {
@@ -70,14 +72,20 @@ function parseEnvelope(frame: JsonObject): InputFrame {
   if ("content" in frame) throw bad("it has both content and message");
   if (!isObject(message)) throw bad("message must be an object");
   if (message["role"] !== "user") throw bad(`the role of message must be "user", not ${show(message["role"])}`);
-  const { uuid } = frame;
-  return {
-    type: "user",
-    input: toUserMessage(message["content"], "lenient"),
-    ...(typeof uuid === "string" && uuid !== "" && { uuid }),
-    urgent: frame["priority"] === "now",
-    query: frame["shouldQuery"] !== false,
-  };
+  const { priority } = frame;
+  const uuid = typeof frame["uuid"] === "string" && frame["uuid"] !== "" ? { uuid: frame["uuid"] } : {};
+  try {
+    return {
+      type: "user",
+      input: toUserMessage(message["content"], "lenient"),
+      ...uuid,
+      priority: priority === "now" || priority === "later" ? priority : "next",
+      query: frame["shouldQuery"] !== false,
+    };
+  } catch (error) {
+    if (error instanceof RuntimeError) return { type: "unusable", error, ...uuid };
+    throw error;
+  }
 }
 
 function toUserMessage(content: unknown, reading: "strict" | "lenient"): UserMessage {
@@ -99,6 +107,8 @@ function toPart(block: unknown, reading: "strict" | "lenient"): TextPart | Image
     const { media_type: mediaType, data } = source;
     if (typeof mediaType === "string" && typeof data === "string") return { type: "image", mediaType, data };
   }
+  if (block["type"] === "document" && isObject(source) && source["type"] === "text" && typeof source["data"] === "string")
+    return { type: "text", text: source["data"] };
   throw bad(`a block of type ${show(block["type"])} cannot be used here; expected text, or an image as base64`);
 }
 

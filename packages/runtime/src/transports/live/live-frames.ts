@@ -26,3 +26,14 @@ function toBlock(part: UserMessage["content"][number]): JsonValue {
   if (part.type === "text") return { type: "text", text: part.text };
   return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
 }
+
+/** A question of an MCP server to the user, as hosts are asked it. */
+export function toElicitation(server: string, request: JsonObject): JsonObject & { subtype: string } {
+  const { requestedSchema, ...fields } = request;
+  return {
+    subtype: "elicitation",
+    mcp_server_name: server,
+    ...fields,
+    ...(requestedSchema !== undefined && { requested_schema: requestedSchema }),
+  };
+}

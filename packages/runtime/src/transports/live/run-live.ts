@@ -13,7 +13,7 @@ import { answerControlRequest, type ControlTargets } from "./control-requests.ts
 import { HostMcpTransport } from "./host-mcp-transport.ts";
 import { type LiveSetup, readSetup } from "./initialize.ts";
 import { type InputFrame, parseInputFrame } from "./input-frame.ts";
-import { toControlResponse, toReplay } from "./live-frames.ts";
+import { toControlResponse, toElicitation, toReplay } from "./live-frames.ts";
 import { answerPermissionQuestions, askHost, type PermissionAnswerer } from "./permission-questions.ts";
 import { type LivePrompt, PromptQueue } from "./prompt-queue.ts";
 import { RunningTurn } from "./running-turn.ts";
@@ -42,10 +42,14 @@ export type LiveOptions = {
   /** What `initialize` is answered. */
   readonly describe: (setup: LiveSetup) => Promise<JsonObject>;
   readonly parseServers: (value: JsonValue | undefined) => McpServerConfigs;
+  /** Another model of the provider, by its id or by a word for it. */
+  readonly resolveModel?: (name: string) => Promise<string>;
   readonly settings: () => JsonObject;
   /** Puts files back to where they were when a turn began. */
   readonly rewind: (turnId: string, dryRun: boolean) => Promise<JsonObject>;
   readonly replayUserMessages: boolean;
+  /** What hooks in the host are told to be the transcript; the journal when absent. */
+  readonly transcriptPath?: string | undefined;
   /** No prompt is begun before the host has sent `initialize`. */
   readonly awaitInitialize?: boolean;
   readonly warn: (message: string) => void;
@@ -155,6 +159,8 @@ class LiveDriver {
     switch (frame.type) {
       case "user":
         return this.#takeUser(frame);
+      case "unusable":
+        return this.#writeSoon(this.#writeNotRun({ type: "failed", error: frame.error.toJSON(), text: "" }));
       case "interrupt":
         return void this.#interrupt(false);
       case "request": {
@@ -178,11 +184,11 @@ class LiveDriver {
       return this.#writeSoon(this.#writeNotRun({ type: "completed", text: "" }));
     }
     const prompt = this.#queue.complete(given);
-    if (frame.urgent) {
+    if (frame.priority === "now") {
       this.#queue.add(prompt, "first");
       return this.#endTurn("abort");
     }
-    const turn = this.#turn;
+    const turn = frame.priority === "later" ? undefined : this.#turn;
     if (turn) turn.join(prompt, (taken) => this.#join(prompt, turn, taken));
     else this.#queue.add(prompt);
   }
@@ -230,8 +236,7 @@ class LiveDriver {
     const live = await open(this.#setup, {
       hostTransport: (server) => this.#hostTransport(server),
       ...(this.#isInitialized && {
-        elicit: (server, request, signal) =>
-          this.#channel.ask({ subtype: "elicitation", mcp_server_name: server, ...request }, signal),
+        elicit: (server, request, signal) => this.#channel.ask(toElicitation(server, request), signal),
       }),
     });
     const { session, format, alsoTo } = live;
@@ -244,8 +249,7 @@ class LiveDriver {
       onTurnEnded: () => this.#turn?.end(),
     });
     const answerer = live.permissions === "host" ? askHost(this.#channel) : live.permissions;
-    if (answerer)
-      answerPermissionQuestions(session, { answerer, turn: () => this.#turn?.signal ?? AbortSignal.abort(), warn });
+    if (answerer) answerPermissionQuestions(session, { answerer, turn: () => this.#turn?.signal ?? AbortSignal.abort(), warn });
     if (this.#stopped) session.abort(this.#stopped);
     this.#opened = { ...live, writer };
     return this.#opened;
@@ -260,20 +264,19 @@ class LiveDriver {
   async #answer(requestId: string, request: JsonObject & { subtype: string }): Promise<void> {
     this.#served = true;
     const reply =
-      request.subtype === "initialize"
-        ? await this.#initialize(request)
-        : await answerControlRequest(request, this.#targets());
+      request.subtype === "initialize" ? await this.#initialize(request) : await answerControlRequest(request, this.#targets());
     this.#send(toControlResponse(requestId, reply));
   }
 
   #targets(): ControlTargets {
-    const { parseServers, settings, rewind } = this.#options;
+    const { parseServers, resolveModel, settings, rewind } = this.#options;
     return {
       session: async () => (await this.#open()).session,
       mcp: async () => (await this.#open()).mcp,
       interrupt: (cancelQueued) => this.#interrupt(cancelQueued),
       cancel: (uuid) => this.#cancel(uuid),
       parseServers,
+      resolveModel: resolveModel ?? (async (name) => name),
       hostServerSays: (server, message) => this.#hostServers.get(server)?.receive(message),
       settings,
       rewind: (target, dryRun) => rewind(this.#turnsByUuid.get(target) ?? target, dryRun),
@@ -283,10 +286,10 @@ class LiveDriver {
 
   async #initialize(request: JsonObject): Promise<Awaited<ReturnType<typeof answerControlRequest>>> {
     if (this.#opening || this.#isInitialized) return { error: "The session has begun already" };
-    this.#setup = readSetup(request, this.#channel); // before anything is waited for: the first prompt is right behind
+    const { describe, warn, transcriptPath } = this.#options;
+    this.#setup = readSetup(request, { channel: this.#channel, transcriptPath }); // before anything is waited for: the first prompt is right behind
     this.#isInitialized = true;
     this.#initialized();
-    const { describe, warn } = this.#options;
     for (const field of this.#setup.unsupported) warn(`initialize: ${field} is not supported here and has no effect`);
     try {
       const beside = { pending_permission_requests: [], pending_user_dialog_requests: [] };

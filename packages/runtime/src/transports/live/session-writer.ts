@@ -46,7 +46,9 @@ export class SessionWriter {
     const honest = format.judge?.(told) ?? told;
     output.write(await format.end(honest));
     await output.drain();
-    return output.closed && honest.type === "completed" ? { type: "cancelled", cause: "output-closed", text: honest.text } : honest;
+    return output.closed && honest.type === "completed"
+      ? { type: "cancelled", cause: "output-closed", text: honest.text }
+      : honest;
   }
 
   /** Resolves when the session has ended and everything it told is written. */

@@ -1,4 +1,11 @@
-import type { AssistantMessage, AssistantPart, JsonObject, JsonValue, ToolResultPart, UserMessage } from "../../protocol/content.ts";
+import type {
+  AssistantMessage,
+  AssistantPart,
+  JsonObject,
+  JsonValue,
+  ToolResultPart,
+  UserMessage,
+} from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import { eventUuid, frameUuid } from "../headless/frame-uuid.ts";
 

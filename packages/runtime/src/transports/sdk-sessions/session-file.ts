@@ -39,7 +39,9 @@ export function openSessionFile(options: SessionFileOptions): SessionFile {
         if (!known.has(entry)) appendFileSync(file, toLine(entry.line), { mode: 0o600 });
       } catch (error) {
         broken = true;
-        return warn(`The copy of the session in ${path} is not written: ${error instanceof Error ? error.message : String(error)}`);
+        return warn(
+          `The copy of the session in ${path} is not written: ${error instanceof Error ? error.message : String(error)}`,
+        );
       }
     }
   };

@@ -1,0 +1,128 @@
+import { InteractiveSession, type JsonObject, type SessionOptions } from "@outrider/runtime";
+import { askPermissionTool, type LiveSession, type LiveSetup, type LiveWays } from "@outrider/runtime/live";
+import { McpServers } from "@outrider/runtime/mcp";
+import { openCopy } from "./claude-sessions.ts";
+import { watchDebug } from "./debug-log.ts";
+import type { FlagValues } from "./flags.ts";
+import { withMainAgent } from "./main-agent.ts";
+import { connectMcpServers } from "./mcp-servers.ts";
+import { createOutputFormat } from "./output-format.ts";
+import type { Planned } from "./plan-session.ts";
+
+export type Opening = {
+  readonly flags: FlagValues;
+  readonly planned: Planned;
+  readonly setup: LiveSetup;
+  readonly ways: LiveWays;
+  readonly warn: (line: string) => void;
+};
+
+/** The session that a host drives: what the flags say, and over it what the host asked for in `initialize`. */
+export async function openLiveSession(opening: Opening): Promise<LiveSession> {
+  const { flags, planned, setup, warn } = opening;
+  let live: { session: InteractiveSession; mcp: McpServers } | undefined;
+  const offerTools = async (): Promise<void> => {
+    if (live) (await live.session.controls()).replaceTools(live.mcp.tools);
+  };
+  const mcp = await connectServers(opening, () => void offerTools().catch(() => {})); // a session that cannot be opened says so itself
+  try {
+    const permissions = answererOf(flags, mcp);
+    const asked = await setupOptions(setup, planned.options);
+    const plain = { ...planned.options, ...asked, tools: [...(planned.options.tools ?? []), ...mcp.tools] };
+    const options = flags.agent === undefined ? plain : await withMainAgent(plain, flags.agent, warn);
+    const session = new InteractiveSession({ ...options, answersPermissions: permissions !== undefined });
+    live = { session, mcp };
+    watchDebug(session, flags);
+    const copy = await openCopy(options, { sessionId: session.id, warn });
+    const format = await createOutputFormat({
+      flags: { ...flags, ...(setup.forwardSubagentText && { "forward-subagent-text": true }) },
+      session,
+      options,
+      live: true,
+      keySource: planned.keySource,
+      mcpServers: () => mcp.states,
+    });
+    return { session, format, mcp, permissions, alsoTo: copy && ((event) => copy.add(event)) };
+  } catch (error) {
+    await mcp.close();
+    throw error;
+  }
+}
+
+async function connectServers({ flags, planned, setup, ways, warn }: Opening, onToolsChanged: () => void): Promise<McpServers> {
+  const { cwd, env = {} } = planned.options;
+  const { hostTransport, elicit } = ways;
+  const connection = { cwd, env, hostTransport, onToolsChanged, ...(elicit && { elicit }) };
+  const hosted = setup.hostServers.map((name) => [name, { type: "sdk", name }] as const);
+  const configs = new Map([...(planned.mcpServers ?? []), ...hosted]);
+  return configs.size > 0 ? await connectMcpServers(configs, flags, { ...connection, warn }) : new McpServers(connection);
+}
+
+/** Who decides what would be asked. */
+function answererOf(flags: FlagValues, mcp: McpServers): LiveSession["permissions"] {
+  const tool = flags["permission-prompt-tool"];
+  if (tool === undefined || flags["permission-prompts"] === "none") return undefined;
+  return tool === "stdio" ? "host" : askPermissionTool(mcp, tool);
+}
+
+async function setupOptions(setup: LiveSetup, options: SessionOptions): Promise<Partial<SessionOptions>> {
+  const { hooks, outputSchema, systemPrompt, appendSystemPrompt, agents, title } = setup;
+  const { parseAgents } = await import("@outrider/runtime/admin");
+  const own = agents && parseAgents(agents, "initialize");
+  return {
+    ...(hooks && { hooks }),
+    ...(outputSchema && { outputSchema }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
+    ...(own && {
+      agents: [...own.agents, ...(options.agents ?? [])],
+      warnings: [...(options.warnings ?? []), ...own.warnings],
+    }),
+    ...(title !== undefined && { sessionName: title }),
+  };
+}
+
+/** What a host is told about the session it is about to drive. */
+export async function describeSession({ options, resolved, keySource }: Planned, setup: LiveSetup): Promise<JsonObject> {
+  const { builtinAgents, mergeAgents, parseAgents } = await import("@outrider/runtime/admin");
+  const own = setup.agents ? parseAgents(setup.agents, "initialize").agents : [];
+  const agents = mergeAgents([own, options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
+  return {
+    commands: (options.commands ?? []).map(({ name, description }) => ({ name, description, argumentHint: "" })),
+    agents: agents.map(({ name, description, model }) => ({ name, description, ...(model !== undefined && { model }) })),
+    models: await listModels(options),
+    account: { tokenSource: "none", apiKeySource: keySource, apiProvider: options.provider.name },
+    output_style: "default",
+    available_output_styles: ["default"],
+    hooks_applied: true,
+    hook_on_failure_supported: true,
+    current_permission_mode: options.permissionMode ?? "default",
+    setting_sources: [...resolved.sources],
+    session_state: "idle",
+    claude_code_version: OUTRIDER_VERSION,
+    pid: process.pid,
+  };
+}
+
+declare const OUTRIDER_VERSION: string;
+
+/** The one that is asked, and what else the table knows of its provider. */
+async function listModels({ model, provider, catalogOverride }: SessionOptions): Promise<JsonObject[]> {
+  const { listCatalog } = await import("@outrider/runtime/admin");
+  const current = model ?? provider.model;
+  const listed = (await listCatalog(provider.name, catalogOverride)).models.map(({ id }) => id).filter((id) => id !== current);
+  return [
+    {
+      value: "default",
+      resolvedModel: current,
+      displayName: `Default (${current})`,
+      description: `${current} of ${provider.name}`,
+    },
+    ...[current, ...listed].map((id) => ({
+      value: id,
+      resolvedModel: id,
+      displayName: id,
+      description: `${id} of ${provider.name}`,
+    })),
+  ];
+}
