@@ -55,15 +55,15 @@ const [library, command] = await Promise.all([
     metafile: true,
   }),
 ]);
-const commandFiles = await linkCommand(command);
+const { files: commandFiles, core } = await linkCommand(command);
 
 // Only now is the last build gone: one that fails leaves it in place.
 write(
   join(runtime, "dist"),
   library.outputFiles.map((file) => ({ name: basename(file.path), text: file.text })),
 );
-// What each file is made of: the start-up test reads which sources the command loads before it needs them.
-write(join(cli, "dist"), [...commandFiles, { name: "meta.json", text: JSON.stringify(command.metafile) }]);
+// What each file is made of, and what is in main.cjs: the start-up test reads which sources the command loads before it needs them.
+write(join(cli, "dist"), [...commandFiles, { name: "meta.json", text: JSON.stringify({ ...command.metafile, core }) }]);
 
 if (!process.argv.includes("--no-types")) {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
@@ -108,7 +108,7 @@ async function linkCommand({ outputFiles, metafile }) {
   const large = new Set([...chunks].filter(([, text]) => text.length > 20_000).map(([name]) => name));
   const isEntry = ([path, { entryPoint }]) => (entryPoint || large.has(basename(path))) && !core.has(basename(path));
   const entries = Object.entries(metafile.outputs).filter(isEntry);
-  return [
+  const files = [
     { name: "main.cjs", text: `${linker}\n` },
     ...entries.map(([path]) => {
       const name = basename(path);
@@ -118,6 +118,7 @@ async function linkCommand({ outputFiles, metafile }) {
       return { name: name.replace(/\.js$/, ".cjs"), text: `module.exports=${define(own)};\n` };
     }),
   ];
+  return { files, core: Object.keys(metafile.outputs).filter((path) => core.has(basename(path))) };
 }
 
 /** The core's chunks in one scope, where they need nothing to find each other. `parts` is how other files get at some of them. */

@@ -42,15 +42,14 @@ function rewrite(text, sources) {
         .map(({ path, name, local }) => `import { ${name} as ${local} } from ${JSON.stringify(path)};`)
         .join(" "),
     )
-    .replace(/^( *)const \{([^}]*)\} = await import\("(@outrider\/runtime[^"]*)"\);/gm, (whole, indent, names, barrel) => {
-      const found = one(names, barrel);
-      const [first] = found;
-      if (!first || found.some(({ path, name, local }) => path !== first.path || name !== local)) return whole;
-      return `${indent}const {${names}} = await import(${JSON.stringify(first.path)});`;
+    .replace(/^( *)const \{([^}]*)\} = await import\("(@outrider\/runtime[^"]*)"\);/gm, (_, indent, names, barrel) => {
+      const imports = [...new Set(one(names, barrel).map(({ path }) => path))].map((path) => `import(${JSON.stringify(path)})`);
+      const loaded = imports.length === 1 ? `await ${imports[0]}` : `Object.assign({}, ...(await Promise.all([${imports}])))`;
+      return `${indent}const {${names}} = ${loaded};`;
     });
 }
 
-/** `a, type B, c as d` without its types. */
+/** `a, type B, c as d` without its types; nothing is renamed in a barrel or by `await import`. */
 function valuesIn(names) {
   return names
     .split(",")

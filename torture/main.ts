@@ -5,6 +5,8 @@ import { crowdHome } from "./crowds.ts";
 import { damageLogs, readLog } from "./damage.ts";
 import { breakDisks } from "./faults.ts";
 import { killRuns } from "./kills.ts";
+import { failProcesses } from "./process-faults.ts";
+import { failProviders } from "./provider-faults.ts";
 import type { Tally } from "./report.ts";
 import { closeScene, openScene, type Programs, runResume } from "./runs.ts";
 import { startPlanner } from "./scripted-agent.ts";
@@ -23,6 +25,8 @@ const sizes = {
     attempts: 1000,
     scripts: 5000,
     restores: 500,
+    providerFaults: 4200,
+    processFaults: 800,
   },
   short: {
     corruptions: 3000,
@@ -36,9 +40,11 @@ const sizes = {
     attempts: 50,
     scripts: 150,
     restores: 12,
+    providerFaults: 1800,
+    processFaults: 200,
   },
 };
-const parts = ["damage", "kills", "faults", "crowds", "writers", "checkpoints"] as const;
+const parts = ["damage", "kills", "faults", "crowds", "writers", "checkpoints", "contract"] as const;
 
 /** Runs the parts that were asked for, all of them when none was; answers the exit code. */
 export async function torture(argv: readonly string[], programs: Programs & { writer: string }): Promise<number> {
@@ -74,6 +80,8 @@ export async function torture(argv: readonly string[], programs: Programs & { wr
     if (wants("faults")) tell([await breakDisks({ programs, server, steps: size.steps, points: size.faults })]);
     if (wants("checkpoints")) tell(await tortureCheckpoints({ scripts: size.scripts, kills: size.restores, seed }));
     if (wants("crowds")) tell([await crowdHome({ programs, server, runs: size.runs, rounds: size.rounds })]);
+    if (wants("contract")) tell([await failProviders({ runs: size.providerFaults, seed })]);
+    if (wants("contract")) tell([await failProcesses({ command: programs.command, runs: size.processFaults, seed })]);
     if (wants("writers")) tell([await doubleWriters({ program: programs.writer, attempts: size.attempts })]);
   } finally {
     await server.close();
@@ -92,6 +100,8 @@ function take(size: typeof sizes.long, share: number): typeof sizes.long {
     rounds: part(rounds),
     attempts: part(attempts),
     corruptions: part(corruptions),
+    providerFaults: part(size.providerFaults),
+    processFaults: part(size.processFaults),
   };
 }
 

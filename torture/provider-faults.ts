@@ -69,7 +69,12 @@ async function runJob({ fault, times, slowly, tool, partial }: Job, folder: stri
     cwd,
     provider: createAnthropicProvider({
       apiKey: "torture",
-      baseURL: fault.name === "nobody" ? "http://127.0.0.1:9" : fault.name === "no-such-host" ? "http://no.such.host.invalid" : server.url,
+      baseURL:
+        fault.name === "nobody"
+          ? "http://127.0.0.1:9"
+          : fault.name === "no-such-host"
+            ? "http://no.such.host.invalid"
+            : server.url,
       retry: { maxRetries, baseDelayMs: 1, maxDelayMs: 5 },
       timeouts: { connectMs: 2000, headersMs: 300, firstByteMs: 300, idleMs: 150 },
     }),
@@ -77,13 +82,18 @@ async function runJob({ fault, times, slowly, tool, partial }: Job, folder: stri
   });
   const sink = new Sink(slowly);
   try {
-    const format = createClaudeFormat("stream-json", { sessionId: session.id, newId: createIdSeries(), includePartialMessages: partial });
+    const format = createClaudeFormat("stream-json", {
+      sessionId: session.id,
+      newId: createIdSeries(),
+      includePartialMessages: partial,
+    });
     const outcome = await runPrompt(session, "go", { format, output: new LineOutput(sink) });
     const { wrong, last } = checkLines(sink.text);
     const code = exitCodeOf(outcome);
     const recovers = fault.passing && times <= maxRetries;
     const ended = outcome.type === "failed" ? outcome.error.code : outcome.type;
-    if (recovers && (code !== 0 || last?.result !== answer)) wrong.push(`did not recover: ${ended} ${JSON.stringify(last?.errors)}`);
+    if (recovers && (code !== 0 || last?.result !== answer))
+      wrong.push(`did not recover: ${ended} ${JSON.stringify(last?.errors)}`);
     if (!recovers && code !== 1) wrong.push(`exit ${code}`);
     if (!recovers && !fault.codes.includes(ended)) wrong.push(`ended as ${ended}`);
     if (last && last.is_error !== (code !== 0)) wrong.push(`exit ${code} and is_error ${last.is_error}`);
@@ -144,9 +154,19 @@ function pickFault(random: (below: number) => number): Fault {
       const raw = Buffer.from(Array.from({ length: 1 + random(600) }, () => random(256)));
       return { name: "garbage for events", reply: { raw }, codes: broken, passing: true };
     },
-    () => ({ name: "events that are no JSON", reply: { raw: "event: message_start\ndata: {oops\n\n" }, codes: broken, passing: true }),
+    () => ({
+      name: "events that are no JSON",
+      reply: { raw: "event: message_start\ndata: {oops\n\n" },
+      codes: broken,
+      passing: true,
+    }),
     () => ({ name: "an empty stream", reply: { raw: "" }, codes: broken, passing: true }),
-    () => ({ name: "an error event", reply: { text: "Well", fail: { code: "provider-overloaded", message: "busy" } }, codes: broken, passing: true }),
+    () => ({
+      name: "an error event",
+      reply: { text: "Well", fail: { code: "provider-overloaded", message: "busy" } },
+      codes: broken,
+      passing: true,
+    }),
     () => ({ name: "nobody", reply: {}, codes: broken, passing: false }),
     () => ({ name: "no-such-host", reply: {}, codes: broken, passing: false }),
   ];

@@ -1,7 +1,10 @@
 export type Result = { is_error: boolean; subtype: string; result?: string; errors?: string[]; error?: { code: string } };
 
 /** What is wrong with an output of frames; empty when every line is whole and there are as many results as there should be. */
-export function checkLines(stdout: string, { results = 1, cut = false }: { results?: number; cut?: boolean } = {}): {
+export function checkLines(
+  stdout: string,
+  { results = 1, cut = false }: { results?: number; cut?: boolean } = {},
+): {
   wrong: string[];
   last: Result | undefined;
 } {
@@ -19,7 +22,8 @@ export function checkLines(stdout: string, { results = 1, cut = false }: { resul
   if (found.length !== results) wrong.push(`${found.length} results, not ${results}`);
   for (const result of found) {
     const honest = result.is_error === (result.subtype !== "success") && result.is_error === (result.errors !== undefined);
-    if (!honest || (result.is_error && !result.error?.code)) wrong.push(`a result that is not one: ${JSON.stringify(result).slice(0, 300)}`);
+    if (!honest || (result.is_error && !result.error?.code))
+      wrong.push(`a result that is not one: ${JSON.stringify(result).slice(0, 300)}`);
   }
   return { wrong, last: found.at(-1) };
 }

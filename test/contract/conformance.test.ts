@@ -44,7 +44,11 @@ for (const { flavor, requirements } of lists) {
       for (const [name, run] of played) {
         const { frames, events } = await run;
         if (!isStream(scenarios[name]) || events.length === 0) continue;
-        assert.deepEqual((await encodeAgain(flavor, events, scenarios[name])).map(withoutNames), frames.filter(isStored).map(withoutNames), name);
+        assert.deepEqual(
+          (await encodeAgain(flavor, events, scenarios[name])).map(withoutNames),
+          frames.filter(isStored).map(withoutNames),
+          name,
+        );
         compared++;
       }
       assert.ok(compared >= 2, `${compared} compared`);
@@ -112,7 +116,11 @@ describe("the black-box behaviours 1 to 40", () => {
       assert.notEqual(proved.has(vector), note !== undefined, `${vector} must be in a list or in vectors.json, and not in both`);
       if (!note) continue;
       if ("reason" in note) assert.ok(note.reason.length > 20, String(vector));
-      else assert.ok(readFileSync(join(projectRoot, note.file), "utf8").includes(JSON.stringify(note.test)), `${vector}: ${note.test}`);
+      else
+        assert.ok(
+          readFileSync(join(projectRoot, note.file), "utf8").includes(JSON.stringify(note.test)),
+          `${vector}: ${note.test}`,
+        );
     }
   });
 });

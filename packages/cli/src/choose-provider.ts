@@ -25,7 +25,7 @@ export async function chooseProvider(
     return { provider: replay, keySource: "none", replay };
   }
   const settings = resolved.settings.provider;
-  const modelName = flags.model ?? resolved.settings.model;
+  const modelName = flags.model === "default" ? undefined : (flags.model ?? resolved.settings.model); // Claude Code's word for no choice
   const choice = { ...(flags.provider && { provider: flags.provider }), ...(modelName && { model: modelName }) };
   const loaded = await loadProvider(choice, settings, process.env);
   const { provider, options, keySource } = loaded;

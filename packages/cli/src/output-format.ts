@@ -74,7 +74,7 @@ async function chooseFormat({ flags, session, options, mcpServers, keySource, li
         ...(mcpServers && { mcpServers }),
         commands: () => session.listCommands().map(({ name }) => name),
         keySource,
-        earlierCalls: await earlierCalls(options),
+        earlierCalls: name === "text" ? [] : await earlierCalls(options), // text tells no costs
       });
   }
 }

@@ -1,7 +1,7 @@
 import { exitCodes } from "./exit-codes.ts";
 
 /** How long a run may take to end by itself after a signal; then it is ended. */
-const patienceMs = 1900;
+const patienceMs = 1800;
 /** After a second Ctrl-C there is only time to end child processes. */
 const lastMomentMs = 400;
 

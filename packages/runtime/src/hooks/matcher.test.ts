@@ -44,6 +44,7 @@ describe("a matcher", () => {
       ".*.*.*.*x",
       "(a)\\1",
       "(?<x>a)\\k<x>",
+      "a{2,}){2,}(?:", // closes the group around it and opens another
     ];
     assert.deepEqual(
       refused.filter((pattern) => problemOf(pattern) === ""),

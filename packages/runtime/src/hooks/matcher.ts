@@ -16,6 +16,7 @@ export function readMatcher(pattern: string): MatcherReading {
   if (pattern.length > maxPattern) return refused(`it is longer than ${maxPattern} characters`);
   let expression: RegExp;
   try {
+    new RegExp(pattern); // by itself: a bracket too many would close the group around it
     expression = new RegExp(`^(?:${pattern})$`);
   } catch (error) {
     return refused(error instanceof Error ? error.message : String(error));

@@ -36,6 +36,8 @@ export class Transcript {
   readonly #taskId: string | undefined;
   #messages: Message[] = [];
   #open: OpenCalls | undefined;
+  /** Calls have gone on since their message was made: it is made again when somebody looks. */
+  #isStale = false;
   #prompt: number | undefined;
   #measuredFrom = 0;
   #hasSummary = false;
@@ -46,6 +48,7 @@ export class Transcript {
 
   /** A new list each time; the messages themselves are shared and never change. */
   get messages(): Message[] {
+    this.#refresh();
     return [...this.#messages];
   }
 
@@ -80,11 +83,14 @@ export class Transcript {
         return this.#applyAnswer(event.message);
       case "tool.started":
         this.#open?.started.set(event.callId, event.at ?? "a time that is not known");
-        return this.#fillOpen();
+        this.#isStale = true;
+        return;
       case "tool.ended":
         this.#open?.results.set(event.callId, event.result);
-        return this.#fillOpen();
+        this.#isStale = true;
+        return;
       case "context.cleared":
+        this.#refresh();
         this.#messages = clearResults(this.#messages, event);
         return this.#close();
       case "compaction.ended":
@@ -93,18 +99,23 @@ export class Transcript {
   }
 
   #applyAnswer(message: AssistantMessage): void {
+    this.#refresh();
     this.#messages.push(message);
     this.#open = undefined;
     if (callsOf(message).length === 0) return;
     this.#open = { index: this.#messages.length, message, results: new Map(), started: new Map() };
-    this.#fillOpen();
+    this.#isStale = true;
+    this.#refresh();
   }
 
-  #fillOpen(): void {
+  #refresh(): void {
+    if (!this.#isStale) return;
+    this.#isStale = false;
     if (this.#open) this.#messages[this.#open.index] = toolMessage(this.#open);
   }
 
   #compact(result: CompactionResult & { type: "compacted" }): void {
+    this.#refresh();
     this.#prompt = promptAfter(this.#prompt, result);
     this.#messages = compactMessages(this.#messages, result);
     this.#hasSummary = true;

@@ -13,17 +13,18 @@ export type TurnKeeper = ChangeKeeper & {
  */
 export class TurnCheckpoints {
   readonly #load: () => Promise<Checkpoints>;
+  readonly #mayHaveSome: boolean;
   #opened: Promise<Checkpoints> | undefined;
 
   constructor(load: () => Promise<Checkpoints>, { resumed }: { resumed: boolean }) {
     this.#load = load;
-    if (resumed) this.#opened = load();
+    this.#mayHaveSome = resumed;
   }
 
   forTurn(turn: { turnId: string; prompt: string }): TurnKeeper {
     const commands: { callId: string; command: string }[] = [];
     let begun: Promise<Checkpoints> | undefined;
-    const isOpened = (): boolean => this.#opened !== undefined;
+    const notesAtOnce = (): boolean => this.#mayHaveSome || this.#opened !== undefined;
     const begin = async (): Promise<Checkpoints> => {
       this.#opened ??= this.#load();
       const checkpoints = await this.#opened;
@@ -38,7 +39,7 @@ export class TurnCheckpoints {
     return {
       protect: async (path, content, write) => await (await open()).protect(path, content, write),
       async noteUncovered(callId, command) {
-        if (isOpened()) await (await open()).noteUncovered(callId, command);
+        if (notesAtOnce()) await (await open()).noteUncovered(callId, command);
         else commands.push({ callId, command });
       },
       end: async () => {

@@ -177,6 +177,39 @@ describe("secrets by their value", () => {
   });
 });
 
+describe("a text that comes in pieces", () => {
+  const holds = (env: Record<string, string>, text: string): number => createRedactor({ env }).unsettled(text);
+
+  it("holds back every beginning of a known value and of a key, whatever characters it is made of", () => {
+    const value = "pä😀ss-wörd-😀-ende-1";
+    const lengths = Array.from({ length: value.length - 4 }, (_, index) => index + 4);
+    assert.deepEqual(
+      lengths.filter((length) => holds({ MY_SECRET: value }, `is ${value.slice(0, length)}`) !== length),
+      [],
+    );
+    assert.equal(holds({}, "it is AKI"), 3);
+    assert.equal(holds({}, "nothing 😀"), 0);
+  });
+});
+
+describe("texts that need no look", () => {
+  it("are too short for any shape, and shorter than every known value", () => {
+    const shortest = secret("://:", "secre1@");
+    assert.equal(redact(shortest), "://:[redacted:password]@");
+    assert.equal(createRedactor({ secrets: ["abc123"] }).text("abc123"), "[redacted]");
+    assert.equal(createRedactor({ secrets: ["abc123"] }).text("abc12"), "abc12");
+  });
+
+  it("are those that came by last; one that differs at its very end is looked at", () => {
+    const long = "word ".repeat(200);
+    const key = secret("ghp_", letters);
+    assert.deepEqual(
+      [redact(long), redact(long), redact(`${long}${key}`), redact(`${long}${key}`)],
+      [long, long, `${long}[redacted:github-token]`, `${long}[redacted:github-token]`],
+    );
+  });
+});
+
 describe("whole values", () => {
   const key = secret("ghp_", letters);
 

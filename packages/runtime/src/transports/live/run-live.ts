@@ -98,6 +98,8 @@ class LiveDriver {
   #opened: Opened | undefined;
   #turn: RunningTurn | undefined;
   #stopped: CancelCause | undefined;
+  /** How the last message went that has its result. */
+  #last: Outcome | undefined;
 
   constructor(options: LiveOptions) {
     this.#options = options;
@@ -108,9 +110,8 @@ class LiveDriver {
     const { awaitInitialize, output } = this.#options;
     const reading = this.#read();
     if (awaitInitialize) await Promise.race([this.#initializing, reading]);
-    let last: Outcome | undefined;
     for (let prompt = await this.#queue.next(); prompt && !this.#stopped; prompt = await this.#queue.next()) {
-      last = await this.#runPrompt(prompt);
+      this.#last = await this.#runPrompt(prompt);
       if (output.closed) break;
     }
     // Nothing more will be read: a session that was stopped must not wait for a host that keeps its end open.
@@ -119,9 +120,9 @@ class LiveDriver {
     if (!isCut) await Promise.all(this.#answering);
     await Promise.all(this.#writing);
     this.#channel.close();
-    const ending = problem ?? (last ? undefined : this.#nothing());
+    const ending = problem ?? (this.#last ? undefined : this.#nothing());
     if (ending && ending.type !== "completed") await this.#writeEnd(ending);
-    return await this.#close(ending ?? last ?? this.#nothing());
+    return await this.#close(ending ?? this.#last ?? this.#nothing());
   }
 
   async #close(outcome: Outcome): Promise<Outcome> {
@@ -347,6 +348,7 @@ class LiveDriver {
   /** The result of a prompt that had no turn: nothing of another turn is in it. */
   async #writeNotRun(outcome: Outcome): Promise<void> {
     const { early, output } = this.#options;
+    this.#last = outcome;
     output.write(await early.end(outcome));
     await output.drain();
   }

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JsonObject } from "../../protocol/content.ts";
+import { type HostOptions, LiveHost } from "./live-host.ts";
+
+let cwd = "";
+let host: LiveHost | undefined;
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "outrider-live-"));
+});
+
+afterEach(async () => {
+  await host?.close();
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+function start(replies: HostOptions["replies"], permissions: HostOptions["permissions"] = "host"): LiveHost {
+  host = new LiveHost({ cwd, replies, permissions });
+  return host;
+}
+
+const touch = { calls: [{ name: "Bash", input: { command: "touch made.txt", description: "makes it" }, callId: "call_1" }] };
+const made = (): boolean => existsSync(join(cwd, "made.txt"));
+
+describe("permission questions to the host", () => {
+  it("tell what is to be done, and a yes does it", async () => {
+    const live = start([touch, { text: "done" }]);
+    live.say("go");
+    const { id, request } = await live.asked("can_use_tool");
+    assert.equal(request["tool_name"], "Bash");
+    assert.equal(request["tool_use_id"], "call_1");
+    assert.equal(request["description"], "makes it");
+    assert.deepEqual(request["input"], { command: "touch made.txt", description: "makes it" });
+    assert.ok(Array.isArray(request["permission_suggestions"]));
+    live.answer(id, { behavior: "allow" });
+    assert.equal((await live.result())["result"], "done");
+    assert.ok(made());
+  });
+
+  const refusals: Record<string, { answer: JsonObject; words: RegExp }> = {
+    "a no with words": { answer: { behavior: "deny", message: "not now" }, words: /not now/ },
+    "a no without words": { answer: { behavior: "deny" }, words: /said no/ },
+    "another word": { answer: { behavior: "maybe" }, words: /made no sense/ },
+    "nothing at all": { answer: {}, words: /made no sense/ },
+    "a yes with an impossible rule": {
+      answer: { behavior: "allow", updatedPermissions: [{ type: "conquerTheWorld" }] },
+      words: /not answered/,
+    },
+  };
+  for (const [name, { answer, words }] of Object.entries(refusals))
+    it(`${name} is a no`, async () => {
+      const live = start([touch, { text: "then not" }]);
+      live.say("go");
+      live.answer((await live.asked("can_use_tool")).id, answer);
+      const result = await live.result();
+      assert.equal(result["result"], "then not");
+      assert.equal((result["permission_denials"] as unknown[]).length, 1);
+      assert.match(JSON.stringify(live.requests[1]?.messages), words);
+      assert.ok(!made());
+    });
+
+  it("an error is a no", async () => {
+    const live = start([touch, { text: "then not" }]);
+    live.say("go");
+    const { id } = await live.asked("can_use_tool");
+    live.send({ type: "control_response", response: { subtype: "error", request_id: id, error: "the callback threw" } });
+    await live.result();
+    assert.match(JSON.stringify(live.requests[1]?.messages), /the callback threw/);
+    assert.ok(!made());
+  });
+
+  it("an answer to another question changes nothing", async () => {
+    const live = start([touch, { text: "done" }]);
+    live.say("go");
+    const { id } = await live.asked("can_use_tool");
+    live.answer("somebody else's", { behavior: "allow" });
+    live.answer(id, { behavior: "deny" });
+    await live.result();
+    assert.ok(!made());
+  });
+
+  it("a host that is gone is a no, and the turn is finished", async () => {
+    const live = start([touch, { text: "then not" }]);
+    live.say("go");
+    await live.asked("can_use_tool");
+    await live.end();
+    assert.equal(live.results[0]?.["result"], "then not");
+    assert.ok(!made());
+  });
+
+  it("answers may come in another order than the questions", async () => {
+    const write = (name: string) => ({ name: "Write", input: { file_path: name, content: name }, callId: name });
+    const live = start([{ calls: [write("a.txt"), write("b.txt")] }, { text: "done" }]);
+    live.say("go");
+    const first = await live.asked("can_use_tool", 1);
+    const second = await Promise.race([live.asked("can_use_tool", 2), sleep(500)]);
+    if (second) live.answer(second.id, { behavior: "allow" });
+    live.answer(first.id, { behavior: "deny", message: "no a" });
+    if (!second) live.answer((await live.asked("can_use_tool", 2)).id, { behavior: "allow" });
+    await live.result();
+    assert.deepEqual([existsSync(join(cwd, "a.txt")), existsSync(join(cwd, "b.txt"))], [false, true]);
+  });
+
+  it("somebody else may answer instead of the host", async () => {
+    const live = start([touch, { text: "done" }], async ({ toolName }) => ({ behavior: toolName === "Bash" ? "allow" : "deny" }));
+    live.say("go");
+    await live.result();
+    assert.ok(made());
+    assert.ok(live.kinds.every((kind) => kind !== "control_request"));
+  });
+
+  it("somebody else who fails says no", async () => {
+    const live = start([touch, { text: "then not" }], async () => Promise.reject(new Error("out of order")));
+    live.say("go");
+    assert.equal((await live.result())["result"], "then not");
+    assert.ok(!made());
+  });
+});

@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { eventually, lines, model, processesWith, run, start, tempFolder } from "./command.ts";
+
+const live = ["--input-format", "stream-json", "--output-format", "stream-json"];
+const say = (text: string): string => `${JSON.stringify({ type: "user", content: text })}\n`;
+
+describe("live input of the command", () => {
+  it("a malformed line: what came before is done, one error result, exit code 64", async () => {
+    const { env, server } = await model([{ text: "one" }], tempFolder());
+    const { code, stdout } = await run(live, { env, stdin: `${say("first")}{"type":"us\n` });
+    assert.equal(code, 64);
+    assert.deepEqual(
+      lines(stdout).flatMap(({ type, subtype }) => (type === "result" ? [subtype] : [])),
+      ["success", "error_during_execution"],
+    );
+    assert.equal(server.requests.length, 1);
+  });
+
+  it("empty stdin: exit code 66, with a result that says why", async () => {
+    const { env } = await model([], tempFolder());
+    const { code, stdout } = await run(live, { env });
+    assert.equal(code, 66);
+    assert.match(stdout, /without a prompt/);
+    assert.equal(lines(stdout).length, 1);
+  });
+
+  it("a prompt as an argument is refused, - is not", async () => {
+    const { env } = await model([{ text: "one" }], tempFolder());
+    assert.equal((await run([...live, "hello"], { env })).code, 64);
+    assert.equal((await run([...live, "-"], { env, stdin: say("hello") })).code, 0);
+  });
+
+  it("the exit code is that of the last prompt", async () => {
+    const { env } = await model([{ status: 400 }, { text: "ok" }, { text: "ok" }, { status: 400 }], tempFolder());
+    assert.equal((await run(live, { env, stdin: say("one") + say("two") })).code, 0);
+    assert.equal((await run(live, { env, stdin: say("one") + say("two") })).code, 1);
+  });
+
+  it("SIGTERM in a turn: a result, exit code 124, and nothing is left within two seconds", async () => {
+    const home = tempFolder();
+    const { env } = await model([{ calls: [{ name: "Bash", input: { command: "sleep 1234.5" } }] }], home);
+    const cwd = join(home, "work");
+    mkdirSync(cwd);
+    const flags = [...live, "--dangerously-skip-permissions"];
+    const { child, done } = start(flags, { env, cwd, stdin: "open" });
+    child.stdin.write(say("wait"));
+    await eventually(() => processesWith("sleep\x001234.5").length > 0, "the tool runs");
+    const at = Date.now();
+    child.kill("SIGTERM");
+    const { code, stdout } = await done;
+    assert.equal(code, 124);
+    assert.equal(lines(stdout).filter(({ type }) => type === "result").length, 1);
+    await eventually(() => processesWith("sleep\x001234.5").length === 0, "the tool is gone");
+    assert.ok(Date.now() - at < 2500, `${Date.now() - at} ms`);
+  });
+
+  it("stdin that stays open after SIGTERM while idle does not keep it", async () => {
+    const { env } = await model([{ text: "one" }], tempFolder());
+    const { child, done } = start(live, { env, stdin: "open" });
+    let seen = "";
+    child.stdout.on("data", (text: string) => {
+      seen += text;
+    });
+    child.stdin.write(say("hello"));
+    await eventually(() => seen.includes('"type":"result"'), "the result");
+    child.kill("SIGTERM");
+    const { stdout } = await done;
+    assert.equal(lines(stdout).filter(({ type }) => type === "result").length, 1);
+  });
+
+  it("writes no copy of the session for others unless it is asked for", async () => {
+    const home = tempFolder();
+    const { env } = await model([{ text: "one" }, { text: "two" }], home);
+    const config = join(home, "claude");
+    await run(live, { env: { ...env, CLAUDE_CONFIG_DIR: config }, stdin: say("hello") });
+    assert.ok(!existsSync(join(config, "projects")));
+    await run(live, { env: { ...env, CLAUDE_CONFIG_DIR: config, OUTRIDER_CLAUDE_SESSIONS: "on" }, stdin: say("hello") });
+    assert.ok(existsSync(join(config, "projects")));
+    const wrong = await run(live, { env: { ...env, OUTRIDER_CLAUDE_SESSIONS: "maybe" }, stdin: say("hello") });
+    assert.equal(wrong.code, 78);
+  });
+});
+
+describe("flags of Claude Code", () => {
+  const refused: [string, string | undefined][] = [
+    ["betas", "context-1m"],
+    ["task-budget", "1000"],
+    ["thinking-display", "omitted"],
+    ["session-mirror", undefined],
+    ["project-config-root", "/"],
+    ["managed-settings", "{}"],
+    ["plugin-dir", "/"],
+    ["plugin-dir-no-mcp", "/"],
+    ["resume-drops-turn", "x"],
+  ];
+  for (const [name, value] of refused)
+    it(`--${name} is refused in both spellings, and says why`, async () => {
+      const { env, server } = await model([], tempFolder());
+      const spellings = value === undefined ? [[`--${name}`]] : [[`--${name}=${value}`], [`--${name}`, value]];
+      for (const words of spellings) {
+        const { code, stderr } = await run([...words, "-p", "hi"], { env });
+        assert.equal(code, 64);
+        assert.match(stderr, new RegExp(`--${name} is not supported: .{10}`));
+      }
+      assert.equal(server.requests.length, 0);
+    });
+
+  it("refused flags are not in the help", async () => {
+    const { stdout } = await run(["--help"]);
+    assert.doesNotMatch(stdout, /--betas|--plugin-dir|--task-budget/);
+    assert.match(stdout, /--agent NAME/);
+  });
+
+  it("--agent: the prompt, the tools and the model of one of the agents", async () => {
+    const { env, server } = await model([{ text: "one" }], tempFolder());
+    const agents = JSON.stringify({
+      poet: { description: "writes", prompt: "You write poems", tools: ["Read"], model: "haiku" },
+    });
+    const { code } = await run(["-p", "hi", "--agents", agents, "--agent=poet"], { env });
+    assert.equal(code, 0);
+    const body = server.requests[0]?.body as { system: unknown; tools: { name: string }[]; model: string };
+    assert.match(JSON.stringify(body.system), /You write poems/);
+    assert.deepEqual(
+      body.tools.map(({ name }) => name),
+      ["Read"],
+    );
+    assert.match(body.model, /haiku/);
+    const unknown = await run(["-p", "hi", "--agents", agents, "--agent", "painter"], { env });
+    assert.equal(unknown.code, 78);
+    assert.match(unknown.stderr, /painter[\s\S]*poet/);
+  });
+
+  it("--model sonnet is the newest of that family, default the provider's own", async () => {
+    const { env, server } = await model([{ text: "one" }, { text: "two" }, { text: "three" }], tempFolder());
+    await run(["-p", "hi", "--model", "opus"], { env });
+    await run(["-p", "hi", "--model", "sonnet"], { env });
+    await run(["-p", "hi", "--model", "default"], { env });
+    const models = server.requests.map(({ body }) => (body as { model: string }).model);
+    assert.match(models[0] ?? "", /^claude-opus-./);
+    assert.match(models[1] ?? "", /^claude-sonnet-./);
+    assert.match(models[2] ?? "", /^claude-./);
+  });
+
+  it("--max-turns 0 and --max-thinking-tokens 0 are no limit and no thinking", async () => {
+    const call = { calls: [{ name: "Bash", input: { command: "echo x" } }] };
+    const { env, server } = await model([call, call, { text: "done" }], tempFolder());
+    const { code } = await run(["-p", "hi", "--max-turns=0", "--max-thinking-tokens=0", "--allowedTools", "Bash"], { env });
+    assert.equal(code, 0);
+    assert.equal(server.requests.length, 3);
+    assert.doesNotMatch(JSON.stringify(server.requests[0]?.body), /"thinking"/);
+  });
+
+  it("--effort max counts as high, and says so", async () => {
+    const { env, server } = await model([{ text: "one" }], tempFolder());
+    const { stderr } = await run(["-p", "hi", "--effort=max"], { env });
+    assert.match(stderr, /--effort max counts as high/);
+    assert.match(JSON.stringify(server.requests[0]?.body), /"effort":"high"/);
+  });
+
+  it("--debug-file and --debug tell every event", async () => {
+    const home = tempFolder();
+    const { env } = await model([{ text: "one" }, { text: "two" }], home);
+    const file = join(home, "debug.log");
+    await run(["-p", "hi", "--debug-file", file], { env });
+    assert.match(readFileSync(file, "utf8"), /turn\.started[\s\S]*message\.ended[\s\S]*turn\.ended/);
+    assert.match((await run(["-p", "hi", "--debug"], { env })).stderr, /debug: .* turn\.ended/);
+  });
+
+  it("--permission-prompt-tool: an MCP tool decides; stdio needs live input; a tool that is not there is a start-up error", async () => {
+    const home = tempFolder();
+    const call = { calls: [{ name: "Bash", input: { command: "touch made.txt" } }] };
+    const { env, server } = await model([call, { text: "done" }], home);
+    const judge = join(home, "judge.mjs");
+    writeFileSync(judge, judgeServer);
+    const config = JSON.stringify({ mcpServers: { judge: { command: process.execPath, args: [judge] } } });
+    const flags = ["-p", "hi", "--mcp-config", config, "--permission-prompt-tool"];
+    const missing = await run([...flags, "mcp__judge__nobody"], { env, cwd: home });
+    assert.equal(missing.code, 78);
+    assert.match(missing.stderr, /mcp__judge__decide/);
+    assert.equal((await run(["-p", "hi", "--permission-prompt-tool", "stdio"], { env })).code, 64);
+    assert.equal(server.requests.length, 0);
+    assert.equal((await run([...flags, "mcp__judge__decide"], { env, cwd: home })).code, 0);
+    assert.ok(existsSync(join(home, "made.txt")));
+  });
+});
+
+/** An MCP server in a few lines: every question about `made.txt` is answered with yes. */
+const judgeServer = `
+import { createInterface } from "node:readline";
+const write = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (method === "initialize")
+    write({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "judge", version: "1" } } });
+  else if (method === "tools/list")
+    write({ id, result: { tools: [{ name: "decide", inputSchema: { type: "object" } }] } });
+  else if (method === "tools/call") {
+    const allowed = JSON.stringify(params.arguments.input).includes("made.txt");
+    const text = JSON.stringify(allowed ? { behavior: "allow", updatedInput: params.arguments.input } : { behavior: "deny", message: "no" });
+    write({ id, result: { content: [{ type: "text", text }] } });
+  }
+}
+`;
