@@ -72,10 +72,7 @@ const disturbances: readonly ((random: Random) => Disturbance)[] = [
         }, afterMs);
         const ended = await run.done;
         clearTimeout(timer);
-        if (ended.signal !== null) {
-          const early = ended.stdout === "" && ended.signal === signal;
-          return { kind: "before the program ran", wrong: early ? [] : [`died of ${ended.signal} with output`] };
-        }
+        if (ended.signal !== null) return diedEarly(ended);
         const { wrong, last } = checkLines(ended.stdout);
         const stopped = sentAt > 0 && ended.code === 124;
         if (!stopped && ended.code !== 0) wrong.push(`exit ${ended.code}: ${ended.stderr.slice(0, 200)}`);
@@ -143,10 +140,11 @@ const disturbances: readonly ((random: Random) => Disturbance)[] = [
         await new Promise((resolve) => setTimeout(resolve, afterMs));
         const sentAt = Date.now();
         run.child.kill("SIGTERM");
-        const [code] = await run.exited;
+        const [code, died] = await run.exited;
         const took = Date.now() - sentAt;
         run.child.stdout.resume();
         const ended = await run.done;
+        if (died !== null) return diedEarly(ended);
         const delivered = ended.stdout.includes('"type":"result"');
         const { wrong } = checkLines(ended.stdout, { results: delivered ? 1 : 0, cut: !delivered });
         if (took > patienceMs) wrong.push(`took ${took} ms to end`);
@@ -259,6 +257,11 @@ const disturbances: readonly ((random: Random) => Disturbance)[] = [
     };
   },
 ];
+
+/** A signal that comes before the program has begun to run ends it like any other program. */
+function diedEarly({ stdout, signal }: { stdout: string; signal: NodeJS.Signals | null }): Verdict {
+  return { kind: "before the program ran", wrong: stdout === "" ? [] : [`died of ${signal} with output`] };
+}
 
 type Started = {
   readonly child: ChildProcessWithoutNullStreams;

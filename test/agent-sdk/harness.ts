@@ -45,6 +45,7 @@ export async function stage(replies: ModelServerOptions["replies"]): Promise<Sta
   after(async () => {
     for (const one of open) one.close();
     await server.close();
+    await eventually(() => processesOf({ cwd }, "outrider").length === 0, "the commands of the test have ended");
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   });
   const stderr: string[] = [];
@@ -211,7 +212,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Living processes that work in the stage's folder, by a word of their command line. Inside a sandbox they have other ids. */
-export function processesOf({ cwd }: Stage, word: string): number[] {
+export function processesOf({ cwd }: Pick<Stage, "cwd">, word: string): number[] {
   return readdirSync("/proc").flatMap((name) => {
     try {
       if (!/^\d+$/.test(name) || readlinkSync(`/proc/${name}/cwd`) !== cwd) return [];

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { AbortError, createSdkMcpServer, type SDKMessage, startup, tool } from "@anthropic-ai/claude-agent-sdk";
 import {
   collect,
+  command,
   eventually,
   Feed,
   initOf,
@@ -65,6 +66,22 @@ describe("ways to start", () => {
     });
     assert.equal(textOf(only(answered)), "ok");
     assert.ok(words.includes("stream-json"));
+  });
+
+  it("another provider's model, by its name", async () => {
+    const world = await stage([{ text: "from elsewhere" }]);
+    const env = { OPENAI_API_KEY: "test-key", OPENAI_BASE_URL: `${world.server.url}/v1` };
+    const answered = await world.ask("Hello", { model: "openai/gpt-5.5", env });
+    assert.equal(textOf(only(answered)), "from elsewhere");
+    assert.equal(initOf(answered.messages).model, "gpt-5.5");
+    assert.doesNotMatch(world.server.requests[0]?.url ?? "", /v1\/messages/);
+  });
+
+  it("the command by its name, as an installed package has it", async () => {
+    const world = await stage([{ text: "ok" }]);
+    const link = join(world.home, "outrider");
+    symlinkSync(command, link);
+    assert.equal(textOf(only(await world.ask("Hello", { pathToClaudeCodeExecutable: link }))), "ok");
   });
 
   it("model words of Claude Code: sonnet, haiku, default", async () => {

@@ -144,12 +144,9 @@ describe("flags of Claude Code", () => {
     assert.match(models[2] ?? "", /^claude-./);
   });
 
-  it("--max-turns 0 and --max-thinking-tokens 0 are no limit and no thinking", async () => {
-    const call = { calls: [{ name: "Bash", input: { command: "echo x" } }] };
-    const { env, server } = await model([call, call, { text: "done" }], tempFolder());
-    const { code } = await run(["-p", "hi", "--max-turns=0", "--max-thinking-tokens=0", "--allowedTools", "Bash"], { env });
-    assert.equal(code, 0);
-    assert.equal(server.requests.length, 3);
+  it("--max-thinking-tokens 0 is no thinking", async () => {
+    const { env, server } = await model([{ text: "done" }], tempFolder());
+    assert.equal((await run(["-p", "hi", "--max-thinking-tokens=0"], { env })).code, 0);
     assert.doesNotMatch(JSON.stringify(server.requests[0]?.body), /"thinking"/);
   });
 

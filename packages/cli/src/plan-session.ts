@@ -178,9 +178,7 @@ async function ignoredSettings(
 
 function limitOptions(flags: FlagValues): Partial<SessionOptions> {
   return {
-    // 0 is Claude Code's word for no limit
-    ...(flags["max-turns"] !== undefined &&
-      flags["max-turns"] !== "0" && { maxTurns: positiveInteger("--max-turns", flags["max-turns"]) }),
+    ...(flags["max-turns"] !== undefined && { maxTurns: positiveInteger("--max-turns", flags["max-turns"]) }),
     ...(flags["max-tokens"] !== undefined && { maxOutputTokens: positiveInteger("--max-tokens", flags["max-tokens"]) }),
     ...thinkingOptions(flags),
     ...(flags.temperature !== undefined && { temperature: numberBetween("--temperature", flags.temperature, [0, 2]) }),

@@ -34,7 +34,7 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
       sessionId,
       newId: createIdSeries(),
       early: createEarlyFormat("stream-json", { flavor: flags.flavor, sessionId, live: true }),
-      replayUserMessages: flags["replay-user-messages"] ?? false,
+      replayUserMessages: (flags["replay-user-messages"] ?? false) && (flags.flavor ?? "claude") === "claude", // others have frames of their own
       awaitInitialize: flags["await-initialize"] ?? false,
       transcriptPath: copyPath(planned.options, sessionId),
       warn,

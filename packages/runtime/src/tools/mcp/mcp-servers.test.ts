@@ -147,15 +147,37 @@ describe("McpServers", () => {
     }
   });
 
-  it("replaces servers, keeping those that stay", async () => {
+  it("replaces servers that came later, and leaves those alone that it began with", async () => {
     const ev = { command: process.execPath, args: [everything, "stdio"] };
     await withServers({ a: ev }, async ({ mcp }) => {
       const changed = await mcp.replace(servers({ b: { command: "no-such-program-anywhere" } }));
       assert.deepEqual(
         { added: changed.added, removed: changed.removed, failed: Object.keys(changed.errors) },
-        { added: ["b"], removed: ["a"], failed: ["b"] },
+        { added: ["b"], removed: [], failed: ["b"] },
       );
+      assert.ok(mcp.tools.length > 0);
+      const again = await mcp.replace(servers({ a: ev }));
+      assert.deepEqual(
+        { added: again.added, removed: again.removed, errors: again.errors },
+        { added: [], removed: ["b"], errors: {} },
+      );
+      assert.deepEqual((await mcp.replace(new Map())).removed, ["a"]); // it was named, so it may go
       assert.deepEqual(mcp.tools, []);
+    });
+  });
+
+  it("switches a server off and on again, and calls a tool outside of a turn", async () => {
+    const ev = { command: process.execPath, args: [everything, "stdio"] };
+    await withServers({ a: ev }, async ({ mcp }) => {
+      const { signal } = new AbortController();
+      assert.match(await mcp.call("mcp__a__echo", { message: "hello" }, signal), /hello/);
+      assert.equal(await mcp.toggle("a", false), true);
+      assert.equal(mcp.states[0]?.status, "disabled");
+      assert.deepEqual(mcp.tools, []);
+      await assert.rejects(mcp.call("mcp__a__echo", { message: "hello" }, signal), /not there/);
+      assert.equal(await mcp.toggle("a", true), true);
+      assert.equal(mcp.states[0]?.status, "connected");
+      assert.equal(await mcp.toggle("nobody", true), false);
     });
   });
 

@@ -167,7 +167,7 @@ export class McpServers {
       const timeoutMs = this.#options.callTimeoutMs ?? defaultCallMs;
       connection.tools = tools.map((tool) => toTool(name, { tool, client, timeoutMs }));
       const offers = tools.map(({ name, description }) => ({ name, ...(description !== undefined && { description }) }));
-      this.#report(connection, { ...connection.state, tools: connection.tools.map((tool) => tool.name), offers });
+      connection.state = { ...connection.state, tools: connection.tools.map((tool) => tool.name), offers };
     };
     if (client.getServerCapabilities()?.tools) await withDeadline(listTools(), { signal, timeout });
     client.setNotificationHandler("notifications/tools/list_changed", async () => {

@@ -38,7 +38,10 @@ export function createCalibanFormat(name: OutputFormatName, options: CalibanForm
   const toLine = (frame: Frame): string => toWireLine(frame, spill);
   const event: OutputFormat["event"] = (event) => {
     run.apply(event);
-    return name === "stream-json" ? toFrames(event, run, options).map(toLine).join("") : "";
+    if (name !== "stream-json") return "";
+    const frames = toFrames(event, run, options);
+    if (frames.length === 0 && event.type !== "turn.started") return "";
+    return [...run.begin(options), ...frames].map(toLine).join(""); // also before what hooks of the start have to tell
   };
   if (name === "text") return { event, end: async (outcome) => (outcome.type === "completed" ? `${outcome.text}\n` : "") };
   return options.live ? { event, end: async () => "", close: result } : { event, end: result };
@@ -98,7 +101,7 @@ function toFrames(event: AgentEvent, run: CalibanRun, options: CalibanFormatOpti
   if (event.taskId !== undefined && !shownOfTasks.has(event.type)) return [];
   switch (event.type) {
     case "turn.started":
-      return [...run.begin(options), ...toReplay(event, options)];
+      return toReplay(event, options);
     case "input.added":
       return event.origin === "user" ? toReplay(event, options) : [];
     case "text.delta":

@@ -12,7 +12,7 @@ export function toControlResponse(requestId: string, reply: ControlReply): JsonO
 }
 
 /** A message of the host, written back to it when its turn comes. */
-export function toReplay({ content }: UserMessage, stamp: { session_id: string; uuid: string }): JsonObject {
+export function toReplay({ content }: UserMessage, stamp: { session_id: string; uuid: string; timestamp: string }): JsonObject {
   return {
     type: "user",
     message: { role: "user", content: content.map(toBlock) },

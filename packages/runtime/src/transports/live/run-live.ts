@@ -127,6 +127,7 @@ class LiveDriver {
 
   async #close(outcome: Outcome): Promise<Outcome> {
     const { output } = this.#options;
+    this.#opened?.writer.stop();
     output.write((await (await this.#format()).close?.(outcome)) ?? "");
     await output.drain();
     return outcome;
@@ -336,7 +337,8 @@ class LiveDriver {
 
   #replay({ input }: LivePrompt, uuid: string): void {
     if (!this.#options.replayUserMessages) return;
-    this.#send(toReplay(input, { session_id: this.#options.sessionId, uuid }));
+    const timestamp = new Date().toISOString();
+    this.#send(toReplay(input, { session_id: this.#options.sessionId, uuid, timestamp }));
   }
 
   /** The run does not end before this is written. */

@@ -22,6 +22,7 @@ export class SessionWriter {
   readonly #options: WriterOptions;
   readonly #over: Promise<RuntimeError | undefined>;
   #turnWritten: () => void = () => {};
+  #stopped = false;
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -51,9 +52,9 @@ export class SessionWriter {
       : honest;
   }
 
-  /** Resolves when the session has ended and everything it told is written. */
-  async end(): Promise<void> {
-    await this.#over;
+  /** The last words are said: what the session still tells while it is shut down is not for the output. */
+  stop(): void {
+    this.#stopped = true;
   }
 
   /** Answers what kept it from reading on, if anything did. */
@@ -64,7 +65,7 @@ export class SessionWriter {
         if (event.type === "turn.ended") onTurnEnded();
         alsoTo?.(event);
         const text = format.event(event);
-        if (text) output.write(text);
+        if (text && !this.#stopped) output.write(text);
         if (event.type === "turn.started") onTurnStarted();
         if (output.full) await output.drain();
         if (event.type === "turn.ended") this.#turnWritten();
