@@ -25,6 +25,7 @@ describe("an answer", () => {
       { type: "reasoning.delta", text: "let " },
       { type: "reasoning.delta", text: "me " },
       { type: "reasoning.delta", text: "see" },
+      { type: "reasoning.delta", text: "", signature: "scripted-signature" },
       { type: "text.delta", text: "Grüße, " },
       { type: "text.delta", text: "Welt" },
       {
