@@ -74,7 +74,10 @@ describe("a command", () => {
   it("needs no question for git in a trusted project only", async () => {
     const action = { tool: "Bash", kind: "run", resource: "git status" } as const;
     assert.equal((await decide({ ...policyOf([], []), trusted: async () => false }, [action])).effect, "ask");
-    assert.equal((await decide({ ...policyOf(["Bash(git status:*)"], []), trusted: async () => false }, [action])).effect, "allow");
+    assert.equal(
+      (await decide({ ...policyOf(["Bash(git status:*)"], []), trusted: async () => false }, [action])).effect,
+      "allow",
+    );
   });
 
   it("starts where the last one ended", async () => {

@@ -21,7 +21,10 @@ describe("prompts from files", () => {
     writeFileSync(join(project, "more.md"), "Blink twice.");
     const files = ["--system-prompt-file", "system.md", "--append-system-prompt-file", "more.md"];
     assert.equal((await run(["-p", "x", ...files], { env, cwd: project })).code, 0);
-    assert.match(JSON.stringify((server.requests[0]?.body as Body | undefined)?.system), /You are a lighthouse\.\\n\\nBlink twice\./);
+    assert.match(
+      JSON.stringify((server.requests[0]?.body as Body | undefined)?.system),
+      /You are a lighthouse\.\\n\\nBlink twice\./,
+    );
     const both = await run(["-p", "x", "--system-prompt", "a", ...files], { env, cwd: project });
     assert.equal(both.code, 64);
     assert.match(both.stderr, /--system-prompt and --system-prompt-file exclude each other/);
