@@ -23,7 +23,7 @@ describe("print", () => {
       },
     });
     for (let line = 0; line < 20; line++) await print("x", output);
-    await new Promise((done) => setTimeout(done)); // the event follows the answer
+    await new Promise((done) => setImmediate(() => setImmediate(done))); // the event follows the answer
     assert.equal(output.listenerCount("error"), 0);
   });
 });
