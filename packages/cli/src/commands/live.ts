@@ -48,7 +48,7 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
         return new Map([...servers].map(([name, config]) => [name, { ...config, source: "dynamic" }]));
       },
       resolveModel: (name) => resolveModelWord(name, { ...options, warn }),
-      settings: () => ({ effective: {}, sources: [...planned.resolved.sources], files: [...planned.resolved.files] }),
+      settings: () => settingsOf(planned.resolved),
       rewind: (turnId, dryRun) => rewind(planned, turnId, dryRun),
     });
     signals.stop = () => live.stop("signal");
@@ -77,4 +77,10 @@ async function rewind({ options }: Planned, turnId: string, dryRun: boolean): Pr
   const checkpoints = isWanted ? await options.checkpoints?.() : undefined;
   if (!checkpoints) throw new RuntimeError("usage", "File rewinding is not enabled.");
   return JSON.parse(JSON.stringify(await checkpoints.rewindFiles(turnId, { dryRun }))) as JsonObject; // data only
+}
+
+/** What holds, by key; secrets are hidden. */
+function settingsOf({ explain, sources, files }: Planned["resolved"]): JsonObject {
+  const effective = Object.fromEntries(explain().map(({ key, value }) => [key, value ?? null]));
+  return { effective, sources: [...sources], files: [...files] };
 }
