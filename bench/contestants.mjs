@@ -37,7 +37,8 @@ export async function prepareContestants({ node, model, wire }) {
     };
     writeProject(project);
     mkdirSync(env.OUTRIDER_HOME, { recursive: true });
-    writeFileSync(join(env.OUTRIDER_HOME, "settings.json"), JSON.stringify(wires[wire].settings));
+    const own = { ...wires[wire].settings, compaction: { enabled: false } }; // the floor does not summarise
+    writeFileSync(join(env.OUTRIDER_HOME, "settings.json"), JSON.stringify(own));
     await runChild(commands.ours("text"), settings(await model.play("answer")));
     writeFileSync(requestFile, JSON.stringify((await model.seen()).firstRequest));
     return { commands, settings, remove };
