@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { bin, eventually, lines, model, processesWith, type Run, run, start, tempFolder } from "./command.ts";
@@ -172,6 +172,23 @@ describe("signals", () => {
 });
 
 describe("stdout", () => {
+  it("on a full disk is told of, and is no success", { skip: !existsSync("/dev/full") && "there is no /dev/full" }, async () => {
+    const { env } = await model([{ text: "The answer." }], tempFolder("full"));
+    const full = openSync("/dev/full", "w");
+    const child = spawn(process.execPath, [bin, "-p", "go"], {
+      env: { ...process.env, ...env },
+      stdio: ["ignore", full, "pipe"],
+    });
+    closeSync(full);
+    let stderr = "";
+    child.stderr?.on("data", (chunk) => {
+      stderr += chunk;
+    });
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    assert.equal(code, 124);
+    assert.match(stderr, /^outrider: stdout cannot be written: ENOSPC/m);
+  });
+
   it("that is closed stops the work, saves it and ends quietly", async () => {
     const own = tempFolder("closed");
     const folder = tempFolder("work");

@@ -101,6 +101,7 @@ async function runSession(
     const watched = ci?.watch(format, (flags["output-format"] ?? "text") === "text" ? "text" : "json") ?? format;
     const outcome = await runPrompt(session, prompt, { format: watched, output, judge });
     progress?.stop();
+    if (output.failure) complain(`stdout cannot be written: ${output.failure.message}`);
     if (!output.closed) await explain(outcome, session, flags);
     return outcome;
   } finally {

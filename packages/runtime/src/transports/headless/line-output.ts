@@ -8,17 +8,23 @@ export class LineOutput {
   #waiting: (() => void)[] = [];
   #inFlight = 0;
   #closed = false;
+  #failure: Error | undefined;
   #onClosed: () => void = () => {};
 
   constructor(stream: Writable) {
     this.#stream = stream;
-    stream.on("error", () => this.#close());
+    stream.on("error", (error) => this.#close(error));
     stream.on("close", () => this.#close());
   }
 
   /** Nobody reads any more: what is written goes nowhere. */
   get closed(): boolean {
     return this.#closed;
+  }
+
+  /** Why nothing can be written, unless the reader simply left: a full disk must be told of. */
+  get failure(): Error | undefined {
+    return this.#failure;
   }
 
   /** More is waiting than the stream wants to hold; `drain` before writing on. */
@@ -55,13 +61,14 @@ export class LineOutput {
     this.#inFlight += text.length;
     this.#stream.write(text, (error) => {
       this.#inFlight -= text.length;
-      if (error) this.#close();
+      if (error) this.#close(error);
       else if (this.#inFlight === 0) this.#wake();
     });
   }
 
-  #close(): void {
+  #close(error?: NodeJS.ErrnoException): void {
     if (this.#closed) return;
+    if (error && error.code !== "EPIPE") this.#failure = error;
     this.#closed = true;
     this.#gathered = "";
     this.#wake();
