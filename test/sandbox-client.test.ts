@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { createScriptedProvider, type ScriptStep } from "../packages/runtime/src/model/scripted.ts";
-import type { SessionOptions } from "../packages/runtime/src/session/create-session.ts";
+import type { SessionOptions } from "../packages/runtime/src/session/session-options.ts";
 import { InteractiveSession } from "../packages/runtime/src/session/interactive-session.ts";
 import { sandboxClientConformance } from "../packages/runtime/src/testing/sandbox-client-conformance.ts";
 import { createClientWorkspace } from "../packages/runtime/src/workspace/client-workspace.ts";

@@ -6,7 +6,7 @@ import { createAnthropicProvider } from "../../packages/runtime/src/model/provid
 import { createScriptedProvider, type ScriptStep } from "../../packages/runtime/src/model/scripted.ts";
 import type { Message } from "../../packages/runtime/src/protocol/content.ts";
 import type { AgentEvent } from "../../packages/runtime/src/protocol/events.ts";
-import type { SessionOptions } from "../../packages/runtime/src/session/create-session.ts";
+import type { SessionOptions } from "../../packages/runtime/src/session/session-options.ts";
 import { InteractiveSession } from "../../packages/runtime/src/session/interactive-session.ts";
 import { cast, handsOut, lastWords, reader, task } from "../../packages/runtime/src/session/subagent-stage.ts";
 import { startModelServer } from "../../packages/runtime/src/testing/model-server.ts";

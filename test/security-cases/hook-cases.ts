@@ -5,7 +5,7 @@ import type { TestContext } from "node:test";
 import { createScriptedProvider, type ScriptedReply } from "../../packages/runtime/src/model/scripted.ts";
 import type { AgentEvent } from "../../packages/runtime/src/protocol/events.ts";
 import type { Outcome } from "../../packages/runtime/src/protocol/outcome.ts";
-import type { SessionOptions } from "../../packages/runtime/src/session/create-session.ts";
+import type { SessionOptions } from "../../packages/runtime/src/session/session-options.ts";
 import { InteractiveSession } from "../../packages/runtime/src/session/interactive-session.ts";
 import { eventually } from "../e2e/command.ts";
 import { type CaseTable, folderFor } from "./case-table.ts";

@@ -39,7 +39,7 @@ export type { AgentEvent, AgentEvents, DiffLine, EventType, ToolDetails, ToolSta
 export { isEphemeral } from "../protocol/events.ts";
 export type { CancelCause, Outcome, StopLimit } from "../protocol/outcome.ts";
 export { isPermissionMode, type PermissionMode, permissionModes } from "../protocol/permission.ts";
-export type { SessionOptions } from "../session/create-session.ts";
+export type { SessionOptions } from "../session/session-options.ts";
 export type { SubscribeOptions } from "../session/event-hub.ts";
 export {
   type ContextState,

@@ -1,6 +1,6 @@
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
 import { fewerTurns, stricterMode } from "../tasks/agent-limits.ts";
-import type { SessionOptions } from "./create-session.ts";
+import type { SessionOptions } from "./session-options.ts";
 
 /**
  * A session whose conversation is one of its agents: with the agent's prompt, and with no more than the agent may do. The options' own model

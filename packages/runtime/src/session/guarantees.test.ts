@@ -11,7 +11,7 @@ import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
 import type { AgentEvent, EventType } from "../protocol/events.ts";
 import { isEphemeral } from "../protocol/events.ts";
 import { defineTool, type Tool } from "../tools/tool.ts";
-import type { SessionOptions } from "./create-session.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { InteractiveSession } from "./interactive-session.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-guarantees-"));

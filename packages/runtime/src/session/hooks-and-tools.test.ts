@@ -7,7 +7,7 @@ import type { HooksByEvent } from "../engine/open-hooks.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
 import type { Answer } from "../permissions/gate.ts";
 import type { AgentEvent, EventType } from "../protocol/events.ts";
-import type { SessionOptions } from "./create-session.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { InteractiveSession } from "./interactive-session.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-tool-hooks-"));

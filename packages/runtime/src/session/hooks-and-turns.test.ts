@@ -8,7 +8,7 @@ import { createMemoryStore } from "../journal/memory-store.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
 import { textOf } from "../protocol/content.ts";
 import type { AgentEvent, EventType } from "../protocol/events.ts";
-import type { SessionOptions } from "./create-session.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { InteractiveSession } from "./interactive-session.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-turn-hooks-"));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { createFileStore } from "../journal/file-store.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
-import type { SessionOptions } from "./create-session.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { chatEntryToMessage, isChatEntry } from "./history.ts";
 import { InteractiveSession } from "./interactive-session.ts";
 import { createQuery } from "./query.ts";

@@ -1,5 +1,5 @@
 import { RuntimeError } from "../protocol/errors.ts";
-import type { SessionOptions } from "./create-session.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { InteractiveSession } from "./interactive-session.ts";
 import { outcomeError, type SessionEvents } from "./session-view.ts";
 

@@ -8,7 +8,7 @@ import { toMessages } from "../journal/transcript.ts";
 import { createScriptedProvider, type ScriptedReply, type ScriptStep } from "../model/scripted.ts";
 import { textOf } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
-import type { SessionOptions } from "./create-session.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { InteractiveSession } from "./interactive-session.ts";
 
 const root = mkdtempSync(join(tmpdir(), "outrider-compaction-"));

@@ -4,7 +4,7 @@ import { createScriptedProvider, type ScriptedCall, type ScriptedReply } from ".
 import { textOf } from "../protocol/content.ts";
 import type { AgentEvent, EventType } from "../protocol/events.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
-import type { SessionOptions } from "./create-session.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { InteractiveSession } from "./interactive-session.ts";
 
 export type Answer = (request: ModelRequest) => ScriptedReply | Promise<ScriptedReply>;

@@ -8,7 +8,7 @@ import { createMemoryStore } from "../journal/memory-store.ts";
 import type { ModelRequest, Provider } from "../model/model.ts";
 import { createReplayProvider } from "../model/replay.ts";
 import { createScriptedProvider, type ScriptedReply } from "../model/scripted.ts";
-import type { SessionOptions } from "./create-session.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { textOf } from "../protocol/content.ts";
 import { toRecording } from "./recorded-calls.ts";
 import {

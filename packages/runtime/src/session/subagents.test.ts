@@ -7,7 +7,7 @@ import { createMemoryStore } from "../journal/memory-store.ts";
 import { toMessages } from "../journal/transcript.ts";
 import type { ModelRequest, Provider } from "../model/model.ts";
 import type { ScriptedReply } from "../model/scripted.ts";
-import type { SessionOptions } from "./create-session.ts";
+import type { SessionOptions } from "./session-options.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
 import { cast, eventsOf, handsOut, lastWords, openStage, type Stage, reader, task } from "./subagent-stage.ts";
 

@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { after, describe, it } from "node:test";
 import { createMemoryStore } from "../../journal/memory-store.ts";
 import { createScriptedProvider, type ScriptStep } from "../../model/scripted.ts";
-import type { SessionOptions } from "../../session/create-session.ts";
+import type { SessionOptions } from "../../session/session-options.ts";
 import { InteractiveSession } from "../../session/interactive-session.ts";
 import { LineOutput } from "../headless/line-output.ts";
 import { runPrompt } from "../headless/run-prompt.ts";

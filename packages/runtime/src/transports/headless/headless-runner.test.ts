@@ -3,7 +3,7 @@ import { PassThrough, Writable } from "node:stream";
 import { tmpdir } from "node:os";
 import { describe, it } from "node:test";
 import { createScriptedProvider, type ScriptStep } from "../../model/scripted.ts";
-import type { SessionOptions } from "../../session/create-session.ts";
+import type { SessionOptions } from "../../session/session-options.ts";
 import { InteractiveSession } from "../../session/interactive-session.ts";
 import { createHeadlessRunner, createHeadlessTransport } from "./headless-runner.ts";
 import type { OutputFormatName } from "./output-format.ts";

@@ -6,7 +6,7 @@ import { after, describe, it } from "node:test";
 import { createScriptedProvider, type ScriptStep } from "../../model/scripted.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
-import type { SessionOptions } from "../../session/create-session.ts";
+import type { SessionOptions } from "../../session/session-options.ts";
 import { InteractiveSession } from "../../session/interactive-session.ts";
 import { createIdSeries } from "../../util/unique-ids.ts";
 import { createBasicFormat } from "./basic-format.ts";

@@ -4,7 +4,7 @@ import type { Outcome } from "../../protocol/outcome.ts";
 import { createScriptedProvider, type ScriptStep } from "../../model/scripted.ts";
 import type { ModelRequest } from "../../model/model.ts";
 import { InteractiveSession } from "../../session/interactive-session.ts";
-import type { SessionOptions } from "../../session/create-session.ts";
+import type { SessionOptions } from "../../session/session-options.ts";
 import { McpServers } from "../../tools/mcp/mcp-servers.ts";
 import { parseMcpServers } from "../../tools/mcp/server-config.ts";
 import { createIdSeries, randomUuid } from "../../util/unique-ids.ts";

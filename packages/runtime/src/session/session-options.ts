@@ -1,0 +1,123 @@
+import type { Checkpoints } from "../checkpoints/checkpoints.ts";
+import type { ReversibleExecutionOptions } from "../checkpoints/reversible-execution.ts";
+import type { SystemCommand } from "../commands/command.ts";
+import type { CompactionSettings } from "../context/compaction-limits.ts";
+import type { Instructions } from "../context/instructions.ts";
+import type { HookSettings, HooksByEvent } from "../engine/open-hooks.ts";
+import type { AuditEntry } from "../engine/judge-call.ts";
+import type { SubagentRef } from "../engine/turn.ts";
+import type { SessionStore } from "../journal/store.ts";
+import type { CatalogOverride } from "../model/catalog-override.ts";
+import type { Fallback } from "../model/fallback.ts";
+import type { Effort, Provider } from "../model/model.ts";
+import type { JsonObject } from "../protocol/content.ts";
+import type { PermissionMode } from "../protocol/permission.ts";
+import type { AgentDefinition } from "../tasks/agent-definition.ts";
+import type { WebSearchBackend } from "../tools/builtin/web-search.ts";
+import type { SchemaSource } from "../tools/schema.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Redactor } from "../util/redact.ts";
+import type { SandboxOptions } from "../workspace/sandbox.ts";
+import type { SandboxClient } from "../workspace/sandbox-client.ts";
+import type { PermissionOptions } from "./session-policy.ts";
+import type { WorkspaceManifest } from "../workspace/workspace-manifest.ts";
+
+/** How a session is opened. */
+export type SessionOptions = {
+  readonly cwd: string;
+  readonly provider: Provider;
+  /** The provider's own default when absent. */
+  readonly model?: string;
+  /** A new session under this id; refused when it exists. */
+  readonly sessionId?: string;
+  /** Goes on with a stored session; refused when it does not exist. */
+  readonly resumeSessionId?: string;
+  /** In memory when absent. */
+  readonly sessionStore?: SessionStore;
+  readonly permissionMode?: PermissionMode;
+  /** Rules such as `Edit` or `Bash(npm test:*)`. */
+  readonly allowedTools?: readonly string[];
+  /** The same; a bare tool name also takes the tool away from the model. */
+  readonly disallowedTools?: readonly string[];
+  /** Rules of settings files, remembered answers and what else decides about calls. */
+  readonly permissions?: PermissionOptions;
+  /** Opens what keeps files before tools change them; nothing is kept when absent. */
+  readonly checkpoints?: () => Promise<Checkpoints>;
+  /** Only calls run whose effects can be undone. */
+  readonly reversibleExecution?: ReversibleExecutionOptions;
+  /** Only these of the built-in tools are offered. */
+  readonly builtinTools?: readonly string[];
+  /** Told of every verdict on a call before the call is made; when it throws, the call is not made. */
+  readonly audit?: (entry: AuditEntry) => void;
+  /** Takes the place of the built-in system prompt. */
+  readonly systemPrompt?: string;
+  readonly appendSystemPrompt?: string;
+  /** What `loadInstructions` found in AGENTS.md and CLAUDE.md files: it joins the system prompt, whoever wrote that. */
+  readonly instructions?: Instructions;
+  /** What answers should be written in. */
+  readonly language?: string;
+  /** When older messages give way to a summary, and what that dwells on; at 83.5 % of the window when absent. */
+  readonly compaction?: Partial<CompactionSettings>;
+  /** How often the model may be asked for one prompt. */
+  readonly maxTurns?: number;
+  readonly maxOutputTokens?: number;
+  readonly temperature?: number;
+  readonly thinkingTokens?: number;
+  readonly effort?: Effort;
+  /** Added to every request's body as they are. */
+  readonly providerOptions?: JsonObject;
+  /** Who is asked when the provider stays overloaded or out of reach: another model of it, or of another provider. */
+  readonly fallback?: Fallback;
+  /** Stops before the next model call once the session has spent more; refused for a model of unknown price. */
+  readonly maxBudgetUsd?: number;
+  /** With a budget: go on although the price is unknown, and count such calls as nothing. */
+  readonly allowUnknownPrice?: boolean;
+  /** What the user knows about models and prices beside the built-in table. */
+  readonly catalogOverride?: CatalogOverride;
+  /** What the final answer must fit, as JSON Schema (draft 7 or 2020-12) or as a zod schema; the outcome then holds it as `structured`. */
+  readonly outputSchema?: SchemaSource;
+  /** Tools beside the built-in ones; one with the name of a built-in takes its place. */
+  readonly tools?: readonly Tool[];
+  readonly webSearch?: WebSearchBackend;
+  /** Kinds of subagents the model may start with the Task tool; see docs/subagents.md. */
+  readonly agents?: readonly AgentDefinition[];
+  /** Also those that are always there; without them and without `agents` there is no Task tool. */
+  readonly builtinAgents?: boolean;
+  readonly commands?: readonly SystemCommand[];
+  /** Points where commands, services, models or functions may change what happens; see docs/hooks.md. */
+  readonly hooks?: HooksByEvent;
+  /** Hooks as settings files have them, layer by layer. */
+  readonly hookSettings?: HookSettings;
+  /** This session is a subagent's: its hooks are SubagentStart and SubagentStop instead of those of sessions and prompts. */
+  readonly agent?: SubagentRef;
+  /** Somebody listens to `permission_request` and will call `answerPermission`. Without it, what would be asked is denied. */
+  readonly answersPermissions?: boolean;
+  /** What child processes see; the own environment without secrets when absent. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly home?: string;
+  /** Hides secrets in everything that is stored, shown or sent; those of the environment, and whatever has the shape of a key, when absent. */
+  readonly redactor?: Redactor;
+  /** Where outputs too long for the model are kept whole; on the other machine when there is a `sandboxClient`. */
+  readonly overflowDirectory?: string;
+  /** Whether commands run in a box, and what they reach from there; they do not when absent. */
+  readonly sandbox?: SandboxOptions;
+  /** Another machine, on which all tools work instead of on this one. */
+  readonly sandboxClient?: SandboxClient;
+  /** What a fresh sandbox of the client is to hold; sources start at `cwd`. */
+  readonly workspaceManifest?: WorkspaceManifest;
+  /** The state the client's sandbox is to be brought to; the manifest is not applied then. */
+  readonly sandboxSnapshotId?: string;
+  /** Characters of one tool result. */
+  readonly outputLimit?: number;
+  /** What the session is called from its first event on. */
+  readonly sessionName?: string;
+  /** The kinds of settings files the options come from. */
+  readonly settingSources?: readonly string[];
+  /** What a person should hear about how the options came about. */
+  readonly warnings?: readonly string[];
+  /** What a project nobody has said to trust wanted, and what to do about it. */
+  readonly ignoredSettings?: { readonly items: readonly string[]; readonly hint: string };
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  readonly newId?: () => string;
+};
