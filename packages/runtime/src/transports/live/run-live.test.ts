@@ -30,6 +30,13 @@ const slowTool = { calls: [{ name: "Bash", input: { command: "sleep 0.4" } }] };
 const anything = { session: { permissionMode: "bypassPermissions", permissions: { mayBypass: true } } } as const;
 
 describe("live input", () => {
+  it("refuses a prompt when too many wait, with a result of its own", async () => {
+    const host = start([slowTool, { text: "done" }], anything);
+    for (let line = 0; line < 1_002; line++) host.send('{"type":"user","content":"more"}\n');
+    const first = await host.result(1);
+    assert.deepEqual([first["is_error"], (first["error"] as { code: string }).code], [true, "busy"]);
+  });
+
   it("runs each line as it comes, keeps the history, and ends with the input", async () => {
     const host = start([{ text: "one" }, { text: "two" }]);
     host.say("first");

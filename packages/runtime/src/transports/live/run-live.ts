@@ -77,6 +77,12 @@ export function runLive(options: LiveOptions): LiveRun {
 
 type Opened = LiveSession & { readonly writer: SessionWriter };
 
+/** A host that writes on and on is told so; what waits is bounded. */
+const maxWaiting = 1_000;
+const tooMany = new RuntimeError("busy", `More than ${maxWaiting} prompts are waiting; this one was not run`, {
+  retryable: true,
+});
+
 class LiveDriver {
   readonly #options: LiveOptions;
   readonly #channel: ControlChannel;
@@ -185,6 +191,8 @@ class LiveDriver {
       this.#queue.keep(frame.input);
       return this.#writeSoon(this.#writeNotRun({ type: "completed", text: "" }));
     }
+    const waiting = this.#queue.waiting.length + (this.#turn?.joining.length ?? 0);
+    if (waiting >= maxWaiting) return this.#writeSoon(this.#writeNotRun({ type: "failed", error: tooMany.toJSON(), text: "" }));
     const prompt = this.#queue.complete(given);
     if (frame.priority === "now") {
       this.#queue.add(prompt, "first");
