@@ -4,12 +4,14 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
+import { noticesFile, thirdPartyNotices } from "./build-notices.mjs";
 import { directImports } from "./direct-imports.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const runtime = join(root, "packages/runtime");
 const cli = join(root, "packages/cli");
 const readPackage = (folder) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+const { exports: published, dependencies, optionalDependencies } = readPackage(runtime);
 
 const shared = {
   bundle: true,
@@ -22,6 +24,8 @@ const shared = {
   minifyWhitespace: true,
   chunkNames: "chunk-[name]-[hash]",
   define: { OUTRIDER_VERSION: JSON.stringify(readPackage(cli).version) },
+  plugins: [withoutDefaultValidator()],
+  metafile: true,
   write: false,
   logLevel: "warning",
 };
@@ -38,32 +42,35 @@ const ripgrepImport = 'import("@vscode/ripgrep")';
 const ripgrepStandIn = "__ripgrep()";
 
 const barrels = Object.fromEntries(
-  Object.entries(readPackage(runtime).exports).map(([name, target]) => [
-    join("@outrider/runtime", name),
-    join(runtime, target["outrider-source"]),
-  ]),
+  Object.entries(published).map(([name, target]) => [join("@outrider/runtime", name), join(runtime, target["outrider-source"])]),
 );
 const [library, command] = await Promise.all([
-  build({ ...shared, entryPoints: Object.values(barrels), outdir: join(runtime, "dist"), packages: "external" }),
+  // What the package depends on is installed beside it; what it only needs to be built is in it.
+  build({
+    ...shared,
+    entryPoints: Object.values(barrels),
+    outdir: join(runtime, "dist"),
+    external: Object.keys({ ...dependencies, ...optionalDependencies }),
+  }),
   build({
     ...shared,
     minifyIdentifiers: true,
     entryPoints: [join(cli, "src/main.ts")],
-    plugins: [directImports(barrels, join(cli, "src"))],
+    plugins: [...shared.plugins, directImports(barrels, join(cli, "src"))],
     outdir: join(cli, "dist"),
     external: ["@vscode/ripgrep"],
-    metafile: true,
   }),
 ]);
 const { files: commandFiles, core } = await linkCommand(command);
+const notices = ({ metafile }) => ({ name: noticesFile, text: thirdPartyNotices(metafile, root) });
+const libraryFiles = [...library.outputFiles.map((file) => ({ name: basename(file.path), text: file.text })), notices(library)];
+// What each file is made of, and what is in main.cjs: the start-up test reads which sources the command loads before it needs them.
+const meta = { name: "meta.json", text: JSON.stringify({ ...command.metafile, core }) };
+commandFiles.push(notices(command), meta);
 
 // Only now is the last build gone: one that fails leaves it in place.
-write(
-  join(runtime, "dist"),
-  library.outputFiles.map((file) => ({ name: basename(file.path), text: file.text })),
-);
-// What each file is made of, and what is in main.cjs: the start-up test reads which sources the command loads before it needs them.
-write(join(cli, "dist"), [...commandFiles, { name: "meta.json", text: JSON.stringify({ ...command.metafile, core }) }]);
+write(join(runtime, "dist"), libraryFiles);
+write(join(cli, "dist"), commandFiles);
 
 if (!process.argv.includes("--no-types")) {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
@@ -162,6 +169,19 @@ function staticallyReachable(metafile, names, seen = new Set()) {
     );
   }
   return seen;
+}
+
+/** The MCP client is given a validator; the one it would take itself is a third of its size, and writes code from servers' schemas. */
+function withoutDefaultValidator() {
+  return {
+    name: "without-default-validator",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^@modelcontextprotocol\/client\/_shims$/ }, () => ({ path: "shims", namespace: "mcp-client" }));
+      onLoad({ filter: /.*/, namespace: "mcp-client" }, () => ({
+        contents: "export const CORS_IS_POSSIBLE = false; export class DefaultJsonSchemaValidator {}",
+      }));
+    },
+  };
 }
 
 async function toCommonJs(source) {

@@ -44,7 +44,8 @@ export async function damageLogs(options: { log: Buffer; corruptions: number; se
     await writer.close();
     const again = await store.open("s1");
     await again.close();
-    if (JSON.stringify(again.events) !== JSON.stringify([...found, next])) tally.violate(`${label}: not whole after an append`);
+    if (JSON.stringify([...again.events]) !== JSON.stringify([...found, next]))
+      tally.violate(`${label}: not whole after an append`);
     tally.count("appended to");
   };
 

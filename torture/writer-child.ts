@@ -14,7 +14,7 @@ process.on("message", ({ sessionId, startAt }: { sessionId: string; startAt: num
 async function attempt(sessionId: string): Promise<string> {
   try {
     const writer = await store.open(sessionId);
-    const first = (writer.events.at(-1)?.seq ?? 0) + 1;
+    const first = writer.events.lastSeq + 1;
     for (let index = 0; index < 5; index++) {
       await writer.append([event(first + index, sessionId)]);
       await new Promise((resolve) => setImmediate(resolve));

@@ -58,7 +58,7 @@ class Outrider(BaseInstalledAgent):
             "permission_mode",
             cli="--permission-mode",
             type="enum",
-            choices=["default", "acceptEdits", "plan", "bypassPermissions"],
+            choices=["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"],
             default="bypassPermissions",
         ),
     ]
@@ -85,7 +85,9 @@ class Outrider(BaseInstalledAgent):
 
     @with_prompt_template
     async def run(self, instruction: str, environment: BaseEnvironment, context: AgentContext) -> None:
-        words = ["outrider", "--print", "--trajectory", f"{LOGS}/trajectory.json", "--verbose", *self._session_words()]
+        # Without the last of these flags the mode that allows everything is refused, whoever asks for it.
+        words = ["outrider", "--print", "--trajectory", f"{LOGS}/trajectory.json", "--verbose"]
+        words += ["--allow-dangerously-skip-permissions", *self._session_words()]
         if self.model_name:
             words += ["--model", self._model()]
         servers = self._mcp_config()

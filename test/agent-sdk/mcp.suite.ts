@@ -273,3 +273,61 @@ describe("MCP servers that are programs", () => {
     );
   });
 });
+
+describe("what a host wants of a server's tools", () => {
+  const tools = [
+    tool("send", "Sends", {}, async () => ({ content: [{ type: "text" as const, text: "sent" }] })),
+    tool("drop", "Drops", {}, async () => ({ content: [{ type: "text" as const, text: "dropped" }] })),
+    tool("wait", "Waits", {}, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 10_000).unref());
+      return { content: [] };
+    }),
+  ];
+  const policies = [
+    { name: "send", permission_policy: "always_ask" as const },
+    { name: "drop", permission_policy: "always_deny" as const },
+  ];
+  const calls = ["send", "drop", "wait"].map((name) => ({ name: `mcp__post__${name}`, input: {}, callId: `toolu_${name}` }));
+
+  it("tools that are always asked about or refused, whatever is allowed, and a limit for calls", async () => {
+    const { ask } = await stage([{ calls }, { text: "Done" }]);
+    const asked: string[] = [];
+    const server = { ...createSdkMcpServer({ name: "post", version: "1.0.0", tools }), timeout: 1000, tools: policies };
+    const answered = await ask("Go", {
+      mcpServers: { post: server },
+      permissionMode: "bypassPermissions",
+      allowDangerouslySkipPermissions: true,
+      canUseTool: async (name) => {
+        asked.push(name);
+        return { behavior: "deny", message: "not now" };
+      },
+    });
+    assert.deepEqual(asked, ["mcp__post__send"]);
+    const results = toolResults(answered.messages);
+    assert.deepEqual(
+      results.map(({ isError }) => isError),
+      [true, true, true],
+    );
+    assert.match(results.find(({ id }) => id === "toolu_wait")?.text ?? "", /did not answer/);
+    assert.deepEqual(
+      only(answered).permission_denials.map(({ tool_name: name }) => name),
+      ["mcp__post__send", "mcp__post__drop"],
+    );
+  });
+
+  it("setMcpServers brings such rules, and takes them away", async () => {
+    const call = [calls[1] ?? { name: "", input: {}, callId: "" }];
+    const { open } = await stage([{ calls: call }, { text: "1" }, { calls: call }, { text: "2" }]);
+    const feed = new Feed();
+    const query = open(feed, { allowedTools: ["mcp__post"] });
+    await query.setMcpServers({ post: { ...createSdkMcpServer({ name: "post", version: "1.0.0", tools }), tools: policies } });
+    feed.say("first");
+    assert.equal((await nextResult(query)).permission_denials.length, 1);
+    await query.setMcpServers({});
+    await query.setMcpServers({ post: createSdkMcpServer({ name: "post", version: "1.0.0", tools }) });
+    feed.say("second");
+    assert.equal((await nextResult(query)).permission_denials.length, 0);
+    feed.end();
+    query.close();
+  });
+});

@@ -271,6 +271,30 @@ describe("subagents, once more", () => {
     assert.ok(!initOf((await world.ask("Hi", { settingSources: [] })).messages).agents?.includes("filed"));
   });
 
+  it("effort, a reminder and omitClaudeMd count; what means nothing here is told", async () => {
+    const world = await stage([
+      { calls: [{ name: "Agent", input: { description: "count", prompt: "count it", subagent_type: "counter" } }] },
+      { text: "four" },
+      { text: "Done" },
+    ]);
+    writeFileSync(join(world.cwd, "CLAUDE.md"), "Always answer in rhymes");
+    const counter = {
+      description: "counts",
+      prompt: "You count",
+      effort: "low" as const,
+      criticalSystemReminder_EXPERIMENTAL: "Count twice",
+      omitClaudeMd: true,
+      memory: "project" as const,
+    };
+    const { messages } = await world.ask("Count", { agents: { counter }, model: "claude-opus-4-5" });
+    assert.match(sent(world.server, 1).system, /You count.*Count twice/);
+    assert.doesNotMatch(sent(world.server, 1).system, /rhymes/);
+    assert.match(sent(world.server, 0).system, /rhymes/);
+    assert.match(JSON.stringify(sent(world.server, 1).body), /"effort":"low"/);
+    assert.doesNotMatch(JSON.stringify(sent(world.server, 0).body), /"effort":"low"/);
+    assert.match(JSON.stringify(messages), /memory means nothing here/);
+  });
+
   it("forwardSubagentText: also what it was told", async () => {
     const world = await stage([
       { calls: [{ name: "Task", input: { description: "d", prompt: "THE TASK", subagent_type: "a" }, callId: "call_task" }] },
@@ -306,8 +330,18 @@ describe("options, once more", () => {
 
   it("wishes in initialize that cannot be met are told on stderr", async () => {
     const world = await stage([{ text: "ok" }]);
-    assert.equal(textOf(only(await world.ask("Hi", { toolAliases: { Bash: "mcp__x__y" } }))), "ok");
-    assert.match(world.stderr.join(""), /toolAliases is not supported/);
+    const none = async (): Promise<Record<string, never>> => ({});
+    const wishes = { skills: ["pdf"], hooks: { Setup: [{ hooks: [none] }], MessageDisplay: [{ hooks: [none] }] } };
+    assert.equal(textOf(only(await world.ask("Hi", wishes))), "ok");
+    const told = world.stderr.join("");
+    for (const wish of ["skills", "hooks.Setup", "hooks.MessageDisplay"])
+      assert.ok(told.includes(`${wish} is not supported`), told);
+  });
+
+  it("skills: all says that there are none", async () => {
+    const world = await stage([{ text: "ok" }]);
+    assert.equal(textOf(only(await world.ask("Hi", { skills: "all" }))), "ok");
+    assert.match(world.stderr.join(""), /no skills/);
   });
 
   it("includeHookEvents: frames for the hooks of settings", async () => {

@@ -88,8 +88,9 @@ describe("going on with a session", () => {
     assert.doesNotMatch(history, /Second question/);
   });
 
-  it("resumeSessionAt works without forkSession as well", async () => {
-    const { ask, server } = await stage([{ text: "first answer" }, { text: "second answer" }, { text: "branched" }]);
+  it("resumeSessionAt without forkSession keeps the id, and the SDK reads the branch it went on in", async () => {
+    const world = await stage([{ text: "first answer" }, { text: "second answer" }, { text: "branched" }]);
+    const { ask, server } = world;
     const first = await ask("First question");
     const at = first.messages.find((message) => message.type === "assistant");
     assert.ok(at?.uuid);
@@ -97,7 +98,11 @@ describe("going on with a session", () => {
     await ask("Second question", { resume: sessionId });
     const answered = await ask("Another question", { resume: sessionId, resumeSessionAt: at.uuid });
     assert.equal(textOf(only(answered)), "branched");
+    assert.equal(only(answered).session_id, sessionId);
     assert.doesNotMatch(JSON.stringify(sent(server, 2).messages), /Second question/);
+    const { messages } = await read(world, sessionId);
+    assert.match(JSON.stringify(messages), /First question.*first answer.*Another question.*branched/);
+    assert.doesNotMatch(JSON.stringify(messages), /Second question/);
   });
 
   it("resumeSessionAt: every block of an answer is a place of its own to the SDK, and stands for its message here", async () => {

@@ -77,6 +77,33 @@ describe("outrider --trajectory", () => {
     assert.deepEqual([ran.code, server.requests.length], [78, 0]);
     assert.match(ran.stderr, /cannot be written/);
   });
+
+  it("leaves outputs of several prompts their one result", async () => {
+    const { cwd, env, path } = await place([
+      { text: "One.", usage },
+      { text: "Two.", usage },
+    ]);
+    const words = [
+      "--input-format",
+      "stream-json",
+      "--output-format",
+      "stream-json",
+      "--flavor",
+      "caliban",
+      "--trajectory",
+      path,
+    ];
+    const prompt = (content: string): string => `${JSON.stringify({ type: "user", content })}\n`;
+    const ran = await run(words, { cwd, env, stdin: prompt("First") + prompt("Second") });
+    assert.deepEqual(
+      [ran.code, lines(ran.stdout).map(({ type, result }) => result ?? type)],
+      [0, ["system", "message", "message", "Two."]],
+    );
+    assert.deepEqual(
+      load(path).steps.flatMap(({ source, message }) => (source === "system" ? [] : [message])),
+      ["First", "One.", "Second", "Two."],
+    );
+  });
 });
 
 describe("outrider --output-format atif-jsonl", () => {
@@ -146,6 +173,19 @@ describe("outrider trajectory", () => {
       "  trajectory.steps[0].step_id: expected 1, as steps are numbered from 1, got 2 [step-id]",
     ]);
     assert.equal((await run(["trajectory", "validate", "none.json"], { cwd, env })).code, 66);
+    const good = JSON.stringify({
+      schema_version: "ATIF-v1.7",
+      session_id: "s",
+      agent: { name: "a", version: "1" },
+      steps: [{ step_id: 1, source: "user", message: "x" }],
+    });
+    writeFileSync(join(cwd, "torn.json"), good.slice(0, 40));
+    const both = await run(["trajectory", "validate", "torn.json", "-"], { cwd, env, stdin: good });
+    assert.deepEqual(
+      [both.code, both.stdout.split("\n").filter((line) => !line.startsWith(" "))],
+      [1, ["torn.json: not valid: 1 problem", "-: valid ATIF-v1.7", ""]],
+    );
+    assert.match(both.stdout, /trajectory: torn\.json is no JSON/);
     assert.equal((await run(["trajectory", "frobnicate"], { cwd, env })).code, 64);
   });
 });

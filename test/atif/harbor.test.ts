@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
+import { bin, model, tempFolder } from "../e2e/command.ts";
 import { root } from "./reference.ts";
 
 const folder = join(root, "integrations/harbor");
@@ -71,6 +73,41 @@ agent.populate_context_post_run(context)
 print(json.dumps({"name": agent.name(), "commands": agent.commands, "context": vars(context)}))
 `;
 
+/** The agent's own command, run by bash as Harbor runs it, with another folder for logs. */
+const realRun = `
+import asyncio, json, os, subprocess, sys
+from types import SimpleNamespace
+import outrider_harbor
+
+logs = sys.argv[1]
+os.makedirs(logs)
+outrider_harbor.LOGS = logs
+done = {}
+
+class Local(outrider_harbor.Outrider):
+    def _get_env(self, name):
+        return os.environ.get(name)
+    async def exec_as_agent(self, environment, command, env=None):
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "OUTRIDER_HOME")}
+        ran = subprocess.run(["bash", "-c", "set -o pipefail; " + command], env={**kept, **(env or {})}, capture_output=True, text=True)
+        done.update(exit=ran.returncode, said=ran.stdout + ran.stderr)
+
+agent = Local(logs, model_name="anthropic/claude-sonnet-4-5", max_turns=5)
+asyncio.run(agent.run("Make made.txt", None, None))
+context = SimpleNamespace()
+agent.populate_context_post_run(context)
+print(json.dumps({**done, "context": vars(context)}))
+`;
+
+const usage = { inputTokens: 120, outputTokens: 20, cacheReadTokens: 100 };
+
+function writeStubs(place: string): void {
+  for (const [name, text] of Object.entries(stubs)) {
+    mkdirSync(dirname(join(place, name)), { recursive: true });
+    writeFileSync(join(place, name), text);
+  }
+}
+
 describe("the Harbor agent", () => {
   it("is Python", { skip }, () => {
     const checked = spawnSync(
@@ -82,10 +119,7 @@ describe("the Harbor agent", () => {
   });
 
   it("installs and runs the command, and reads what it used from the trajectory", { skip }, () => {
-    for (const [name, text] of Object.entries(stubs)) {
-      mkdirSync(dirname(join(temp, name)), { recursive: true });
-      writeFileSync(join(temp, name), text);
-    }
+    writeStubs(temp);
     const metrics = {
       total_prompt_tokens: 100,
       total_completion_tokens: 10,
@@ -124,6 +158,7 @@ describe("the Harbor agent", () => {
       "--trajectory",
       "/logs/agent/trajectory.json",
       "--verbose",
+      "--allow-dangerously-skip-permissions",
       "--model",
       "gemini/gemini-3",
       "--mcp-config",
@@ -143,6 +178,44 @@ describe("the Harbor agent", () => {
       cost_usd: 0.5,
       metadata: { outcome: { status: "completed" }, n_steps: 1, n_subagents: 1 },
     });
+  });
+
+  it("runs the built command as Harbor would: it may do everything, and what it did is counted", { skip }, async () => {
+    const place = tempFolder("harbor-run");
+    const { env } = await model(
+      [
+        { text: "Writing.", calls: [{ name: "Write", input: { file_path: "made.txt", content: "x" } }], usage },
+        { text: "Done.", usage },
+      ],
+      join(place, "home"),
+    );
+    writeStubs(place);
+    const shim = join(place, ".outrider-agent/bin/outrider");
+    mkdirSync(dirname(shim), { recursive: true });
+    writeFileSync(shim, `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`, { mode: 0o755 });
+    const python = spawn("python3", ["-B", "-c", realRun, join(place, "logs")], {
+      cwd: place,
+      env: { PATH: process.env["PATH"] ?? "", HOME: place, PYTHONPATH: `${place}:${folder}`, ...env },
+    });
+    let output = "";
+    python.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+    let complaints = "";
+    python.stderr.setEncoding("utf8").on("data", (text: string) => {
+      complaints += text;
+    });
+    const [code] = await once(python, "close");
+    assert.deepEqual([code, complaints], [0, ""]);
+    const { exit, said, context } = JSON.parse(output);
+    assert.equal(exit, 0, said);
+    assert.match(said, /Done\.$/m);
+    assert.equal(readFileSync(join(place, "made.txt"), "utf8"), "x");
+    assert.deepEqual(
+      [context.n_input_tokens, context.n_cache_tokens, context.n_output_tokens, context.metadata],
+      [240, 200, 40, { outcome: { status: "completed" }, n_steps: 4, n_subagents: 0 }],
+    );
+    assert.ok(context.cost_usd > 0);
   });
 
   it("is registered under the version that is published", () => {

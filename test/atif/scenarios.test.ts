@@ -7,7 +7,7 @@ import { type AssistantMessage, type Message, noUsage } from "../../packages/run
 import { loadCallPrice } from "../../packages/runtime/src/transports/atif/call-price.ts";
 import { loadTrajectory } from "../../packages/runtime/src/transports/atif/load-trajectory.ts";
 import { toTrajectoryDocument } from "../../packages/runtime/src/transports/atif/trajectory.ts";
-import { writeDocument } from "../../packages/runtime/src/transports/atif/trajectory-file.ts";
+import { watchTrajectory, writeDocument } from "../../packages/runtime/src/transports/atif/trajectory-file.ts";
 import { validateTrajectory } from "../../packages/runtime/src/transports/atif/validate.ts";
 import { loadReference, schemaErrors } from "./reference.ts";
 import { runScenario, scenarios } from "./scenarios.ts";
@@ -44,6 +44,23 @@ describe("a trajectory of every scenario", () => {
           assert.equal(imported.warnings.length, leftOut);
         }
       }
+    });
+  }
+});
+
+describe("a trajectory file that grows with its run", () => {
+  for (const scenario of scenarios) {
+    it(`ends as the whole journal tells it: ${scenario.name}`, async () => {
+      const folder = join(temp, `growing-${scenario.name.replaceAll(" ", "-")}`);
+      const { events } = await runScenario(scenario, folder);
+      const path = join(folder, "out", "trajectory.json");
+      const format = await watchTrajectory({ event: () => "", end: async () => "" }, { path });
+      for (const event of events) format.event(event);
+      await format.end({ type: "completed", text: "" });
+      const whole = toTrajectoryDocument(events, { priceOf: await loadCallPrice() });
+      assert.deepEqual(JSON.parse(readFileSync(path, "utf8")), JSON.parse(JSON.stringify(whole?.trajectory)));
+      for (const [name, child] of whole?.subagents ?? [])
+        assert.deepEqual(JSON.parse(readFileSync(join(folder, "out", name), "utf8")), JSON.parse(JSON.stringify(child)));
     });
   }
 });

@@ -20,11 +20,14 @@ function placeOf(kind: string): string {
   return subtype === undefined || type === "result" ? type : `${type}/${subtype}`;
 }
 
-/** How many deltas a block comes in is the model's choice. */
+/** How many deltas a block comes in is the model's choice, and how often it is told how much was thought is the clock's. */
 function withoutRuns(frames: readonly Structure[]): Structure[] {
   let last = "";
+  let isThinking = false;
   return frames.filter(({ kind }) => {
-    const repeated = kind.includes("_delta/") && kind === last;
+    const isThought = kind === "system/thinking_tokens";
+    const repeated = isThought ? isThinking : kind.includes("_delta/") && kind === last;
+    isThinking = isThought || (isThinking && kind.includes("_delta/"));
     if (kind.startsWith("stream_event")) last = kind; // other frames may stand between two deltas
     return !repeated;
   });

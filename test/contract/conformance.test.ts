@@ -77,6 +77,7 @@ async function encodeAgain(flavor: string, events: readonly AgentEvent[], scenar
     sessionId: events[0]?.sessionId ?? "",
     newId: () => String(count++),
     includeHookEvents: scenario?.args.includes("--include-hook-events") ?? false,
+    forwardSubagentText: scenario?.args.includes("--forward-subagent-text") ?? false,
     mcpServers: () => [],
     commands: () => [],
     keySource: "ANTHROPIC_API_KEY",
@@ -95,9 +96,9 @@ async function encodeAgain(flavor: string, events: readonly AgentEvent[], scenar
   return lines(text) as JsonRecord[]; // every line is an object, or parsing has failed
 }
 
-/** One of the flavours always shows deltas. */
-function isStored({ type }: JsonRecord): boolean {
-  return type !== "stream_event";
+/** Deltas, and what follows from them, are for watching only. */
+function isStored({ type, subtype }: JsonRecord): boolean {
+  return type !== "stream_event" && subtype !== "thinking_tokens";
 }
 
 /** Frames of assistants have names that follow from what they are of; all others are made up. */

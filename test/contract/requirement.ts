@@ -74,6 +74,13 @@ export function refute(proof: Proof, transcript: Transcript): string[] {
   return found;
 }
 
+/** How many deltas a block has, and how often its thinking is told, is nobody's promise. */
 function withoutRuns(kinds: readonly string[]): string[] {
-  return kinds.filter((kind, index) => !kind.includes("_delta") || kind !== kinds[index - 1]);
+  const thoughts = kinds.filter((kind, index) => kind !== "system/thinking_tokens" || !isThinking(kinds.slice(0, index)));
+  return thoughts.filter((kind, index) => !kind.includes("_delta") || kind !== thoughts[index - 1]);
+}
+
+/** Since thinking was told of, nothing came but deltas. */
+function isThinking(before: readonly string[]): boolean {
+  return before.findLast((kind) => !kind.includes("_delta")) === "system/thinking_tokens";
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { createCheckpoints } from "../../packages/runtime/src/checkpoints/checkpoints.ts";
-import { lines, run, tempFolder } from "./command.ts";
+import { eventually, lines, model, run, start, tempFolder } from "./command.ts";
 
 /** A session of two turns: the first edits a.txt and runs a command, the second edits it again and creates new.txt. */
 async function session() {
@@ -149,18 +149,100 @@ describe("outrider checkpoints", () => {
       outrider("gc", "--keep-days", "soon"),
       outrider("list", "--session", "s2"),
       outrider("show", "turn-0009", "--session", "s1"),
+      outrider("list", "--session", "s1", "--force"),
+      outrider("recover", "--session", "s1", "--dry-run"),
     ]);
     assert.deepEqual(
       failures.map(({ code, stdout, stderr }) => [code, stdout, stderr.split("\n")[0]]),
       [
         [64, "", 'outrider: checkpoints has no action "lst"; did you mean list?'],
-        [64, "", "outrider: checkpoints show takes one checkpoint: outrider checkpoints list --session ID shows them"],
-        [64, "", "outrider: checkpoints restore needs --session ID: outrider checkpoints list shows the sessions"],
-        [64, "", "outrider: checkpoints has no flag --sesion; did you mean --session?"],
+        [64, "", "outrider: checkpoints show takes one checkpoint: outrider checkpoints list --session SESSION shows them"],
+        [64, "", "outrider: checkpoints restore needs --session SESSION: outrider checkpoints list shows the sessions"],
+        [64, "", "outrider: checkpoints list has no flag --sesion; did you mean --session?"],
         [64, "", 'outrider: --keep-days takes a number of 0 or more, not "soon"'],
         [66, "", 'outrider: Session "s2" has no checkpoints'],
         [66, "", 'outrider: There is no checkpoint "turn-0009". There are 2, from turn-0001 to turn-0002'],
+        [64, "", "outrider: checkpoints list has no flag --force"],
+        [64, "", "outrider: checkpoints recover has no flag --dry-run"],
       ],
     );
+  });
+
+  it("undoes what a run did, session by name, and says of its shell command that it is not covered", async () => {
+    const root = realpathSync(tempFolder("checkpoints"));
+    const home = join(root, "home");
+    const project = join(root, "project");
+    mkdirSync(project);
+    writeFileSync(join(project, "a.txt"), "mine");
+    const { env } = await model(
+      [
+        { text: "hello" },
+        { calls: [{ name: "Read", input: { file_path: "a.txt" } }] },
+        { calls: [{ name: "Edit", input: { file_path: "a.txt", old_string: "mine", new_string: "changed" } }] },
+        { calls: [{ name: "Bash", input: { command: "echo from the shell > b.txt" } }] },
+        { text: "done" },
+      ],
+      home,
+    );
+    const options = { env, cwd: project };
+    const talk = await run(["-p", "hello", "--name", "my work", "--output-format", "json"], options);
+    assert.equal(talk.code, 0, talk.stderr);
+    const edit = await run(["-p", "go", "--resume", "my work", "--dangerously-skip-permissions"], options);
+    assert.equal(edit.code, 0, edit.stderr);
+    const list = await run(["checkpoints", "list", "--session", "my work"], options);
+    assert.equal(
+      timeless(list.stdout),
+      "turn-0001  TIME  0 files  hello\nturn-0002  TIME  1 file, 1 shell command  go\n", //
+    );
+    const back = await run(["checkpoints", "restore", "turn-0001", "--session", "my work"], options);
+    assert.match(back.stdout, /^1 file restored, as restore-0003:\n {2}write a\.txt\n {2}1 shell command may have changed files/);
+    assert.deepEqual(
+      [readFileSync(join(project, "a.txt"), "utf8"), readFileSync(join(project, "b.txt"), "utf8")],
+      ["mine", "from the shell\n"],
+    );
+  });
+
+  it("rewinds files for a host, also to a prompt that changed nothing, and has it on record", async () => {
+    const root = realpathSync(tempFolder("checkpoints"));
+    const home = join(root, "home");
+    const project = join(root, "project");
+    mkdirSync(project);
+    const write = (content: string) => ({ calls: [{ name: "Write", input: { file_path: "a.txt", content } }] });
+    const { env } = await model([{ text: "hello" }, write("1"), { text: "done" }], home);
+    const { child, done } = start(
+      ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"],
+      { env, cwd: project, stdin: "open" },
+    );
+    let seen = "";
+    child.stdout.on("data", (text: string) => {
+      seen += text;
+    });
+    const say = (frame: object): void => void child.stdin.write(`${JSON.stringify(frame)}\n`);
+    const answersOf = (type: string) =>
+      lines(seen.slice(0, seen.lastIndexOf("\n") + 1)).filter((frame) => frame["type"] === type);
+    const uuid = "5f0c1f8e-6a0e-4a55-9d7c-0a8f5a3f7b11";
+    for (const [index, content] of ["talk", "write"].entries()) {
+      say({ type: "user", message: { role: "user", content }, ...(index === 0 && { uuid }) });
+      await eventually(() => answersOf("result").length === index + 1, "a result");
+    }
+    const rewind = async (id: string, dryRun: boolean): Promise<unknown> => {
+      say({
+        type: "control_request",
+        request_id: id,
+        request: { subtype: "rewind_files", user_message_id: uuid, dry_run: dryRun },
+      });
+      await eventually(() => answersOf("control_response").some((frame) => JSON.stringify(frame).includes(id)), "an answer");
+      const found = answersOf("control_response").find((frame) => JSON.stringify(frame).includes(id));
+      return ((found?.["response"] ?? {}) as { response?: unknown }).response;
+    };
+    const expected = { canRewind: true, filesChanged: [join(project, "a.txt")], insertions: 0, deletions: 1 };
+    assert.deepEqual(await rewind("dry", true), expected);
+    assert.equal(readFileSync(join(project, "a.txt"), "utf8"), "1");
+    assert.deepEqual(await rewind("real", false), expected);
+    assert.equal(existsSync(join(project, "a.txt")), false);
+    child.stdin.end();
+    assert.equal((await done).code, 0);
+    const id = String(answersOf("result")[0]?.["session_id"]);
+    assert.match(readFileSync(join(home, "sessions", `${id}.jsonl`), "utf8"), /"type":"checkpoint.restored"/);
   });
 });

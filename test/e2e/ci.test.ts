@@ -3,47 +3,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { bin, eventually, lines, model, type Run, run, start, tempFolder } from "./command.ts";
-
-const secret = "s3cr3t-of-the-deploy-job";
-const evil = "::error title=Evil::from the model\n  ::set-output name=outcome::completed\nsee ##[add-mask]a";
-
-/** What GitHub's runner would obey in a log: `::name::` at the start of a line, `##[name]` anywhere, unless commands are stopped. */
-function obeyed(log: string): string[] {
-  let token: string | undefined;
-  return log.split("\n").flatMap((line) => {
-    const name = /^\s*::([\w-]+)(?: [^:]*)?::/.exec(line)?.[1] ?? /##\[([\w-]+)/.exec(line)?.[1];
-    if (name === undefined) return [];
-    if (token !== undefined) {
-      if (name === token) token = undefined;
-      return [];
-    }
-    if (name !== "stop-commands") return [line];
-    token = line.slice("::stop-commands::".length);
-    return [];
-  });
-}
-
-/** The values in a file in the form of `$GITHUB_OUTPUT`. */
-function outputsIn(file: string): Record<string, string> {
-  const values: Record<string, string> = {};
-  const text = readFileSync(file, "utf8");
-  for (const [, name = "", , value = ""] of text.matchAll(/^(\w+)<<(\S+)\n([\s\S]*?)\n\2$/gm)) values[name] = value;
-  return values;
-}
-
-/** A step of a job on GitHub: its files, its folder, and a model to ask. */
-async function githubStep(replies: Parameters<typeof model>[0]) {
-  const folder = tempFolder("github");
-  const cwd = join(folder, "work");
-  mkdirSync(cwd);
-  const files = { GITHUB_STEP_SUMMARY: join(folder, "summary.md"), GITHUB_OUTPUT: join(folder, "output") };
-  for (const file of Object.values(files)) writeFileSync(file, "");
-  const { env, server } = await model(replies, join(folder, "home"));
-  const summary = (): string => readFileSync(files.GITHUB_STEP_SUMMARY, "utf8");
-  const outputs = (): Record<string, string> => outputsIn(files.GITHUB_OUTPUT);
-  return { folder, cwd, server, summary, outputs, env: { ...env, ...files, GITHUB_ACTIONS: "true", DEPLOY_TOKEN: secret } };
-}
+import { bin, eventually, lines, type Run, run, start } from "./command.ts";
+import { evil, type GithubStep, githubStep, obeyed, secret } from "./github-step.ts";
 
 describe("a run on GitHub", () => {
   for (const format of ["text", "json", "stream-json"]) {
@@ -65,6 +26,7 @@ describe("a run on GitHub", () => {
         exit_code: "0",
         error_code: "",
         num_turns: "2",
+        num_denied: "0",
         result: "Written.",
         structured_output: "",
         changed_files: "a.txt",
@@ -169,6 +131,35 @@ describe("a run on GitHub", () => {
     const shown = JSON.stringify(step.server.requests.at(-1)?.body);
     assert.match(shown, /GITHUB_SHA=abc/);
     assert.doesNotMatch(shown, /GITHUB_(ENV|OUTPUT|PATH|STEP_SUMMARY)=/);
+  });
+
+  it("does not tell hooks and servers either, unless a server's own settings name it", async () => {
+    const server = { name: "mcp__env__names", input: {} };
+    const other = { name: "mcp__told__names", input: {} };
+    const step = await githubStep([{ calls: [server, other] }, { text: "Done." }]);
+    writeFileSync(join(step.folder, "server.mjs"), namesServer);
+    const programs = {
+      env: { command: process.execPath, args: [join(step.folder, "server.mjs")] },
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it stands like that in the file
+      told: { command: process.execPath, args: [join(step.folder, "server.mjs")], env: { GITHUB_OUTPUT: "${GITHUB_OUTPUT}" } },
+    };
+    const hook = { type: "command", command: `env > ${step.folder}/hook.txt` };
+    const settings = { hooks: { UserPromptSubmit: [{ hooks: [hook] }] } };
+    const words = ["--mcp-config", JSON.stringify({ mcpServers: programs }), "--settings", JSON.stringify(settings)];
+    const env = { ...step.env, GITHUB_ENV: join(step.folder, "env"), GITHUB_PATH: join(step.folder, "path") };
+    const ended = await run(["-p", "go", "--allowedTools", "mcp__env", "mcp__told", ...words], { env, cwd: step.cwd });
+    assert.equal(ended.code, 0, ended.stderr);
+    const [first, second] = JSON.stringify(step.server.requests.at(-1)?.body).matchAll(/names: ([A-Z_ ]*)/g);
+    assert.deepEqual([first?.[1], second?.[1]], ["GITHUB_ACTIONS", "GITHUB_ACTIONS GITHUB_OUTPUT"]);
+    assert.doesNotMatch(readFileSync(join(step.folder, "hook.txt"), "utf8"), /GITHUB_(ENV|OUTPUT|PATH|STEP_SUMMARY)=/);
+  });
+
+  it("says what was not permitted", async () => {
+    const calls = [{ name: "Bash", input: { command: "rm -rf build" } }];
+    const step = await githubStep([{ calls }, { text: "I could not." }]);
+    const ended = await run(["-p", "go"], { env: step.env, cwd: step.cwd });
+    assert.deepEqual([ended.code, step.outputs()["num_denied"]], [0, "1"], ended.stderr);
+    assert.match(step.summary(), /\*\*Not permitted\*\*\n\n- `Bash` `rm -rf build`: `[^`]+`\n/);
   });
 
   it("reports nothing with --no-ci-report", async () => {
@@ -325,6 +316,19 @@ describe("a run on GitLab and elsewhere", () => {
   });
 });
 
+/** An MCP server whose one tool says which of GitHub's variables it was given. */
+const namesServer = `
+  import { createInterface } from "node:readline";
+  const say = (id, result) => console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  const names = Object.keys(process.env).filter((name) => name.startsWith("GITHUB_")).sort().join(" ");
+  createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (method === "initialize")
+      say(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } });
+    if (method === "tools/list") say(id, { tools: [{ name: "names", inputSchema: { type: "object" } }] });
+    if (method === "tools/call") say(id, { content: [{ type: "text", text: "names: " + names }] });
+  });`;
+
 /** Gone with the test file, however the test ends. */
 function startOnce(...args: Parameters<typeof start>): ReturnType<typeof start> {
   const started = start(...args);
@@ -332,10 +336,12 @@ function startOnce(...args: Parameters<typeof start>): ReturnType<typeof start> 
   return started;
 }
 
-type Step = Awaited<ReturnType<typeof githubStep>>;
-
 /** Both streams in one, in the order in which they were written, as they are in a log. */
-async function loggedRun(args: readonly string[], step: Step, redirection = "2>&1"): Promise<{ code: Run["code"]; log: string }> {
+async function loggedRun(
+  args: readonly string[],
+  step: GithubStep,
+  redirection = "2>&1",
+): Promise<{ code: Run["code"]; log: string }> {
   const child = spawn("bash", ["-c", `"$0" "$@" ${redirection} < /dev/null`, process.execPath, bin, ...args], {
     cwd: step.cwd,
     env: { PATH: process.env["PATH"] ?? "", HOME: step.folder, ...step.env },

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import { type ModelServerOptions, startModelServer } from "../../packages/runtime/src/testing/model-server.ts";
@@ -93,7 +93,6 @@ export async function eventually(check: () => boolean, what: string): Promise<vo
 
 /** Processes whose command line holds `marker`, this one excepted. */
 export function processesWith(marker: string): number[] {
-  const { readdirSync, readFileSync } = process.getBuiltinModule("node:fs");
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) return [];
     try {
@@ -107,4 +106,15 @@ export function processesWith(marker: string): number[] {
 function cleanEnv(extra: Record<string, string> = {}): Record<string, string> {
   const kept = Object.entries(process.env).filter(([name]) => /^(PATH|TMPDIR|LANG|LC_.*)$/.test(name));
   return { HOME: emptyHome, ...Object.fromEntries(kept.map(([name, value]) => [name, value ?? ""])), ...extra };
+}
+
+/** The command has begun to listen for signals: for SIGHUP too, which Node itself does not. Where that cannot be seen, it is hoped for. */
+export function handlesSignals(pid: number): boolean {
+  if (process.platform !== "linux") return true;
+  try {
+    const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0";
+    return (BigInt(`0x${caught}`) & (1n << BigInt(constants.signals.SIGHUP - 1))) !== 0n;
+  } catch {
+    return false; // not there yet
+  }
 }

@@ -82,6 +82,31 @@ describe("live input of the command", () => {
     const wrong = await run(live, { env: { ...env, OUTRIDER_CLAUDE_SESSIONS: "maybe" }, stdin: say("hello") });
     assert.equal(wrong.code, 78);
   });
+
+  it("--session-mirror shows each line of it, and is refused where there is none", async () => {
+    const folder = tempFolder();
+    const { env } = await model([{ text: "hi" }], folder);
+    const config = join(folder, "claude");
+    const on = { ...env, CLAUDE_CONFIG_DIR: config, OUTRIDER_CLAUDE_SESSIONS: "on" };
+    const { stdout } = await run([...live, "--session-mirror"], { env: on, stdin: say("hello") });
+    const frames = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { type: string; filePath: string; entries: object[] });
+    const mirrored = frames.filter(({ type }) => type === "transcript_mirror");
+    const [path = ""] = new Set(mirrored.map(({ filePath }) => filePath));
+    const lines = readFileSync(path, "utf8").trim().split("\n");
+    assert.deepEqual(
+      mirrored.flatMap(({ entries }) => entries.map((entry) => JSON.stringify(entry))),
+      lines,
+    );
+    const without = await run([...live, "--session-mirror"], {
+      env: { ...on, OUTRIDER_CLAUDE_SESSIONS: "off" },
+      stdin: say("hello"),
+    });
+    assert.equal(without.code, 64);
+    assert.equal((await run(["--session-mirror", "-p", "hi"], { env })).code, 64);
+  });
 });
 
 describe("flags of Claude Code", () => {
@@ -89,12 +114,10 @@ describe("flags of Claude Code", () => {
     ["betas", "context-1m"],
     ["task-budget", "1000"],
     ["thinking-display", "omitted"],
-    ["session-mirror", undefined],
     ["project-config-root", "/"],
     ["managed-settings", "{}"],
     ["plugin-dir", "/"],
     ["plugin-dir-no-mcp", "/"],
-    ["resume-drops-turn", "x"],
   ];
   for (const [name, value] of refused)
     it(`--${name} is refused in both spellings, and says why`, async () => {

@@ -211,7 +211,10 @@ describe("a run with a tool call", () => {
       const home = homeOf(profileOf(wire, server));
       const ended = await outrider(json, home);
       assert.equal(ended.code, 0, ended.stderr);
-      const { session_id, uuid, duration_ms, duration_api_ms, total_cost_usd, ...result } = resultOf(ended);
+      const { session_id, uuid, duration_ms, duration_api_ms, total_cost_usd, ...rest } = resultOf(ended);
+      const { ttft_ms, ttft_stream_ms, time_to_request_ms, first_content_frame_ms, ...told } = rest;
+      const { model_usage_since_last_result: since, ...result } = told;
+      assert.deepEqual(since, result["modelUsage"]);
       const model = String(wire.profile["model"]);
       const cacheRead = isMistral ? 0 : 1_300;
       const priced = wire !== compatible;
@@ -230,6 +233,7 @@ describe("a run with a tool call", () => {
           cache_creation_input_tokens: 0,
           cache_read_input_tokens: cacheRead,
           output_tokens: 80,
+          cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
           output_tokens_details: { thinking_tokens: isMistral || wire === anthropic ? 0 : 10 },
           server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
         },
@@ -239,12 +243,16 @@ describe("a run with a tool call", () => {
             outputTokens: 80,
             cacheReadInputTokens: cacheRead,
             cacheCreationInputTokens: 0,
+            cacheCreationEphemeral5mInputTokens: 0,
+            cacheCreationEphemeral1hInputTokens: 0,
             thinkingTokens: isMistral || wire === anthropic ? 0 : 10, // not told apart on these wires
             webSearchRequests: 0,
             costUSD: total_cost_usd,
             contextWindow: wire.window,
             maxOutputTokens: null,
             requestedModel: model,
+            canonicalModel: model,
+            costBasis: priced ? "list" : "unknown",
             provider: wire.profile["type"],
           },
         },
@@ -255,6 +263,7 @@ describe("a run with a tool call", () => {
         tool_calls_seen: 1,
         fast_mode_state: "off",
         result_index: 0,
+        queued_turn_count: 0,
       });
       assert.deepEqual(
         server.requests.map((request) => [request.url, request.headers[wire.header[0]]]),

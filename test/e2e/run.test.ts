@@ -35,11 +35,12 @@ describe("outrider -p", () => {
     const [result, ...rest] = lines(stdout);
     assert.equal(code, 0);
     assert.deepEqual(rest, []);
-    const { uuid, session_id, duration_ms, duration_api_ms, ...fixed } = result ?? {};
-    assert.ok(
-      [uuid, session_id].every((id) => typeof id === "string") &&
-        [duration_ms, duration_api_ms].every((ms) => typeof ms === "number"),
-    );
+    const { uuid, session_id, duration_ms, duration_api_ms, model_usage_since_last_result: since, ...rests } = result ?? {};
+    const { ttft_ms, ttft_stream_ms, time_to_request_ms, first_content_frame_ms, ...fixed } = rests;
+    const times = [duration_ms, duration_api_ms, ttft_ms, ttft_stream_ms, time_to_request_ms, first_content_frame_ms];
+    assert.ok([uuid, session_id].every((id) => typeof id === "string") && times.every((ms) => typeof ms === "number"));
+    assert.ok(Number(time_to_request_ms) <= Number(ttft_ms) && Number(ttft_ms) <= Number(duration_ms));
+    assert.deepEqual(since, fixed["modelUsage"]);
     assert.deepEqual(fixed, {
       type: "result",
       subtype: "success",
@@ -55,6 +56,7 @@ describe("outrider -p", () => {
         cache_creation_input_tokens: 0,
         cache_read_input_tokens: 2,
         output_tokens: 3,
+        cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
         output_tokens_details: { thinking_tokens: 0 },
         server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
       },
@@ -64,12 +66,16 @@ describe("outrider -p", () => {
           outputTokens: 3,
           cacheReadInputTokens: 2,
           cacheCreationInputTokens: 0,
+          cacheCreationEphemeral5mInputTokens: 0,
+          cacheCreationEphemeral1hInputTokens: 0,
           thinkingTokens: 0,
           webSearchRequests: 0,
           costUSD: 0.0000756,
           contextWindow: 200000,
           maxOutputTokens: null,
           requestedModel: "claude-sonnet-4-5",
+          canonicalModel: "claude-sonnet-4-5",
+          costBasis: "list",
           provider: "anthropic",
         },
       },
@@ -77,6 +83,7 @@ describe("outrider -p", () => {
       tool_calls_seen: 0,
       fast_mode_state: "off",
       result_index: 0,
+      queued_turn_count: 0,
     });
   });
 
@@ -95,7 +102,7 @@ describe("outrider -p", () => {
     const kinds = frames.map((frame) => (frame["type"] === "system" ? `system/${frame["subtype"]}` : frame["type"]));
     assert.deepEqual(
       kinds.filter((kind) => kind !== "stream_event" && kind !== "system/status"),
-      ["system/init", "assistant", "assistant", "assistant", "user", "assistant", "result"],
+      ["system/init", "system/thinking_tokens", "assistant", "assistant", "assistant", "user", "assistant", "result"],
     );
     assert.equal(kinds[0], "system/init");
     assert.equal(kinds.at(-1), "result");

@@ -1,62 +1,12 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, realpathSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import type { AgentEvent } from "../../packages/runtime/src/protocol/events.ts";
-import type { ModelServerOptions } from "../../packages/runtime/src/testing/model-server.ts";
-import { bin, eventually, lines, model, type Run, run, start, tempFolder } from "./command.ts";
-
-const usage = { inputTokens: 100, outputTokens: 10 };
-
-/** A home, two folders to work in, and a model that says what it is told to. */
-async function place(replies: ModelServerOptions["replies"]) {
-  const root = realpathSync(tempFolder("sessions"));
-  const [home, here, there] = ["home", "here", "there"].map((name) => join(root, name)) as [string, string, string];
-  mkdirSync(here);
-  mkdirSync(there);
-  const { env, server } = await model(replies, home);
-  const journal = (id: string): string => join(home, "sessions", `${id}.jsonl`);
-  return {
-    root,
-    home,
-    here,
-    there,
-    env,
-    server,
-    journal,
-    events: (id: string) => lines(readFileSync(journal(id), "utf8")) as AgentEvent[],
-    ask: (args: readonly string[], cwd = here) => run(["-p", "--output-format", "json", ...args], { env, cwd }),
-    sessions: (args: readonly string[], cwd = here) => run(["sessions", ...args], { env, cwd }),
-    /** What the model was last told, message by message. */
-    said(): string[] {
-      const body = server.requests.at(-1)?.body as Body | undefined;
-      return (body?.messages ?? []).map(({ role, content }) => `${role}: ${wordsOf(content)}`);
-    },
-  };
-}
-
-type Body = { messages: { role: string; content: string | { text?: string }[] }[] };
-
-function wordsOf(content: Body["messages"][number]["content"]): string {
-  return typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("");
-}
-
-const echo: ModelServerOptions["replies"] = (request) => {
-  const { messages } = request.body as Body;
-  return { text: `answer ${messages.filter(({ role }) => role === "user").length}`, usage };
-};
-
-function idOf({ code, stdout, stderr }: Run): string {
-  assert.equal(code, 0, stderr);
-  return String(lines(stdout)[0]?.["session_id"]);
-}
-
-function failureOf({ code, stdout }: Run): [number | null, unknown, unknown, unknown] {
-  const error = lines(stdout)[0]?.["error"] as { code: string; message: string; hint?: string };
-  return [code, error.code, error.message, error.hint];
-}
+import { bin, eventually, lines, run, start } from "./command.ts";
+import { echo, failureOf, idOf, place, usage } from "./stored-sessions.ts";
 
 describe("going on with a session", () => {
   it("resumes from another folder under the same id, with everything that was said", async () => {
@@ -201,7 +151,6 @@ describe("going on with a session", () => {
       ["--resume", "x", "--continue"],
       ["--resume", "x", "--session-id", "y"],
       ["--continue", "--session-id", "y"],
-      ["--resume", "x", "--resume-session-at", "3"],
       ["--resume-session-at", "3"],
       ["--resume", "x", "--no-session-persistence"],
       ["--continue", "--no-session-persistence"],

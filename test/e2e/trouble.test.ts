@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { bin, eventually, lines, model, processesWith, type Run, run, start, tempFolder } from "./command.ts";
+import { bin, eventually, handlesSignals, lines, model, processesWith, type Run, run, start, tempFolder } from "./command.ts";
 
 const home = tempFolder("home");
 type Error = { code: string; message: string; retryable: boolean; http_status: number | null; hint: string | null };
@@ -127,8 +127,7 @@ describe("signals", () => {
   it("SIGTERM while waiting for the prompt ends with a result too", async () => {
     const { env } = await model([], home);
     const { child, done } = start(["-", "--output-format", "json"], { env, stdin: "open" });
-    await eventually(() => processesWith(bin).includes(child.pid ?? 0), "the process");
-    await new Promise((resolve) => setTimeout(resolve, 300)); // nothing tells that it has come to the point of waiting
+    await eventually(() => handlesSignals(child.pid ?? 0), "the program to listen");
     child.kill("SIGTERM");
     const ended = await done;
     assert.deepEqual([ended.code, resultOf(ended)["terminal_reason"]], [124, "cancelled_signal"]);

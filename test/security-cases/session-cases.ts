@@ -31,7 +31,7 @@ export const sessionCases: CaseTable = {
     writeFileSync(path, [first, "\0{garbage", second, ...rest].join("\n"));
     const again = await store.open("s");
     test.after(() => again.close());
-    const numbers = again.events.map(({ seq }) => seq);
+    const numbers = [...again.events].map(({ seq }) => seq);
     assert.deepEqual(
       numbers,
       [...numbers].sort((a, b) => a - b),

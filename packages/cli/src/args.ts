@@ -1,6 +1,7 @@
 import { RuntimeError } from "@outrider/runtime";
 import { nearest } from "@outrider/runtime/host";
 import { type Flag, type FlagName, type FlagValues, flags } from "./flags.ts";
+import { refusedFlags } from "./refused-flags.ts";
 
 export type Arguments = { readonly flags: FlagValues; readonly positionals: readonly string[] };
 
@@ -20,8 +21,10 @@ export function parseArguments(argv: readonly string[]): Arguments {
       flagsEnded = true;
     } else {
       const { flag, written, inline } = findFlag(word);
-      if (flag.refused !== undefined) throw new RuntimeError("usage", `${written} is not supported: ${flag.refused}`);
-      values[flag.name] = readValue(flag, { written, inline, words, earlier: values[flag.name] });
+      if (flag.refused !== undefined) throw refusal(written, flag.refused);
+      const value = readValue(flag, { written, inline, words, earlier: values[flag.name] });
+      values[flag.name] = value;
+      if (flag.name === "prompt") positionals.push(String(value));
     }
   }
   return { flags: values as FlagValues, positionals }; // each value was read by its flag's own kind
@@ -41,9 +44,19 @@ function findFlag(word: string): { flag: Flag; written: string; inline: string |
   const inline = equals === -1 ? undefined : word.slice(equals + 1);
   const flag = (flags as readonly Flag[]).find((candidate) => spellings(candidate).includes(written));
   if (flag) return { flag, written, inline };
+  const refused = Object.hasOwn(refusedFlags, written) ? refusedFlags[written] : undefined;
+  if (refused !== undefined) throw refusal(written, refused);
   const offered = (flags as readonly Flag[]).filter((candidate) => candidate.refused === undefined);
+  if (/\s/.test(written))
+    throw new RuntimeError("usage", `A word that begins with a dash is taken for a flag: ${JSON.stringify(written)}`, {
+      hint: "Put -- before a prompt that begins with a dash: outrider -p -- PROMPT",
+    });
   const guess = nearest(written, offered.flatMap(spellings));
   throw new RuntimeError("usage", `Unknown flag ${written}.${guess ? ` Did you mean ${guess}?` : ""}`);
+}
+
+function refusal(written: string, reason: string): RuntimeError {
+  return new RuntimeError("usage", `${written} is not supported: ${reason}`);
 }
 
 function spellings(flag: Flag): string[] {
@@ -59,7 +72,9 @@ function readValue(flag: Flag, reading: Reading): true | string | string[] {
     return true;
   }
   const first = inline ?? words.shift();
-  if (first === undefined) throw new RuntimeError("usage", `${written} needs a value: ${written} ${flag.placeholder ?? "VALUE"}`);
+  // A variable of a script that is not set must not name the current folder, or nothing.
+  const isMissing = first === undefined || (first === "" && /FILE|DIR|JSON/.test(flag.placeholder ?? ""));
+  if (isMissing) throw new RuntimeError("usage", `${written} needs a value: ${written} ${flag.placeholder ?? "VALUE"}`);
   if (flag.kind === "value") return checkChoice(flag, written, first);
   if (flag.kind === "words") return [...(Array.isArray(earlier) ? earlier : []), first];
   const items = splitList(first);

@@ -51,12 +51,11 @@ describe("chooseSession", () => {
   it("makes up an id for a new session, or takes the given one, and does not look at the store", async () => {
     const store = new Proxy({} as SessionStore, { get: () => assert.fail("it was looked at") });
     const made = await chooseSession({}, { store, cwd: "/here", warn });
+    await made.begin();
     assert.match(made.id, /^[0-9a-f-]{36}$/);
     assert.deepEqual(made.options, { sessionId: made.id });
-    assert.deepEqual(await chooseSession({ "session-id": "mine" }, { store: undefined, cwd: "/here", warn }), {
-      id: "mine",
-      options: { sessionId: "mine" },
-    });
+    const { id, options } = await chooseSession({ "session-id": "mine" }, { store: undefined, cwd: "/here", warn });
+    assert.deepEqual([id, options], ["mine", { sessionId: "mine" }]);
   });
 
   it("takes an id before a name, and a name before the beginning of an id", async () => {
@@ -95,10 +94,8 @@ describe("chooseSession", () => {
       { id: "unused", at: "2025-01-03T00:00:00.000Z", turns: 0 },
       { id: "elsewhere", at: "2025-01-04T00:00:00.000Z", cwd: "/there" },
     );
-    assert.deepEqual(await chooseSession({ continue: true }, { store, cwd: "/here", warn }), {
-      id: "latest",
-      options: { resumeSessionId: "latest" },
-    });
+    const { id, options } = await chooseSession({ continue: true }, { store, cwd: "/here", warn });
+    assert.deepEqual([id, options], ["latest", { resumeSessionId: "latest" }]);
     const { code } = await failure(chooseSession({ continue: true }, { store, cwd: "/nowhere", warn }));
     assert.equal(code, "not-found");
   });
@@ -107,21 +104,52 @@ describe("chooseSession", () => {
     const store = await storeOf({ id: "source", name: "work" });
     const fork = async (newId: string, name?: string): Promise<string | undefined> => {
       const flags = { resume: "source", "fork-session": true, "session-id": newId, ...(name !== undefined && { name }) } as const;
-      const { id, options } = await chooseSession(flags, { store, cwd: "/", warn });
-      assert.deepEqual([id, options.resumeSessionId], [newId, newId]);
+      const { id, options, begin } = await chooseSession(flags, { store, cwd: "/", warn });
+      assert.deepEqual([id, options.resumeSessionId, (await store.list()).includes(newId)], [newId, newId, false]);
+      await begin();
       await store.rename(newId, options.sessionName ?? "");
       return options.sessionName;
     };
     assert.deepEqual([await fork("one"), await fork("two"), await fork("three", "own")], ["work (fork)", "work (fork 2)", "own"]);
+    const again = { resume: "two", "fork-session": true, "session-id": "four" } as const;
+    assert.equal((await chooseSession(again, { store, cwd: "/", warn })).options.sessionName, "work (fork 3)");
+  });
+
+  it("goes back in the session itself unless a copy is asked for", async () => {
+    const store = await storeOf({ id: "source", turns: 3 });
+    const { id, options } = await chooseSession({ continue: true, "resume-session-at": "r-1" }, { store, cwd: "/here", warn });
+    assert.deepEqual([id, options], ["source", { resumeSessionId: "source", resumeAt: 8 }]);
+    const { code } = await failure(chooseSession({ "resume-session-at": "8" }, { store, cwd: "/here", warn }));
+    assert.deepEqual([code, await store.list()], ["usage", ["source"]]);
+  });
+
+  it("leaves behind one turn and nothing else where that is asked for", async () => {
+    const store = await storeOf({ id: "source", turns: 3 });
+    const back = async (at: string, turn: string): Promise<number | undefined> => {
+      const flags = { resume: "source", "resume-session-at": at, "resume-drops-turn": turn };
+      return (await chooseSession(flags, { store, cwd: "/", warn })).options.resumeAt;
+    };
+    assert.deepEqual([await back("source-1", "source-2"), await back("source-2", "source-2")], [11, 16]);
+    for (const [at, turn] of [
+      ["source-0", "source-2"], // the turn between them
+      ["message-1", "source-2"], // the end of the turn that is kept
+      ["source-1", "nobody"],
+    ] as const) {
+      const { code, message } = await failure(back(at, turn));
+      assert.deepEqual([code, message.startsWith("Resume rejected by --resume-drops-turn: ")], ["usage", true], at);
+    }
+    const alone = chooseSession({ resume: "source", "resume-drops-turn": "source-2" }, { store, cwd: "/", warn });
+    assert.equal((await failure(alone)).code, "usage");
   });
 
   it("forks up to an event that is known by its number, its message, its call or its turn", async () => {
     const store = await storeOf({ id: "source", turns: 3 });
     const upTo = async (at: string): Promise<number | undefined> => {
-      const { id } = await chooseSession(
+      const { id, begin } = await chooseSession(
         { resume: "source", "fork-session": true, "resume-session-at": at },
         { store, cwd: "/", warn },
       );
+      await begin();
       return (await store.read(id)).at(-1)?.seq;
     };
     assert.deepEqual(await Promise.all(["5", "message-1", "r-1", "call-0", "source-1"].map(upTo)), [5, 8, 8, 4, 11]);

@@ -1,13 +1,19 @@
 import { createMemoryStore, RuntimeError, type SessionOptions, type SessionStore } from "@outrider/runtime";
 import { randomUuid } from "@outrider/runtime/host";
 import type { FlagValues } from "./flags.ts";
+import { isSdk } from "./sdk-host.ts";
 
 export type ChosenSession = {
   id: string;
-  options: Pick<SessionOptions, "sessionId" | "resumeSessionId" | "sessionName" | "sessionStore">;
+  options: Pick<SessionOptions, "sessionId" | "resumeSessionId" | "resumeAt" | "sessionName" | "sessionStore">;
+  /** Stores what the session begins with, such as a copy; for when everything else is known to be right. */
+  begin(): Promise<void>;
 };
 
-/** A new session, or the stored one the flags mean. A fork is made here: what is gone on with is the copy. */
+/**
+ * A new session, or the stored one the flags mean. With a fork, what is gone on with is the copy. Without one, a session that is to go on from
+ * an earlier event keeps its id and its journal.
+ */
 export async function chooseSession(
   flags: FlagValues,
   { store, cwd, warn }: { store: SessionStore | undefined; cwd: string; warn: (line: string) => void },
@@ -15,7 +21,7 @@ export async function chooseSession(
   checkFlags(flags);
   const id = flags["session-id"] ?? randomUuid();
   if (flags["load-trajectory"] !== undefined) return await fromTrajectoryFile(flags["load-trajectory"], { id, store, warn });
-  if (flags.resume === undefined && !flags.continue) return { id, options: { sessionId: id } };
+  if (flags.resume === undefined && !flags.continue) return { id, options: { sessionId: id }, begin };
   if (!store)
     throw new RuntimeError(
       "usage",
@@ -25,12 +31,45 @@ export async function chooseSession(
       },
     );
   // An ordinary run starts without what looking for sessions takes.
-  const { findSession, forkSession, latestSession, nameOfFork } = await import("./find-session.ts");
-  const source = flags.resume === undefined ? await latestSession(store, cwd) : await findSession(store, flags.resume);
-  if (!flags["fork-session"]) return { id: source, options: { resumeSessionId: source } };
-  await forkSession(store, { source, newId: id, at: flags["resume-session-at"] });
-  const sessionName = flags.name ?? (await nameOfFork(store, id));
-  return { id, options: { resumeSessionId: id, ...(sessionName !== undefined && { sessionName }) } };
+  const { checkLeftBehind, findEvent, latestSession, nameOfFork } = await import("./find-session.ts");
+  const source =
+    flags.resume === undefined ? await latestSession(store, { cwd, warn }) : await findResumed(store, flags.resume, warn);
+  const word = flags["resume-session-at"];
+  const at = word === undefined ? undefined : await findEvent(store, source, word);
+  const turnId = flags["resume-drops-turn"];
+  if (at !== undefined && turnId !== undefined) await checkLeftBehind(store, { source, at, turnId });
+  if (!flags["fork-session"])
+    return { id: source, options: { resumeSessionId: source, ...(at !== undefined && { resumeAt: at }) }, begin };
+  await checkFree(store, id);
+  const sessionName = flags.name ?? (await nameOfFork(store, source));
+  return {
+    id,
+    options: { resumeSessionId: id, ...(sessionName !== undefined && { sessionName }) },
+    begin: () => store.fork(source, id, at === undefined ? {} : { at }),
+  };
+}
+
+async function begin(): Promise<void> {}
+
+/** A copy that could not be made is refused before anything else is looked at. */
+async function checkFree(store: SessionStore, id: string): Promise<void> {
+  if (!(await store.list()).includes(id)) return;
+  throw new RuntimeError("usage", `Session ${id} exists already`, { hint: "Choose another --session-id" });
+}
+
+/** One of our own; else, and always for programs that use the Agent SDK, with a look at the folder of Claude Code. */
+async function findResumed(store: SessionStore, word: string, warn: (line: string) => void): Promise<string> {
+  const { findSession } = await import("./find-session.ts");
+  const isShared = isSdk(process.env) || process.env["OUTRIDER_CLAUDE_SESSIONS"] !== undefined;
+  const own = isShared
+    ? undefined
+    : await findSession(store, word).catch((error: unknown) => {
+        if (error instanceof RuntimeError && error.code === "not-found") return undefined;
+        throw error;
+      });
+  if (own !== undefined) return own;
+  const { findShared } = await import("./claude-sessions.ts");
+  return await findShared(store, { word, find: (given) => findSession(store, given), warn });
 }
 
 /** A new session whose journal begins with what the trajectory tells. */
@@ -42,8 +81,7 @@ async function fromTrajectoryFile(
   const imported = loadTrajectory(path, { sessionId: id });
   for (const warning of imported.warnings) warn(warning);
   const sessionStore = store ?? createMemoryStore();
-  await seedSession(sessionStore, id, imported);
-  return { id, options: { resumeSessionId: id, sessionStore } };
+  return { id, options: { resumeSessionId: id, sessionStore }, begin: () => seedSession(sessionStore, id, imported) };
 }
 
 function checkFlags(flags: FlagValues): void {
@@ -60,9 +98,13 @@ function checkFlags(flags: FlagValues): void {
     });
   if (flags["fork-session"] && !resumes)
     throw new RuntimeError("usage", "--fork-session needs a session to copy", { hint: "Add --resume ID|NAME or --continue" });
-  if (flags["resume-session-at"] !== undefined && !flags["fork-session"])
-    throw new RuntimeError("usage", "--resume-session-at goes on in a copy, as what came later is not thrown away", {
-      hint: `Add --fork-session${resumes ? "" : " and --resume ID|NAME"}`,
+  if (flags["resume-session-at"] !== undefined && !resumes)
+    throw new RuntimeError("usage", "--resume-session-at needs a session to go back in", {
+      hint: "Add --resume ID|NAME or --continue",
+    });
+  if (flags["resume-drops-turn"] !== undefined && flags["resume-session-at"] === undefined)
+    throw new RuntimeError("usage", "--resume-drops-turn says what --resume-session-at may leave behind", {
+      hint: "Add --resume-session-at EVENT",
     });
   if (flags["session-id"] !== undefined) checkId(flags["session-id"]);
   if (flags["session-id"] !== undefined && resumes && !flags["fork-session"])

@@ -1,11 +1,18 @@
-import { InteractiveSession, type JsonObject, type SessionOptions } from "@outrider/runtime";
-import { askPermissionTool, type LiveSession, type LiveSetup, type LiveWays } from "@outrider/runtime/live";
+import { InteractiveSession, type JsonObject, RuntimeError, type SessionOptions } from "@outrider/runtime";
+import {
+  askPermissionTool,
+  listCommands,
+  type LiveSession,
+  type LiveSetup,
+  type LiveWays,
+  type PromptsView,
+} from "@outrider/runtime/live";
 import { McpServers } from "@outrider/runtime/mcp";
 import { openCopy } from "./claude-sessions.ts";
 import { watchDebug } from "./debug-log.ts";
 import type { FlagValues } from "./flags.ts";
 import { withMainAgent } from "./main-agent.ts";
-import { connectMcpServers } from "./mcp-servers.ts";
+import { connectMcpServers, withServerRules } from "./mcp-servers.ts";
 import { createOutputFormat } from "./output-format.ts";
 import type { Planned } from "./plan-session.ts";
 
@@ -14,12 +21,15 @@ export type Opening = {
   readonly planned: Planned;
   readonly setup: LiveSetup;
   readonly ways: LiveWays;
+  readonly prompts: PromptsView;
   readonly warn: (line: string) => void;
+  /** Aborted when nothing that still takes time is worth it. */
+  readonly giveUp: AbortSignal;
 };
 
 /** The session that a host drives: what the flags say, and over it what the host asked for in `initialize`. */
 export async function openLiveSession(opening: Opening): Promise<LiveSession> {
-  const { flags, planned, setup, warn } = opening;
+  const { flags, planned, setup, ways, warn, prompts } = opening;
   let live: { session: InteractiveSession; mcp: McpServers } | undefined;
   const offerTools = async (): Promise<void> => {
     if (live) (await live.session.controls()).replaceTools(live.mcp.tools);
@@ -28,17 +38,34 @@ export async function openLiveSession(opening: Opening): Promise<LiveSession> {
   try {
     const permissions = answererOf(flags, mcp);
     const asked = await setupOptions(setup, planned.options);
-    const plain = { ...planned.options, ...asked, tools: [...(planned.options.tools ?? []), ...mcp.tools] };
+    if (flags.allowedTools?.some((rule) => /^Skill(\(|$)/.test(rule)))
+      warn("There are no skills here: the rule for Skill has no effect");
+    const talking = permissions === "host" ? ways.hostTools().filter(({ name }) => flags.tools?.includes(name) ?? true) : [];
+    const plain = {
+      ...planned.options,
+      ...asked,
+      permissions: withServerRules(planned.options.permissions, mcp),
+      tools: [...(planned.options.tools ?? []), ...talking, ...mcp.tools],
+    };
     const options = flags.agent === undefined ? plain : await withMainAgent(plain, flags.agent, warn);
     const session = new InteractiveSession({ ...options, answersPermissions: permissions !== undefined });
     live = { session, mcp };
     watchDebug(session, flags);
-    const copy = await openCopy(options, { sessionId: session.id, warn });
+    const copy = await openCopy(options, {
+      sessionId: session.id,
+      warn,
+      ...(flags["session-mirror"] && { onWritten: ways.mirror }),
+    });
+    if (flags["session-mirror"] && !copy)
+      throw new RuntimeError("usage", "--session-mirror: no copy of this session is kept that could be mirrored", {
+        hint: "Leave out --no-session-persistence, and set OUTRIDER_CLAUDE_SESSIONS=on",
+      });
     const format = await createOutputFormat({
       flags: { ...flags, ...(setup.forwardSubagentText && { "forward-subagent-text": true }) },
       session,
       options,
       live: true,
+      prompts: () => prompts.look(),
       keySource: planned.keySource,
       mcpServers: () => mcp.states,
     });
@@ -49,13 +76,16 @@ export async function openLiveSession(opening: Opening): Promise<LiveSession> {
   }
 }
 
-async function connectServers({ flags, planned, setup, ways, warn }: Opening, onToolsChanged: () => void): Promise<McpServers> {
+async function connectServers(
+  { flags, planned, setup, ways, warn, giveUp }: Opening,
+  onToolsChanged: () => void,
+): Promise<McpServers> {
   const { cwd, env = {} } = planned.options;
   const { hostTransport, elicit } = ways;
   const connection = { cwd, env, hostTransport, onToolsChanged, ...(elicit && { elicit }) };
-  const hosted = setup.hostServers.map((name) => [name, { type: "sdk", name }] as const);
+  const hosted = [...setup.hostServers].map(([name, limits]) => [name, { type: "sdk", name, ...limits }] as const);
   const configs = new Map([...(planned.mcpServers ?? []), ...hosted]);
-  return configs.size > 0 ? await connectMcpServers(configs, flags, { ...connection, warn }) : new McpServers(connection);
+  return configs.size > 0 ? await connectMcpServers(configs, flags, { ...connection, warn, giveUp }) : new McpServers(connection);
 }
 
 /** Who decides what would be asked. */
@@ -66,11 +96,12 @@ function answererOf(flags: FlagValues, mcp: McpServers): LiveSession["permission
 }
 
 async function setupOptions(setup: LiveSetup, options: SessionOptions): Promise<Partial<SessionOptions>> {
-  const { hooks, outputSchema, systemPrompt, appendSystemPrompt, agents, title } = setup;
+  const { hooks, outputSchema, systemPrompt, appendSystemPrompt, agents, title, toolAliases } = setup;
   const { parseAgents } = await import("@outrider/runtime/admin");
   const own = agents && parseAgents(agents, "initialize");
   return {
     ...(hooks && { hooks }),
+    ...(toolAliases && { toolAliases }),
     ...(outputSchema && { outputSchema }),
     ...(systemPrompt !== undefined && { systemPrompt }),
     ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
@@ -78,7 +109,7 @@ async function setupOptions(setup: LiveSetup, options: SessionOptions): Promise<
       agents: [...own.agents, ...(options.agents ?? [])],
       warnings: [...(options.warnings ?? []), ...own.warnings],
     }),
-    ...(title !== undefined && { sessionName: title }),
+    ...(title !== undefined && options.resumeSessionId === undefined && { sessionName: title }), // one that is resumed keeps its own
   };
 }
 
@@ -88,7 +119,12 @@ export async function describeSession({ options, resolved, keySource }: Planned,
   const own = setup.agents ? parseAgents(setup.agents, "initialize").agents : [];
   const agents = mergeAgents([own, options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   return {
-    commands: (options.commands ?? []).map(({ name, description }) => ({ name, description, argumentHint: "" })),
+    commands: listCommands(options.commands).map(({ name, description, argumentHint = "" }) => ({
+      name,
+      description,
+      argumentHint,
+      builtin: true,
+    })),
     agents: agents.map(({ name, description, model }) => ({ name, description, ...(model !== undefined && { model }) })),
     models: await listModels(options),
     account: { tokenSource: "none", apiKeySource: keySource, apiProvider: options.provider.name },

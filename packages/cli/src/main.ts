@@ -10,6 +10,7 @@ void main(process.argv.slice(2)).then((code) => {
 type Run = (args: readonly string[]) => Promise<number>;
 
 const commands: Readonly<Record<string, () => Promise<Run>>> = {
+  acp: async () => (await import("./commands/acp.ts")).runAcp,
   checkpoints: async () => (await import("./commands/checkpoints.ts")).runCheckpoints,
   config: async () => (await import("./commands/config.ts")).runConfig,
   demo: async () => (await import("./commands/demo.ts")).runDemo,
@@ -35,7 +36,8 @@ async function main(argv: readonly string[]): Promise<number> {
     }
     return await runOnce(args);
   } catch (error) {
-    return await failEarly(error, { format: peekFlag(argv, "output-format"), flavor: peekFlag(argv, "flavor") });
+    const [format, flavor, sessionId] = [peekFlag(argv, "output-format"), peekFlag(argv, "flavor"), peekFlag(argv, "session-id")];
+    return await failEarly(error, { format, flavor, sessionId });
   }
 }
 

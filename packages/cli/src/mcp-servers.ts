@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { RuntimeError } from "@outrider/runtime";
+import { RuntimeError, type SessionOptions } from "@outrider/runtime";
 import type { McpOptions, McpServerConfigs, McpServers, McpServerState } from "@outrider/runtime/mcp";
 import type { ResolvedSettings } from "@outrider/runtime/host";
 import type { TrustJudgement } from "@outrider/runtime/admin";
@@ -32,23 +32,37 @@ export async function planMcpServers({ flags, resolved, root, trust }: McpPlan):
       ([name, config]) => [name, { ...config, source: kind }] as const,
     ),
   );
-  const servers = found.filter(([, config]) => config.type !== "sdk"); // those live in a host, which names them itself
+  // A server that lives in a host is the host's to name: in `initialize`, or as the Python SDK does it, in this flag.
+  const servers = found.filter(([, { type, source }]) => type !== "sdk" || source === "dynamic");
   return servers.length === 0 ? undefined : new Map(servers);
 }
 
-/** Connects them all, each within its time. What does not connect is told, and with `--require-mcp` the run does not begin. */
+/** After this long whoever watches is told what is being waited for. */
+const patienceMs = 2_000;
+
+/** Connects them all, each within its time. What does not connect is told, and with `--require-mcp` the run does not begin. `giveUp`: none, then. */
 export async function connectMcpServers(
   configs: McpServerConfigs,
   flags: FlagValues,
-  options: Omit<McpOptions, "connectTimeoutMs" | "onState"> & { warn: (line: string) => void },
+  options: Omit<McpOptions, "connectTimeoutMs" | "onState"> & { warn: (line: string) => void; giveUp?: AbortSignal },
 ): Promise<McpServers> {
   const { McpServers } = await import("@outrider/runtime/mcp");
   const timeout = flags["mcp-timeout"];
   const servers = new McpServers({
     ...options,
-    ...(timeout !== undefined && { connectTimeoutMs: duration("--mcp-timeout", timeout) }),
+    ...connectTime(timeout),
+    ...milliseconds("MCP_TOOL_TIMEOUT", "callTimeoutMs"),
   });
-  await servers.connect(configs);
+  const waiting = setTimeout(() => {
+    const names = servers.states.filter(({ status }) => status === "pending").map(({ name }) => name);
+    options.warn(
+      `waiting for MCP ${names.length === 1 ? "server" : "servers"} ${names.join(", ")} (--mcp-timeout ${timeout ?? "10s"})`,
+    );
+  }, patienceMs);
+  const leave = (): void => void servers.close();
+  options.giveUp?.addEventListener("abort", leave, { once: true });
+  await servers.connect(configs).finally(() => clearTimeout(waiting));
+  options.giveUp?.removeEventListener("abort", leave);
   const failed = servers.states.filter(({ status }) => status !== "connected");
   for (const state of failed) options.warn(describe(state));
   if (failed.length > 0 && flags["require-mcp"]) {
@@ -56,6 +70,32 @@ export async function connectMcpServers(
     throw new RuntimeError("config", failed.map(describe).join("; "), { hint: "Mend it, or run without --require-mcp" });
   }
   return servers;
+}
+
+/** The flag, else Claude Code's variable for it. */
+function connectTime(flag: string | undefined): Pick<McpOptions, "connectTimeoutMs"> {
+  return flag === undefined
+    ? milliseconds("MCP_TIMEOUT", "connectTimeoutMs")
+    : { connectTimeoutMs: duration("--mcp-timeout", flag) };
+}
+
+function milliseconds<K extends "connectTimeoutMs" | "callTimeoutMs">(variable: string, key: K): Pick<McpOptions, K> | object {
+  const value = Number(process.env[variable]);
+  return Number.isFinite(value) && value > 0 ? { [key]: value } : {};
+}
+
+/** What is to be asked about or refused of the servers' tools, beside the rules of settings. */
+export function withServerRules(
+  permissions: SessionOptions["permissions"],
+  { rules }: McpServers,
+): NonNullable<SessionOptions["permissions"]> {
+  const written = (texts: readonly string[]): { text: string; source: string }[] =>
+    texts.map((text) => ({ text, source: "mcpServers" }));
+  return {
+    ...permissions,
+    ask: [...(permissions?.ask ?? []), ...written(rules.ask)],
+    deny: [...(permissions?.deny ?? []), ...written(rules.deny)],
+  };
 }
 
 function describe({ name, status, error }: McpServerState): string {

@@ -1,10 +1,10 @@
 import { type InteractiveSession, RuntimeError, type SessionOptions } from "@outrider/runtime";
 import {
+  type AnsweredPrompts,
   createBasicFormat,
   createCalibanFormat,
   createClaudeFormat,
   createIdSeries,
-  type ModelCall,
   type OutputFormat,
   type OutputFormatName,
   outputFormatNames,
@@ -14,12 +14,17 @@ import type { FlagValues } from "./flags.ts";
 
 export type FormatFacts = {
   readonly flags: FlagValues;
-  readonly session: Pick<InteractiveSession, "id" | "listCommands">;
-  readonly options: Pick<SessionOptions, "catalogOverride" | "sessionStore" | "resumeSessionId" | "overflowDirectory">;
+  readonly session: Pick<InteractiveSession, "id" | "listCommands" | "past">;
+  readonly options: Pick<
+    SessionOptions,
+    "catalogOverride" | "sessionStore" | "resumeSessionId" | "overflowDirectory" | "permissions"
+  >;
   readonly keySource: string;
   /** Several prompts go into one output. */
   readonly live?: boolean;
   readonly mcpServers?: () => readonly McpServerState[];
+  /** Which messages of a host are answered by what is written now. */
+  readonly prompts?: () => AnsweredPrompts;
 };
 
 /** The encoder that the flags ask for, with the trajectory beside it when one is to be written. */
@@ -37,7 +42,8 @@ export async function createOutputFormat(facts: FormatFacts): Promise<OutputForm
   });
 }
 
-async function chooseFormat({ flags, session, options, mcpServers, keySource, live }: FormatFacts): Promise<OutputFormat> {
+async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
+  const { flags, session, options, mcpServers, keySource, live, prompts } = facts;
   const { catalogOverride, overflowDirectory } = options;
   const common = {
     sessionId: session.id,
@@ -74,30 +80,48 @@ async function chooseFormat({ flags, session, options, mcpServers, keySource, li
         ...(mcpServers && { mcpServers }),
         commands: () => session.listCommands().map(({ name }) => name),
         keySource,
-        earlierCalls: name === "text" ? [] : await earlierCalls(options), // text tells no costs
+        additionalDirectories: options.permissions?.additionalDirectories ?? [],
+        ...(prompts && { prompts }),
+        earlierCalls: () => session.past("message.ended", "side-call.ended"),
       });
   }
 }
 
+export type EarlyFacts = {
+  readonly flavor: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly live?: boolean;
+  readonly prompts?: () => AnsweredPrompts;
+};
+
 /** For a result where there is no session. */
 export function createEarlyFormat(
   name: OutputFormatName,
-  { flavor, sessionId = "", live = false }: { flavor: string | undefined; sessionId?: string; live?: boolean },
+  { flavor, sessionId = "", live = false, prompts }: EarlyFacts,
 ): OutputFormat {
   const ids = { sessionId, newId: createIdSeries() };
   if (flavor === "caliban") return createCalibanFormat(name, { ...ids, live });
-  return flavor === "robota" ? createBasicFormat(name, ids) : createClaudeFormat(name, ids);
-}
-
-/** What a resumed session has already cost. */
-async function earlierCalls({ sessionStore, resumeSessionId }: FormatFacts["options"]): Promise<ModelCall[]> {
-  if (!sessionStore || resumeSessionId === undefined) return [];
-  const events = await sessionStore.read(resumeSessionId);
-  return events.flatMap((event) => (event.type === "message.ended" || event.type === "side-call.ended" ? [event] : []));
+  return flavor === "robota" ? createBasicFormat(name, ids) : createClaudeFormat(name, { ...ids, ...(prompts && { prompts }) });
 }
 
 export function formatName(text: string | undefined): OutputFormatName {
   return outputFormatNames.find((name) => name === text) ?? "text";
+}
+
+/** A flag that could not do what it says is refused, so that nobody waits for what will not come. */
+export function checkOutputFlags(flags: FlagValues): void {
+  const isStream = flags["output-format"] === "stream-json";
+  const isLive = flags["input-format"] === "stream-json";
+  const asked = (...names: readonly (keyof FlagValues)[]): string | undefined => names.find((name) => flags[name] !== undefined);
+  const missing = (name: string | undefined, needs: string): void => {
+    if (name !== undefined) throw new RuntimeError("usage", `--${name} needs ${needs}`);
+  };
+  if (!isStream)
+    missing(asked("include-partial-messages", "include-hook-events", "forward-subagent-text"), "--output-format stream-json");
+  if (!isLive) missing(asked("await-initialize", "session-mirror"), "--input-format stream-json");
+  if (!isLive && flags.flavor !== "caliban") missing(asked("replay-user-messages"), "--input-format stream-json"); // caliban has a frame for it
+  if (flags.trajectory === undefined) missing(asked("atif-version"), "--trajectory FILE");
+  if (flags.replay === undefined) missing(asked("replay-lenient"), "--replay FILE");
 }
 
 /** Live input has one shape of output: what a host reads is lines. */

@@ -20,6 +20,7 @@ import {
 import type { Checkpoints, TrustJudgement } from "@outrider/runtime/admin";
 import type { McpServerConfigs } from "@outrider/runtime/mcp";
 import { findAgents } from "./agent-options.ts";
+import { withoutCommandFiles } from "./ci/platform.ts";
 import { chooseProvider } from "./choose-provider.ts";
 import { chooseSession } from "./choose-session.ts";
 import type { FlagValues } from "./flags.ts";
@@ -36,6 +37,8 @@ export type Planned = {
   readonly resolved: ResolvedSettings;
   /** Where the provider's key comes from. */
   readonly keySource: string;
+  /** Stores what the session begins with; nothing is stored before. To be called before the session is opened. */
+  begin(): Promise<void>;
 };
 
 /** Flags and settings to everything a session needs. What is wrong with them is found here, before anything is stored or asked. */
@@ -66,7 +69,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   const session = await chooseSession(flags, { store: sessionStore, cwd, warn });
   const scopes = instructionScopes(flags);
   const instructions = flags.bare ? undefined : loadInstructions({ cwd, root, userHome, outriderHome: home, ...scopes });
-  const childEnv = { ...scrubEnvironment(env), ...settings.env };
+  const childEnv = { ...withoutCommandFiles(scrubEnvironment(env)), ...settings.env };
   const agents = await findAgents(flags, { root, home, userHome, trust });
   const options: SessionOptions = {
     cwd,
@@ -75,7 +78,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     overflowDirectory: join(home, "overflow", session.id),
     ...limits,
     ...permissionOptions(flags, resolved, { home, userHome, root, trust }),
-    ...(sessionStore && { sessionStore, audit: auditLog({ home, cwd, sessionId: session.id }) }),
+    ...(sessionStore && { sessionStore, audit: auditLog({ home, cwd, sessionId: session.id, ...settings.audit }) }),
     ...(sessionStore &&
       settings.checkpoints.enabled !== false && {
         checkpoints: once(() => openCheckpoints({ home, cwd, sessionId: session.id, resolved })),
@@ -103,7 +106,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   };
   if (options.ignoredSettings) warn(describeIgnored(options.ignoredSettings));
   const mcpServers = await planMcpServers({ flags, resolved, root, trust });
-  return { options, replay, keySource, mcpServers, resolved };
+  return { options, replay, keySource, mcpServers, resolved, begin: session.begin };
 }
 
 type Places = { readonly home: string; readonly userHome: string; readonly root: string };
@@ -120,8 +123,14 @@ async function loadSettingsLayers(flags: FlagValues, { home, userHome, root }: P
   });
 }
 
-function auditLog(facts: { home: string; cwd: string; sessionId: string }): NonNullable<SessionOptions["audit"]> {
-  const log = createAuditLog({ directory: join(facts.home, "audit"), sessionId: facts.sessionId, cwd: facts.cwd });
+function auditLog(facts: {
+  home: string;
+  cwd: string;
+  sessionId: string;
+  keepDays: number | undefined;
+}): NonNullable<SessionOptions["audit"]> {
+  const { home, cwd, sessionId, keepDays } = facts;
+  const log = createAuditLog({ directory: join(home, "audit"), sessionId, cwd, ...(keepDays !== undefined && { keepDays }) });
   return (entry) => log.record(entry);
 }
 

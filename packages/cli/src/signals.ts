@@ -22,26 +22,28 @@ export interface SignalWatch {
   readonly early: Promise<never>;
   /** A second Ctrl-C came: whatever the run still made of itself, the exit code says so. */
   readonly insisted: boolean;
+  /** What a run that has to be left is left with: `cancelled` until its result is written, and then what agrees with that. */
+  exitCode: number;
   close(): void;
 }
 
 /** First signal: stop the run, which then ends in its own way. Second Ctrl-C, or a run that does not end: leave. */
 export function watchSignals(exitCode: number): SignalWatch {
   let timer: NodeJS.Timeout | undefined;
-  const leave = (code: number, afterMs: number): void => {
+  const leave = (code: () => number, afterMs: number): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => process.exit(code), afterMs);
+    timer = setTimeout(() => process.exit(code()), afterMs);
   };
   let stopped = false;
   let insisted = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (stopped && signal === "SIGINT") {
       insisted = true;
-      return leave(exitCodes.killed, lastMomentMs);
+      return leave(() => exitCodes.killed, lastMomentMs);
     }
     if (stopped) return;
     stopped = true;
-    leave(exitCode, patienceMs);
+    leave(() => watch.exitCode, patienceMs);
     if (watch.stop) watch.stop();
     else rejectEarly(new StoppedEarly(`Stopped by ${signal}`, "signal"));
   };
@@ -55,6 +57,7 @@ export function watchSignals(exitCode: number): SignalWatch {
   const watch: SignalWatch = {
     stop: undefined,
     early,
+    exitCode,
     get insisted() {
       return insisted;
     },

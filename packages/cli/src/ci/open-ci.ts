@@ -3,18 +3,25 @@ import { randomUuid, secretsIn } from "@outrider/runtime/host";
 import { detectCi } from "./platform.ts";
 import type { CiRun } from "./start-ci.ts";
 
-/** In CI the run leaves a summary, outputs and annotations where the platform looks for them. To be called before anything is printed: it hides secrets. */
-export async function openCi(wanted: boolean, warn: (text: string) => void): Promise<CiRun | undefined> {
+/**
+ * In CI the run leaves a summary, outputs and annotations where the platform looks for them. To be called before anything is printed:
+ * it hides secrets. Where a host drives the run, the log is the host's: only files are left.
+ */
+export async function openCi(
+  wanted: boolean,
+  warn: (text: string) => void,
+  { hosted = false }: { hosted?: boolean } = {},
+): Promise<CiRun | undefined> {
   const platform = wanted ? detectCi(process.env) : undefined;
   if (!platform) return undefined;
   const { startCi } = await import("./start-ci.ts");
   return startCi({
     platform,
     secrets: secretsIn(process.env),
-    token: randomUuid(),
+    newToken: randomUuid,
     write: (text) => process.stderr.write(text),
     warn,
-    isFile: { stdout: isFile(1), stderr: isFile(2) },
+    isFile: { stdout: isFile(1), stderr: hosted || isFile(2) },
   });
 }
 

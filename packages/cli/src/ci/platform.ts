@@ -34,7 +34,7 @@ const commandFiles = [
   "OUTRIDER_SUMMARY",
 ];
 
-/** What tools get: a command that a model chose is not told where the variables and paths of later steps are kept. */
+/** What tools, hooks and servers get: what a model can make run is not told where the variables and paths of later steps are kept. */
 export function withoutCommandFiles<T extends Environment>(env: T): T {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !commandFiles.includes(name))) as T; // only optional names are left out
 }

@@ -1,6 +1,7 @@
 import { isAbsolute, relative } from "node:path";
 import type { AgentEvent, Outcome, SessionOptions } from "@outrider/runtime";
 import { createClaudeFormat, createIdSeries } from "@outrider/runtime/host";
+import { clip } from "./clip.ts";
 
 export type ToolLine = { readonly name: string; calls: number; failed: number; denied: number; durationMs: number };
 
@@ -13,10 +14,15 @@ export type ModelLine = {
   readonly costUsd: number | null;
 };
 
+/** A call that was not permitted: what it was about, and why not. */
+export type DeniedCall = { readonly tool: string; readonly input: string; readonly reason: string };
+
 /** What people want to know about a run afterwards. */
 export type RunReport = {
-  /** Undefined when the run ended before there was a prompt. */
+  /** The first prompt. Undefined when the run ended before there was one. */
   readonly task: string | undefined;
+  /** Live input may bring more than one. */
+  readonly prompts: number;
   readonly outcome: Outcome;
   readonly exitCode: number;
   /** Empty when there was no session yet. */
@@ -26,6 +32,8 @@ export type RunReport = {
   readonly costUsd: number | null;
   readonly models: readonly ModelLine[];
   readonly tools: readonly ToolLine[];
+  /** The first of them; the tool lines count all. */
+  readonly denied: readonly DeniedCall[];
   /** By Write and Edit; relative to the working directory where they are in it. */
   readonly changedFiles: readonly string[];
   /** What git saw change during the run beside those, by whatever changed it. */
@@ -34,7 +42,8 @@ export type RunReport = {
 
 /** What is being run. */
 export type RunFacts = {
-  readonly task: string;
+  /** When absent, the first prompt that the run begins to work on. */
+  readonly task?: string;
   readonly sessionId: string;
   readonly cwd: string;
   readonly catalogOverride?: SessionOptions["catalogOverride"];
@@ -42,19 +51,30 @@ export type RunFacts = {
 
 /** The report of a run that never came to be, or that was ended before it could say more. */
 export function emptyReport(outcome: Outcome, exitCode: number): RunReport {
-  const nothing = { turns: 0, durationMs: 0, costUsd: null, models: [], tools: [], changedFiles: [], changedBeside: [] };
-  return { task: undefined, outcome, exitCode, sessionId: "", ...nothing };
+  const numbers = { prompts: 0, turns: 0, durationMs: 0, costUsd: null };
+  const lists = { models: [], tools: [], denied: [], changedFiles: [], changedBeside: [] };
+  return { task: undefined, outcome, exitCode, sessionId: "", ...numbers, ...lists };
 }
 
-/** Gathers a report from the events of a run. Numbers come from the same result that is printed, so that both always agree. */
+const maxDenied = 20;
+const maxInput = 300;
+
+/** Gathers a report from the events of a run, and of nothing that the session did before: a resumed one has had its own reports. */
 export class RunReporter {
   readonly #facts: RunFacts;
   readonly #format: ReturnType<typeof createClaudeFormat>;
   readonly #tools = new Map<string, ToolLine>();
   readonly #changed = new Set<string>();
+  readonly #denied: DeniedCall[] = [];
+  readonly #inputs = new Map<string, unknown>();
+  #task: string | undefined;
+  #prompts = 0;
+  #turns = 0;
+  #durationMs = 0;
 
   constructor(facts: RunFacts) {
     this.#facts = facts;
+    this.#task = facts.task;
     const { sessionId, catalogOverride } = facts;
     this.#format = createClaudeFormat("json", {
       sessionId,
@@ -65,22 +85,55 @@ export class RunReporter {
 
   apply(event: AgentEvent): void {
     this.#format.event(event);
-    if (event.type !== "tool.ended") return;
+    if (event.type === "turn.started") this.#begin(event);
+    else if (event.type === "input.added" && event.origin === "user") this.#prompts++;
+    else if (event.type === "message.ended") this.#remember(event);
+    else if (event.type === "tool.ended") this.#count(event);
+    else if (event.type === "turn.ended") this.#end(event);
+  }
+
+  #begin({ input, displayInput, taskId }: AgentEvent<"turn.started">): void {
+    if (taskId !== undefined) return;
+    this.#prompts++;
+    const words = input.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+    this.#task ??= displayInput ?? words.join("\n");
+  }
+
+  #remember({ message, taskId }: AgentEvent<"message.ended">): void {
+    for (const part of message.content)
+      if (part.type === "tool-call") this.#inputs.set(`${taskId ?? ""} ${part.callId}`, part.input);
+  }
+
+  #count(event: AgentEvent<"tool.ended">): void {
     const line = this.#tools.get(event.name) ?? { name: event.name, calls: 0, failed: 0, denied: 0, durationMs: 0 };
     line.calls++;
     line.durationMs += event.durationMs;
     if (event.status === "denied") line.denied++;
     else if (event.status !== "ok") line.failed++;
     this.#tools.set(event.name, line);
+    const key = `${event.taskId ?? ""} ${event.callId}`;
+    if (event.status === "denied") this.#deny(event, this.#inputs.get(key));
+    this.#inputs.delete(key);
     const file = event.status === "ok" ? event.details?.file : undefined;
     if (file !== undefined) this.#changed.add(fromHere(this.#facts.cwd, file));
+  }
+
+  #deny({ name, result }: AgentEvent<"tool.ended">, input: unknown): void {
+    if (this.#denied.length >= maxDenied) return;
+    const reason = result.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(" ");
+    this.#denied.push({ tool: name, input: clip(describeInput(input), maxInput), reason: clip(reason, maxInput) });
+  }
+
+  #end({ modelCalls, durationMs, taskId }: AgentEvent<"turn.ended">): void {
+    if (taskId !== undefined) return;
+    this.#turns += modelCalls;
+    this.#durationMs += durationMs;
+    this.#inputs.clear();
   }
 
   async finish(outcome: Outcome, exitCode: number): Promise<RunReport> {
     // Our own encoder wrote it.
     const result = JSON.parse(await this.#format.end(outcome)) as {
-      num_turns: number;
-      duration_ms: number;
       total_cost_usd: number | null;
       modelUsage: Record<
         string,
@@ -95,8 +148,6 @@ export class RunReporter {
     };
     return {
       ...this.soFar(outcome, exitCode),
-      turns: result.num_turns,
-      durationMs: result.duration_ms,
       costUsd: result.total_cost_usd,
       models: Object.entries(result.modelUsage).map(([name, usage]) => ({
         name,
@@ -108,16 +159,27 @@ export class RunReporter {
     };
   }
 
-  /** What can be said without waiting for anything: no numbers, but what was done. */
+  /** What can be said without waiting for anything: what was done, but not what it cost. */
   soFar(outcome: Outcome, exitCode: number): RunReport {
     return {
       ...emptyReport(outcome, exitCode),
-      task: this.#facts.task,
+      task: this.#task,
+      prompts: this.#prompts,
       sessionId: this.#facts.sessionId,
+      turns: this.#turns,
+      durationMs: this.#durationMs,
       tools: [...this.#tools.values()].sort((a, b) => b.calls - a.calls),
+      denied: this.#denied,
       changedFiles: [...this.#changed].sort(),
     };
   }
+}
+
+/** What a call is about: the one word that matters where there is one. */
+function describeInput(input: unknown): string {
+  const { command, file_path: file, url } = (input ?? {}) as Record<string, unknown>; // anything may be missing
+  const word = [command, file, url].find((value) => typeof value === "string");
+  return typeof word === "string" ? word : (JSON.stringify(input) ?? "");
 }
 
 /** A path as it is written in this folder: relative where it is in it, absolute elsewhere. */

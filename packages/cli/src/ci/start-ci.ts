@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, statSync, writeSync } from "node:fs";
-import type { Outcome } from "@outrider/runtime";
+import type { AgentEvent, Outcome } from "@outrider/runtime";
 import type { OutputFormat } from "@outrider/runtime/host";
-import { exitCodes } from "../exit-codes.ts";
+import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { lookAtWorkTree, type WorkTree } from "./changed-files.ts";
 import { toOutputs } from "./outputs.ts";
 import type { CiPlatform } from "./platform.ts";
@@ -13,8 +13,8 @@ export type CiOptions = {
   readonly platform: CiPlatform;
   /** Hidden by the log viewer, should they be printed by anyone, and left out of the report. */
   readonly secrets: readonly string[];
-  /** Cannot be guessed by a model: it ends the part of the log in which commands are not obeyed. */
-  readonly token: string;
+  /** A word that nobody can guess. One ends the part of the log in which commands are not obeyed; another is never shown. */
+  readonly newToken: () => string;
   /** To stderr, at once. */
   readonly write: (text: string) => void;
   readonly warn: (text: string) => void;
@@ -29,6 +29,9 @@ export interface CiRun {
   follow(facts: RunFacts): void;
   /** The same output, watched for the report; `text` is the model's own words, anything else is JSON. */
   watch(format: OutputFormat, kind: "text" | "json"): OutputFormat;
+  /** The same for an output that is encoded elsewhere: what happens, and what is to be done to the JSON lines. */
+  apply(event: AgentEvent): void;
+  readonly rewrite: (lines: string) => string;
   /** Leaves the report. Whoever does not come to call it leaves a shorter one when the process exits. */
   end(outcome: Outcome, exitCode: number): Promise<void>;
 }
@@ -47,11 +50,13 @@ const maxSummaryBytes = 1024 * 1024;
  */
 export function startCi(options: CiOptions): CiRun {
   const { platform, write } = options;
-  const commands = logCommandsOf(options.isFile.stderr ? "other" : platform.name, { token: options.token, now: Date.now });
+  const commands = logCommandsOf(options.isFile.stderr ? "other" : platform.name, { token: options.newToken(), now: Date.now });
   let reporter: RunReporter | undefined;
   let workTree: WorkTree | undefined;
   let state: "folded" | "open" | "over" = "folded";
   let saidCommands = false;
+  /** How the last prompt went, as far as it is known. */
+  let said: Outcome | undefined;
 
   write(commands.mask(options.secrets) + commands.begin("Outrider: progress"));
   const closeFold = (): void => {
@@ -68,11 +73,16 @@ export function startCi(options: CiOptions): CiRun {
     leaveFiles(report, options);
   };
   const onExit = (exitCode: number): void => {
-    const outcome = brokenOff(exitCode);
+    const outcome = said && exitCodeOf(said) === exitCode ? said : brokenOff(exitCode);
     leave(reporter?.soFar(outcome, exitCode) ?? emptyReport(outcome, exitCode));
   };
   process.on("exit", onExit);
 
+  const apply = (event: AgentEvent): void => {
+    if (event.type === "turn.ended" && event.taskId === undefined) said = event.outcome;
+    reporter?.apply(event);
+  };
+  const rewrite = platform.name === "github" ? defuseJson : (lines: string): string => lines;
   return {
     async lookAround(cwd) {
       workTree = await lookAtWorkTree(cwd, gitPatienceMs);
@@ -80,20 +90,23 @@ export function startCi(options: CiOptions): CiRun {
     follow(facts) {
       reporter = new RunReporter(facts);
     },
+    apply,
+    rewrite,
     watch: (format, kind) => {
       const seen = (text: string): string => {
         if (platform.name !== "github") return text;
-        if (kind === "json") return defuseJson(text);
+        if (kind === "json") return rewrite(text);
         saidCommands ||= looksLikeCommands(text);
         return text;
       };
       return {
         event(event) {
-          reporter?.apply(event);
+          apply(event);
           return seen(format.event(event));
         },
         async end(outcome) {
           closeFold(); // the answer is no part of the fold
+          said = outcome;
           return seen(await format.end(outcome));
         },
       };
@@ -125,14 +138,14 @@ function hideSecrets(report: RunReport, secrets: readonly string[]): RunReport {
   return { ...copy, task: copy.task };
 }
 
-function leaveFiles(report: RunReport, { platform, warn, token }: CiOptions): void {
+function leaveFiles(report: RunReport, { platform, warn, newToken }: CiOptions): void {
   if (platform.summary !== undefined) {
     const markdown = toMarkdown(report, maxSummaryBytes - sizeOf(platform.summary));
     if (markdown === undefined) warn(`${platform.summary} is full: there is no summary of this run`);
     else append(platform.summary, markdown, warn);
   }
   if (platform.output !== undefined)
-    append(platform.output, toOutputs(report, platform.name === "github" ? "github" : "dotenv", token), warn);
+    append(platform.output, toOutputs(report, platform.name === "github" ? "github" : "dotenv", newToken()), warn);
 }
 
 function sizeOf(path: string): number {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { describe, it } from "node:test";
 import { toOutputs } from "./outputs.ts";
 import { wantsReport } from "./open-ci.ts";
@@ -12,11 +13,13 @@ const report: RunReport = {
   outcome: { type: "completed", text: "Fixed." },
   exitCode: 0,
   sessionId: "s-1",
+  prompts: 1,
   turns: 2,
   durationMs: 61_000,
   costUsd: 0.0123,
   models: [{ name: "m", inputTokens: 12_345, cachedTokens: 12_000, outputTokens: 67, costUsd: 0.0123 }],
   tools: [{ name: "Bash", calls: 2, failed: 1, denied: 0, durationMs: 1_500 }],
+  denied: [],
   changedFiles: ["src/a.ts"],
   changedBeside: ["dist/a.js"],
 };
@@ -71,6 +74,45 @@ describe("the step summary", () => {
     assert.ok(failed.includes("```text\n[go](https://evil.example)\n<b>\n```"));
   });
 
+  it("keeps a row a row, whatever a model calls a tool", () => {
+    const tool = { calls: 1, failed: 1, denied: 0, durationMs: 0 };
+    const names = ["a\\|![x](https://evil.example)|", "b|<img src=x>", "c\n| `d`", "e".repeat(1_000_000)];
+    const markdown = toMarkdown({ ...report, tools: names.map((name) => ({ ...tool, name })) }, room) ?? "";
+    const rows = markdown.split("\n").filter((line) => /^\| `/.test(line) && line.endsWith(" | 1 | 1 | 0 | 0.0 s |"));
+    assert.deepEqual(
+      rows.map((line) => line.slice(0, -" | 1 | 1 | 0 | 0.0 s |".length)),
+      [
+        "| `a\\¦![x](https://evil.example)¦`",
+        "| `b¦<img src=x>`",
+        "| `` c ¦ `d` ``",
+        `| \`${"e".repeat(200)} … (999800 more characters)\``,
+      ],
+    );
+  });
+
+  it("names what was not permitted, and counts what it leaves out", () => {
+    const denied = [
+      { tool: "Bash", input: "rm -rf build\n`x`", reason: "Bash needs a permission" },
+      { tool: "Odd", input: "", reason: "" },
+    ];
+    const tools = [{ name: "Bash", calls: 9, failed: 0, denied: 7, durationMs: 0 }];
+    const markdown = toMarkdown({ ...report, denied, tools }, room) ?? "";
+    const lines = [
+      "**Not permitted**",
+      "",
+      "- `Bash` `` rm -rf build `x` ``: `Bash needs a permission`",
+      "- `Odd` `(nothing)`: `(no reason)`",
+      "- and 5 more",
+      "",
+    ];
+    assert.ok(markdown.includes(lines.join("\n")), markdown);
+  });
+
+  it("says that there were more prompts than the one it shows", () => {
+    const markdown = toMarkdown({ ...report, prompts: 3 }, room) ?? "";
+    assert.ok(markdown.includes("**Task** (the first of 3 prompts; the result is that of the last)\n\n```text\nfix the test\n"));
+  });
+
   it("says what is known of a run that never came to be", () => {
     const error = { code: "config", message: "No key", retryable: false } as const;
     const nothing = emptyReport({ type: "failed", error, text: "" }, 78);
@@ -100,6 +142,7 @@ describe("outputs", () => {
     error_code: "",
     session_id: "s-1",
     num_turns: "2",
+    num_denied: "0",
     duration_ms: "61000",
     input_tokens: "12345",
     output_tokens: "67",
@@ -126,12 +169,23 @@ describe("outputs", () => {
     );
   });
 
-  it("stay under GitHub's limit of 1 MB, and never hold half of a JSON value or of a name", () => {
-    const long = "x".repeat(900_000);
-    const outcome = { type: "completed", text: long, structured: { long } } as const;
+  it("fit into a variable each, and never hold half of a JSON value or of a name", () => {
+    const long = "ü".repeat(900_000);
+    const outcome = { type: "completed", text: `${long}\0`, structured: { long } } as const;
     const text = toOutputs({ ...report, outcome, changedFiles: [long, "a\nb", "c"] }, "github", "E");
-    assert.ok(text.length < 500_000);
     assert.ok(text.endsWith("structured_output<<E\n\nE\nchanged_files<<E\nc\ndist/a.js\nE\n"), text.slice(-200));
+    const [, result = ""] = /^result<<E\n([\s\S]*?)\nE$/m.exec(text) ?? [];
+    assert.match(result, /ü\n… \(\d+ more characters\)$/);
+    // Linux refuses to start a program otherwise.
+    const { status, stdout } = spawnSync("bash", ["-c", 'printf %s "$RESULT" | wc -c'], {
+      env: { ...process.env, RESULT: result },
+    });
+    assert.deepEqual([status, Number(stdout.toString())], [0, Buffer.byteLength(result)]);
+  });
+
+  it("hold nothing that no variable can hold", () => {
+    const text = toOutputs({ ...report, outcome: { type: "completed", text: "a\0b" } }, "github", "E");
+    assert.ok(text.includes("result<<E\na\ufffdb\nE\n"));
   });
 });
 

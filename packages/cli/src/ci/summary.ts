@@ -3,6 +3,7 @@ import { clip } from "./clip.ts";
 import type { RunReport } from "./run-report.ts";
 
 const maxTask = 1_000;
+const maxCell = 200;
 const maxMessage = 4_000;
 const maxRows = 100;
 const maxFiles = 100;
@@ -24,15 +25,20 @@ function render(report: RunReport, maxText: number): string {
     `## Outrider: ${headline(outcome)}`,
     "",
     ...explanation(outcome),
-    ...(report.task === undefined ? [] : ["**Task**", "", fence(clip(report.task, maxTask)), ""]),
+    ...(report.task === undefined ? [] : [taskTitle(report), "", fence(clip(report.task, maxTask)), ""]),
     ...(text && maxText > 0 ? ["**Result**", "", fence(clip(text, maxText)), ""] : []),
     ...(models.length > 0 || report.turns > 0 ? modelTable(report) : []),
     ...(tools.length > 0 ? toolTable(report) : []),
+    ...deniedList(report),
     ...fileList("Changed files (by Write and Edit)", changedFiles),
     ...fileList("Also changed during the run (seen by git status)", changedBeside),
     `${report.sessionId === "" ? "No session" : `Session ${code(report.sessionId)}`}, exit code ${report.exitCode}`,
     "",
   ].join("\n");
+}
+
+function taskTitle({ prompts }: RunReport): string {
+  return prompts > 1 ? `**Task** (the first of ${prompts} prompts; the result is that of the last)` : "**Task**";
 }
 
 function explanation(outcome: Outcome): string[] {
@@ -64,7 +70,7 @@ function modelTable({ models, turns, durationMs, costUsd }: RunReport): string[]
     row(["---", "---:", "---:", "---:", "---:"]),
     ...rows,
     "",
-    `${turns} ${turns === 1 ? "turn" : "turns"} in ${seconds(durationMs)}, ${dollars(costUsd)} in all`,
+    `${turns} ${turns === 1 ? "turn" : "turns"} in ${seconds(durationMs)}, ${costUsd === null ? "the cost is not known" : `${dollars(costUsd)} in all`}`,
     "",
   ];
 }
@@ -80,6 +86,15 @@ function toolTable({ tools }: RunReport): string[] {
   ];
 }
 
+function deniedList({ denied, tools }: RunReport): string[] {
+  if (denied.length === 0) return [];
+  const shown = denied.map(
+    ({ tool, input, reason }) => `- ${code(tool)} ${code(input || "(nothing)")}: ${code(reason || "(no reason)")}`,
+  );
+  const more = tools.reduce((total, tool) => total + tool.denied, 0) - denied.length;
+  return ["**Not permitted**", "", ...shown, ...(more > 0 ? [`- and ${more} more`] : []), ""];
+}
+
 function fileList(title: string, files: readonly string[]): string[] {
   if (files.length === 0) return [];
   const shown = files.slice(0, maxFiles).map((file) => `- ${code(clip(file, maxTask))}`);
@@ -91,8 +106,9 @@ function row(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 
+/** No `|` in it: rows are taken apart before code is, and what escapes one there depends on the backslashes before it. */
 function cell(text: string): string {
-  return code(text).replaceAll("|", "\\|");
+  return code(clip(text, maxCell).replaceAll("|", "¦"));
 }
 
 /** As code, whatever backticks are in it. */
@@ -120,5 +136,5 @@ function seconds(ms: number): string {
 }
 
 function dollars(value: number | null): string {
-  return value === null ? "unknown cost" : `$${value.toFixed(4)}`;
+  return value === null ? "not known" : `$${value.toFixed(4)}`;
 }

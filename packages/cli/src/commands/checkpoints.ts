@@ -1,48 +1,71 @@
 import { join } from "node:path";
-import { RuntimeError } from "@outrider/runtime";
+import { createFileStore, RuntimeError, toRuntimeError } from "@outrider/runtime";
 import { nearest, outriderHome } from "@outrider/runtime/host";
 import { type Checkpoints, createCheckpoints, expireCheckpoints, sessionsWithCheckpoints } from "@outrider/runtime/admin";
 import { exitCodes } from "../exit-codes.ts";
+import { findSession } from "../find-session.ts";
 import { print, visible } from "../visible.ts";
 import { type OwnWords, takeOwnWords } from "../words.ts";
 import { countOf, describeCheckpoint, describeInspection, describeResult } from "./checkpoint-text.ts";
 
 const usage = `Usage:
-  outrider checkpoints list [--session ID]          the checkpoints of a session, or the sessions that have some
-  outrider checkpoints show CHECKPOINT --session ID what it holds, and what restore and rollback would do
-  outrider checkpoints restore CHECKPOINT --session ID [--force] [--dry-run]
+  outrider checkpoints list [--session SESSION]     the checkpoints of a session, or the sessions that have some
+  outrider checkpoints show CHECKPOINT --session SESSION
+                                                    what it holds, and what restore and rollback would do
+  outrider checkpoints restore CHECKPOINT --session SESSION [--force] [--dry-run]
                                                     files as the checkpoint left them: undoes what came after it
-  outrider checkpoints rollback CHECKPOINT --session ID [--force] [--dry-run]
+  outrider checkpoints rollback CHECKPOINT --session SESSION [--force] [--dry-run]
                                                     files as they were before it: undoes the checkpoint too
-  outrider checkpoints recover --session ID [--undo]  ends a restore that was cut off: completes it, or undoes it
+  outrider checkpoints recover --session SESSION [--undo]
+                                                    ends a restore that was cut off: completes it, or undoes it
   outrider checkpoints gc [--keep-days N] [--max-bytes N]
                                                     drops old checkpoints (30 days, 5 GiB)
 
-CHECKPOINT is an id (turn-0003), its number, or the id of a turn or user message. --json for programs.
+CHECKPOINT is an id (turn-0003), its number, or the id of a turn or user message.
+SESSION is an id, the first 8 or more characters of one, or a name. --json for programs.
 Files that were changed by somebody else in between are not overwritten without --force; a restore can itself be rolled back.
 Changes made by shell commands are not covered.
 
 Exit codes: 0 done, or nothing to do · 1 refused: nothing was changed · 64 wrong usage · 66 no such session or checkpoint
 `;
 
-const actions = ["list", "show", "restore", "rollback", "recover", "gc"];
+type Action = {
+  readonly switches: readonly string[];
+  readonly values: readonly string[];
+  /** It is about one checkpoint. */
+  readonly takesName?: boolean;
+};
 
-const flags = {
-  switches: ["--force", "--dry-run", "--undo", "--json", "--help", "-h"],
-  values: ["--session", "--keep-days", "--max-bytes"],
+const restoring: Action = { switches: ["--force", "--dry-run", "--json"], values: ["--session"], takesName: true };
+
+const actions: Readonly<Record<string, Action>> = {
+  list: { switches: ["--json"], values: ["--session"] },
+  show: { switches: ["--json"], values: ["--session"], takesName: true },
+  restore: restoring,
+  rollback: restoring,
+  recover: { switches: ["--undo", "--json"], values: ["--session"] },
+  gc: { switches: ["--json"], values: ["--keep-days", "--max-bytes"] },
 };
 
 /** The files a session changed: look at them, and go back. */
 export async function runCheckpoints(args: readonly string[]): Promise<number> {
-  const words = takeOwnWords(args, flags);
-  if (args.length === 0 || words.has("--help") || words.has("-h")) return await say(usage);
-  const [action = "", name = ""] = checkWords(words.rest);
+  if (args.length === 0 || args.includes("--help") || args.includes("-h")) return await say(usage);
+  const [action = "", ...rest] = args;
+  const words = takeWords(action, rest);
+  const [name = ""] = words.rest;
   const json = words.has("--json");
-  const directory = join(outriderHome(process.env), "checkpoints");
-  const sessionId = words.value("--session");
+  const home = outriderHome(process.env);
+  const directory = join(home, "checkpoints");
+  const session = words.value("--session");
   if (action === "gc") return await collect(directory, words, json);
-  if (action === "list" && sessionId === undefined) return await listSessions(directory, json);
-  const checkpoints = openSession(directory, sessionId, action);
+  if (action === "list" && session === undefined) return await listSessions(directory, json);
+  if (session === undefined)
+    throw new RuntimeError(
+      "usage",
+      `checkpoints ${action} needs --session SESSION: outrider checkpoints list shows the sessions`,
+    );
+  const sessionId = await findKept(home, directory, session);
+  const checkpoints = createCheckpoints({ directory, sessionId });
   switch (action) {
     case "list":
       return await list(checkpoints, json);
@@ -55,47 +78,54 @@ export async function runCheckpoints(args: readonly string[]): Promise<number> {
     default: {
       const restore = action === "restore" ? checkpoints.restoreTo : checkpoints.rollbackThrough;
       const result = await restore(name, { force: words.has("--force"), dryRun: words.has("--dry-run") });
-      await (json
-        ? say(`${JSON.stringify(result)}\n`)
-        : sayLines(describeResult(result, { action, sessionId: sessionId ?? "" })));
+      await (json ? say(`${JSON.stringify(result)}\n`) : sayLines(describeResult(result, { action, sessionId })));
       return result.type === "refused" ? exitCodes.error : exitCodes.success;
     }
   }
 }
 
-function checkWords(words: readonly string[]): readonly string[] {
-  const flag = words.find((word) => word.startsWith("-"));
-  if (flag !== undefined) {
-    const guess = nearest(flag, [...flags.switches, ...flags.values]);
-    throw new RuntimeError("usage", `checkpoints has no flag ${flag}${guess ? `; did you mean ${guess}?` : ""}\n${usage}`);
-  }
-  const [action = "", ...names] = words;
-  if (!actions.includes(action)) {
-    const guess = nearest(action, actions);
-    const said = `checkpoints has no action ${JSON.stringify(action)}${guess ? `; did you mean ${guess}?` : ""}`;
+/** Every flag does something for its action, or is refused. */
+function takeWords(name: string, args: readonly string[]): OwnWords {
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (!action) {
+    const guess = nearest(name, Object.keys(actions));
+    const said = `checkpoints has no action ${JSON.stringify(name)}${guess ? `; did you mean ${guess}?` : ""}`;
     throw new RuntimeError("usage", `${said}\n${usage}`);
   }
-  const takesName = ["show", "restore", "rollback"].includes(action);
-  if (takesName && names.length !== 1)
+  const words = takeOwnWords(args, action);
+  const flag = words.rest.find((word) => word.startsWith("-"));
+  if (flag !== undefined) {
+    const guess = nearest(flag, [...action.switches, ...action.values]);
     throw new RuntimeError(
       "usage",
-      `checkpoints ${action} takes one checkpoint: outrider checkpoints list --session ID shows them`,
+      `checkpoints ${name} has no flag ${flag}${guess ? `; did you mean ${guess}?` : ""}\n${usage}`,
     );
-  if (!takesName && names.length > 0) throw new RuntimeError("usage", `checkpoints ${action} does not take ${names.join(" ")}`);
+  }
+  if (action.takesName && words.rest.length !== 1)
+    throw new RuntimeError(
+      "usage",
+      `checkpoints ${name} takes one checkpoint: outrider checkpoints list --session SESSION shows them`,
+    );
+  if (!action.takesName && words.rest.length > 0)
+    throw new RuntimeError("usage", `checkpoints ${name} does not take ${words.rest.join(" ")}`);
   return words;
 }
 
-function openSession(directory: string, sessionId: string | undefined, action: string): Checkpoints {
-  if (sessionId === undefined)
-    throw new RuntimeError("usage", `checkpoints ${action} needs --session ID: outrider checkpoints list shows the sessions`);
+/** A session by id, name or the beginning of an id. Its journal may be gone while its checkpoints are still there. */
+async function findKept(home: string, directory: string, word: string): Promise<string> {
   const known = sessionsWithCheckpoints(directory);
-  if (!known.includes(sessionId)) {
-    const guess = nearest(sessionId, known);
-    throw new RuntimeError("not-found", `Session ${JSON.stringify(sessionId)} has no checkpoints`, {
-      hint: guess ? `Did you mean ${guess}?` : "outrider checkpoints list shows the sessions that have some",
-    });
-  }
-  return createCheckpoints({ directory, sessionId });
+  if (known.includes(word)) return word;
+  const byBeginning = word.length < 8 ? [] : known.filter((id) => id.startsWith(word));
+  if (byBeginning.length === 1 && byBeginning[0] !== undefined) return byBeginning[0];
+  const stored = await findSession(createFileStore(join(home, "sessions")), word).catch((error: unknown) => {
+    if (toRuntimeError(error).code === "not-found") return undefined;
+    throw error;
+  });
+  if (stored !== undefined && known.includes(stored)) return stored;
+  const guess = nearest(word, known);
+  throw new RuntimeError("not-found", `Session ${JSON.stringify(word)} has no checkpoints`, {
+    hint: guess ? `Did you mean ${guess}?` : "outrider checkpoints list shows the sessions that have some",
+  });
 }
 
 async function listSessions(directory: string, json: boolean): Promise<number> {

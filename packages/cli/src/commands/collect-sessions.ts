@@ -6,7 +6,7 @@ import { type Collected, collectGarbage } from "@outrider/runtime/admin";
 import { exitCodes } from "../exit-codes.ts";
 import { visible } from "../visible.ts";
 import type { OwnWords } from "../words.ts";
-import { removeSession } from "./remove-session.ts";
+import { type Kept, removeSession, toKept } from "./remove-session.ts";
 import { countOf } from "./checkpoint-text.ts";
 import type { SessionsPlace } from "./sessions-place.ts";
 import { sizeOf } from "./sessions-text.ts";
@@ -26,7 +26,7 @@ type Waste = {
   /** A session, or a file among the journals, that will name no long text any more. */
   readonly journal?: string;
   /** Answers why it stays, if it does. */
-  remove(): Promise<string | undefined>;
+  remove(): Promise<Kept | undefined>;
 };
 
 /**
@@ -39,18 +39,40 @@ export async function collectSessions(place: SessionsPlace, words: OwnWords): Pr
   const age = words.value("--older-than");
   const olderThan = age === undefined ? undefined : Date.now() - ageOf(age);
   const removed: Waste[] = [];
-  const kept: { what: string; reason: string }[] = [];
-  for (const waste of await findWaste(place, olderThan)) {
-    const reason = dryRun ? undefined : await waste.remove();
-    if (reason === undefined) removed.push(waste);
-    else kept.push({ what: waste.what, reason });
+  const kept: (Kept & { what: string })[] = [];
+  const counter = startCounter(process.stderr);
+  const found = await findWaste(place, olderThan);
+  for (const [index, waste] of found.entries()) {
+    counter.show("Removing", index + 1, found.length);
+    const problem = dryRun ? undefined : await waste.remove();
+    if (problem === undefined) removed.push(waste);
+    else kept.push({ what: waste.what, ...problem });
   }
   const gone = removed.flatMap(({ journal }) => journal ?? []);
-  const texts = await collectGarbage(directory, dryRun ? { dryRun, except: gone } : {});
+  const onProgress = (read: number, all: number): void => counter.show("Reading journals", read, all);
+  const texts = await collectGarbage(directory, { onProgress, ...(dryRun && { dryRun, except: gone }) });
+  counter.end();
   if (removed.some(({ kind }) => kind === "session") && !dryRun) await place.store.summaries(); // forgets what it kept about them
   output.write(words.has("--json") ? toJson({ removed, kept, texts, dryRun }) : describe({ removed, kept, texts, dryRun }));
   await output.drain();
-  return exitCodes.success;
+  return kept.every(({ isInUse }) => isInUse) ? exitCodes.success : exitCodes.error;
+}
+
+/** For a person who waits: one line that counts, gone in the end. */
+function startCounter(stream: NodeJS.WriteStream): { show(what: string, count: number, all: number): void; end(): void } {
+  let shownAt = Date.now(); // what is done at once is not shown
+  let painted = false;
+  return {
+    show(what, count, all) {
+      if (!stream.isTTY || Date.now() - shownAt < 200) return;
+      shownAt = Date.now();
+      painted = true;
+      stream.write(`\r\x1b[2K${what}: ${count} of ${all}`);
+    },
+    end() {
+      if (painted) stream.write("\r\x1b[2K");
+    },
+  };
 }
 
 function ageOf(text: string): number {
@@ -86,7 +108,7 @@ async function findWaste({ store, directory, home }: SessionsPlace, olderThan: n
   ];
 }
 
-type Leftovers = { olderThan: number; gone: ReadonlySet<string>; remove(id: string): Promise<string | undefined> };
+type Leftovers = { olderThan: number; gone: ReadonlySet<string>; remove(id: string): Promise<Kept | undefined> };
 
 /** What processes that were killed, and mended journals, have left among the sessions. */
 function leftovers(directory: string, { olderThan, gone, remove }: Leftovers): Waste[] {
@@ -123,16 +145,12 @@ function overflows(folder: string, { living, gone }: { living: ReadonlySet<strin
   });
 }
 
-async function removeFile(path: string): Promise<string | undefined> {
-  return await unlink(path).then(() => undefined, reasonOf);
+async function removeFile(path: string): Promise<Kept | undefined> {
+  return await unlink(path).then(() => undefined, toKept);
 }
 
-async function removeFolder(path: string): Promise<string | undefined> {
-  return await rm(path, { recursive: true, force: true }).then(() => undefined, reasonOf);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+async function removeFolder(path: string): Promise<Kept | undefined> {
+  return await rm(path, { recursive: true, force: true }).then(() => undefined, toKept);
 }
 
 function namesIn(folder: string): string[] {
@@ -141,7 +159,7 @@ function namesIn(folder: string): string[] {
 
 type Result = {
   removed: readonly Waste[];
-  kept: readonly { what: string; reason: string }[];
+  kept: readonly (Kept & { what: string })[];
   texts: Collected;
   dryRun: boolean;
 };

@@ -1,6 +1,7 @@
 import { closeSync, openSync, unlinkSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { type AgentEvent, RuntimeError, toMessages } from "@outrider/runtime";
-import type { SessionSummary } from "@outrider/runtime/admin";
+import { readJournalFile, type SessionSummary } from "@outrider/runtime/admin";
 import { type LineOutput, nearest } from "@outrider/runtime/host";
 import { exitCodes } from "../exit-codes.ts";
 import { visible } from "../visible.ts";
@@ -22,11 +23,13 @@ const formats: Readonly<Record<string, (session: Session) => Iterable<string>>> 
 };
 
 /** A session in a form to take elsewhere. Nothing is left out of it or made unreadable: what was said is in it, secrets too. */
-export async function exportSession({ store, output }: SessionsPlace, words: OwnWords): Promise<number> {
+export async function exportSession({ store, directory, output }: SessionsPlace, words: OwnWords): Promise<number> {
   const toPieces = chooseFormat(words.value("--format") ?? "jsonl");
   const summary = await findSummary(store, words.rest[0] ?? "");
   const path = words.value("--output") ?? words.value("-o");
-  const pieces = toPieces({ summary, events: await store.read(summary.id) });
+  const { events, warnings } = await readJournalFile(join(directory, `${summary.id}.jsonl`));
+  for (const warning of warnings) process.stderr.write(`outrider: ${visible(warning)}\n`);
+  const pieces = toPieces({ summary, events });
   if (path === undefined || path === "-") return await writeOut(output, pieces);
   writeFile(path, pieces, words.has("--force"));
   process.stderr.write(`Written to ${visible(path)}\n`);

@@ -1,45 +1,58 @@
-import { type JsonObject, RuntimeError } from "@outrider/runtime";
+import { type InteractiveSession, type JsonObject, RuntimeError } from "@outrider/runtime";
 import { createIdSeries, LineOutput } from "@outrider/runtime/host";
-import { type LiveSession, runLive } from "@outrider/runtime/live";
+import { type LiveSession, type PromptsView, runLive } from "@outrider/runtime/live";
 import { parseMcpServers } from "@outrider/runtime/mcp";
 import type { Arguments } from "../args.ts";
+import { openCi } from "../ci/open-ci.ts";
+import type { CiRun } from "../ci/start-ci.ts";
 import { copyPath } from "../claude-sessions.ts";
 import { type Deadline, startDeadline } from "../deadline.ts";
+import { endSession } from "../end-session.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
-import type { FlagValues } from "../flags.ts";
 import { describeSession, openLiveSession } from "../live-session.ts";
 import { resolveModelWord } from "../model-words.ts";
-import { checkLiveFormat, createEarlyFormat } from "../output-format.ts";
+import { checkLiveFormat, checkOutputFlags, createEarlyFormat } from "../output-format.ts";
 import { type Planned, planSession } from "../plan-session.ts";
 import { isSdk } from "../sdk-host.ts";
 import { watchSignals } from "../signals.ts";
+import { failEarly } from "./run.ts";
 
 /** `--input-format stream-json`: a host writes messages and requests, line by line, and reads frames. */
 export async function runLiveCommand(args: Arguments, warn: (line: string) => void): Promise<number> {
-  const flags = withCopy(args.flags, warn);
+  const { flags } = args;
   checkLiveFormat(flags);
+  checkOutputFlags(flags);
   if (args.positionals.some((word) => word !== "-"))
     throw new RuntimeError("usage", "With --input-format stream-json the prompt comes on stdin, not as an argument");
   const signals = watchSignals(exitCodes.cancelled);
   let deadline: Deadline | undefined;
   let opened: LiveSession | undefined;
+  let ci: CiRun | undefined;
+  const giveUp = new AbortController();
   try {
+    ci = await openCi(!flags["no-ci-report"], warn, { hosted: isSdk(process.env) });
     deadline = startDeadline(flags.deadline);
-    const planned = await Promise.race([planSession(flags, warn), signals.early, deadline.early]);
+    const planned = forHost(await Promise.race([planSession(flags, warn), signals.early, deadline.early]));
     const { options } = planned;
+    await planned.begin();
+    await ci?.lookAround(options.cwd);
     const sessionId = options.resumeSessionId ?? options.sessionId ?? "";
+    const isClaude = (flags.flavor ?? "claude") === "claude";
+    const prompts: PromptsView = { look: () => ({ uuids: [], waiting: 0 }) };
     const live = runLive({
       input: process.stdin,
-      output: new LineOutput(process.stdout),
+      output: new LineOutput(process.stdout, { descriptor: 1, ...(ci && { rewrite: ci.rewrite }) }),
       sessionId,
       newId: createIdSeries(),
-      early: createEarlyFormat("stream-json", { flavor: flags.flavor, sessionId, live: true }),
-      replayUserMessages: (flags["replay-user-messages"] ?? false) && (flags.flavor ?? "claude") === "claude", // others have frames of their own
+      early: createEarlyFormat("stream-json", { flavor: flags.flavor, sessionId, live: true, prompts: () => prompts.look() }),
+      replayUserMessages: (flags["replay-user-messages"] ?? false) && isClaude, // others have frames of their own
+      prompts,
+      notices: { fates: isClaude, states: isClaude && process.env["CLAUDE_CODE_SDK_READS_SESSION_STATE"] === "1" },
       awaitInitialize: flags["await-initialize"] ?? false,
-      transcriptPath: copyPath(planned.options, sessionId),
       warn,
       async open(setup, ways) {
-        opened = await openLiveSession({ flags, planned, setup, ways, warn });
+        const live = await openLiveSession({ flags, planned, setup, ways, warn, prompts, giveUp: giveUp.signal });
+        opened = ci ? reported(live, ci, options) : live;
         return opened;
       },
       describe: (setup) => describeSession(planned, setup),
@@ -49,12 +62,22 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
       },
       resolveModel: (name) => resolveModelWord(name, { ...options, warn }),
       settings: () => settingsOf(planned.resolved),
-      rewind: (turnId, dryRun) => rewind(planned, turnId, dryRun),
+      rewind,
     });
-    signals.stop = () => live.stop("signal");
-    deadline.stop = () => live.stop("deadline");
+    const stop = (cause: "signal" | "deadline"): void => {
+      giveUp.abort();
+      live.stop(cause);
+    };
+    signals.stop = () => stop("signal");
+    deadline.stop = () => stop("deadline");
     const outcome = await live.done;
-    return signals.insisted ? exitCodes.killed : exitCodeOf(outcome);
+    signals.exitCode = exitCodeOf(outcome);
+    if (opened) await endSession(opened.session, warn);
+    const code = signals.insisted ? exitCodes.killed : exitCodeOf(outcome);
+    await ci?.end(outcome, code);
+    return code;
+  } catch (error) {
+    return await failEarly(error, { format: "stream-json", flavor: flags.flavor, sessionId: flags["session-id"] }, ci);
   } finally {
     await opened?.session.shutdown();
     await opened?.mcp?.close();
@@ -65,17 +88,29 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
   }
 }
 
-/** Hosts may resume at an earlier message without a word on a copy. What came later is not thrown away: the copy is made. */
-function withCopy(flags: FlagValues, warn: (line: string) => void): FlagValues {
-  if (flags["resume-session-at"] === undefined || flags["fork-session"]) return flags;
-  warn("--resume-session-at goes on in a copy of the session, under a new id");
-  return { ...flags, "fork-session": true };
+/** The report of a run is about all of its prompts. */
+function reported(live: LiveSession, ci: CiRun, { cwd, catalogOverride }: Planned["options"]): LiveSession {
+  ci.follow({ sessionId: live.session.id, cwd, ...(catalogOverride && { catalogOverride }) });
+  return {
+    ...live,
+    alsoTo(event) {
+      ci.apply(event);
+      live.alsoTo?.(event);
+    },
+  };
 }
 
-async function rewind({ options }: Planned, turnId: string, dryRun: boolean): Promise<JsonObject> {
+/** Programs that use the Agent SDK find the session where they look for it, and hooks are told of that place. */
+function forHost(planned: Planned): Planned {
+  const { options } = planned;
+  const transcriptPath = copyPath(options, options.resumeSessionId ?? options.sessionId ?? "");
+  return { ...planned, options: { ...options, ...(transcriptPath !== undefined && { transcriptPath }) } };
+}
+
+async function rewind(turnId: string, dryRun: boolean, session: () => Promise<InteractiveSession>): Promise<JsonObject> {
   const isWanted = !isSdk(process.env) || /^(1|true)$/i.test(process.env["CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"] ?? "");
-  const checkpoints = isWanted ? await options.checkpoints?.() : undefined;
-  if (!checkpoints) throw new RuntimeError("usage", "File rewinding is not enabled.");
+  if (!isWanted) throw new RuntimeError("usage", "File rewinding is not enabled.");
+  const { checkpoints } = await (await session()).controls();
   return JSON.parse(JSON.stringify(await checkpoints.rewindFiles(turnId, { dryRun }))) as JsonObject; // data only
 }
 

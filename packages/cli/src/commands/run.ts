@@ -3,12 +3,12 @@ import { createRedactor, LineOutput, runPrompt } from "@outrider/runtime/host";
 import type { McpServerConfigs, McpServers } from "@outrider/runtime/mcp";
 import type { Arguments } from "../args.ts";
 import { openCi, wantsReport } from "../ci/open-ci.ts";
-import { withoutCommandFiles } from "../ci/platform.ts";
 import type { CiRun } from "../ci/start-ci.ts";
 import { type Deadline, startDeadline } from "../deadline.ts";
+import { endSession } from "../end-session.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags.ts";
-import { createEarlyFormat, createOutputFormat, formatName } from "../output-format.ts";
+import { checkOutputFlags, createEarlyFormat, createOutputFormat, formatName } from "../output-format.ts";
 import { type Planned, planSession } from "../plan-session.ts";
 import { readPrompt } from "../prompt.ts";
 import { StoppedEarly, watchSignals } from "../signals.ts";
@@ -23,12 +23,12 @@ export async function runOnce(args: Arguments): Promise<number> {
     deadline = startDeadline(args.flags.deadline);
     const planned = await Promise.race([prepare(args, ci), signals.early, deadline.early]);
     const { options, prompt } = planned;
-    const mcp = planned.mcpServers && (await connectServers(planned.mcpServers, args.flags, options));
+    const connecting = planned.mcpServers && connectServers(planned.mcpServers, args.flags, options);
+    const mcp = connecting && (await Promise.race([connecting, signals.early, deadline.early]));
     const session = await openSession(
       {
         ...options,
-        ...(options.env && { env: withoutCommandFiles(options.env) }),
-        ...(mcp && { tools: [...(options.tools ?? []), ...mcp.tools] }),
+        ...(mcp && (await withServers(options, mcp))),
       },
       { flags: args.flags, mcp },
     );
@@ -36,7 +36,8 @@ export async function runOnce(args: Arguments): Promise<number> {
     deadline.stop = () => session.abort("deadline");
     try {
       const outcome = await runSession(session, prompt, { ...planned, flags: args.flags, ci, mcp });
-      await session.shutdown();
+      signals.exitCode = exitCodeOf(outcome);
+      await endSession(session, complain);
       const code = signals.insisted ? exitCodes.killed : exitCodeOf(outcome);
       await ci?.end(outcome, code);
       return code;
@@ -45,7 +46,7 @@ export async function runOnce(args: Arguments): Promise<number> {
       await mcp?.close();
     }
   } catch (error) {
-    return await failEarly(error, { format: args.flags["output-format"], flavor: args.flags.flavor }, ci);
+    return await failEarly(error, earlyWish(args.flags), ci);
   } finally {
     deadline?.close();
     signals.close();
@@ -69,11 +70,18 @@ async function openSession(
   }
 }
 
+function earlyWish(flags: FlagValues): EarlyWish {
+  return { format: flags["output-format"], flavor: flags.flavor, sessionId: flags["session-id"] };
+}
+
 /** Everything that is needed before there is a session; what is wrong is found here. */
 async function prepare(args: Arguments, ci: CiRun | undefined): Promise<Planned & { prompt: string }> {
+  checkOutputFlags(args.flags);
   const planned = await planSession(args.flags, complain);
   await ci?.lookAround(planned.options.cwd);
-  return { ...planned, prompt: await readPrompt({ positionals: args.positionals, warn: complain }) };
+  const prompt = await readPrompt({ positionals: args.positionals, warn: complain });
+  await planned.begin();
+  return { ...planned, prompt };
 }
 
 async function runSession(
@@ -88,10 +96,13 @@ async function runSession(
     mcp,
   }: Planned & { flags: FlagValues; ci: CiRun | undefined; mcp: McpServers | undefined },
 ): Promise<Outcome> {
-  const output = new LineOutput(process.stdout);
+  const output = new LineOutput(process.stdout, { descriptor: 1 });
   const { catalogOverride } = options;
   const format = await createOutputFormat({ flags, session, options, keySource, ...(mcp && { mcpServers: () => mcp.states }) });
   const progress = await showProgress(session, flags);
+  const isFramed = !["text", "json"].includes(formatName(flags["output-format"]));
+  if (options.resumeSessionId !== undefined && !progress && !isFramed)
+    void (await import("../tell-opening.ts")).tellOpening(session, complain);
   ci?.follow({ task: prompt, sessionId: session.id, cwd: options.cwd, ...(catalogOverride && { catalogOverride }) });
   try {
     const judge = (ended: Outcome): Outcome => {
@@ -109,6 +120,12 @@ async function runSession(
   }
 }
 
+/** The tools of the servers, and the rules that came with them. */
+async function withServers(options: SessionOptions, mcp: McpServers): Promise<Pick<SessionOptions, "tools" | "permissions">> {
+  const { withServerRules } = await import("../mcp-servers.ts");
+  return { tools: [...(options.tools ?? []), ...mcp.tools], permissions: withServerRules(options.permissions, mcp) };
+}
+
 async function connectServers(configs: McpServerConfigs, flags: FlagValues, options: SessionOptions): Promise<McpServers> {
   const { connectMcpServers } = await import("../mcp-servers.ts");
   return await connectMcpServers(configs, flags, { cwd: options.cwd, env: options.env ?? {}, warn: complain });
@@ -124,14 +141,17 @@ function judgeReplay(outcome: Outcome, replay: Planned["replay"], flags: FlagVal
   return outcome;
 }
 
+/** What a result is to look like that no session can write; a host finds it by the id it chose. */
+export type EarlyWish = {
+  readonly format: string | undefined;
+  readonly flavor: string | undefined;
+  readonly sessionId?: string | undefined;
+};
+
 /** A failure before there was a session: told on stderr, in the machine formats as the one result they promise, and to CI. */
-export async function failEarly(
-  thrown: unknown,
-  wanted: { readonly format: string | undefined; readonly flavor: string | undefined },
-  begun?: CiRun,
-): Promise<number> {
+export async function failEarly(thrown: unknown, wanted: EarlyWish, begun?: CiRun): Promise<number> {
   const ci = begun ?? (await openCi(wantsReport(process.argv.slice(2)), complain));
-  const error = toRuntimeError(thrown);
+  const error = isWithoutFolder(thrown) ? noFolder() : toRuntimeError(thrown);
   const stopped = thrown instanceof StoppedEarly;
   const outcome: Outcome = stopped
     ? { type: "cancelled", cause: thrown.by, text: "" }
@@ -151,6 +171,17 @@ export async function failEarly(
   }
   await ci?.end(outcome, exitCodeOf(outcome));
   return exitCodeOf(outcome);
+}
+
+/** Somebody has removed the folder in which the command was started. */
+function isWithoutFolder(thrown: unknown): boolean {
+  return thrown instanceof Error && (thrown as NodeJS.ErrnoException).syscall === "uv_cwd"; // looked at only
+}
+
+function noFolder(): RuntimeError {
+  return new RuntimeError("config", "The current directory is not there any more", {
+    hint: "Change to a folder that is there, or name one with --cwd",
+  });
 }
 
 /** Progress is for a person: on a terminal, outside CI, and not when asked to be quiet. `--verbose` says it in plain lines anywhere. */

@@ -1,11 +1,13 @@
 import type { AgentEvent, Outcome, Usage } from "@outrider/runtime";
-import { priceCalls, type SessionSummary, validateSessionReplayLogEntries } from "@outrider/runtime/admin";
+import { priceCalls, type SessionSummary, standingEvents, validateSessionReplayLogEntries } from "@outrider/runtime/admin";
 import { loadCatalogOverride } from "@outrider/runtime/host";
 
 /** Everything `outrider sessions show` tells, as its JSON has it. */
 export type SessionReport = SessionSummary & {
   file: string;
   events: number;
+  /** What of the journal could not be read, in a sentence each. */
+  damage: string[];
   version: string;
   models: string[];
   permissionMode: string;
@@ -36,11 +38,13 @@ export type TurnReport = {
   modelCalls: number;
   toolCalls: number;
   durationMs?: number;
+  /** The session went back to before it: no part of the conversation any more. */
+  leftBehind?: true;
 };
 
 export async function reportSession(
   events: readonly AgentEvent[],
-  { summary, file, home }: { summary: SessionSummary; file: string; home: string },
+  { summary, file, home, damage }: { summary: SessionSummary; file: string; home: string; damage: string[] },
 ): Promise<SessionReport> {
   const started = events.filter((event) => event.type === "session.started");
   const calls = events.filter((event) => event.type === "message.ended" || event.type === "side-call.ended");
@@ -54,6 +58,7 @@ export async function reportSession(
     ...summary,
     file,
     events: events.length,
+    damage,
     version: started.at(-1)?.version ?? "",
     models: [...new Set(calls.map(({ message: { model } }) => `${model.provider}/${model.id}`))],
     permissionMode: started.at(-1)?.permissionMode ?? "",
@@ -83,10 +88,12 @@ function toolsIn(events: readonly AgentEvent[]): ToolReport[] {
 
 function turnsIn(events: readonly AgentEvent[]): TurnReport[] {
   const turns: TurnReport[] = [];
+  const standing = new Set(standingEvents(events));
   for (const event of events) {
     if (event.type === "turn.started") {
       const { seq, at, input, displayInput } = event;
-      turns.push({ seq, at, prompt: displayInput ?? promptIn(input.content), modelCalls: 0, toolCalls: 0 });
+      const prompt = displayInput ?? promptIn(input.content);
+      turns.push({ seq, at, prompt, modelCalls: 0, toolCalls: 0, ...(!standing.has(event) && { leftBehind: true }) });
     }
     const turn = turns.at(-1);
     if (!turn || event.taskId !== undefined) continue;

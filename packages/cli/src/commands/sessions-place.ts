@@ -11,20 +11,23 @@ export type SessionsPlace = {
   readonly output: LineOutput;
 };
 
-/** A session by id or name; without a summary when nothing of its journal can be read. */
-export async function findStored(
-  store: SessionStore,
-  word: string,
-): Promise<{ id: string; summary: SessionSummary | undefined }> {
+/** A session by id or name; without a summary, and with the reason, when nothing of its journal can be read. */
+export type FoundSession = { id: string; summary: SessionSummary | undefined; problem: RuntimeError | undefined };
+
+export async function findStored(store: SessionStore, word: string): Promise<FoundSession> {
   const id = await findSession(store, word);
-  return { id, summary: (await store.summaries()).find((one) => one.id === id) };
+  let problem: RuntimeError | undefined;
+  const summaries = await store.summaries({
+    onSkipped: (skipped, reason) => {
+      if (skipped === id) problem = reason;
+    },
+  });
+  return { id, summary: summaries.find((one) => one.id === id), problem };
 }
 
 /** The same for those who want to read it. */
 export async function findSummary(store: SessionStore, word: string): Promise<SessionSummary> {
-  const { id, summary } = await findStored(store, word);
+  const { id, summary, problem } = await findStored(store, word);
   if (summary) return summary;
-  throw new RuntimeError("not-found", `The journal of session ${id} holds nothing that can be read`, {
-    hint: "It is damaged from its first line on",
-  });
+  throw problem ?? new RuntimeError("not-found", `Session ${id} is gone`);
 }

@@ -17,14 +17,36 @@ export function describeList(
     ...(folders ? [visible(cwd)] : []),
     visible(prompt),
   ]);
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const columns = (rows[0] ?? []).map((_, column) => rows.reduce((most, row) => Math.max(most, cellsOf(row[column] ?? "")), 0));
   const lines = rows.map((row) =>
     row
-      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
+      .map((cell, column) => (column === row.length - 1 ? cell : cell + " ".repeat((columns[column] ?? 0) - cellsOf(cell))))
       .join("  ")
       .trimEnd(),
   );
-  return lines.map((line) => `${width !== undefined && line.length > width ? `${line.slice(0, width - 1)}…` : line}\n`).join("");
+  return lines.map((line) => `${width === undefined ? line : clip(line, width)}\n`).join("");
+}
+
+/** How many cells of a terminal a text takes: Chinese, Japanese, Korean and most pictures take two, marks on letters none. */
+function cellsOf(text: string): number {
+  if (/^[\u0020-\u007e]*$/.test(text)) return text.length;
+  return Array.from(text).reduce((sum, character) => sum + (/\p{M}/u.test(character) ? 0 : isWide(character) ? 2 : 1), 0);
+}
+
+function isWide(character: string): boolean {
+  return /[\p{Emoji_Presentation}\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303e\uff01-\uff60]/u.test(
+    character,
+  );
+}
+
+function clip(line: string, width: number): string {
+  if (cellsOf(line) <= width) return line;
+  let shown = "";
+  for (const character of line) {
+    if (cellsOf(shown + character) >= width) break;
+    shown += character;
+  }
+  return `${shown}…`;
 }
 
 /** Everything about one session. */
@@ -40,6 +62,7 @@ export function describeSession(report: SessionReport): string {
     fact("Mode", report.permissionMode),
     ...(forkedFrom ? [fact("Forked", `from ${forkedFrom.sessionId} after event ${forkedFrom.seq}`)] : []),
     fact("Journal", `${report.file} (${sizeOf(report.bytes)}, ${report.events} events)`),
+    ...report.damage.map((problem) => fact("Damage", problem)),
     fact("Usage", describeUsage(report.spent)),
     fact("Cost", describeCost(report)),
     fact("Tools", report.tools.map(describeTool).join(", ") || "none"),
@@ -107,8 +130,10 @@ function describeTool({ name, calls, failed, denied }: ToolReport): string {
   return `${name} ${calls}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`;
 }
 
-function describeTurn({ seq, endSeq, at, outcome, modelCalls, toolCalls, durationMs }: TurnReport, number: number): string {
+function describeTurn(turn: TurnReport, number: number): string {
+  const { seq, endSeq, at, outcome, modelCalls, toolCalls, durationMs, leftBehind } = turn;
   const parts = [
+    ...(leftBehind ? ["left behind"] : []),
     describeOutcome(outcome),
     `${modelCalls} model ${modelCalls === 1 ? "call" : "calls"}`,
     `${toolCalls} tool ${toolCalls === 1 ? "call" : "calls"}`,

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createFileStore, RuntimeError } from "@outrider/runtime";
-import type { SessionSummary } from "@outrider/runtime/admin";
+import { readJournalFile, type SessionSummary } from "@outrider/runtime/admin";
 import { LineOutput, nearest, outriderHome } from "@outrider/runtime/host";
 import { checkSessionName } from "../choose-session.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -17,16 +17,18 @@ const usage = `Usage:
   outrider sessions list [--all] [--cwd DIR] [--limit N] [--json]
                                           the sessions of this folder, or of all, the latest first
   outrider sessions show SESSION [--json] its turns, tools, usage and cost, where it comes from and where it is
-  outrider sessions rename SESSION NEWNAME
-  outrider sessions rm SESSION… [--yes]   remove sessions for good
+  outrider sessions rename SESSION NEWNAME [--json]
+  outrider sessions rm SESSION… [--yes] [--dry-run] [--json]
+                                          remove sessions for good
   outrider sessions export SESSION [--format jsonl|markdown|json] [--output FILE [--force]]
                                           event by event (jsonl, the default), for reading (markdown), or its messages (json)
   outrider sessions gc [--older-than 30d] [--dry-run] [--json]
                                           remove what no session needs any more; with --older-than also sessions that old
 
-SESSION is an id, the first 8 or more characters of one, or a name. Go on with one: outrider -p --resume SESSION "…"
+SESSION is an id, the first 8 or more characters of one, or a name; one that begins with - comes after --.
+Go on with one: outrider -p --resume SESSION "…"
 
-Exit codes: 0 done · 1 something was left undone · 64 wrong usage · 66 no such session
+Exit codes: 0 done · 1 something was left undone · 64 wrong usage · 66 no such session · 78 cannot be read or written
 `;
 
 type Action = {
@@ -40,8 +42,13 @@ type Action = {
 const actions: Readonly<Record<string, Action>> = {
   list: { switches: ["--all", "--json"], values: ["--cwd", "--limit"], names: [0, 0], run: list },
   show: { switches: ["--json"], values: [], names: [1, 1], run: show },
-  rename: { switches: [], values: [], names: [2, 2], run: rename },
-  rm: { switches: ["--yes", "-y"], values: [], names: [1, Number.POSITIVE_INFINITY], run: remove },
+  rename: { switches: ["--json"], values: [], names: [2, 2], run: rename },
+  rm: {
+    switches: ["--yes", "-y", "--dry-run", "--json"],
+    values: [],
+    names: [1, Number.POSITIVE_INFINITY],
+    run: remove,
+  },
   export: {
     switches: ["--force"],
     values: ["--format", "--output", "-o"],
@@ -79,7 +86,8 @@ function checkWords(name: string, action: Action, words: OwnWords): OwnWords {
   const flag = before.find((word) => word.startsWith("-"));
   if (flag !== undefined) {
     const guess = nearest(flag, [...action.switches, ...action.values]);
-    throw new RuntimeError("usage", `sessions ${name} has no flag ${flag}${guess ? `; did you mean ${guess}?` : ""}\n${usage}`);
+    const way = guess ? `did you mean ${guess}?` : "a name that begins with - comes after --";
+    throw new RuntimeError("usage", `sessions ${name} has no flag ${flag}; ${way}\n${usage}`);
   }
   const names = [...before, ...after];
   const [least, most] = action.names;
@@ -141,8 +149,9 @@ async function show(place: SessionsPlace, words: OwnWords): Promise<number> {
   const summary = await findSummary(store, words.rest[0] ?? "");
   const { reportSession } = await import("./session-report.ts");
   const file = join(directory, `${summary.id}.jsonl`);
-  const report = await reportSession(await store.read(summary.id), { summary, file, home });
-  return await say(output, words.has("--json") ? `${JSON.stringify(report, null, 2)}\n` : describeSession(report));
+  const { events, warnings: damage } = await readJournalFile(file);
+  const report = await reportSession(events, { summary, file, home, damage });
+  return await say(output, words.has("--json") ? toJson(report) : describeSession(report));
 }
 
 async function rename({ store, output }: SessionsPlace, words: OwnWords): Promise<number> {
@@ -153,7 +162,7 @@ async function rename({ store, output }: SessionsPlace, words: OwnWords): Promis
   const others = (await store.summaries()).filter((summary) => summary.name === name && summary.id !== id);
   if (others.length > 0)
     process.stderr.write(`outrider: ${countOf(others.length, "other session")} of that name: only their ids tell them apart\n`);
-  return await say(output, `${id} is called ${visible(name)} now\n`);
+  return await say(output, words.has("--json") ? toJson({ id, name }) : `${id} is called ${visible(name)} now\n`);
 }
 
 async function remove({ store, home, output }: SessionsPlace, words: OwnWords): Promise<number> {
@@ -162,23 +171,24 @@ async function remove({ store, home, output }: SessionsPlace, words: OwnWords): 
     const { id, summary } = await findStored(store, word); // all of them, before the first is removed
     chosen.set(id, summary);
   }
-  if (!words.has("--yes") && !words.has("-y") && !(await confirmRemoval(chosen))) {
+  const dryRun = words.has("--dry-run");
+  if (!dryRun && !words.has("--yes") && !words.has("-y") && !(await confirmRemoval(chosen))) {
     process.stderr.write("outrider: nothing was removed\n");
     return exitCodes.error;
   }
   const { removeSession } = await import("./remove-session.ts");
-  let failed = false;
+  const removed: string[] = [];
+  const kept: { id: string; reason: string }[] = [];
   for (const id of chosen.keys()) {
-    const problem = await removeSession({ store, home }, id);
-    if (problem === undefined) output.write(`Removed ${id}\n`);
-    else {
-      failed = true;
-      process.stderr.write(`outrider: ${id} was not removed: ${problem}\n`);
-    }
+    const problem = dryRun ? undefined : await removeSession({ store, home }, id);
+    if (problem === undefined) removed.push(id);
+    else kept.push({ id, reason: problem.reason });
   }
-  await store.summaries(); // what is kept about sessions for a faster list is brought up to date
-  await output.drain();
-  return failed ? exitCodes.error : exitCodes.success;
+  if (!dryRun) await store.summaries(); // what is kept about sessions for a faster list is brought up to date
+  for (const { id, reason } of kept) process.stderr.write(`outrider: ${id} was not removed: ${visible(reason)}\n`);
+  const lines = removed.map((id) => `${dryRun ? "Would remove" : "Removed"} ${id}\n`).join("");
+  await say(output, words.has("--json") ? toJson({ dryRun, removed, kept }) : lines);
+  return kept.length > 0 ? exitCodes.error : exitCodes.success;
 }
 
 async function confirmRemoval(chosen: ReadonlyMap<string, SessionSummary | undefined>): Promise<boolean> {
@@ -197,6 +207,10 @@ async function confirmRemoval(chosen: ReadonlyMap<string, SessionSummary | undef
   } finally {
     terminal.close();
   }
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 /** Lines are cut for a terminal, never for a program. */

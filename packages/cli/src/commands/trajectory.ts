@@ -10,6 +10,7 @@ import {
   type TrajectoryDocument,
   type TrajectoryProblem,
   type Validation,
+  type ValidationOptions,
   validateTrajectory,
   writeDocument,
 } from "@outrider/runtime/atif";
@@ -22,7 +23,7 @@ import { type OwnWords, takeOwnWords } from "../words.ts";
 const usage = `Usage:
   outrider trajectory export SESSION [--atif-version 1.4|1.7|1.8] [--output FILE] [--force]
                                           a stored session as an ATIF trajectory, to stdout or to FILE with its pictures beside it
-  outrider trajectory validate FILE… [--harbor] [--atif-version V] [--no-files] [--json]
+  outrider trajectory validate FILE|-… [--harbor] [--atif-version V] [--no-files] [--json]
                                           everything that is wrong with trajectories, with its path; exit code 1 when something is
                                           --harbor: accept what Harbor accepts, instead of the strict rules
 `;
@@ -100,8 +101,8 @@ async function validate(names: readonly string[], words: OwnWords): Promise<numb
     throw misuse(`--atif-version is 1.0 to 1.8, not ${JSON.stringify(version)}`);
   let isValid = true;
   for (const name of names) {
-    const folder = dirname(resolve(name));
-    const judged = validateTrajectory(readTrajectoryJson(name), {
+    const folder = name === "-" ? "." : dirname(resolve(name));
+    const judged = judge(name, {
       mode: words.has("--harbor") ? "harbor" : "strict",
       version,
       ...(!words.has("--no-files") && { exists: (path: string) => existsSync(resolve(folder, path)) }),
@@ -112,10 +113,22 @@ async function validate(names: readonly string[], words: OwnWords): Promise<numb
   return isValid ? exitCodes.success : exitCodes.error;
 }
 
-function describe(name: string, { ok, version, problems, warnings }: Validation): string {
-  const verdict = ok
-    ? `valid ATIF-v${version}`
-    : `not valid as ATIF-v${version}: ${problems.length} ${problems.length === 1 ? "problem" : "problems"}`;
+type Judged = Omit<Validation, "version"> & { readonly version?: string };
+
+/** One file that is no JSON must not keep the others from being looked at; one that is not there is a mistake of the caller's. */
+function judge(name: string, options: ValidationOptions): Judged {
+  try {
+    return validateTrajectory(readTrajectoryJson(name === "-" ? "/dev/stdin" : name), options);
+  } catch (error) {
+    if (!(error instanceof RuntimeError) || error.code !== "config") throw error;
+    return { ok: false, problems: [{ path: "trajectory", rule: "json", message: error.message }], warnings: [] };
+  }
+}
+
+function describe(name: string, { ok, version, problems, warnings }: Judged): string {
+  const count = `${problems.length} ${problems.length === 1 ? "problem" : "problems"}`;
+  const as = version === undefined ? "" : ` as ATIF-v${version}`;
+  const verdict = ok ? `valid ATIF-v${version}` : `not valid${as}: ${count}`;
   const lines = [
     `${name}: ${verdict}`,
     ...problems.map((problem) => `  ${toLine(problem)}`),

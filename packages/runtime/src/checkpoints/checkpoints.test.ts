@@ -7,7 +7,9 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -211,6 +213,33 @@ describe("what somebody else did in between", () => {
     await bench.turn("t2", { "a.txt": "2" });
     assert.equal((await bench.checkpoints.restoreTo("t1")).type, "restored");
     assert.equal(bench.read("a.txt"), "mine");
+  });
+
+  it("is seen where size and time of change are the same as before", async () => {
+    const { checkpoints } = bench;
+    await bench.turn("t1", { "a.txt": "agent" });
+    const { atime, mtime } = statSync(bench.path("a.txt"));
+    bench.userWrites("a.txt", "users");
+    utimesSync(bench.path("a.txt"), atime, mtime);
+    const result = await checkpoints.rollbackThrough("t1");
+    assert.deepEqual(
+      [result.type, result.plan.conflicts.map(({ shown }) => shown), bench.read("a.txt")],
+      ["refused", ["a.txt"], "users"],
+    );
+  });
+
+  it("is that of another session too, and each session undoes its own", async () => {
+    const other = bench.reopen({ sessionId: "s2" });
+    bench.userWrites("shared.txt", "0");
+    await bench.turn("t1", { "shared.txt": "first", "own.txt": "1" });
+    other.beginTurn({ turnId: "u1", prompt: "go" });
+    await other.protect(bench.path("shared.txt"), "second", async () => bench.userWrites("shared.txt", "second"));
+    await other.endTurn();
+    const refused = await bench.checkpoints.rollbackThrough("t1");
+    assert.deepEqual([refused.type, refused.plan.conflicts.map(({ shown }) => shown)], ["refused", ["shared.txt"]]);
+    assert.equal((await other.rollbackThrough("u1")).type, "restored");
+    assert.equal((await bench.checkpoints.rollbackThrough("t1")).type, "restored");
+    assert.equal(bench.read("shared.txt"), "0");
   });
 
   it("is overwritten with force, and can be had back", async () => {

@@ -4,7 +4,7 @@ import type { FileState } from "./file-state.ts";
 import type { Checkpoint, UncoveredCommand } from "./history.ts";
 import { type RestorePlan, showPath, uncoveredReason } from "./plan.ts";
 import { type Recovery, recoverRestore } from "./recover.ts";
-import { type Capture, Recorder, type TurnStart } from "./recorder.ts";
+import { type Capture, type PastTurn, Recorder, type TurnStart } from "./recorder.ts";
 import { findCheckpoint, loadHistory, planFor, type RestoreKind, type RestoreResult, runRestore } from "./restore.ts";
 import { type RewindFilesResult, rewindFiles } from "./rewind-files.ts";
 import { type FolderOptions, sessionFolder } from "./session-folder.ts";
@@ -21,6 +21,12 @@ export type CheckpointOptions = FolderOptions & {
 };
 
 export type RestoreOptions = { readonly force?: boolean; readonly dryRun?: boolean };
+
+export type RewindOptions = {
+  readonly dryRun?: boolean;
+  /** Told what was done, in more words than the answer has. */
+  readonly onRestored?: (result: RestoreResult) => void;
+};
 
 export type CheckpointSummary = {
   readonly id: string;
@@ -63,6 +69,8 @@ export interface Checkpoints {
   /** Forgets nothing and writes nothing yet. */
   beginTurn(turn: TurnStart): void;
   endTurn(): Promise<void>;
+  /** Turns that changed nothing, oldest first, so that they too can be named as the one to go back to. What is on record already stays. */
+  noteTurns(turns: readonly PastTurn[]): Promise<void>;
   /** `capture`, `write`, `recordWritten`. When the copy cannot be kept it rejects, and `write` is not called. */
   protect<T>(path: string, content: Uint8Array | string, write: (capture: Capture) => Promise<T>): Promise<T>;
   /**
@@ -80,7 +88,7 @@ export interface Checkpoints {
   /** Puts the files as they were before the checkpoint: undoes it and everything after it. */
   rollbackThrough(id: string, options?: RestoreOptions): Promise<RestoreResult>;
   /** `rollbackThrough` without force, in the words of the SDK's `rewind_files`; `id` may be a turn or user message. Never rejects. */
-  rewindFiles(id: string, options?: { readonly dryRun?: boolean }): Promise<RewindFilesResult>;
+  rewindFiles(id: string, options?: RewindOptions): Promise<RewindFilesResult>;
   /** Ends a restore that was cut off in the middle; undefined when there is none. The next restore completes it by itself. */
   recover(how: "complete" | "undo"): Promise<Recovery | undefined>;
 }
@@ -91,6 +99,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   const redact = options.redact ?? ((text: string) => text);
   const recorder = new Recorder({ folder, now, redact, ...(options.root !== undefined && { root: options.root }) });
   const inOrder = oneAtATime();
+  const isIsolated = (options.isolation ?? "none") !== "none";
 
   const whileIdle = async <T>(work: () => Promise<T>): Promise<T> => {
     if (recorder.inTurn) throw new RuntimeError("busy", "Files cannot be restored while a turn is running", { retryable: true });
@@ -118,11 +127,15 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   return {
     beginTurn: (turn) => recorder.begin(turn),
     endTurn: () => inOrder(() => recorder.end()),
+    async noteTurns(turns) {
+      const noted = isIsolated ? turns.map(({ commands: _, ...turn }) => turn) : turns;
+      await inOrder(() => settled(recorder.noteTurns(noted)));
+    },
     protect: (path, content, write) => inOrder(() => settled(protect(recorder, { path, content, write }))),
     capture: (path, content) => inOrder(() => recorder.capture(path, content)),
     recordWritten: (path) => inOrder(() => settled(recorder.recordWritten(path))),
     async noteUncovered(callId, command) {
-      if ((options.isolation ?? "none") !== "none") return;
+      if (isIsolated) return;
       await inOrder(() => settled(recorder.noteCommand(callId, command)));
     },
     list: async () => (await loadHistory(folder)).checkpoints.map(summaryOf),
@@ -140,8 +153,8 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
     },
     restoreTo: (id, restoreOptions) => restore("restore", id, restoreOptions),
     rollbackThrough: (id, restoreOptions) => restore("rollback", id, restoreOptions),
-    rewindFiles: (id, { dryRun = false } = {}) =>
-      rewindFiles({ folder, id, run: dryRun ? undefined : () => restore("rollback", id) }),
+    rewindFiles: (id, { dryRun = false, onRestored } = {}) =>
+      rewindFiles({ folder, id, onRestored, run: dryRun ? undefined : () => restore("rollback", id) }),
     recover: (how) => inOrder(() => whileIdle(async () => recoverRestore(folder, await loadHistory(folder), how))),
   };
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { type CheckpointBench, createBench } from "./checkpoint-bench.ts";
@@ -114,6 +114,17 @@ describe("old checkpoints", () => {
     writeFileSync(join(bench.directory, "s1", "blobs", "half.tmp"), "half");
     await expireCheckpoints({ directory: bench.directory, now });
     assert.equal(blobsOf("s1").length, 1);
+  });
+
+  it("of a session that cannot be read keep neither the others nor anybody's work waiting", async () => {
+    await turn(bench.checkpoints, "a.txt", "1");
+    mkdirSync(join(bench.directory, "broken", "log.jsonl"), { recursive: true });
+    today += 31 * day;
+    const { skippedSessions, removedSessions } = await expireCheckpoints({ directory: bench.directory, now });
+    assert.deepEqual([skippedSessions, removedSessions], [["broken"], ["s1"]]);
+    mkdirSync(join(bench.directory, "expired")); // where the date of the last time is kept
+    const later = { directory: bench.directory, now: () => Date.now() + 2 * day };
+    assert.equal(await expireWhenDue(later), undefined);
   });
 
   it("are looked for once a day", async () => {

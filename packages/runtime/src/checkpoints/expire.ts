@@ -22,7 +22,7 @@ export type ExpireResult = {
   readonly removedCheckpoints: number;
   /** Sessions of which nothing is left. */
   readonly removedSessions: readonly string[];
-  /** Sessions that are in use, or whose log is damaged: left as they are. */
+  /** Sessions that are in use, or whose log is damaged or cannot be read: left as they are. */
   readonly skippedSessions: readonly string[];
   readonly freedBytes: number;
   readonly keptBytes: number;
@@ -33,9 +33,15 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** Drops old checkpoints, oldest first, and the copies nothing refers to any more. Safe beside running sessions: each is locked first. */
 export async function expireCheckpoints(options: ExpireOptions): Promise<ExpireResult> {
   const { directory, keepDays = 30, maxBytes = 5 * 1024 ** 3, now = Date.now } = options;
-  const sessions = await Promise.all(
-    sessionsWithCheckpoints(directory).map((sessionId) => survey(sessionFolder({ directory, sessionId }))),
-  );
+  const skippedSessions: string[] = [];
+  const sessions: Survey[] = [];
+  for (const sessionId of sessionsWithCheckpoints(directory)) {
+    try {
+      sessions.push(await survey(sessionFolder({ directory, sessionId })));
+    } catch {
+      skippedSessions.push(sessionId); // one that cannot be read is no reason to keep all the others
+    }
+  }
   const oldest = new Date(now() - keepDays * dayMs).toISOString();
   for (const session of sessions) while ((session.checkpoints[0]?.at ?? oldest) < oldest) dropFirst(session);
   let total = sessions.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -47,7 +53,6 @@ export async function expireCheckpoints(options: ExpireOptions): Promise<ExpireR
   }
 
   const removedSessions: string[] = [];
-  const skippedSessions: string[] = [];
   let removedCheckpoints = 0;
   let freedBytes = 0;
   let keptBytes = 0;
@@ -65,8 +70,16 @@ export async function expireCheckpoints(options: ExpireOptions): Promise<ExpireR
   return { removedCheckpoints, removedSessions, skippedSessions, freedBytes, keptBytes };
 }
 
-/** The same, at most once a day, for whoever ends a session. */
+/** The same, at most once a day, for whoever opens checkpoints. Tidying up never stands in the way of work: it does not reject. */
 export async function expireWhenDue(options: ExpireOptions): Promise<ExpireResult | undefined> {
+  try {
+    return await expireOnceADay(options);
+  } catch {
+    return undefined; // whoever cannot write here will hear so from what they came for
+  }
+}
+
+async function expireOnceADay(options: ExpireOptions): Promise<ExpireResult | undefined> {
   const now = options.now ?? Date.now;
   const stamp = join(options.directory, "expired");
   const last = lstatSync(stamp, { throwIfNoEntry: false })?.mtimeMs;

@@ -17,6 +17,12 @@ export type TurnStart = {
   readonly userMessageId?: string;
 };
 
+/** A turn that ended before anything was kept, with the shell commands it ran. */
+export type PastTurn = TurnStart & {
+  readonly at?: string;
+  readonly commands?: readonly { readonly callId: string; readonly command: string }[];
+};
+
 /** `covered: false`: the file may be changed, but the change cannot be undone. */
 export type Capture =
   | { readonly covered: true; readonly checkpointId: string }
@@ -35,12 +41,15 @@ type Touched = { before: FileState; after: readonly FileState[]; intended: FileS
 type OpenCheckpoint = { n: number; id: string; files: Map<string, Touched> };
 
 const promptLength = 200;
+/** Of turns before the first change, the latest so many: nobody looks further for a place to go back to. */
+const maxPastTurns = 1_000;
 const commandLength = 500;
 
 /** Keeps what a turn is about to change. Holds the session's lock from the first change of a turn to its end. */
 export class Recorder {
   readonly #options: RecorderOptions;
   #turn: TurnStart | undefined;
+  #past: PastTurn[] = [];
   #open: OpenCheckpoint | undefined;
   #lock: Lock | undefined;
 
@@ -67,6 +76,15 @@ export class Recorder {
       this.#lock?.release();
       this.#lock = undefined;
     }
+  }
+
+  /** Puts them on record before whatever comes next; those that are there already are passed over. */
+  async noteTurns(turns: readonly PastTurn[]): Promise<void> {
+    this.#past.push(...turns);
+    if (this.#open) return;
+    this.#lock ??= await this.#options.folder.lock();
+    const last = await readLastRecord(this.#options.folder.log);
+    if (last?.type !== "apply") await this.#writePast(last); // a restore that was cut off must stay the last there is
   }
 
   async capture(path: string, content: Uint8Array | string | undefined): Promise<Capture> {
@@ -98,7 +116,7 @@ export class Recorder {
 
   async noteCommand(callId: string, command: string): Promise<void> {
     const open = await this.#openCheckpoint();
-    await this.#append([{ type: "command", n: open.n, callId, command: this.#short(command, commandLength) }]);
+    await this.#append([this.#command(open.n, callId, command)]);
   }
 
   /** What the file holds, when that still is what the turn put there: what was there before it is kept already. */
@@ -130,20 +148,41 @@ export class Recorder {
       await recoverRestore(folder, await loadHistory(folder), "leave");
       last = await readLastRecord(folder.log);
     }
-    const n = (last?.n ?? 0) + 1;
+    const n = (await this.#writePast(last)) + 1;
     const kind = this.#turn ? "turn" : "background";
-    const begin: CheckpointRecord = {
-      type: "begin",
-      n,
-      kind,
-      at: new Date(now()).toISOString(),
-      ...(root !== undefined && { root }),
-      ...(this.#turn && { turnId: this.#turn.turnId, prompt: this.#short(this.#turn.prompt, promptLength) }),
-      ...(this.#turn?.userMessageId !== undefined && { userMessageId: this.#turn.userMessageId }),
-    };
-    await this.#append([begin], durability);
+    const about = this.#turn ? this.#aboutTurn(this.#turn) : {};
+    await this.#append(
+      [{ type: "begin", n, kind, at: new Date(now()).toISOString(), ...(root !== undefined && { root }), ...about }],
+      durability,
+    );
     this.#open = { n, id: checkpointId(kind, n), files: new Map() };
     return this.#open;
+  }
+
+  /** Answers the number of the last checkpoint. */
+  async #writePast(last: CheckpointRecord | undefined): Promise<number> {
+    let n = last?.n ?? 0;
+    const past = this.#past.splice(0).slice(-maxPastTurns);
+    if (past.length === 0) return n;
+    const { folder, root, now } = this.#options;
+    const known = new Set(last && (await loadHistory(folder)).checkpoints.map(({ turnId }) => turnId));
+    const fresh = past.slice(past.findLastIndex(({ turnId }) => known.has(turnId)) + 1); // none may stand behind a later one
+    const records = fresh.flatMap((turn): CheckpointRecord[] => {
+      n++;
+      const at = turn.at ?? new Date(now()).toISOString();
+      const commands = (turn.commands ?? []).map(({ callId, command }) => this.#command(n, callId, command));
+      return [{ type: "begin", n, kind: "turn", at, ...(root !== undefined && { root }), ...this.#aboutTurn(turn) }, ...commands];
+    });
+    if (records.length > 0) await this.#append(records, { sync: false });
+    return n;
+  }
+
+  #aboutTurn({ turnId, prompt, userMessageId }: TurnStart): Pick<TurnStart, "turnId" | "prompt" | "userMessageId"> {
+    return { turnId, prompt: this.#short(prompt, promptLength), ...(userMessageId !== undefined && { userMessageId }) };
+  }
+
+  #command(n: number, callId: string, command: string): CheckpointRecord {
+    return { type: "command", n, callId, command: this.#short(command, commandLength) };
   }
 
   async #look(path: string): Promise<FileState> {

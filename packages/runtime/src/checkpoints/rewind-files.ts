@@ -21,15 +21,17 @@ export type Rewind = {
   readonly id: string;
   /** Absent for a look without doing it. */
   readonly run: (() => Promise<RestoreResult>) | undefined;
+  readonly onRestored?: ((result: RestoreResult) => void) | undefined;
 };
 
-export async function rewindFiles({ folder, id, run }: Rewind): Promise<RewindFilesResult> {
+export async function rewindFiles({ folder, id, run, onRestored }: Rewind): Promise<RewindFilesResult> {
   try {
     const plan = await planFor(folder, await loadHistory(folder), { kind: "rollback", target: id });
     if (isHindered(plan)) return { canRewind: false, error: hindranceText(plan) };
     const counts = await countLines(folder, plan.changes);
     const result = await run?.();
     if (result?.type === "refused") return { canRewind: false, error: hindranceText(result.plan) };
+    if (result) onRestored?.(result);
     return { canRewind: true, filesChanged: plan.changes.map(({ path }) => path), ...counts };
   } catch (error) {
     return { canRewind: false, error: toRuntimeError(error).message };

@@ -10,8 +10,12 @@ export type CommandResult = { readonly success: boolean; readonly message: strin
 export interface SystemCommand {
   readonly name: string;
   readonly description: string;
+  /** What may be written behind it. */
+  readonly argumentHint?: string;
   execute(args: string, host: CommandHost): Promise<CommandResult>;
 }
+
+export type CommandSummary = Pick<SystemCommand, "name" | "description" | "argumentHint">;
 
 /** `/name args` when the text is a command; a path like `/usr/bin/x` is not one. */
 export function parseCommand(text: string): { name: string; args: string } | undefined {

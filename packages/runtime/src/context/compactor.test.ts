@@ -102,6 +102,52 @@ describe("Compactor", () => {
     assertRecorded(bench, messages);
   });
 
+  it("clears no work of a subagent, and leads nobody to repeat a command for its output", async () => {
+    const bench = createCompactionBench([]);
+    bench.record(prompt("look around"));
+    for (const [index, name] of ["Bash", "Task", "Read", "Grep", "Grep", "Grep", "Grep", "Grep", "Read"].entries())
+      bench.record(...toolStep(`c${index}`, { name, input: {}, result: long(3_500), tokens: 8_800 }));
+    const { fit, messages } = bench.turn();
+    await fit.makeRoom(messages);
+    const [bash, task, read] = messages.flatMap((message) => (message.role === "tool" ? message.content : []));
+    assert.deepEqual(
+      [bash, task, read].map((part) => textOf(part?.content ?? []).slice(0, 200)),
+      [
+        "[This old Bash result (3500 characters) was taken out to save room. What the call did is done; do not repeat it for its output alone.]",
+        long(3_500).slice(0, 200),
+        "[This old Read result (3500 characters) was taken out to save room. Call Read again if you need it.]",
+      ],
+    );
+    assertRecorded(bench, messages);
+  });
+
+  it("keeps thoughts with their seals, and images, of what stays as they were, and shows neither to whoever summarises", async () => {
+    const bench = createCompactionBench([{ text: "summary" }]);
+    const image = { type: "image", mediaType: "image/png", data: "aGVsbG8=" } as const;
+    const providerMetadata = { anthropic: { signature: "seal" } };
+    const thought = { type: "reasoning", text: "secret thought", providerMetadata } as const;
+    const step = (index: number): EventBody[] => {
+      const [asked, ...rest] = toolStep(`c${index}`, { name: "Read", input: {}, result: long(400), tokens: 8_900 });
+      if (asked?.type !== "message.ended") return assert.fail();
+      const message = { ...asked.message, content: [thought, ...asked.message.content] };
+      return [{ ...asked, message }, ...rest];
+    };
+    const input = { role: "user", content: [{ type: "text", text: "what is this?" }, image] } as const;
+    bench.record(...talk(6), { type: "turn.started", input: { ...input, content: [...input.content] } }, ...step(1), ...step(2));
+    const { fit, messages } = bench.turn();
+    const before = [...messages];
+    await fit.makeRoom(messages);
+    assert.equal(ended(bench).length, 1);
+    assert.deepEqual(messages.slice(-2), before.slice(-2));
+    assert.match(JSON.stringify(messages.at(-2)), /"signature":"seal"/);
+    assert.deepEqual(
+      messages.filter((message) => JSON.stringify(message).includes("aGVsbG8")),
+      [input],
+    );
+    assert.doesNotMatch(JSON.stringify(bench.requests), /secret thought|aGVsbG8|seal/);
+    assertRecorded(bench, messages);
+  });
+
   it("asks its own model without tools, and gives it the focus of the file and of whoever asked", async () => {
     const bench = createCompactionBench([{ text: "summary" }], { settings: { instructions: "keep the port numbers" } });
     bench.record(...talk(4));

@@ -212,10 +212,12 @@ export class ContextFit {
 
   #overflow(messages: readonly Message[], { window }: ContextLimits, cause?: unknown): RuntimeError {
     const parts = this.#count.parts(messages, this.#promptIn(messages));
-    const times = this.#compactions === 1 ? "once" : `${this.#compactions} times`;
+    const tried =
+      ["", ", though it was summarised for this prompt"][this.#compactions] ??
+      `, though it was summarised ${this.#compactions} times for this prompt`;
     return new RuntimeError(
       "context-overflow",
-      `The conversation does not fit into the model's context window of ${window} tokens, though it was summarised ${times} for this prompt: system prompt and tools take about ${parts.overhead}, the last prompt ${parts.prompt}, the rest ${parts.rest}`,
+      `The conversation does not fit into the model's context window of ${window} tokens${tried}: system prompt and tools take about ${parts.overhead}, the last prompt ${parts.prompt}, the rest ${parts.rest}`,
       { cause, hint: `Make ${largest(parts)} smaller, or use a model with a larger window` },
     );
   }

@@ -49,8 +49,9 @@ export async function runCompaction(deps: RunCompactionDeps, input: CompactionIn
   const compactionId = deps.newId();
   const startedAt = deps.clock();
   const hooked = await deps.hooks?.before({ trigger, focus: input.focus });
-  const focus = [input.focus, hooked?.focus].filter(Boolean).join("\n\n") || undefined;
-  const task = toSummaryTask({ ...input, focus });
+  const hide = <T>(value: T): T => deps.redactor?.value(value) ?? value;
+  const focus = hide([input.focus, hooked?.focus].filter(Boolean).join("\n\n") || undefined);
+  const task = toSummaryTask({ ...input, focus }, deps.request.maxOutputTokens);
   deps.emit({
     type: "compaction.started",
     compactionId,
@@ -68,30 +69,34 @@ export async function runCompaction(deps: RunCompactionDeps, input: CompactionIn
     return result;
   };
   if (hooked?.refused !== undefined) return end({ type: "refused", reason: hooked.refused });
+  let result: Compacted;
   try {
-    const summary = await summarize(deps, task);
-    const result = end(await toResult(deps, input, summary));
-    await deps.hooks?.after({ trigger, summary });
-    return result;
+    result = hide(await toResult(deps, input, await summarize(deps, task)));
   } catch (error) {
     if (!deps.signal.aborted) return end({ type: "failed", error: toRuntimeError(error).toJSON() });
     end({ type: "cancelled" });
     throw error;
   }
+  end(result);
+  await deps.hooks?.after({ trigger, summary: result.summary }); // whatever comes of that, the compaction is done
+  return result;
 }
 
-function toSummaryTask(input: CompactionInput): SummaryTask {
+type Compacted = CompactionResult & { type: "compacted" };
+
+function toSummaryTask(input: CompactionInput, maxOutputTokens: number | undefined): SummaryTask {
   const { limits, scale, focus } = input;
   const room = limits.hard / scale - estimateText(summarySystem) - estimateText(focus ?? "") - 200;
   return {
     pieces: historyText(input.messages.slice(0, input.replaced), input.hasSummary),
     chunkTokens: Math.max(256, Math.floor(room * 0.8)),
-    summaryTokens: Math.max(128, Math.min(Math.floor(limits.limit / 10 / scale), 10_000)),
+    // What the model may say at all bounds it too: a summary that is cut off lacks its end, which says what comes next.
+    summaryTokens: Math.max(128, Math.floor(Math.min(limits.limit / 10 / scale, (maxOutputTokens ?? 10_000) / scale, 10_000))),
     focus,
   };
 }
 
-async function toResult(deps: RunCompactionDeps, input: CompactionInput, summary: string): Promise<CompactionResult> {
+async function toResult(deps: RunCompactionDeps, input: CompactionInput, summary: string): Promise<Compacted> {
   const { messages, replaced, prompt, limits, scale, overhead } = input;
   const bare = {
     type: "compacted",
@@ -102,7 +107,7 @@ async function toResult(deps: RunCompactionDeps, input: CompactionInput, summary
     files: [],
     postTokens: 0,
   } as const;
-  const sizeOf = (result: CompactionResult & { type: "compacted" }): number =>
+  const sizeOf = (result: Compacted): number =>
     Math.round((overhead + estimateMessages(compactMessages(messages, result))) * scale);
   // Files may fill what is left of three fifths of the limit: a compaction that is soon needed again gains nothing.
   const spare = (limits.limit * 0.6 - sizeOf({ ...bare, files: [] })) / scale;

@@ -2,6 +2,7 @@ import type { ModelClient, ModelRequest } from "../model/model.ts";
 import { type AssistantMessage, textOf, userText } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Emit } from "../protocol/events.ts";
+import type { Redactor } from "../util/redact.ts";
 import { untilAborted } from "../util/until-aborted.ts";
 import { withoutTags } from "./history-text.ts";
 import { estimateText } from "./token-estimate.ts";
@@ -15,6 +16,8 @@ export type SummarizeDeps = {
   readonly clock: () => number;
   /** Books an answer; `exceeded` when that was more than may be spent. */
   readonly spend: ((message: AssistantMessage, requestedModel: string) => "within" | "exceeded") | undefined;
+  /** Hides secrets, so that what is asked and sent next is what is recorded. */
+  readonly redactor?: Redactor | undefined;
 };
 
 /** Our own estimate of a record may be far off; the provider's word counts, and the parts get smaller. */
@@ -46,7 +49,9 @@ async function ask(deps: SummarizeDeps, text: string): Promise<string> {
   const { signal } = deps;
   signal.throwIfAborted();
   const startedAt = deps.clock();
-  const { message, requestedModel } = await untilAborted(listen(deps, toSummaryRequest(deps.request, text)), signal);
+  const answered = await untilAborted(listen(deps, toSummaryRequest(deps.request, text)), signal);
+  const { requestedModel } = answered;
+  const message = deps.redactor?.value(answered.message) ?? answered.message;
   deps.emit({
     type: "side-call.ended",
     purpose: "compaction",

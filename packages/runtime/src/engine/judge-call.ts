@@ -4,9 +4,9 @@ import type { Answer } from "../permissions/gate.ts";
 import type { GrantScope } from "../permissions/grants.ts";
 import type { Decision, Policy } from "../permissions/policy.ts";
 import { type Action, parseRule, type Rule } from "../permissions/rules.ts";
-import type { JsonObject, ToolCallPart } from "../protocol/content.ts";
+import type { JsonObject, JsonValue, ToolCallPart } from "../protocol/content.ts";
 import { toRuntimeError } from "../protocol/errors.ts";
-import type { AgentEvents } from "../protocol/events.ts";
+import type { AgentEvents, ToolDetails } from "../protocol/events.ts";
 import { checkInput } from "../tools/input.ts";
 import type { Access, Tool } from "../tools/tool.ts";
 import type { ToolCallDeps } from "./tool-call.ts";
@@ -20,7 +20,7 @@ export type AuditEntry = AgentEvents["permission.decided"] & {
 /** A call as it may be made, which hooks or an answer may have changed; or why not, in words for the model. */
 export type Judgement =
   | { readonly type: "allowed"; readonly call: ToolCallPart; readonly access: Access; readonly notes: readonly string[] }
-  | { readonly type: "refused"; readonly text: string; readonly notes: readonly string[] };
+  | { readonly type: "refused"; readonly text: string; readonly notes: readonly string[]; readonly details?: ToolDetails };
 
 type Candidate = { readonly call: ToolCallPart; readonly tool: Tool; readonly access: Access };
 type Word = Pick<AgentEvents["permission.decided"], "effect" | "by" | "reason" | "rule" | "source">;
@@ -33,7 +33,7 @@ export async function judgeCall(deps: ToolCallDeps, call: ToolCallPart, tool: To
   const given: Candidate = { call, tool, access: await tool.access(call.input, deps.workspace, deps.memory) };
   const hook = await askHooks(deps, given, { event: "PreToolUse" });
   const notes = hook.context;
-  const refuse = (candidate: Candidate, word: Omit<Word, "effect">, text?: string): Judgement => {
+  const refuse: Refuse = (candidate, word, text) => {
     conclude(deps, candidate, { ...word, effect: "deny" });
     return { type: "refused", text: text ?? `Not permitted: ${word.reason}.`, notes };
   };
@@ -45,6 +45,8 @@ export async function judgeCall(deps: ToolCallDeps, call: ToolCallPart, tool: To
 
   const decision = await decideCall(deps, changed, hook.decision?.effect);
   if (decision.effect === "deny") return refuse(changed, wordOf(decision, deps.policy()));
+  const irreversible = refuseIrreversible(deps, changed, refuse);
+  if (irreversible) return irreversible; // before anybody is asked for what cannot be done
   if (decision.effect === "allow") {
     conclude(deps, changed, { ...wordOf(decision, deps.policy()), effect: "allow" });
     return { type: "allowed", call: changed.call, access: changed.access, notes };
@@ -59,12 +61,23 @@ export async function judgeCall(deps: ToolCallDeps, call: ToolCallPart, tool: To
   if (final !== changed) {
     const again = await decideCall(deps, final, undefined);
     if (again.effect === "deny") return refuse(final, wordOf(again, deps.policy()));
+    const other = refuseIrreversible(deps, final, refuse);
+    if (other) return other;
     const guarded = haltOrDeny(deps, await askHooks(deps, final, { event: "PreToolUse", only: "guards" }));
     if (guarded !== undefined) return refuse(final, { by: "hook", reason: guarded });
   }
   if (answer.remember) await remember(deps, final, answer.remember);
   conclude(deps, final, { effect: "allow", by: answer.by, reason: answer.reason });
   return { type: "allowed", call: final.call, access: final.access, notes };
+}
+
+type Refuse = (candidate: Candidate, word: Omit<Word, "effect">, text?: string) => Judgement & { type: "refused" };
+
+function refuseIrreversible(deps: ToolCallDeps, candidate: Candidate, refuse: Refuse): Judgement | undefined {
+  const report = deps.irreversible?.(candidate.call);
+  if (!report) return undefined;
+  const refused = refuse(candidate, { by: "policy", reason: report.message }, `Not run: ${report.message}`);
+  return { ...refused, details: { reversibleSafety: report } };
 }
 
 const nothing: HookVerdict = { context: [] };
@@ -153,7 +166,8 @@ async function ask(deps: ToolCallDeps, candidate: Candidate, decision: Decision)
   const effect = hooks.stop === undefined ? hooks.decision?.effect : "deny";
   if (effect === "allow" || effect === "deny") {
     const reason = `a PermissionRequest hook said ${effect === "allow" ? "yes" : "no"}: ${hooks.stop ?? hooks.decision?.reason}`;
-    const { updatedInput, interrupt } = hooks;
+    const { updatedInput, interrupt, updatedPermissions } = hooks;
+    if (effect === "allow" && updatedPermissions) await updatePermissions(deps, updatedPermissions);
     return { decision: effect, by: "hook", reason, ...(updatedInput && { updatedInput }), ...(interrupt && { interrupt }) };
   }
   const requestId = deps.newId();
@@ -173,6 +187,16 @@ async function ask(deps: ToolCallDeps, candidate: Candidate, decision: Decision)
   const remedy = decision.rule ? ` A rule that would allow it: ${decision.rule}` : "";
   const alone = `${reason}, and nobody is here to give it`;
   return { ...answer, by, reason: alone, text: `Not permitted: ${alone}.${remedy}` };
+}
+
+/** What a hook wants for later calls. The yes to this one holds also where that is not possible. */
+async function updatePermissions(deps: ToolCallDeps, updates: readonly JsonValue[]): Promise<void> {
+  try {
+    for (const note of (await deps.updatePermissions?.(updates)) ?? []) deps.emit({ type: "warning.raised", message: note });
+  } catch (error) {
+    const message = `What a PermissionRequest hook wants for later calls is not done: ${toRuntimeError(error).message}`;
+    deps.emit({ type: "warning.raised", message });
+  }
 }
 
 /** The yes holds for this call also where it cannot be kept for others. */

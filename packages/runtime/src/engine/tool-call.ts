@@ -1,4 +1,12 @@
-import { type JsonObject, type TextPart, textOf, type ToolCallPart, type ToolResultPart } from "../protocol/content.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type TextPart,
+  textOf,
+  type ToolCallPart,
+  type ToolResultPart,
+} from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Emit, ToolDetails, ToolStatus } from "../protocol/events.ts";
 import type { HookRunner } from "../hooks/hook.ts";
@@ -46,12 +54,16 @@ export type ToolCallDeps = {
   readonly interrupt?: () => void;
   /** Keeps a yes to exactly these that was meant to last. */
   readonly remember?: ((actions: readonly Action[], scope: GrantScope) => void | Promise<void>) | undefined;
+  /** Changes rules and mode as a hook's answer wants it; answers what was not done as asked. */
+  readonly updatePermissions?: ((updates: readonly JsonValue[]) => Promise<readonly string[]>) | undefined;
+  /** Other names for tools: a call by such a name is one of the tool it stands for. */
+  readonly toolAliases?: Readonly<Record<string, string>> | undefined;
   /** Starts subagents; absent where there are none. */
   readonly tasks?: Tasks | undefined;
   /** Keeps files before they are changed; absent where nothing is kept. */
   readonly keeper?: ChangeKeeper | undefined;
   /** Why a call must not run because what it does could not be undone; undefined when it may. */
-  readonly irreversible?: ((call: ToolCallPart) => string | undefined) | undefined;
+  readonly irreversible?: ((call: ToolCallPart) => NonNullable<ToolDetails["reversibleSafety"]> | undefined) | undefined;
   /** Gets every verdict at the moment it is told. */
   readonly audit?: ((entry: AuditEntry) => void) | undefined;
 };
@@ -71,15 +83,18 @@ type Attempt = {
 /** How long a tool may take to stop by itself after an abort before it is left behind. */
 const abortGraceMs = 700;
 
+/** How often it is told that a tool still runs: whoever watches can tell long work from a hanging run. */
+const heartbeatMs = 30_000;
+
 /** find → parse → hooks and permission → intent → execute → hooks → limit output. Every refusal is a result the model reads; nothing here throws but a failing store. */
 export async function runToolCall(deps: ToolCallDeps, call: ToolCallPart): Promise<ToolResultPart> {
   const startedAt = deps.clock();
   const attempted = await attempt(deps, call);
   const { status, output } = attempted;
-  const after = attempted.ran ? await afterUse(deps, attempted.ran, attempted) : [];
+  const after = attempted.ran ? await afterUse(deps, attempted.ran, attempted) : { notes: [] };
   const hide = <T>(value: T): T => deps.redactor?.value(value) ?? value;
   // Before it is cut: half a key could not be told from a word.
-  const limited = await limitContent(hide(output.content), {
+  const limited = await limitContent(hide(after.content ?? output.content), {
     limit: deps.outputLimit,
     save: (text) => deps.workspace.saveOverflow(`${call.name}-${call.callId}.txt`, text),
   });
@@ -92,7 +107,7 @@ export async function runToolCall(deps: ToolCallDeps, call: ToolCallPart): Promi
     callId: call.callId,
     name: call.name,
     // Beside the limit: what a hook has to say is not cut because the tool said much.
-    content: [...limited.content, ...hide([...(attempted.notes ?? []), ...after])],
+    content: [...limited.content, ...hide([...(attempted.notes ?? []), ...after.notes])],
     isError: status !== "ok",
   };
   const durationMs = Math.round(deps.clock() - startedAt);
@@ -112,7 +127,8 @@ async function attempt(deps: ToolCallDeps, call: ToolCallPart): Promise<Attempt>
   if (deps.signal.aborted) return refuse("interrupted", "Not run: the turn was interrupted before this call started.");
   const halted = deps.halted?.();
   if (halted !== undefined) return refuse("interrupted", `Not run: a hook ended the turn before this call started (${halted}).`);
-  const tool = deps.tools.get(call.name);
+  const { toolAliases: aliases = {} } = deps;
+  const tool = deps.tools.get((Object.hasOwn(aliases, call.name) && aliases[call.name]) || call.name);
   if (!tool) return refuse("error", `There is no tool named ${call.name}. The tools are: ${[...deps.tools.keys()].join(", ")}.`);
   if (call.malformedInput !== undefined) return refuse("error", malformed(call.malformedInput));
   const checked = await checkInput(tool.inputSchema, call.input);
@@ -120,10 +136,8 @@ async function attempt(deps: ToolCallDeps, call: ToolCallPart): Promise<Attempt>
   try {
     const judgement = await judgeCall(deps, call, tool);
     const notes = toNoteParts("PreToolUse", judgement.notes);
-    if (judgement.type === "refused") return { ...refuse("denied", judgement.text), notes };
+    if (judgement.type === "refused") return { ...refuse("denied", judgement.text, judgement.details), notes };
     const { access, call: judged } = judgement;
-    const irreversible = deps.irreversible?.(judged);
-    if (irreversible !== undefined) return { ...refuse("denied", `Not run: ${irreversible}`), notes };
     const cleared = clear(deps, tool, access);
     if (access.kind === "run") await deps.keeper?.noteUncovered(call.callId, access.resources.join("\n"));
     // The intent is on record before anything happens, so that a crash can never hide that it may have happened.
@@ -154,31 +168,57 @@ async function runTool(deps: ClearedDeps, call: ToolCallPart, tool: Tool): Promi
   }
 }
 
-/** What PostToolUse hooks say to what was done. An abort cuts them off; what was done stays done. */
-async function afterUse(deps: ToolCallDeps, call: ToolCallPart, { status, output }: Attempt): Promise<TextPart[]> {
-  if (!deps.hooks?.has("PostToolUse")) return [];
-  const tool_response: JsonObject = {
-    content: textOf(output.content),
-    is_error: status !== "ok",
-    ...toJsonObject(output.details),
-  };
+type AfterUse = { readonly notes: readonly TextPart[]; readonly content?: ToolOutput["content"] };
+
+/** What hooks say to what was done, and put in its place. An abort cuts them off; what was done stays done. */
+async function afterUse(deps: ToolCallDeps, call: ToolCallPart, { status, output }: Attempt): Promise<AfterUse> {
+  const isFailure = status !== "ok";
+  const tool_response: JsonObject = { content: textOf(output.content), is_error: isFailure, ...toJsonObject(output.details) };
   try {
-    const verdict = await deps.hooks.run({
-      event: "PostToolUse",
-      subject: call.name,
-      callId: call.callId,
-      input: { tool_name: call.name, tool_input: toJsonObject(call.input), tool_use_id: call.callId, tool_response },
-      signal: deps.signal,
-      emit: deps.emit,
-      concerns: concernsOf(deps, call),
-    });
-    if (verdict.stop !== undefined) deps.halt?.(verdict.stop);
-    const objection = verdict.decision?.effect === "deny" ? [verdict.decision.reason] : [];
-    return toNoteParts("PostToolUse", [...objection, ...verdict.context]);
+    const told = await hearAfter(deps, call, { event: "PostToolUse", fields: { tool_response } });
+    if (!isFailure) return told;
+    const failure = { error: textOf(output.content), is_interrupt: false };
+    const more = await hearAfter(deps, call, { event: "PostToolUseFailure", fields: failure });
+    return { notes: [...told.notes, ...more.notes] };
   } catch (error) {
-    if (deps.signal.aborted) return [];
+    if (deps.signal.aborted) return { notes: [] };
     throw error;
   }
+}
+
+async function hearAfter(
+  deps: ToolCallDeps,
+  call: ToolCallPart,
+  { event, fields }: { event: "PostToolUse" | "PostToolUseFailure"; fields: JsonObject },
+): Promise<AfterUse> {
+  if (!deps.hooks?.has(event)) return { notes: [] };
+  const verdict = await deps.hooks.run({
+    event,
+    subject: call.name,
+    callId: call.callId,
+    input: { tool_name: call.name, tool_input: toJsonObject(call.input), tool_use_id: call.callId, ...fields },
+    signal: deps.signal,
+    emit: deps.emit,
+    concerns: concernsOf(deps, call),
+  });
+  if (verdict.stop !== undefined) deps.halt?.(verdict.stop);
+  const objection = verdict.decision?.effect === "deny" ? [verdict.decision.reason] : [];
+  const notes = toNoteParts(event, [...objection, ...verdict.context]);
+  return { notes, ...(verdict.updatedOutput !== undefined && { content: toContent(verdict.updatedOutput) }) };
+}
+
+/** Words, blocks as tools of MCP servers answer with them, or any other value as JSON. */
+function toContent(value: JsonValue): ToolOutput["content"] {
+  if (typeof value === "string") return [{ type: "text", text: value }];
+  const blocks = Array.isArray(value) ? value : isJsonObject(value) && Array.isArray(value["content"]) ? value["content"] : [];
+  const parts = blocks.flatMap((block): ToolOutput["content"] => {
+    if (!isJsonObject(block)) return [];
+    const { type, text, data, mimeType } = block;
+    if (type === "text" && typeof text === "string") return [{ type: "text", text }];
+    const isImage = type === "image" && typeof data === "string" && typeof mimeType === "string";
+    return isImage ? [{ type: "image", mediaType: mimeType, data }] : [];
+  });
+  return parts.length > 0 ? parts : [{ type: "text", text: JSON.stringify(value) }];
 }
 
 /** A tool that does not stop on abort is left behind after a short grace: the turn ends whatever it does. */
@@ -193,6 +233,8 @@ async function execute(deps: ClearedDeps, call: ToolCallPart, tool: Tool): Promi
     };
     signal.addEventListener("abort", onAbort, { once: true });
   });
+  const progress = (text: string): void => deps.emit({ type: "tool.progress", callId: call.callId, text });
+  const heartbeat = setInterval(() => progress(""), heartbeatMs).unref();
   const running = tool.execute(call.input, {
     callId: call.callId,
     workspace: deps.workspace,
@@ -200,13 +242,14 @@ async function execute(deps: ClearedDeps, call: ToolCallPart, tool: Tool): Promi
     tasks: deps.tasks,
     mayRead: deps.mayRead,
     signal,
-    progress: (text) => deps.emit({ type: "tool.progress", callId: call.callId, text }),
+    progress,
   });
   try {
     return await Promise.race([running, leftBehind]);
   } finally {
     signal.removeEventListener("abort", onAbort);
     clearTimeout(timer);
+    clearInterval(heartbeat);
   }
 }
 

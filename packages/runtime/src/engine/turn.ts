@@ -249,10 +249,12 @@ async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said
   const startedAt = deps.clock();
   const request: ModelRequest = { ...deps.request, messages };
   let partial = "";
+  let firstTokenMs: number | undefined;
   let requestedModel = request.model;
   const finish = (message: AssistantMessage): AssistantMessage => {
     const durationMs = Math.round(deps.clock() - startedAt);
-    deps.emit({ type: "message.ended", messageId, message, durationMs, requestedModel });
+    const heard = firstTokenMs === undefined ? {} : { firstTokenMs };
+    deps.emit({ type: "message.ended", messageId, message, durationMs, requestedModel, ...heard });
     said.add(textOf(hide(deps, message).content));
     return message;
   };
@@ -266,7 +268,10 @@ async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said
       }
       deps.emit(Object.assign(event, { messageId })); // the event is ours alone: no copy per delta
       if (event.type === "text.delta") partial += event.text;
-      else if (event.type === "retry.scheduled" || event.type === "fallback.used") partial = "";
+      if (event.type === "retry.scheduled" || event.type === "fallback.used") {
+        partial = "";
+        firstTokenMs = undefined;
+      } else firstTokenMs ??= Math.round(deps.clock() - startedAt);
       if (event.type === "fallback.used") requestedModel = event.to;
       const congestion = deps.congestion();
       if (congestion) await congestion;

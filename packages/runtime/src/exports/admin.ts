@@ -44,3 +44,4 @@ export { chooseModel } from "../tasks/choose-model.ts";
 export { loadAgentFiles } from "../tasks/agent-files.ts";
 export { type PricedRun, priceCalls } from "../transports/headless/price-run.ts";
 export { readJournalFile } from "../journal/mend.ts";
+export { standingEvents } from "../journal/standing-events.ts";

@@ -15,7 +15,12 @@ export { createClaudeFormat } from "../transports/headless/claude-format.ts";
 export { eventUuid, frameUuid } from "../transports/headless/frame-uuid.ts";
 export type { ModelCall } from "../transports/headless/run-totals.ts";
 export { LineOutput } from "../transports/headless/line-output.ts";
-export { type OutputFormat, type OutputFormatName, outputFormatNames } from "../transports/headless/output-format.ts";
+export {
+  type AnsweredPrompts,
+  type OutputFormat,
+  type OutputFormatName,
+  outputFormatNames,
+} from "../transports/headless/output-format.ts";
 export { runPrompt } from "../transports/headless/run-prompt.ts";
 export { nearest } from "../util/nearest.ts";
 export { createIdSeries, randomUuid } from "../util/unique-ids.ts";

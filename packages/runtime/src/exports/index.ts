@@ -1,7 +1,8 @@
 export { type CommandHost, type CommandResult, parseCommand, type SystemCommand } from "../commands/command.ts";
 export { createFileStore } from "../journal/file-store.ts";
 export { createMemoryStore } from "../journal/memory-store.ts";
-export type { JournalWriter, SessionStore, SummariesOptions } from "../journal/store.ts";
+export type { JournalWriter, SessionStore, StoredEvents, SummariesOptions } from "../journal/store.ts";
+export { toStoredEvents } from "../journal/stored-events.ts";
 export { toMessages } from "../journal/transcript.ts";
 export type { Effort, ModelClient, ModelEvent, ModelRequest, Provider } from "../model/model.ts";
 export { type AnthropicOptions, createAnthropicProvider } from "../model/providers/anthropic.ts";

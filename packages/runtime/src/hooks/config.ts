@@ -30,6 +30,7 @@ const maxTimeoutSeconds = 24 * 60 * 60;
 const events = {
   PreToolUse: 0,
   PostToolUse: 0,
+  PostToolUseFailure: 0,
   UserPromptSubmit: 0,
   SessionStart: 0,
   SessionEnd: 0,
@@ -48,18 +49,22 @@ const events = {
 const foreignEvents: ReadonlySet<string> = new Set([
   "ConfigChange",
   "CwdChanged",
+  "DirectoryAdded",
   "Elicitation",
   "ElicitationResult",
   "FileChanged",
   "InstructionsLoaded",
+  "MessageDisplay",
   "PermissionDenied",
+  "PostModelSwitch",
   "PostToolBatch",
-  "PostToolUseFailure",
+  "PreModelSwitch",
   "Setup",
   "StopFailure",
   "TaskCompleted",
   "TaskCreated",
   "TeammateIdle",
+  "UserPromptExpansion",
 ]);
 
 /** Hooks of all layers, united: no layer can take away what another one wrote. Guards stand last, so that they see what would really happen. */

@@ -1,5 +1,5 @@
 import type { Rule } from "../permissions/rules.ts";
-import type { JsonObject } from "../protocol/content.ts";
+import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import type { Emit, HookEventName } from "../protocol/events.ts";
 
 /** A hook written as a function of the program that uses the library. What it answers has the shape of a command hook's JSON output. */
@@ -79,6 +79,10 @@ export type HookVerdict = {
   /** The turn is to end; why. */
   readonly stop?: string;
   readonly updatedInput?: JsonObject;
+  /** What the model reads in place of the tool's own words. */
+  readonly updatedOutput?: JsonValue;
+  /** What a yes to a permission question changes for later ones. */
+  readonly updatedPermissions?: readonly JsonValue[];
   /** For the model to read. */
   readonly context: readonly string[];
   /** The answer to a permission question that also ends the turn. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import type { HookEventName } from "../protocol/events.ts";
 
 /** What one hook said. Nothing said is an empty object. */
@@ -9,6 +9,10 @@ export type HookOutput = {
   /** It said `continue: false`; why. */
   readonly stop?: string;
   readonly updatedInput?: JsonObject;
+  /** What the model is to read in place of what the tool said. */
+  readonly updatedOutput?: JsonValue;
+  /** With a yes to a permission question: changes of rules and mode. */
+  readonly updatedPermissions?: readonly JsonValue[];
   readonly context?: string;
   /** For the person who runs this. */
   readonly message?: string;
@@ -58,6 +62,9 @@ export function readHookOutput(value: unknown): HookReading {
     pick(answer["behavior"], behaviors, "behavior"),
   ]);
   if (typeof decision === "object") return problem(decision.problem);
+  const updatedOutput = specific["updatedToolOutput"] ?? specific["updatedMCPToolOutput"] ?? undefined;
+  const updatedPermissions = answer["updatedPermissions"] ?? undefined;
+  if (updatedPermissions !== undefined && !Array.isArray(updatedPermissions)) return problem('"updatedPermissions" is no list');
   const reason = specific["permissionDecisionReason"] ?? answer["message"] ?? value["reason"];
   return {
     ok: true,
@@ -66,6 +73,8 @@ export function readHookOutput(value: unknown): HookReading {
       ...(isFilled(reason) && { reason }),
       ...(value["continue"] === false && { stop: isFilled(value["stopReason"]) ? value["stopReason"] : "A hook ended the turn" }),
       ...(updatedInput !== undefined && { updatedInput }),
+      ...(updatedOutput !== undefined && { updatedOutput }),
+      ...(updatedPermissions !== undefined && { updatedPermissions }),
       ...(isFilled(specific["additionalContext"]) && { context: specific["additionalContext"] }),
       ...(isFilled(value["systemMessage"]) && { message: value["systemMessage"] }),
       ...(value["suppressOutput"] === true && { quiet: true }),

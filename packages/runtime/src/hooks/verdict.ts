@@ -1,11 +1,16 @@
-import type { JsonObject } from "../protocol/content.ts";
+import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import type { HookEventName } from "../protocol/events.ts";
 import type { Hook, HookVerdict } from "./hook.ts";
 import type { HookOutput } from "./output.ts";
 import type { HookResult } from "./perform.ts";
 
 /** Where a block is a word to the model, every hook is heard; elsewhere the first no is the end. */
-const feedback: ReadonlySet<HookEventName> = new Set<HookEventName>(["PostToolUse", "Stop", "SubagentStop"]);
+const feedback: ReadonlySet<HookEventName> = new Set<HookEventName>([
+  "PostToolUse",
+  "PostToolUseFailure",
+  "Stop",
+  "SubagentStop",
+]);
 
 const maxContext = 10_000;
 const maxReason = 8_000;
@@ -18,6 +23,8 @@ export class Verdict {
   #stop: string | undefined;
   #interrupt = false;
   readonly #context: string[] = [];
+  readonly #permissions: JsonValue[] = [];
+  #updatedOutput: JsonValue | undefined;
   updatedInput: JsonObject | undefined;
 
   constructor(event: HookEventName) {
@@ -36,6 +43,8 @@ export class Verdict {
     this.#stop ??= output.stop;
     this.#interrupt ||= output.interrupt ?? false;
     this.updatedInput = output.updatedInput ?? this.updatedInput;
+    this.#updatedOutput = output.updatedOutput ?? this.#updatedOutput;
+    if (output.decision === "allow") this.#permissions.push(...(output.updatedPermissions ?? []));
     if (output.context !== undefined) this.#context.push(cut(output.context, maxContext));
   }
 
@@ -45,6 +54,8 @@ export class Verdict {
       ...(this.#decision && { decision: this.#decision }),
       ...(this.#stop !== undefined && { stop: this.#stop }),
       ...(this.updatedInput && { updatedInput: this.updatedInput }),
+      ...(this.#updatedOutput !== undefined && { updatedOutput: this.#updatedOutput }),
+      ...(this.#permissions.length > 0 && { updatedPermissions: this.#permissions }),
       ...(this.#interrupt && { interrupt: true }),
     };
   }

@@ -18,6 +18,8 @@ export type CollectOptions = {
   readonly dryRun?: boolean;
   /** What is about to go, so that what only it names counts as unused: ids of sessions, or names of files beside their logs. */
   readonly except?: readonly string[];
+  /** Told after each journal: reading them all is what takes its time. */
+  readonly onProgress?: (read: number, all: number) => void;
 };
 
 const asideSuffix = ".unused";
@@ -32,7 +34,7 @@ export async function collectGarbage(directory: string, options: CollectOptions 
   const collected: Collected = { removed: 0, bytes: 0, kept: 0 };
   // Listed first: what is written from here on is not looked at.
   const files = sideFilesIn(directory);
-  const named = await referencesIn(directory, new Set(except));
+  const named = await referencesIn(directory, new Set(except), options.onProgress);
   const remove = dryRun ? sizeIfUntouched : removeUntouched;
   for (const { folder, name } of files) {
     const path = join(folder, name);
@@ -98,9 +100,15 @@ function placeOf(aside: string): string {
 }
 
 /** What whole logs name, and damaged ends that were kept: both may be wanted again. */
-async function referencesIn(directory: string, except: ReadonlySet<string>): Promise<Set<string>> {
+async function referencesIn(
+  directory: string,
+  except: ReadonlySet<string>,
+  onProgress: CollectOptions["onProgress"],
+): Promise<Set<string>> {
   const named = new Set<string>();
-  for (const name of namesIn(directory)) {
+  const names = namesIn(directory);
+  for (const [index, name] of names.entries()) {
+    onProgress?.(index, names.length);
     const end = name.indexOf(logSuffix);
     if (end === -1 || except.has(name) || except.has(name.slice(0, end))) continue;
     let rest = "";

@@ -1,11 +1,12 @@
-import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { JournalFile } from "./journal-file.ts";
 import { type Lock, takeLock } from "./lock.ts";
-import type { Recovered } from "./recover.ts";
+import type { MendedLog } from "./mend.ts";
 import { toStorageFailure } from "./storage-failure.ts";
 import type { JournalWriter, SessionStore } from "./store.ts";
-import { type FileStoreOptions, type StorePlace, toPlace } from "./store-place.ts";
+import { type FileStoreOptions, isSessionId, type StorePlace, toPlace } from "./store-place.ts";
+import { toStoredEvents } from "./stored-events.ts";
 
 /**
  * One `<session id>.jsonl` per session in `directory`, one event per line: `jq` reads it, `tail -f` follows it. Texts longer than 64 kB are in
@@ -23,6 +24,8 @@ export function createFileStore(directory: string, options: FileStoreOptions = {
       const { readEvents } = await import("./mend.ts");
       return await readEvents(place.directory, path, after);
     },
+    has: async (sessionId) =>
+      isSessionId(sessionId) && (statSync(place.logPath(sessionId), { throwIfNoEntry: false })?.size ?? 0) > 0,
     list: async () => (await maintenance()).listSessions(place),
     summaries: async (options) => (await import("./session-index.ts")).listSummaries(place, options),
     fork: async (sourceId, newId, { at } = {}) => (await maintenance()).forkLog(place, { sourceId, newId, at }),
@@ -50,7 +53,7 @@ async function openForWriting(place: StorePlace, sessionId: string): Promise<Jou
   }
 }
 
-type Start = { path: string; lock: Lock; newFolders: string[]; stored?: Omit<Recovered, "tail" | "referring"> };
+type Start = { path: string; lock: Lock; newFolders: string[]; stored?: MendedLog };
 
 function startWriter(place: StorePlace, { path, lock, newFolders, stored }: Start): JournalWriter {
   const file = openLog(path, stored);
@@ -66,7 +69,7 @@ function startWriter(place: StorePlace, { path, lock, newFolders, stored }: Star
     sideFiles: place.sideFiles,
   });
   return {
-    events: stored?.events ?? [],
+    events: stored?.events ?? toStoredEvents([]),
     warnings: stored?.warnings ?? [],
     location: path,
     append: (events) => log.append(events),

@@ -1,4 +1,15 @@
-import { closeSync, linkSync, openSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { describeSelf, isAlive, type Owner, parseOwner } from "./lock-owner.ts";
@@ -18,11 +29,12 @@ const trustMs = 10_000;
 /**
  * One writer per session: a file that only its creator may remove. A lock whose owner is dead is taken over.
  * Synchronous: a few tiny files, and waiting for the thread pool takes longer than the work.
+ * `brief`: for what is done at once and may make room on a full disk. There the lock stays empty, which others respect for 200 ms.
  */
-export async function takeLock(path: string, sessionId: string): Promise<Lock> {
+export async function takeLock(path: string, sessionId: string, options: { readonly brief?: boolean } = {}): Promise<Lock> {
   const mine = describeSelf(randomUuid());
   for (let attempt = 0; attempt < 10; attempt++) {
-    const file = create(path, mine);
+    const file = create(path, mine, options.brief ?? false);
     if (file !== undefined) return hold({ path, file, mine, sessionId });
     const found = await readLock(path);
     if (!found) continue;
@@ -33,7 +45,7 @@ export async function takeLock(path: string, sessionId: string): Promise<Lock> {
 }
 
 /** Undefined when there is a lock already. */
-function create(path: string, owner: Owner): number | undefined {
+function create(path: string, owner: Owner, brief: boolean): number | undefined {
   let file: number;
   try {
     file = openSync(path, "wx", 0o600);
@@ -45,10 +57,16 @@ function create(path: string, owner: Owner): number | undefined {
     writeFileSync(file, JSON.stringify(owner));
     return file;
   } catch (error) {
+    if (brief && isFull(error)) return file;
     closeSync(file);
     remove(path); // an empty lock would look like one that is being made
     throw toStorageFailure("lock", path, error);
   }
+}
+
+function isFull(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === "ENOSPC" || code === "EDQUOT";
 }
 
 function hold({ path, file, mine, sessionId }: { path: string; file: number; mine: Owner; sessionId: string }): Lock {
@@ -72,10 +90,17 @@ function hold({ path, file, mine, sessionId }: { path: string; file: number; min
     },
     release() {
       clearInterval(timer);
-      if (isMine()) remove(path);
+      if (isMine() || isUnnamed(path, file)) remove(path);
       closeSync(file);
     },
   };
+}
+
+/** The file we made, into which a full disk let nobody write a name. */
+function isUnnamed(path: string, file: number): boolean {
+  const [there, ours] = [statSync(path, { throwIfNoEntry: false }), fstatSync(file)];
+  if (there?.ino !== ours.ino || there.dev !== ours.dev) return false;
+  return parseOwner(readIfThere(path) ?? "") === undefined;
 }
 
 type FoundLock = { owner: Owner | undefined; identity: string };

@@ -6,7 +6,7 @@ import { randomUuid } from "../util/unique-ids.ts";
 import { takeLock } from "./lock.ts";
 import { unknownSession } from "./name-session.ts";
 import { recover } from "./recover.ts";
-import { sealLines } from "./sealed-line.ts";
+import { sealLines, toEvent } from "./sealed-line.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
 import { logSuffix, type StorePlace } from "./store-place.ts";
 import { forkEvents } from "./summary.ts";
@@ -27,8 +27,8 @@ export async function forkLog(
   const { sourceId, newId, at } = fork;
   const path = place.logPath(newId);
   const source = await recover(place.logPath(sourceId));
-  if (source.events.length === 0) throw unknownSession(sourceId);
-  const events = at === undefined ? source.events : source.events.filter((event) => event.seq <= at);
+  if (source.lines.length === 0) throw unknownSession(sourceId);
+  const events = source.lines.filter(({ seq }) => at === undefined || seq <= at).map(toEvent);
   if (events.length === 0) throw new RuntimeError("usage", `Session ${sourceId} has no event ${at}, nor one before it`);
   const lock = await takeLock(`${path}.lock`, newId);
   const temporary = `${path}.${randomUuid()}.tmp`;
@@ -50,7 +50,7 @@ export async function forkLog(
 export async function removeLog(place: StorePlace, sessionId: string): Promise<void> {
   const path = place.logPath(sessionId);
   if (!existsSync(path)) throw unknownSession(sessionId);
-  const lock = await takeLock(`${path}.lock`, sessionId);
+  const lock = await takeLock(`${path}.lock`, sessionId, { brief: true });
   try {
     const kept = namesIn(place.directory).filter((name) => name.startsWith(`${basename(path)}.damaged-`));
     for (const name of [basename(path), ...kept]) unlinkSync(join(place.directory, name));

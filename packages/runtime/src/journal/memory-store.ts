@@ -2,6 +2,7 @@ import type { AgentEvent } from "../protocol/events.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { nameSession, unknownSession } from "./name-session.ts";
 import type { SessionStore } from "./store.ts";
+import { toStoredEvents } from "./stored-events.ts";
 import { addToSummary, forkEvents, type SummaryDraft } from "./summary.ts";
 
 /** Keeps sessions for as long as the process lives. */
@@ -21,7 +22,7 @@ export function createMemoryStore(options: { now?: () => number } = {}): Session
       journals.set(sessionId, events);
       let closed = false;
       return {
-        events: [...events],
+        events: toStoredEvents([...events]),
         warnings: [],
         location: undefined,
         async append(batch) {
@@ -36,6 +37,9 @@ export function createMemoryStore(options: { now?: () => number } = {}): Session
     },
     async read(sessionId, { after = 0 } = {}) {
       return structuredClone((journals.get(sessionId) ?? []).filter((event) => event.seq > after));
+    },
+    async has(sessionId) {
+      return (journals.get(sessionId)?.length ?? 0) > 0;
     },
     async list() {
       return [...journals].filter(([, events]) => events.length > 0).map(([sessionId]) => sessionId);

@@ -2,37 +2,53 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { AgentEvent } from "../protocol/events.ts";
+import { createStoredEvents } from "./stored-events.ts";
 import { describeTail, type Recovered, recover } from "./recover.ts";
+import { type StoredLine, toEvent } from "./sealed-line.ts";
 import { hydrateEvents } from "./side-files.ts";
 import { toStorageFailure } from "./storage-failure.ts";
+import type { StoredEvents } from "./store.ts";
 import type { StorePlace } from "./store-place.ts";
+
+export type MendedLog = Omit<Recovered, "lines" | "referring" | "tail"> & { events: StoredEvents };
 
 /** What can be read of a log without touching it. */
 export async function readEvents(directory: string, path: string, after: number): Promise<AgentEvent[]> {
-  const { events, referring } = await recover(path);
-  const first = after === 0 ? 0 : events.findIndex((event) => event.seq > after);
+  const { lines, referring } = await recover(path);
+  const first = lines.findIndex(({ seq }) => seq > after);
   if (first === -1) return [];
-  await hydrateEvents(
-    directory,
-    events,
-    referring.filter((index) => index >= first),
-  );
-  return first === 0 ? events : events.slice(first);
+  const { stored } = await openStored(directory, {
+    lines: lines.slice(first),
+    referring: referring.filter((index) => index >= first).map((index) => index - first),
+  });
+  return [...stored];
 }
 
 /** The events of a log file wherever it is, with its side files beside it; and what was wrong with it. Nothing is changed. */
 export async function readJournalFile(path: string): Promise<{ events: AgentEvent[]; warnings: string[] }> {
-  const { events, referring, warnings, tail } = await recover(path);
-  const missing = await hydrateEvents(dirname(path), events, referring);
-  return { events, warnings: [...warnings, ...describeTail(tail, undefined), ...missing] };
+  const { warnings, tail, ...log } = await recover(path);
+  const { stored, missing } = await openStored(dirname(path), log);
+  return { events: [...stored], warnings: [...warnings, ...describeTail(tail, undefined), ...missing] };
 }
 
 /** What can be read, ready to be gone on with. Nothing is destroyed: damaged lines are copied beside the log before they are cut off. */
-export async function mendLog(place: StorePlace, path: string): Promise<Omit<Recovered, "tail" | "referring">> {
-  const { tail, referring, ...log } = await recover(path);
+export async function mendLog(place: StorePlace, path: string): Promise<MendedLog> {
+  const { tail, lines, referring, ...log } = await recover(path);
   const keptIn = tail.type === "damaged" ? await keepTail(path, log.validBytes, place.now()) : undefined;
-  const missing = await hydrateEvents(place.directory, log.events, referring);
-  return { ...log, warnings: [...log.warnings, ...describeTail(tail, keptIn), ...missing] };
+  const { stored, missing } = await openStored(place.directory, { lines, referring });
+  return { ...log, events: stored, warnings: [...log.warnings, ...describeTail(tail, keptIn), ...missing] };
+}
+
+/** Events with long texts are put together at once: to get those takes a disk, which whoever looks later must not wait for. */
+async function openStored(
+  directory: string,
+  { lines, referring }: Pick<Recovered, "lines" | "referring">,
+): Promise<{ stored: StoredEvents; missing: string[] }> {
+  const shortened = referring.flatMap((index) => lines[index] ?? []).map(toEvent);
+  const { events, warnings } = await hydrateEvents(directory, shortened);
+  const whole = new Map(referring.map((index, position) => [index, events[position]]));
+  const eventAt = (line: StoredLine, index: number): AgentEvent => whole.get(index) ?? toEvent(line);
+  return { stored: createStoredEvents(lines, eventAt), missing: warnings };
 }
 
 async function keepTail(path: string, start: number, now: number): Promise<string> {

@@ -8,9 +8,9 @@ export async function nameSession(
 ): Promise<void> {
   const journal = await store.open(sessionId);
   try {
-    const last = journal.events.at(-1);
-    if (!last) throw unknownSession(sessionId);
-    await journal.append([{ type: "session.named", seq: last.seq + 1, at: new Date(now()).toISOString(), sessionId, name }]);
+    const { lastSeq } = journal.events;
+    if (lastSeq === 0) throw unknownSession(sessionId);
+    await journal.append([{ type: "session.named", seq: lastSeq + 1, at: new Date(now()).toISOString(), sessionId, name }]);
   } finally {
     await journal.close();
   }

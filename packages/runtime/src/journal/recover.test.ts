@@ -189,7 +189,7 @@ async function openAfter(
   const read = await store.read("s1");
   assert.equal(statSync(path).size, Buffer.from(content).length); // reading mends nothing
   const writer = await store.open("s1");
-  assert.deepEqual(writer.events, read);
+  assert.deepEqual([...writer.events], read);
   const next = warning((read.at(-1)?.seq ?? 0) + 1);
   await writer.append([next]);
   await writer.close();

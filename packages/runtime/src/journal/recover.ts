@@ -1,15 +1,15 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
-import type { AgentEvent } from "../protocol/events.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import { readIntactLines } from "./intact-lines.ts";
 import { mentionsReferences } from "./large-values.ts";
 import { type FileLine, readFileLines } from "./read-file-lines.ts";
-import { type Chain, journalVersion, readLine } from "./sealed-line.ts";
+import { type Chain, journalVersion, keepLine, readLine, type StoredLine, toEvent } from "./sealed-line.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
 
 /** A log as far as it can be trusted. Side files are not put back yet. */
 export type Recovered = {
-  events: AgentEvent[];
+  lines: StoredLine[];
   /** Which of them hold references to side files, or what looks like one. */
   referring: number[];
   /** Where the next line goes: the end of the last good one. */
@@ -31,23 +31,33 @@ export const emptyChain: Chain = { crc: 0, sealed: false, seq: 0 };
  * An unknown session is an empty one.
  */
 export async function recover(path: string): Promise<Recovered> {
-  const events: AgentEvent[] = [];
-  const referring: number[] = [];
-  const scan = await scanLog(path, { offset: 0, chain: emptyChain }, (event, line) => {
-    if (mentionsReferences(line)) referring.push(events.length);
-    events.push(event);
-  });
-  return { events, referring, ...scan };
+  const { lines, end, chain, isWhole } = readIntactLines(path);
+  for (const line of lines) refuseNewer(line);
+  const position = { offset: end, chain, line: lines.length };
+  const scan = isWhole
+    ? createProgress(position, () => {}).end()
+    : await scanLog(path, position, (line) => lines.push(keepLine(line)));
+  return { lines, referring: referringLines(lines), ...scan };
 }
 
-export type LogPosition = { offset: number; chain: Chain };
-export type Scanned = Omit<Recovered, "events" | "referring">;
-type OnEvent = (event: AgentEvent, line: Buffer) => void;
+/** One look at all the bytes that lines share: mostly there is nothing to be found in them. */
+function referringLines(lines: readonly StoredLine[]): number[] {
+  const mentioning = new Set([...new Set(lines.map(({ bytes }) => bytes))].filter(mentionsReferences));
+  if (mentioning.size === 0) return [];
+  return lines.flatMap(({ bytes, start, end }, index) =>
+    mentioning.has(bytes) && mentionsReferences(bytes.subarray(start, end)) ? [index] : [],
+  );
+}
+
+/** `line`: how many stand before it, for a person who reads of damage. */
+export type LogPosition = { offset: number; chain: Chain; line?: number };
+export type Scanned = Omit<Recovered, "lines" | "referring">;
+type OnLine = (line: StoredLine) => void;
 
 /** The same from a known place on, without keeping what it reads. */
-export async function scanLog(path: string, from: LogPosition, onEvent: OnEvent): Promise<Scanned> {
+export async function scanLog(path: string, from: LogPosition, onLine: OnLine): Promise<Scanned> {
   const file = await openIfThere(path);
-  const progress = createProgress(from, onEvent);
+  const progress = createProgress(from, onLine);
   if (!file) return progress.end();
   try {
     await readFileLines(file, from.offset, progress.add);
@@ -70,9 +80,9 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
 
 type Damage = { line: number; bytes: number };
 
-function createProgress(from: LogPosition, onEvent: OnEvent): { add(line: FileLine): void; end(): Scanned } {
+function createProgress(from: LogPosition, onLine: OnLine): { add(line: FileLine): void; end(): Scanned } {
   let { chain } = from;
-  let lines = 0;
+  let lines = from.line ?? 0;
   let end = from.offset;
   let validBytes = from.offset;
   let unterminated = false;
@@ -98,8 +108,8 @@ function createProgress(from: LogPosition, onEvent: OnEvent): { add(line: FileLi
     chain = read.chain;
     validBytes = line.end;
     unterminated = !line.terminated;
-    refuseNewer(read.event);
-    onEvent(read.event, bytes);
+    refuseNewer(read.line);
+    onLine(read.line);
   };
 
   const finish = (): Scanned => ({
@@ -132,9 +142,10 @@ export function describeTail(tail: Recovered["tail"], keptIn: string | undefined
 }
 
 /** A format we do not know must not be mended or appended to. */
-function refuseNewer(event: AgentEvent): void {
-  if (event.type !== "session.started") return;
-  const version: unknown = event.journalVersion;
+function refuseNewer(line: StoredLine): void {
+  if (line.type !== "session.started") return;
+  const event = toEvent(line);
+  const version: unknown = event.type === "session.started" && event.journalVersion;
   if (typeof version !== "number" || version <= journalVersion) return;
   throw new RuntimeError(
     "storage-failed",
@@ -148,6 +159,6 @@ function withoutByteOrderMark(bytes: Buffer): Buffer {
 }
 
 function isBlank(bytes: Buffer): boolean {
-  for (const byte of bytes) if (byte !== 32 && byte !== 13 && byte !== 9) return false;
-  return true;
+  if (bytes[0] === 0x7b) return false; // most lines, and there are very many
+  return bytes.every((byte) => byte === 32 || byte === 13 || byte === 9);
 }

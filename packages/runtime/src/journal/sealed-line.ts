@@ -12,7 +12,6 @@ export const journalVersion = 2;
 export const longestLine: number = 128 << 20;
 
 const key = `,"crc":"`;
-const keyBytes: Buffer = Buffer.from(key);
 const sealLength = key.length + 8 + `"}`.length;
 
 /** Seals events after the line whose checksum is `previous`, 0 at the beginning. */
@@ -39,29 +38,71 @@ function tooLong(bytes: number): RuntimeError {
 /** What is known after the lines so far. `sealed`: there was a line with a checksum, so that each later one must have it. */
 export type Chain = { crc: number; sealed: boolean; seq: number };
 
+/**
+ * A line that is proven to be an event of ours. Few of a long log are ever looked at, so that each is parsed when it is. Its JSON, but for the
+ * last brace, is in the bytes between two places.
+ */
+export type StoredLine = {
+  readonly seq: number;
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+};
+
+export function toEvent({ bytes, start, end }: StoredLine): AgentEvent {
+  return JSON.parse(`${bytes.toString("utf8", start, end)}}`) as AgentEvent; // that it is one was found out when it was read
+}
+
+/** With bytes of its own: those of a line that was just read are good until the next one. */
+export function keepLine({ seq, type, bytes, start, end }: StoredLine): StoredLine {
+  return { seq, type, bytes: Buffer.from(bytes.subarray(start, end)), start: 0, end: end - start };
+}
+
 /** `repeated`: a whole event of a log without checksums that was there already. */
-export type ReadLine = { type: "event"; event: AgentEvent; chain: Chain } | { type: "repeated" } | { type: "damaged" };
+export type ReadLine = { type: "event"; line: StoredLine; chain: Chain } | { type: "repeated" } | { type: "damaged" };
 
 /** `line` is without its LF. `gap`: what stands directly before it in the file is no event. */
 export function readLine(line: Buffer, chain: Chain, gap: boolean): ReadLine {
-  const bytes = line.at(-1) === 13 ? line.subarray(0, -1) : line; // an editor may have turned LF into CRLF
-  const bodyEnd = bytes.length - sealLength;
-  if (bodyEnd <= 0 || bytes.compare(keyBytes, 0, key.length, bodyEnd, bodyEnd + key.length) !== 0)
-    return readPlain(bytes, chain, gap);
-  const { crc32 } = process.getBuiltinModule("node:zlib");
-  const crc = crc32(bytes.subarray(0, bodyEnd), chain.crc);
-  if (bytes.toString("latin1", bodyEnd + key.length) !== `${toHex(crc)}"}`) return { type: "damaged" };
-  const event = parseEvent(withBrace(bytes, bodyEnd));
-  return event ? { type: "event", event, chain: { crc, sealed: true, seq: event.seq } } : { type: "damaged" };
+  const end = line[line.length - 1] === 13 ? line.length - 1 : line.length; // an editor may have turned LF into CRLF
+  const sealed = readSealed(line, { start: 0, end, previous: chain.crc });
+  if (sealed === "unsealed") return readPlain(line.subarray(0, end), chain, gap);
+  if (sealed === "damaged") return { type: "damaged" };
+  return { type: "event", line: sealed.line, chain: { crc: sealed.crc, sealed: true, seq: sealed.line.seq } };
 }
 
-/** The JSON before the checksum, closed: the brace is in the line's own bytes for that moment, as a log has very many lines to copy. */
-function withBrace(bytes: Buffer, end: number): string {
-  const held = bytes[end] ?? 0;
-  bytes[end] = 0x7d;
-  const text = bytes.toString("utf8", 0, end + 1);
-  bytes[end] = held;
-  return text;
+export type SealedLine = { readonly line: StoredLine; readonly crc: number };
+
+/** The line between two places, if its checksum shows that it is whole and follows from the one whose checksum is `previous`. */
+export function readSealed(
+  bytes: Buffer,
+  { start, end, previous }: { start: number; end: number; previous: number },
+): SealedLine | "unsealed" | "damaged" {
+  const bodyEnd = end - sealLength;
+  const seal = bodyEnd > start ? bytes.toString("latin1", bodyEnd, end) : "";
+  if (!seal.startsWith(key)) return "unsealed";
+  crc32 ??= process.getBuiltinModule("node:zlib").crc32;
+  const crc = crc32(bytes.subarray(start, bodyEnd), previous);
+  if (seal !== `${key}${toHex(crc)}"}`) return "damaged";
+  const line = toStoredLine(bytes, start, bodyEnd);
+  return line ? { line, crc } : "damaged";
+}
+
+/** Looked up once, as it is asked for thousands of times. */
+let crc32: typeof import("node:zlib").crc32 | undefined;
+
+/** How our lines begin. A checksum vouches for the rest of a line that begins like this; any other is parsed to see what it is. */
+const head =
+  /^\{"seq":(\d{1,15}),"at":"[^"\\]*","sessionId":"[^"\\]*"(?:,"turnId":"[^"\\]*")?(?:,"taskId":"[^"\\]*")?,"type":"([a-z.-]+)"/;
+
+/** More than any head of ours has. */
+const longestHead = 250;
+
+function toStoredLine(bytes: Buffer, start: number, end: number): StoredLine | undefined {
+  const [, seq, type] = head.exec(bytes.toString("latin1", start, Math.min(end, start + longestHead))) ?? [];
+  if (seq !== undefined && type !== undefined) return { seq: Number(seq), type, bytes, start, end };
+  const event = parseEvent(`${bytes.toString("utf8", start, end)}}`);
+  return event && { seq: event.seq, type: event.type, bytes, start, end };
 }
 
 /** Logs of version 1 have no checksums; a version 2 writer that resumes one goes on with sealed lines. */
@@ -71,7 +112,8 @@ function readPlain(bytes: Buffer, chain: Chain, gap: boolean): ReadLine {
   if (event.seq <= chain.seq) return { type: "repeated" };
   // Numbers of events that are never stored leave holes; only without one it is sure that the gap holds no event.
   if (gap && event.seq !== chain.seq + 1) return { type: "damaged" };
-  return { type: "event", event, chain: { ...chain, seq: event.seq } };
+  const line = { seq: event.seq, type: event.type, bytes, start: 0, end: bytes.lastIndexOf(0x7d) };
+  return { type: "event", line, chain: { ...chain, seq: event.seq } };
 }
 
 /** Else a line of version 2 that has lost its checksum could pass for the beginning of an old log. */
@@ -96,6 +138,7 @@ function isEnvelope(value: unknown): boolean {
   );
 }
 
+/** In two halves: small integers are written out much faster, and a long log has very many checksums. */
 function toHex(crc: number): string {
-  return (0x1_0000_0000 + crc).toString(16).slice(1);
+  return (0x1_0000 + (crc >>> 16)).toString(16).slice(1) + (0x1_0000 + (crc & 0xffff)).toString(16).slice(1);
 }

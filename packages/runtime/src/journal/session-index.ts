@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
@@ -6,6 +6,7 @@ import { randomUuid } from "../util/unique-ids.ts";
 import { listSessions } from "./maintain-store.ts";
 import { mentionsReferences } from "./large-values.ts";
 import { emptyChain, type LogPosition, scanLog } from "./recover.ts";
+import { toEvent } from "./sealed-line.ts";
 import { hydrateEvents } from "./side-files.ts";
 import type { SessionSummary, SummariesOptions } from "./store.ts";
 import type { StorePlace } from "./store-place.ts";
@@ -32,6 +33,7 @@ export async function listSummaries(place: StorePlace, { onSkipped }: SummariesO
     try {
       const entry = await summarizeLog(place, id, known[id]);
       if (entry) sessions[id] = entry;
+      else if (existsSync(place.logPath(id))) throw nothingReadable(id);
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
       onSkipped?.(id, error);
@@ -42,6 +44,12 @@ export async function listSummaries(place: StorePlace, { onSkipped }: SummariesO
   return Object.values(sessions)
     .map(({ summary, size }) => ({ ...summary, bytes: size }))
     .sort((one, other) => (one.updatedAt < other.updatedAt ? 1 : -1));
+}
+
+function nothingReadable(id: string): RuntimeError {
+  return new RuntimeError("storage-failed", `The journal of ${id} holds nothing that can be read`, {
+    hint: "It is damaged from its first line on, or no journal at all",
+  });
 }
 
 /** Undefined for a log that holds no event, or that is gone by now. */
@@ -68,8 +76,10 @@ async function readOn(
 ): Promise<(LogPosition & { summary: SummaryDraft }) | undefined> {
   let summary = draft;
   let longPrompt: AgentEvent | undefined;
-  const { chain, validBytes } = await scanLog(path, from, (event, line) => {
-    if (event.type === "turn.started" && summary?.turns === 0 && mentionsReferences(line)) longPrompt = event;
+  const { chain, validBytes } = await scanLog(path, from, (line) => {
+    const event = toEvent(line);
+    if (event.type === "turn.started" && summary?.turns === 0 && mentionsReferences(line.bytes.subarray(line.start, line.end)))
+      longPrompt = event;
     summary = addToSummary(summary, id, event);
   });
   if (!summary) return undefined;
@@ -78,8 +88,7 @@ async function readOn(
 }
 
 async function promptOf(place: StorePlace, event: AgentEvent): Promise<string> {
-  const events = [event];
-  await hydrateEvents(place.directory, events, [0]);
+  const { events } = await hydrateEvents(place.directory, [event]);
   return events.reduce<SummaryDraft | undefined>((draft, whole) => addToSummary(draft, "", whole), undefined)?.prompt ?? "";
 }
 
@@ -103,6 +112,15 @@ function writeIndex(path: string, index: Index): void {
     writeFileSync(temporary, JSON.stringify(index), { mode: 0o600, flag: "wx" });
     renameSync(temporary, path);
   } catch {
-    // The next one reads the logs again.
+    discard(temporary); // the next one reads the logs again
+  }
+}
+
+/** A full disk takes an empty file, and another one each time. */
+function discard(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // It is a read-only folder that has none.
   }
 }

@@ -89,12 +89,15 @@ async function writeAtOnce(path: string, bytes: Buffer, sync: boolean): Promise<
   }
 }
 
-/** Puts long texts back into the events at these places. A text that is missing or damaged becomes a sentence that says so, here and in the warnings. */
-export async function hydrateEvents(directory: string, events: AgentEvent[], referring: readonly number[]): Promise<string[]> {
+/** With their long texts put back. A text that is missing or damaged becomes a sentence that says so, here and in the warnings. */
+export async function hydrateEvents(
+  directory: string,
+  events: readonly AgentEvent[],
+): Promise<{ events: AgentEvent[]; warnings: string[] }> {
   const warnings: string[] = [];
   const texts = new Map<string, string>();
-  for (const index of referring) {
-    const event = events[index];
+  const whole: AgentEvent[] = [];
+  for (const event of events) {
     const needed: TextReference[] = [];
     hydrate(event, (reference) => {
       needed.push(reference);
@@ -106,9 +109,9 @@ export async function hydrateEvents(directory: string, events: AgentEvent[], ref
       if (read.problem !== undefined) warnings.push(`A text of ${bytes} bytes could not be put back: ${read.problem}`);
       texts.set(sha256, read.text ?? `[This text of ${bytes} bytes could not be put back: ${read.problem}]`);
     }
-    events[index] = hydrate(event, ({ sha256 }) => texts.get(sha256) ?? "") as AgentEvent; // only strings have changed
+    whole.push(hydrate(event, ({ sha256 }) => texts.get(sha256) ?? "") as AgentEvent); // only strings have changed
   }
-  return warnings;
+  return { events: whole, warnings };
 }
 
 type ReadText = { text: string; problem?: undefined } | { text?: undefined; problem: string };

@@ -37,8 +37,13 @@ export function toPlace(directory: string, options: FileStoreOptions): StorePlac
   };
 }
 
+/** It becomes the name of a file. */
+export function isSessionId(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(text);
+}
+
 function checkId(sessionId: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(sessionId)) return sessionId;
+  if (isSessionId(sessionId)) return sessionId;
   const shown = sessionId.length > 200 ? `${sessionId.slice(0, 200)}…` : sessionId;
   throw new RuntimeError(
     "usage",

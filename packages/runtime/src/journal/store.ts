@@ -1,5 +1,5 @@
 import type { RuntimeError } from "../protocol/errors.ts";
-import type { AgentEvent } from "../protocol/events.ts";
+import type { AgentEvent, EventType } from "../protocol/events.ts";
 
 /** Append-only logs, one per session. */
 export interface SessionStore {
@@ -11,6 +11,8 @@ export interface SessionStore {
   open(sessionId: string): Promise<JournalWriter>;
   /** Reads without taking; empty for an unknown session. */
   read(sessionId: string, options?: { after?: number }): Promise<AgentEvent[]>;
+  /** Whether there is something under this id; false for what could be none. */
+  has(sessionId: string): Promise<boolean>;
   list(): Promise<string[]>;
   /** What a person needs to find a session again, the latest first. A session that cannot be read is left out, and told to `onSkipped`. */
   summaries(options?: SummariesOptions): Promise<SessionSummary[]>;
@@ -25,8 +27,22 @@ export interface SessionStore {
   remove(sessionId: string): Promise<void>;
 }
 
+/**
+ * What a journal held when it was opened, oldest first. A store may parse events as they are asked for: to go on with a long session, few of
+ * them are needed. `toStoredEvents` makes it of a list.
+ */
+export interface StoredEvents extends Iterable<AgentEvent> {
+  readonly length: number;
+  /** 0 when there is none. */
+  readonly lastSeq: number;
+  /** Those of these types, oldest first. */
+  of<T extends EventType>(...types: readonly T[]): Iterable<AgentEvent<T>>;
+  /** The latest of this type that is `wanted`. */
+  last<T extends EventType>(type: T, wanted?: (event: AgentEvent<T>) => boolean): AgentEvent<T> | undefined;
+}
+
 export interface JournalWriter {
-  readonly events: readonly AgentEvent[];
+  readonly events: StoredEvents;
   /** What was wrong with the stored log and how it was mended, in a sentence each. */
   readonly warnings: readonly string[];
   /** Where a person can look at it, if anywhere. */

@@ -85,7 +85,7 @@ describe("file store on disk", () => {
       `A text of 70000 bytes could not be put back: blobs/${damaged} is damaged`,
     ]);
     assert.deepEqual(
-      again.events.map((event) => event.type === "warning.raised" && event.message),
+      [...again.events].map((event) => event.type === "warning.raised" && event.message),
       again.warnings.map((warning) => `[This text of${warning.slice("A text of".length)}]`),
     );
   });
@@ -108,7 +108,7 @@ describe("file store on disk", () => {
     const store = createFileStore(folder);
     assert.deepEqual(await store.list(), []);
     const writer = await store.open("s1");
-    assert.deepEqual([writer.events, writer.warnings], [[], []]);
+    assert.deepEqual([[...writer.events], writer.warnings], [[], []]);
     await writer.close();
   });
 

@@ -7,16 +7,31 @@ import {
   type ToolResultPart,
   userText,
 } from "../protocol/content.ts";
-import type { AgentEvents, CompactionResult, EventBody, EventEnvelope } from "../protocol/events.ts";
+import type { AgentEvents, CompactionResult, EventBody, EventEnvelope, EventType } from "../protocol/events.ts";
+import { standingEvents } from "./standing-events.ts";
 
 /** Pure projection: the stored events are the session; messages are only a way of reading them. With a `taskId`, those of that subagent. */
 export function toMessages(events: Iterable<RecordedEvent>, taskId?: string): Message[] {
   const transcript = new Transcript(taskId);
-  for (const event of events) transcript.apply(event);
+  for (const event of standingEvents(events)) transcript.apply(event);
   return transcript.messages;
 }
 
-type RecordedEvent = EventBody & Partial<Pick<EventEnvelope, "taskId" | "at">>;
+/** The events that make up a conversation; all others are about it. */
+export const transcriptTypes = [
+  "task.started",
+  "turn.started",
+  "input.added",
+  "message.ended",
+  "tool.started",
+  "tool.ended",
+  "context.cleared",
+  "compaction.ended",
+] as const;
+
+type TranscriptType = (typeof transcriptTypes)[number];
+type RecordedEvent<T extends EventType = EventType> = EventBody<T> & Partial<Pick<EventEnvelope, "taskId" | "at" | "seq">>;
+const isInTranscript: ReadonlySet<EventType> = new Set<EventType>(transcriptTypes);
 
 type OpenCalls = {
   readonly index: number;
@@ -68,12 +83,16 @@ export class Transcript {
   }
 
   apply(event: RecordedEvent): void {
-    if (event.taskId !== this.#taskId) return;
+    if (event.taskId === this.#taskId && isOfConversation(event)) this.#apply(event);
+  }
+
+  #apply(event: RecordedEvent<TranscriptType>): void {
     switch (event.type) {
       case "task.started":
         this.#prompt = this.#messages.push(userText(event.prompt)) - 1;
         return;
       case "turn.started":
+        if (event.command !== undefined) return;
         this.#prompt = this.#messages.push(event.input) - 1;
         return;
       case "input.added":
@@ -127,6 +146,11 @@ export class Transcript {
     this.#open = undefined;
     this.#measuredFrom = this.#messages.length;
   }
+}
+
+/** Who reads a long log asks for these alone: what is no such event must not matter here. */
+function isOfConversation(event: RecordedEvent): event is RecordedEvent<TranscriptType> {
+  return isInTranscript.has(event.type);
 }
 
 /** The messages of a context after a compaction. */

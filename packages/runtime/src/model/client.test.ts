@@ -44,6 +44,7 @@ describe("an answer", () => {
           finish: "stop",
           stopReason: "end_turn",
           usage: { ...noUsage, inputTokens: 9, outputTokens: 3 },
+          requestId: "req_1",
           responseId: "msg_1",
         },
       },

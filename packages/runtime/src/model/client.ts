@@ -4,7 +4,7 @@ import type { ConnectionOptions } from "./connections.ts";
 import type { Decoder, Dialect } from "./dialect.ts";
 import { type Framing, type Payload, serverSentEvents } from "./framing.ts";
 import { createHttpClient, type HttpClient, type HttpResponse, readText, type Timeouts } from "./http.ts";
-import { excerpt, type HttpFailure } from "./http-error.ts";
+import { excerpt, type HttpFailure, requestIdIn } from "./http-error.ts";
 import type { ModelClient, ModelEvent, ModelRequest } from "./model.ts";
 import { defaultRetryPolicy, type RetryPolicy, withRetries } from "./retry.ts";
 
@@ -72,8 +72,9 @@ async function* streamOnce(call: Call, attempt: { body: string; fresh: boolean }
   });
   await refuseOthers(response, options, secretsIn(headers));
 
+  const requestId = requestIdIn(response.headers);
   const decoder = options.dialect.decoder(request, options.name);
-  let finished: ModelEvent | undefined;
+  let finished: (ModelEvent & { type: "finished" }) | undefined;
   for await (const events of readEvents(framing.read(response.body), decoder)) {
     const last = events.at(-1);
     if (last?.type === "finished") finished = last;
@@ -81,7 +82,7 @@ async function* streamOnce(call: Call, attempt: { body: string; fresh: boolean }
     if (finished) break; // the connection may take its time to end, or never do
   }
   if (!finished) throw new RuntimeError("provider-unavailable", "The answer broke off before its end", { retryable: true });
-  yield [finished];
+  yield [requestId === undefined ? finished : { ...finished, message: { ...finished.message, requestId } }];
 }
 
 /** Whatever is no stream of events is a failure: an error status, or a page from something that is not the API. */
@@ -110,6 +111,10 @@ function secretsIn(headers: Record<string, string>): string[] {
 
 /** What the decoder makes of one read at a time, and of the regular end of the body. */
 async function* readEvents(body: AsyncIterable<Payload[]>, decoder: Decoder): AsyncGenerator<ModelEvent[]> {
-  for await (const payloads of body) yield payloads.flatMap((payload) => decoder.push(payload));
+  for await (const payloads of body) {
+    const events: ModelEvent[] = [];
+    for (const payload of payloads) for (const event of decoder.push(payload)) events.push(event); // `flatMap` takes five times as long
+    yield events;
+  }
   yield decoder.end?.() ?? [];
 }

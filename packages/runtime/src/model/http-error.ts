@@ -28,23 +28,33 @@ export function toHttpError(failure: HttpFailure, words: HttpErrorWords): Runtim
   const reason = redact(said, failure.secrets);
   const message = `${words.provider} answered HTTP ${status}${reason ? `: ${reason}` : " with an empty body"}`;
   const retryAfterMs = retryAfter(headers, now);
-  const retry: RuntimeErrorOptions = { httpStatus: status, retryable: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const requestId = requestIdIn(headers);
+  const answered: RuntimeErrorOptions = { httpStatus: status, ...(requestId !== undefined && { requestId }) };
+  const retry: RuntimeErrorOptions = { ...answered, retryable: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 
   if (status === 401 || status === 403) {
-    return new RuntimeError("provider-auth", message, { httpStatus: status, hint: words.authHint });
+    return new RuntimeError("provider-auth", message, { ...answered, hint: words.authHint });
   }
   if (status === 429) return new RuntimeError("provider-rate-limit", message, retry);
   if (status === 529) return new RuntimeError("provider-overloaded", message, retry);
   if (status === 408 || status === 409 || status >= 500) return new RuntimeError("provider-unavailable", message, retry);
-  if (words.isContextOverflow(said)) return new RuntimeError("context-overflow", message, { httpStatus: status });
+  if (words.isContextOverflow(said)) return new RuntimeError("context-overflow", message, answered);
   return new RuntimeError("provider-bad-request", message, {
-    httpStatus: status,
+    ...answered,
     ...(status >= 300 &&
       status < 400 && {
         hint: `The base URL leads to a redirect${headers["location"] ? ` to ${headers["location"]}` : ""}; use that address`,
       }),
   });
 }
+
+/** The provider's own id of a request, as its answer names it. */
+export function requestIdIn(headers: Readonly<Record<string, string>>): string | undefined {
+  return requestIdHeaders.map((name) => headers[name]).find((value) => value !== undefined && requestIdForm.test(value));
+}
+
+const requestIdHeaders = ["request-id", "x-request-id", "x-amzn-requestid", "apim-request-id"];
+const requestIdForm = /^[\w.:=+/-]{1,128}$/;
 
 /** The first characters of a body on one line, without anything that looks like a key. */
 export function excerpt(body: string, secrets?: readonly string[]): string {

@@ -69,6 +69,29 @@ describe("the audit log", () => {
   );
 
   it(
+    "drops months that ended too long ago with the first line of a new one, and nothing else",
+    inFolder(async (directory) => {
+      const old = ["2024-01.jsonl", "2024-05.jsonl", "2024-06.jsonl", "2025-05.jsonl", "notes.txt", "2024-01.jsonl.bak"];
+      for (const name of old) writeFileSync(join(directory, name), "");
+      const at = (moment: string, keepDays?: number): void =>
+        createAuditLog({
+          directory,
+          sessionId: "s",
+          cwd: "/",
+          now: () => Date.parse(moment),
+          ...(keepDays !== undefined && { keepDays }),
+        }).record(entry);
+      at("2025-05-31T23:00:00Z"); // a month that has begun already
+      assert.deepEqual(readdirSync(directory), [...old].sort());
+      at("2025-06-01T00:00:00Z");
+      const kept = ["2024-01.jsonl.bak", "2024-06.jsonl", "2025-05.jsonl", "2025-06.jsonl", "notes.txt"];
+      assert.deepEqual(readdirSync(directory), kept);
+      at("2025-07-02T00:00:00Z", 31);
+      assert.deepEqual(readdirSync(directory), ["2024-01.jsonl.bak", "2025-06.jsonl", "2025-07.jsonl", "notes.txt"]);
+    }),
+  );
+
+  it(
     "takes secrets out and shortens",
     inFolder(async (directory) => {
       const log = createAuditLog({ directory, sessionId: "s", cwd: "/", redact: (text) => text.replaceAll("hunter2", "…") });

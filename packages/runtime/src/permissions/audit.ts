@@ -1,4 +1,4 @@
-import { closeSync, constants, createReadStream, mkdirSync, openSync, readdirSync, writeSync } from "node:fs";
+import { closeSync, constants, createReadStream, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { readLines, toLine } from "../util/jsonl.ts";
@@ -29,6 +29,8 @@ export type AuditLogOptions = {
   readonly redact?: (text: string) => string;
   /** What to do when a line cannot be written. Without it the failure is thrown, and what was decided must not happen. */
   readonly onFailure?: (error: RuntimeError) => void;
+  /** Months that ended longer ago go with the first line of a new one. Default 365. */
+  readonly keepDays?: number;
   readonly now?: () => number;
 };
 
@@ -37,13 +39,14 @@ export interface AuditLog {
 }
 
 const maxText = 1_000;
+const dayMs = 24 * 60 * 60 * 1000;
 
 /**
  * Who was allowed what, and why, for all sessions, one file per month. Each line is one write at the end of the file:
  * lines of parallel processes never mix. Synchronous: it is done before what it tells of is done.
  */
 export function createAuditLog(options: AuditLogOptions): AuditLog {
-  const { directory, sessionId, cwd, redact = (text) => text, onFailure, now = Date.now } = options;
+  const { directory, sessionId, cwd, redact = (text) => text, onFailure, keepDays = 365, now = Date.now } = options;
   const clean = (text: string): string => shorten(redact(text));
   return {
     record({ callId, tool, resource, effect, by, reason, rule, source }) {
@@ -62,7 +65,8 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
         ...(source !== undefined && { source }),
       });
       try {
-        append(directory, `${at.slice(0, 7)}.jsonl`, line);
+        const isNew = append(directory, `${at.slice(0, 7)}.jsonl`, line);
+        if (isNew) expire(directory, now() - keepDays * dayMs);
       } catch (error) {
         const failure = toFailure(directory, error);
         if (!onFailure) throw failure;
@@ -76,12 +80,13 @@ function shorten(text: string): string {
   return text.length > maxText ? `${text.slice(0, maxText).toWellFormed()}… (${text.length} characters)` : text;
 }
 
-function append(directory: string, name: string, line: string): void {
+/** Answers whether the file was not there before. */
+function append(directory: string, name: string, line: string): boolean {
   const bytes = Buffer.from(line);
-  const file = openLog(directory, name);
+  const { file, isNew } = openLog(directory, name);
   try {
     const written = writeSync(file, bytes);
-    if (written === bytes.length) return;
+    if (written === bytes.length) return isNew;
     writeSync(file, "\n"); // the next line must not be taken for the rest of this one
     throw new Error(`only ${written} of ${bytes.length} bytes were written`);
   } finally {
@@ -89,14 +94,26 @@ function append(directory: string, name: string, line: string): void {
   }
 }
 
-function openLog(directory: string, name: string): number {
-  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+function openLog(directory: string, name: string): { file: number; isNew: boolean } {
+  const flags = constants.O_WRONLY | constants.O_APPEND;
   try {
-    return openSync(join(directory, name), flags, 0o600);
+    return { file: openSync(join(directory, name), flags), isNew: false };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error; // fs throws nothing else
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    return openSync(join(directory, name), flags, 0o600);
+    return { file: openSync(join(directory, name), flags | constants.O_CREAT, 0o600), isNew: true };
+  }
+}
+
+/** Tidying up never stands in the way of work: what cannot be removed stays. */
+function expire(directory: string, before: number): void {
+  try {
+    for (const name of logFiles(directory)) {
+      const [year = 0, month = 0] = name.split(/[-.]/).map(Number);
+      if (Date.UTC(year, month, 1) <= before) rmSync(join(directory, name)); // months count from 0 there: the first moment after this one
+    }
+  } catch {
+    return;
   }
 }
 

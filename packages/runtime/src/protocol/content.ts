@@ -58,7 +58,12 @@ export type Usage = {
   reasoningTokens: number;
 };
 
-export type UserMessage = { role: "user"; content: (TextPart | ImagePart)[] };
+export type UserMessage = {
+  role: "user";
+  content: (TextPart | ImagePart)[];
+  /** Put together by a program from what nobody typed: no command is looked for in it. */
+  isVerbatim?: true;
+};
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart | OpaquePart;
 export type AssistantMessage = {
   role: "assistant";
@@ -72,6 +77,8 @@ export type AssistantMessage = {
   usage: Usage;
   /** The provider's id of this answer. */
   responseId?: string;
+  /** The provider's id of the HTTP request that was answered: what its support asks for. */
+  requestId?: string;
 };
 export type ToolMessage = { role: "tool"; content: ToolResultPart[] };
 export type Message = UserMessage | AssistantMessage | ToolMessage;

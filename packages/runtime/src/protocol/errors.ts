@@ -36,6 +36,8 @@ export type ErrorData = {
   retryable: boolean;
   retryAfterMs?: number;
   httpStatus?: number;
+  /** The provider's id of the request that failed: what its support asks for. */
+  requestId?: string;
   /** What to do next, in one sentence. */
   hint?: string;
 };
@@ -48,6 +50,7 @@ export class RuntimeError extends Error {
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly httpStatus: number | undefined;
+  readonly requestId: string | undefined;
   readonly hint: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: RuntimeErrorOptions = {}) {
@@ -56,6 +59,7 @@ export class RuntimeError extends Error {
     this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs;
     this.httpStatus = options.httpStatus;
+    this.requestId = options.requestId;
     this.hint = options.hint;
   }
 
@@ -66,6 +70,7 @@ export class RuntimeError extends Error {
       retryable: this.retryable,
       ...(this.retryAfterMs !== undefined && { retryAfterMs: this.retryAfterMs }),
       ...(this.httpStatus !== undefined && { httpStatus: this.httpStatus }),
+      ...(this.requestId !== undefined && { requestId: this.requestId }),
       ...(this.hint !== undefined && { hint: this.hint }),
     };
   }

@@ -1,4 +1,4 @@
-import type { AssistantMessage, ModelRef, ToolDefinition, ToolResultPart, Usage, UserMessage } from "./content.ts";
+import type { AssistantMessage, JsonObject, ModelRef, ToolDefinition, ToolResultPart, Usage, UserMessage } from "./content.ts";
 import type { ErrorData } from "./errors.ts";
 import type { Outcome } from "./outcome.ts";
 import type { PermissionMode } from "./permission.ts";
@@ -18,6 +18,17 @@ export type ToolDetails = {
   exitCode?: number;
   /** Where the whole output is when the model saw a shortened one. */
   fullOutputPath?: string;
+  /** What an MCP tool answered for programs, beside its words. */
+  structuredContent?: JsonObject;
+  /** Why a call was not run where only what can be undone may be. */
+  reversibleSafety?: {
+    readonly toolName: string;
+    readonly reversible: boolean;
+    readonly sideEffect: string;
+    readonly rollbackLayer: string;
+    readonly status: string;
+    readonly message: string;
+  };
 };
 
 export type DiffLine = { type: "hunk" | "context" | "remove" | "add"; text: string; line?: number };
@@ -40,7 +51,10 @@ export interface AgentEvents {
     forkedFrom?: { sessionId: string; seq: number };
   };
   "session.named": { name: string };
-  "turn.started": { input: UserMessage; displayInput?: string };
+  /** The session goes on from the event `to`: what came after it is kept, and is no part of the conversation any more. */
+  "session.rewound": { to: number };
+  /** With `command` the prompt was for the session itself, and is no part of the conversation. */
+  "turn.started": { input: UserMessage; displayInput?: string; command?: "compact" };
   /** The host chose another model, mode or set of tools; what is not named stays. */
   "session.changed": Partial<Pick<SessionFacts, "model" | "permissionMode" | "tools">>;
   /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer, or what a hook adds. */
@@ -53,9 +67,17 @@ export interface AgentEvents {
   "retry.scheduled": { messageId: string; attempt: number; maxRetries: number; delayMs: number; error: ErrorData };
   /** The same, but another model is asked instead. */
   "fallback.used": { messageId: string; from: string; to: string; error: ErrorData };
-  "message.ended": { messageId: string; message: AssistantMessage; durationMs: number; requestedModel: string };
+  /** `firstTokenMs`: from asking to the first piece of this answer; absent where it came in one. */
+  "message.ended": {
+    messageId: string;
+    message: AssistantMessage;
+    durationMs: number;
+    requestedModel: string;
+    firstTokenMs?: number;
+  };
   /** Stored before the tool does anything: after a crash, a start without an end means "outcome unknown". */
   "tool.started": { callId: string; name: string; input: unknown };
+  /** What a running tool says of itself; without text, that it still runs. */
   "tool.progress": { callId: string; text: string };
   "tool.ended": {
     callId: string;
@@ -174,21 +196,25 @@ export type CompactionResult =
   | { type: "cancelled" }
   | { type: "failed"; error: ErrorData };
 
-export type HookEventName =
-  | "PreToolUse"
-  | "PostToolUse"
-  | "UserPromptSubmit"
-  | "SessionStart"
-  | "SessionEnd"
-  | "Stop"
-  | "SubagentStart"
-  | "SubagentStop"
-  | "PreCompact"
-  | "PostCompact"
-  | "PermissionRequest"
-  | "Notification"
-  | "WorktreeCreate"
-  | "WorktreeRemove";
+export const hookEventNames = [
+  "PreToolUse",
+  "PostToolUse",
+  "PostToolUseFailure",
+  "UserPromptSubmit",
+  "SessionStart",
+  "SessionEnd",
+  "Stop",
+  "SubagentStart",
+  "SubagentStop",
+  "PreCompact",
+  "PostCompact",
+  "PermissionRequest",
+  "Notification",
+  "WorktreeCreate",
+  "WorktreeRemove",
+] as const;
+
+export type HookEventName = (typeof hookEventNames)[number];
 
 export type SessionFacts = {
   cwd: string;
@@ -202,6 +228,8 @@ export type SessionFacts = {
   instructionFiles?: { path: string; bytes: number }[];
   /** What boxes commands in; absent when nothing does. */
   sandbox?: string;
+  /** Where a copy in another layout is kept; absent when none is. */
+  transcriptPath?: string;
   /** The kinds of subagents the model may start; absent when it may start none. */
   agents?: string[];
 };
@@ -216,6 +244,8 @@ export type EventEnvelope = {
   turnId?: string;
   /** Set on everything a subagent does: it is no part of the conversation. */
   taskId?: string;
+  /** Taken over from a session that was held elsewhere: what its lines are called there. */
+  importedAs?: string[];
 };
 
 export type EventBody<T extends EventType = EventType> = { [K in T]: { type: K } & AgentEvents[K] }[T];

@@ -21,5 +21,6 @@ export function asAgent(options: SessionOptions, agent: AgentDefinition): Sessio
     ...(options.model === undefined && model !== undefined && { model }),
     permissionMode: stricterMode(options.permissionMode ?? "default", permissionMode),
     ...(turns !== undefined && { maxTurns: turns }),
+    ...(options.effort === undefined && agent.effort && { effort: agent.effort }),
   };
 }

@@ -5,13 +5,14 @@ import { type AnswerSchema, StructuredAnswer, toAnswerSchema } from "../engine/s
 import type { AuditEntry } from "../engine/judge-call.ts";
 import type { TurnDeps } from "../engine/turn.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
-import type { JournalWriter } from "../journal/store.ts";
+import { standingAt } from "../journal/standing-events.ts";
+import type { JournalWriter, StoredEvents } from "../journal/store.ts";
 import { withFallback } from "../model/fallback.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
-import type { ToolDefinition } from "../protocol/content.ts";
+import type { JsonValue, ToolDefinition } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
-import type { AgentEvent, SessionFacts } from "../protocol/events.ts";
+import type { SessionFacts } from "../protocol/events.ts";
 import { type AgentDefinition, builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
 import { createTaskTool } from "../tools/builtin/task.ts";
@@ -28,7 +29,7 @@ import { SessionCompaction } from "./session-compaction.ts";
 import type { Controlled } from "./session-controls.ts";
 import { Subagents } from "./subagents.ts";
 import { SessionPolicy } from "./session-policy.ts";
-import { TurnCheckpoints } from "./turn-checkpoints.ts";
+import { TurnCheckpoints, turnsSinceChange } from "./turn-checkpoints.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 import { openBudget, windowOf } from "./model-limits.ts";
@@ -39,6 +40,8 @@ declare const OUTRIDER_VERSION: string;
 /** Everything a turn needs that stays the same for the whole session. */
 export type OpenSession = {
   readonly journal: JournalWriter;
+  /** What of the journal is the conversation so far. */
+  readonly past: StoredEvents;
   readonly workspace: Workspace;
   readonly facts: SessionFacts;
   readonly system: string;
@@ -98,9 +101,10 @@ export async function createSession(options: SessionOptions, id: string, gate: P
   checkThreshold(options.compaction?.threshold ?? defaultThreshold);
   // Only now: options that are refused must leave no journal behind.
   const journal = await openJournal(options, id);
+  const past = standingAt(journal.events, options.resumeAt);
   const toolDefinitions = definitionsOf(tools, answerSchema);
   const names = toolDefinitions.map((tool) => tool.name);
-  const system = redactor.text(storedSystem(options, journal.events) ?? systemPromptOf(options, workspace.root, names));
+  const system = redactor.text(storedSystem(options, past) ?? systemPromptOf(options, workspace.root, names));
   const request: Controlled["request"] & TurnDeps["request"] = {
     model: model.id,
     system,
@@ -111,11 +115,16 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     ...(options.effort !== undefined && { effort: options.effort }),
     ...(options.providerOptions !== undefined && { options: options.providerOptions }),
   };
-  let contextWindow: Promise<number> | undefined; // asked for after every answer
+  let known: { readonly id: string; readonly window: Promise<number> } | undefined; // asked for after every answer
+  const contextWindow = (): Promise<number> => {
+    const { model: id } = request; // a host may have chosen another one
+    if (known?.id !== id) known = { id, window: windowOf(options, { ...model, id }) };
+    return known.window;
+  };
   const deps: OpenSession["deps"] = {
     provider: options.fallback ? withFallback(options.provider, options.fallback) : options.provider,
     budget,
-    contextWindow: () => (contextWindow ??= windowOf(options, model)),
+    contextWindow,
     answerSchema,
     request,
     maxTurns: options.maxTurns,
@@ -124,6 +133,8 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     memory: createToolMemory(),
     policy: () => policy.current,
     remember: (actions, scope) => policy.remember(actions, scope),
+    updatePermissions: (updates) => applyUpdates(updates, policy, facts),
+    toolAliases: options.toolAliases,
     ...(options.audit && { audit: (entry: AuditEntry) => options.audit?.(redactor.value(entry)) }),
     irreversible: irreversibleCalls(options),
     gate,
@@ -138,7 +149,7 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     hookSet &&
     hooking?.openHooks(hookSet, {
       sessionId: id,
-      transcript: journal.location,
+      transcript: options.transcriptPath ?? journal.location,
       deps,
       variables: options.hookSettings?.variables,
     });
@@ -148,6 +159,7 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     deps: bound,
     now: options.now ?? Date.now,
   });
+  const checkpoints = keptTurns(options, journal);
   const facts: SessionFacts = {
     cwd: workspace.root,
     model,
@@ -156,17 +168,19 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     version: OUTRIDER_VERSION,
     ...(options.settingSources && { settingSources: [...options.settingSources] }),
     ...(opened.sandbox !== undefined && { sandbox: opened.sandbox }),
+    ...(options.transcriptPath !== undefined && { transcriptPath: options.transcriptPath }),
     ...instructionFacts(options),
     ...(tools.has("Task") && { agents: agents.map(({ name }) => name) }),
   };
   return {
     journal,
+    past,
     workspace,
     system,
     toolDefinitions,
     facts,
-    controlled: { facts, request, tools, policy },
-    checkpoints: options.checkpoints && new TurnCheckpoints(options.checkpoints, { resumed: journal.events.length > 0 }),
+    controlled: { facts, request, tools, policy, checkpoints, workspace, memory: deps.memory },
+    checkpoints,
     deps: bound,
     warnings: [
       ...(options.warnings ?? []),
@@ -178,6 +192,15 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     compaction,
     subagents: tools.has("Task") ? openSubagents(options, compaction) : undefined,
   };
+}
+
+/** As an answer of a host has them; what was not done as asked is answered. */
+async function applyUpdates(updates: readonly JsonValue[], policy: SessionPolicy, facts: SessionFacts): Promise<string[]> {
+  const { parsePermissionUpdate } = await import("../permissions/permission-update.ts");
+  const notes: string[] = [];
+  for (const update of updates.map(parsePermissionUpdate)) notes.push(...(await policy.apply(update)));
+  facts.permissionMode = policy.current.mode;
+  return notes;
 }
 
 function openSubagents(options: SessionOptions, compaction: SessionCompaction): Subagents {
@@ -199,12 +222,12 @@ function instructionFacts({ instructions }: SessionOptions): Pick<SessionFacts, 
   return { instructionFiles: instructions.files.map(({ path, bytes }) => ({ path, bytes })) };
 }
 
-function irreversibleCalls({ reversibleExecution, checkpoints }: SessionOptions): TurnDeps["irreversible"] {
+function irreversibleCalls({ reversibleExecution, checkpoints, sandboxClient }: SessionOptions): TurnDeps["irreversible"] {
   if (!reversibleExecution) return undefined;
+  const options = { ...(sandboxClient && { isolation: "provider-sandbox" as const }), ...reversibleExecution };
   return ({ name, input }) => {
-    const call = { toolName: name, input, checkpointed: checkpoints !== undefined, options: reversibleExecution };
-    const report = evaluateReversibleSafety(call);
-    return isBlockedByReversibility(report, reversibleExecution) ? report.message : undefined;
+    const report = evaluateReversibleSafety({ toolName: name, input, checkpointed: checkpoints !== undefined, options });
+    return isBlockedByReversibility(report, options) ? report : undefined;
   };
 }
 
@@ -215,16 +238,30 @@ function compactionSettings({ instructions, compaction }: SessionOptions): Parti
 
 async function openJournal(options: SessionOptions, id: string): Promise<JournalWriter> {
   const journal = await (options.sessionStore ?? createMemoryStore()).open(id);
-  const exists = journal.events.length > 0;
-  if (options.resumeSessionId !== undefined && !exists) {
-    await journal.close();
-    throw new RuntimeError("not-found", `There is no session ${id}`);
-  }
-  if (options.resumeSessionId === undefined && exists) {
-    await journal.close();
-    throw new RuntimeError("usage", `Session ${id} exists already`, { hint: "Choose another session id, or resume this one" });
-  }
-  return journal;
+  const problem = misfit(options, id, journal);
+  if (!problem) return journal;
+  await journal.close();
+  throw problem;
+}
+
+/** Why the options are not about this journal, if they are not. */
+function misfit(
+  { resumeSessionId, resumeAt }: SessionOptions,
+  id: string,
+  { events, warnings }: JournalWriter,
+): RuntimeError | undefined {
+  const exists = events.length > 0;
+  if (resumeSessionId === undefined && exists)
+    return new RuntimeError("usage", `Session ${id} exists already`, { hint: "Choose another session id, or resume this one" });
+  if (resumeSessionId === undefined && resumeAt !== undefined)
+    return new RuntimeError("usage", "Only a session that is resumed can go back to one of its events");
+  if (resumeSessionId !== undefined && !exists)
+    return warnings.length === 0
+      ? new RuntimeError("not-found", `There is no session ${id}`)
+      : new RuntimeError("storage-failed", `Nothing of session ${id} can be read. ${warnings.join(". ")}`);
+  if (resumeAt !== undefined && !(resumeAt >= 1 && resumeAt <= events.lastSeq))
+    return new RuntimeError("not-found", `Session ${id} has no event ${resumeAt}, only those up to ${events.lastSeq}`);
+  return undefined;
 }
 
 function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[]): Map<string, Tool> {
@@ -256,10 +293,16 @@ function toRules(texts: readonly string[] | undefined, source: string): Rule[] {
   return (texts ?? []).map((text) => parseRule(text, source));
 }
 
+/** Files on another machine are not this one's to keep. */
+function keptTurns({ checkpoints, sandboxClient }: SessionOptions, { events }: JournalWriter): TurnCheckpoints | undefined {
+  if (!checkpoints || sandboxClient) return undefined;
+  return new TurnCheckpoints(checkpoints, { resumed: events.length > 0, past: () => turnsSinceChange(events) });
+}
+
 /** A resumed session keeps its prompt to the letter, so that providers still find it in their cache. */
-function storedSystem(options: SessionOptions, events: readonly AgentEvent[]): string | undefined {
+function storedSystem(options: SessionOptions, past: StoredEvents): string | undefined {
   if (options.systemPrompt !== undefined || options.appendSystemPrompt !== undefined) return undefined;
-  return events.findLast((event) => event.type === "session.started")?.system;
+  return past.last("session.started")?.system;
 }
 
 function systemPromptOf(options: SessionOptions, cwd: string, tools: readonly string[]): string {

@@ -56,7 +56,7 @@ export class EventHub {
   /** From here on events can be emitted; subscribing is possible before. */
   attach(journal: JournalWriter): void {
     this.#journal = journal;
-    this.#seq = journal.events.at(-1)?.seq ?? 0;
+    this.#seq = journal.events.lastSeq;
   }
 
   /** `taskId`: the subagent that did it. */

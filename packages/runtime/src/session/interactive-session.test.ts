@@ -207,6 +207,33 @@ describe("InteractiveSession", () => {
     );
   });
 
+  it("shows the history of a resumed session as it was, and results with the history of their time", async () => {
+    writeFileSync(join(root, "a.txt"), "hello\n");
+    const store = createFileStore(join(root, "sessions"));
+    const calls = [{ name: "Read", input: { file_path: "a.txt" }, callId: "c1" }];
+    const first = open([{ text: "Reading.", calls }, { text: "Hello." }], { sessionStore: store, sessionId: "keep-2" });
+    await first.session.submit("read it");
+    const before = first.session.getFullHistory();
+    await first.session.shutdown();
+    const second = open([{ text: "One." }, { text: "Two." }], { sessionStore: store, resumeSessionId: "keep-2" });
+    const results: { readonly history: readonly { readonly id: string }[] }[] = [];
+    second.session.on("complete", (result) => results.push(result));
+    await second.session.submit("one");
+    await second.session.submit("two");
+    const after = second.session.getFullHistory();
+    assert.deepEqual(after.slice(0, before.length), before);
+    assert.deepEqual(
+      results.map(({ history }) => history.length),
+      [before.length + 2, before.length + 4],
+    );
+    assert.equal(new Set(after.map(({ id }) => id)).size, after.length);
+    assert.deepEqual(
+      [...(await second.session.past("turn.started"))].map(({ input }) => input.content),
+      [[{ type: "text", text: "read it" }]],
+    );
+    await second.session.shutdown();
+  });
+
   it("refuses a taken id, an unknown one to resume, and a prompt after shutdown", async () => {
     const store = createFileStore(join(root, "sessions-2"));
     const first = open([{ text: "ok" }], { sessionStore: store, sessionId: "taken" });

@@ -1,23 +1,27 @@
-import type { CommandResult } from "../commands/command.ts";
-import type { Admission } from "../engine/admit-prompt.ts";
-import { runTurn, type TurnReport } from "../engine/turn.ts";
+import type { CheckpointInspection, CheckpointSummary, RestoreOptions } from "../checkpoints/checkpoints.ts";
+import type { RestoreResult } from "../checkpoints/restore.ts";
+import type { CommandResult, CommandSummary } from "../commands/command.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
-import { Transcript } from "../journal/transcript.ts";
+import { Transcript, transcriptTypes } from "../journal/transcript.ts";
 import { type Answer, PermissionGate } from "../permissions/gate.ts";
-import { type Message, noUsage, textOf, type UserMessage, userText } from "../protocol/content.ts";
+import { type Message, textOf, type UserMessage, userText } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
-import { type AgentEvent, type Emit, isEphemeral } from "../protocol/events.ts";
+import { type AgentEvent, type Emit, type EventType, isEphemeral } from "../protocol/events.ts";
 import type { CancelCause, Outcome } from "../protocol/outcome.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor, type Redactor } from "../util/redact.ts";
 import { createIdSeries } from "../util/unique-ids.ts";
+import { compactCommand, listCommands, toCommandResult, toCompactCommand } from "./compact-command.ts";
 import { createSession, type OpenSession } from "./create-session.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { EventHub, type SubscribeOptions } from "./event-hub.ts";
 import type { CompactionReport, ContextState, HistoryEntry, ToolState } from "./history.ts";
 import { Listeners } from "./listeners.ts";
 import { endHooks } from "./end-hooks.ts";
+import { tellOpening } from "./tell-opening.ts";
+import { tellStopped } from "./tell-stopped.ts";
+import { type Beginning, nothingDone, type Prompt, runPromptTurn } from "./prompt-turn.ts";
 import { SessionControls } from "./session-controls.ts";
 import { Steering } from "./steering.ts";
 import { outcomeError, type SessionEventName, type SessionEvents, SessionView } from "./session-view.ts";
@@ -33,15 +37,7 @@ export interface TransportAdapter {
 /** A prompt whose turn has an id that was chosen outside, such as a host's own name for its message. */
 export type NamedPrompt = UserMessage & { readonly turnId: string };
 
-type Prompt = {
-  readonly message: UserMessage;
-  readonly turnId: string | undefined;
-  /** Its words. */
-  readonly input: string;
-  readonly rawInput: string;
-  readonly displayInput: string | undefined;
-  readonly settle: (outcome: Outcome) => void;
-};
+type WaitingPrompt = Prompt & { readonly settle: (outcome: Outcome) => void };
 type Running = { controller: AbortController; done: Promise<void> };
 
 /** What SessionEnd hooks and the record are told when nobody gives a reason. */
@@ -68,11 +64,9 @@ export class InteractiveSession {
   #controls: SessionControls | undefined;
   #opening: Promise<OpenSession> | undefined;
   #running: Running | undefined;
-  #queued: Prompt | undefined;
+  #queued: WaitingPrompt | undefined;
   #closing: Promise<void> | undefined;
-  /** SessionStart hooks have let the session begin, so SessionEnd hooks will hear of its end. */
-  #begun = false;
-  #resumed = false;
+  readonly #beginning: Beginning = { begun: false, source: "startup" };
   #cancelled: CancelCause | undefined;
 
   constructor(options: SessionOptions) {
@@ -108,7 +102,7 @@ export class InteractiveSession {
       const { turnId, ...message } = { turnId: undefined, ...(typeof input === "string" ? userText(input) : input) };
       const words = textOf(message.content);
       const shown = displayInput ?? (rawInput !== words ? rawInput : undefined);
-      const prompt: Prompt = { message, turnId, input: words, rawInput: rawInput ?? words, displayInput: shown, settle };
+      const prompt: WaitingPrompt = { message, turnId, input: words, rawInput: rawInput ?? words, displayInput: shown, settle };
       if (this.#running) this.#queued = prompt;
       else this.#start(prompt);
     });
@@ -119,7 +113,8 @@ export class InteractiveSession {
    * the input is then nowhere, and may be submitted. Until it is a part of the turn, aborting `taken` takes it back.
    */
   async steer(input: UserMessage, taken?: AbortSignal): Promise<"joined" | "missed"> {
-    return this.#running ? await this.#steering.add(input, taken) : "missed";
+    const isForModel = toCompactCommand(input) === undefined;
+    return this.#running && isForModel ? await this.#steering.add(input, taken) : "missed";
   }
 
   /** For hosts that change the model, the permission mode or the tools while the session lives. */
@@ -159,6 +154,26 @@ export class InteractiveSession {
     }
   }
 
+  /** The prompts of the session with the files each of them changed. */
+  async listEditCheckpoints(): Promise<CheckpointSummary[]> {
+    return await (await this.controls()).checkpoints.list();
+  }
+
+  /** The files a prompt changed, and what going back would do. */
+  async inspectEditCheckpoint(id: string): Promise<CheckpointInspection> {
+    return await (await this.controls()).checkpoints.inspect(id);
+  }
+
+  /** Puts the files as the checkpoint left them. Refused with `busy` while a turn runs; what others changed in between stays without `force`. */
+  async restoreEditCheckpoint(id: string, options?: RestoreOptions): Promise<RestoreResult> {
+    return await (await this.controls()).checkpoints.restore(id, options);
+  }
+
+  /** The same, and undoes the checkpoint itself too. */
+  async rollbackEditCheckpoint(id: string, options?: RestoreOptions): Promise<RestoreResult> {
+    return await (await this.controls()).checkpoints.rollback(id, options);
+  }
+
   /** At which share of the context window older messages give way to a summary; `false` never. */
   async getAutoCompactThreshold(): Promise<number | false> {
     return (await this.#open()).compaction.threshold;
@@ -188,11 +203,13 @@ export class InteractiveSession {
 
   async executeCommand(name: string, args: string): Promise<CommandResult | null> {
     const command = this.#options.commands?.find((candidate) => candidate.name === name);
-    return command ? await command.execute(args, { sessionId: this.id, cwd: this.#options.cwd }) : null;
+    if (command) return await command.execute(args, { sessionId: this.id, cwd: this.#options.cwd });
+    return name === compactCommand.name ? await toCommandResult(this.compact(args || undefined)) : null;
   }
 
-  listCommands(): { name: string; description: string }[] {
-    return (this.#options.commands ?? []).map(({ name, description }) => ({ name, description }));
+  /** What a prompt that begins with a slash may start. */
+  listCommands(): CommandSummary[] {
+    return listCommands(this.#options.commands);
   }
 
   /** Answers an open `permission_request`, with a word or with all that can be said to it. */
@@ -203,6 +220,12 @@ export class InteractiveSession {
   /** Everything that happens, from this call on; with `after`, stored events first. */
   events(options: SubscribeOptions = {}): AsyncIterable<AgentEvent> {
     return this.#hub.subscribe(options);
+  }
+
+  /** What happened before the session was opened here: the stored events of these types, none when it is new. */
+  async past<T extends EventType>(...types: readonly T[]): Promise<Iterable<AgentEvent<T>>> {
+    const session = await this.#opening?.catch(() => undefined);
+    return session?.journal.events.of(...types) ?? [];
   }
 
   on<N extends SessionEventName>(name: N, listener: SessionEvents[N]): this {
@@ -269,39 +292,23 @@ export class InteractiveSession {
 
   async #openOnce(): Promise<OpenSession> {
     const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, this.#gate);
-    const { journal, facts, system, toolDefinitions } = session;
-    for (const event of journal.events) {
+    const { journal, past } = session;
+    for (const event of past.of(...transcriptTypes)) {
       this.#transcript.apply(event);
       if (event.type === "turn.started" && event.turnId !== undefined) this.#turnIds.add(event.turnId);
       if (event.taskId === undefined) session.compaction.remember(event);
-      this.#view.apply(event, () => {});
     }
-    this.#resumed = journal.events.length > 0;
+    // A turn that was left behind keeps its name.
+    if (past !== journal.events) for (const { turnId } of journal.events.of("turn.started")) this.#turnIds.add(turnId ?? "");
+    this.#view.resume(past);
+    if (journal.events.length > 0) this.#beginning.source = "resume";
     this.#hub.attach(journal);
-    this.#hub.emit({
-      type: "session.started",
-      ...facts,
-      journalVersion: 2,
-      resumed: this.#resumed,
-      system,
-      toolDefinitions,
-    });
-    this.#tellOpening([...journal.warnings, ...session.warnings]);
-    session.onWarning((message) => this.#hub.emit({ type: "warning.raised", message }));
+    tellOpening(session, { options: this.#options, name: this.#view.name, emit: (event) => this.#hub.emit(event) });
     await this.#hub.flush();
     return session;
   }
 
-  #tellOpening(warnings: readonly string[]): void {
-    const { sessionName, ignoredSettings } = this.#options;
-    if (sessionName !== undefined && sessionName !== this.#view.name)
-      this.#hub.emit({ type: "session.named", name: sessionName });
-    if (ignoredSettings)
-      this.#hub.emit({ type: "settings.ignored", items: [...ignoredSettings.items], hint: ignoredSettings.hint });
-    for (const message of warnings) this.#hub.emit({ type: "warning.raised", message });
-  }
-
-  #start(prompt: Prompt): void {
+  #start(prompt: WaitingPrompt): void {
     const controller = new AbortController();
     const done = this.#run(prompt, controller).then((outcome) => prompt.settle(outcome));
     // `#run` has not come back yet: it always waits for the journal first.
@@ -310,55 +317,29 @@ export class InteractiveSession {
 
   /** Never rejects: a turn's failure is its outcome, and a broken store is told to every reader by the hub. */
   async #run(prompt: Prompt, controller: AbortController): Promise<Outcome> {
-    const { signal } = controller;
     let turnId = prompt.turnId ?? this.#newId();
     let over = false;
     // What something in the background has to tell after its turn belongs to no turn.
     const emitFrom = (taskId?: string): Emit => {
       return (event) => this.#hub.emit(event, over ? undefined : turnId, taskId);
     };
-    const emit = emitFrom();
     const startedAt = monotonicMs();
-    let report: TurnReport = {
-      outcome: { type: "completed", text: "" },
-      usage: { ...noUsage },
-      modelCalls: 0,
-      modelDurationMs: 0,
-    };
+    let report = nothingDone;
     try {
       const session = await this.#open();
       if (this.#turnIds.has(turnId)) turnId = this.#newId(); // a host gave the name of an earlier turn
       this.#turnIds.add(turnId);
-      const place = {
-        signal,
-        flush: () => this.#hub.flush(),
-        congestion: () => this.#hub.congestion(),
-        interrupt: () => controller.abort(new TurnAborted("abort")),
-      };
-      const keeper = session.checkpoints?.forTurn({ turnId, prompt: prompt.displayInput ?? prompt.input });
-      const admission = await this.#admit(prompt, session, { signal, emit });
-      const displayInput = admission?.blocked ? undefined : prompt.displayInput;
-      const input = admission?.blocked ? admission.input : prompt.message;
-      emit({ type: "turn.started", input, ...(displayInput !== undefined && { displayInput }) });
-      for (const note of admission?.notes ?? []) emit({ type: "input.added", input: note, origin: "hook" });
-      await this.#hub.flush();
-      if (admission?.outcome) report = { ...report, outcome: admission.outcome };
-      else
-        report = await runTurn(
-          {
-            ...session.deps,
-            ...place,
-            emit,
-            fit: session.compaction.fit({ emit, signal, transcript: this.#transcript }),
-            keeper,
-            takeInput: () => this.#steering.take(),
-            tasks: session.subagents?.inTurn({ ...place, keeper, deps: session.deps, emitFrom }),
-          },
-          this.#transcript.messages,
-        );
-      const lapse = await keeper?.end();
-      if (lapse !== undefined) emit({ type: "warning.raised", message: lapse });
-      await this.#hub.flush();
+      report = await runPromptTurn({
+        session,
+        prompt,
+        turnId,
+        controller,
+        transcript: this.#transcript,
+        hub: this.#hub,
+        emitFrom,
+        takeInput: () => this.#steering.take(),
+        beginning: this.#beginning,
+      });
       this.#finish();
       over = true;
       this.#hub.emit({ type: "turn.ended", ...report, durationMs: Math.round(monotonicMs() - startedAt) }, turnId);
@@ -368,21 +349,6 @@ export class InteractiveSession {
       this.#finish();
       return this.#redactor.value(this.#unrecordable(error, report.outcome.text));
     }
-  }
-
-  /** What hooks have to say to a prompt before it is taken into the record; undefined without hooks, and for subagents. */
-  async #admit(
-    { input, rawInput }: Prompt,
-    { deps }: OpenSession,
-    { signal, emit }: { signal: AbortSignal; emit: Emit },
-  ): Promise<Admission | undefined> {
-    const { hooks, agent, request } = deps;
-    if (!hooks || agent) return undefined;
-    const { admitPrompt } = await import("../engine/admit-prompt.ts");
-    const opened = this.#begun ? undefined : ({ source: this.#resumed ? "resume" : "startup", model: request.model } as const);
-    const admission = await admitPrompt({ hooks, signal, emit }, { input, rawInput, opened });
-    this.#begun = admission.opened;
-    return admission;
   }
 
   async #compact(signal: AbortSignal, instructions?: string): Promise<CompactionReport | undefined> {
@@ -425,8 +391,9 @@ export class InteractiveSession {
     const { hooks } = session.deps;
     const hurried = this.#cancelled !== undefined && this.#cancelled !== "abort";
     const emit: Emit = (event) => this.#hub.emit(event);
-    if (hooks) await endHooks(hooks, { reason, begun: this.#begun, hurried, emit });
+    if (hooks) await endHooks(hooks, { reason, begun: this.#beginning.begun, hurried, emit });
     await session.workspace.close();
+    tellStopped(session.workspace, emit);
     this.#hub.emit({ type: "session.ended", reason });
     await this.#hub.flush().catch(() => {}); // every reader has already been told
     this.#hub.close();

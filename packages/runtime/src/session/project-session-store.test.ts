@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -30,7 +30,7 @@ describe("createProjectSessionStore", () => {
     assert.ok(existsSync(join(cwd, ".outrider", "sessions", "s1.jsonl")));
     const [summary, ...others] = await listResumableSessionSummaries(createProjectSessionStore(cwd), cwd);
     const { createdAt = "", updatedAt = "", ...rest } = summary ?? {};
-    assert.deepEqual([rest, others], [{ id: "s1", name: "a name", cwd, turns: 2, preview: "one" }, []]);
+    assert.deepEqual([rest, others], [{ id: "s1", name: "a name", cwd: realpathSync(cwd), turns: 2, preview: "one" }, []]);
     assert.ok(createdAt <= updatedAt && createdAt !== "");
   });
 
@@ -52,6 +52,26 @@ describe("createProjectSessionStore", () => {
 });
 
 describe("listResumableSessionSummaries", () => {
+  it("knows a folder by any of its names", async () => {
+    const folder = realpathSync(project());
+    mkdirSync(join(folder, "real"));
+    symlinkSync("real", join(folder, "link"));
+    const names = [join(folder, "link"), `${folder}/real/`, `${folder}/link/../real`];
+    for (const cwd of names) {
+      const provider = createScriptedProvider([{ text: "an answer" }]);
+      const session = new InteractiveSession({ cwd, provider, sessionStore: createProjectSessionStore(cwd) });
+      await session.submit("hi");
+      await session.shutdown();
+    }
+    for (const cwd of names) {
+      const found = await listResumableSessionSummaries(createProjectSessionStore(cwd), cwd);
+      assert.deepEqual(
+        found.map((summary) => summary.cwd),
+        names.map(() => join(folder, "real")),
+      );
+    }
+  });
+
   it("shows those of the folder that were asked something, in the order of the store", async () => {
     const facts = { createdAt: "2025-01-01", updatedAt: "2025-01-02", bytes: 1, prompt: "hi" };
     const store = {

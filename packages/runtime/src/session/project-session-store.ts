@@ -1,5 +1,5 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { createFileStore } from "../journal/file-store.ts";
 import type { ForkOrigin, SessionStore } from "../journal/store.ts";
 import type { FileStoreOptions } from "../journal/store-place.ts";
@@ -9,7 +9,7 @@ import type { FileStoreOptions } from "../journal/store-place.ts";
  * said in them is nobody else's business: the folder tells git to leave it out, and only its owner may read it.
  */
 export function createProjectSessionStore(cwd: string, options: FileStoreOptions = {}): SessionStore {
-  const directory = join(cwd, ".outrider", "sessions");
+  const directory = resolve(cwd, ".outrider", "sessions");
   const store = createFileStore(directory, options);
   return {
     ...store,
@@ -49,9 +49,10 @@ export async function listResumableSessionSummaries(
   cwd: string,
 ): Promise<ResumableSessionSummary[]> {
   const summaries = (await store?.summaries()) ?? [];
+  const folder = realPath(cwd);
   return summaries
-    .filter((summary) => summary.cwd === cwd && summary.turns > 0)
-    .map(({ id, name, createdAt, updatedAt, turns, prompt, forkedFrom }) => ({
+    .filter((summary) => summary.cwd === folder && summary.turns > 0)
+    .map(({ id, name, cwd, createdAt, updatedAt, turns, prompt, forkedFrom }) => ({
       id,
       ...(name !== undefined && { name }),
       cwd,
@@ -61,4 +62,13 @@ export async function listResumableSessionSummaries(
       preview: prompt,
       ...(forkedFrom && { forkedFrom }),
     }));
+}
+
+/** As sessions note it, whichever way somebody came there. A folder that is gone by now can still have sessions. */
+function realPath(cwd: string): string {
+  try {
+    return realpathSync(cwd);
+  } catch {
+    return resolve(cwd);
+  }
 }

@@ -1,6 +1,7 @@
 import { historyText } from "../context/history-text.ts";
 import { summaryIn, toSummaryRequest } from "../context/summarize.ts";
 import { summarySteps } from "../context/summary-steps.ts";
+import { standingEvents } from "../journal/standing-events.ts";
 import { Transcript } from "../journal/transcript.ts";
 import { createPortable, type Places } from "../model/portable.ts";
 import { type Cassette, type RecordedCall, toCassette, withoutMachine } from "../model/replay.ts";
@@ -20,7 +21,8 @@ export function toRecording(events: readonly AgentEvent[], placesOf: (cwd: strin
   const talks = new Map<string | undefined, Conversation>();
   let started = first;
   let contextWindow = 200_000;
-  for (const event of events) {
+  for (const [index, event] of events.entries()) {
+    if (event.type === "session.rewound") talks.set(undefined, Conversation.of(standingEvents(events.slice(0, index + 1))));
     if (event.type === "session.started") started = event;
     if (event.type === "context.updated" && event.taskId === undefined) contextWindow = event.maxTokens;
     const talk = talks.get(event.taskId) ?? new Conversation(event.taskId);
@@ -41,6 +43,13 @@ class Conversation {
 
   constructor(taskId: string | undefined) {
     this.#transcript = new Transcript(taskId);
+  }
+
+  /** The session's own, as it stands after these. */
+  static of(events: readonly AgentEvent[]): Conversation {
+    const talk = new Conversation(undefined);
+    for (const event of events) if (event.taskId === undefined) talk.apply(event);
+    return talk;
   }
 
   /** An answer with what it was the answer to; undefined for every other event. */

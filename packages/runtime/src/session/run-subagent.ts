@@ -114,11 +114,11 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
     platform: process.platform,
     date: new Date(options.now()),
     tools: tools.map(({ name }) => name),
-    instructions: options.instructions,
+    instructions: agent.omitInstructions ? undefined : options.instructions,
   });
   return {
     ...deps,
-    request: { ...deps.request, model, system, tools: definitions },
+    request: { ...deps.request, model, system, tools: definitions, ...(agent.effort && { effort: agent.effort }) },
     contextWindow:
       model === deps.request.model
         ? deps.contextWindow

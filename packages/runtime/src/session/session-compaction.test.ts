@@ -7,6 +7,7 @@ import { createMemoryStore } from "../journal/memory-store.ts";
 import { toMessages } from "../journal/transcript.ts";
 import { createScriptedProvider, type ScriptedReply, type ScriptStep } from "../model/scripted.ts";
 import { textOf } from "../protocol/content.ts";
+import { createRedactor } from "../util/redact.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { InteractiveSession } from "./interactive-session.ts";
@@ -185,6 +186,97 @@ describe("a session whose context gets full", () => {
     const shown = textOf(message?.content ?? []);
     assert.match(shown, /<file path="a.txt">\nnew content of a\n<\/file>/);
     assert.doesNotMatch(shown, /secret/);
+  });
+
+  it("hides secrets in the summary, its focus and the files it reads again: the model is sent what is recorded", async () => {
+    const secret = "hunter2-hunter2-hunter2";
+    writeFileSync(join(root, "config.txt"), `${"x".repeat(50)} password=${secret} end`);
+    const read: ScriptedReply = { calls: [{ name: "Read", input: { file_path: "config.txt" } }] };
+    const { session, provider, store } = open([read, { text: "a" }, { text: `it is ${secret}` }, { text: "last" }], {
+      redactor: createRedactor({ env: { DB_PASSWORD: secret } }),
+    });
+    await session.submit("one");
+    await session.compact(`keep ${secret}`);
+    await session.submit("two");
+    await session.shutdown();
+    const sent = provider.requests.slice(2);
+    assert.doesNotMatch(JSON.stringify(sent), /hunter2/);
+    assert.match(JSON.stringify(sent[1]), /<file path=[^>]*config.txt[^>]*>.{0,4}x{50} password=\[redacted:DB_PASSWORD\] end/);
+    const events = await store.read(session.id);
+    const asked = events.findIndex((event) => event.type === "message.ended" && textOf(event.message.content) === "last");
+    assert.equal(JSON.stringify(toMessages(events.slice(0, asked))), JSON.stringify(sent[1]?.messages));
+  });
+
+  it("has one end, also when it is interrupted while PostCompact hooks are told of it", async () => {
+    const { session, ended } = open([full, summary, { text: "b" }], {
+      hooks: {
+        PostCompact: [
+          {
+            hooks: [
+              async () => {
+                session.abort();
+                await new Promise((resolve) => setTimeout(resolve, 20));
+                return {};
+              },
+            ],
+          },
+        ],
+      },
+    });
+    await session.submit("one");
+    assert.equal((await session.submit("two")).type, "cancelled");
+    await session.shutdown();
+    assert.deepEqual(
+      (await ended()).map(({ result }) => result.type),
+      ["compacted"],
+    );
+  });
+
+  it("knows the window of another model a host has chosen", async () => {
+    const provider = {
+      ...createScriptedProvider([
+        { text: "a", usage: { inputTokens: 60_000 } },
+        summary,
+        { text: "b", usage: { inputTokens: 900 } },
+      ]),
+      contextWindow: 200_000,
+      contextWindowIsGuess: true,
+    };
+    const session = new InteractiveSession({
+      cwd: root,
+      provider,
+      model: "large",
+      catalogOverride: {
+        models: [
+          { provider: "scripted", model: "large", contextWindow: 100_000 },
+          { provider: "scripted", model: "small", contextWindow: 64_000 },
+        ],
+      },
+    });
+    await session.submit("one");
+    assert.equal(session.getContextState().maxTokens, 100_000);
+    (await session.controls()).setModel("small");
+    assert.deepEqual(await session.submit("two"), { type: "completed", text: "b" });
+    assert.equal(session.getContextState().maxTokens, 64_000);
+    await session.shutdown();
+  });
+
+  it("says what does not fit, and not that nothing was summarised, when a single prompt is too long", async () => {
+    const { session } = open([{ fail: { code: "context-overflow", message: "prompt is too long" } }]);
+    const outcome = await session.submit("one");
+    await session.shutdown();
+    assert.match(
+      outcome.type === "failed" ? outcome.error.message : "",
+      /^The conversation does not fit into the model's context window of 100000 tokens: system prompt and tools take/,
+    );
+  });
+
+  it("asks for a summary that the answer's own limit leaves room for", async () => {
+    const { session, provider } = open([{ text: "a" }, summary], { maxOutputTokens: 600 });
+    await session.submit("one");
+    await session.compact();
+    await session.shutdown();
+    assert.match(textOf(provider.requests[1]?.messages[0]?.content ?? []), /Use at most 300 words/);
   });
 
   it("asks PreCompact hooks and tells PostCompact hooks", async () => {

@@ -1,6 +1,7 @@
 import { defaultThreshold, checkThreshold, type CompactionSettings } from "../context/compaction-limits.ts";
 import type { Compactor } from "../context/compactor.ts";
 import { type Fit, fitOnDemand } from "../context/fit.ts";
+import type { ReadText } from "../context/recent-files.ts";
 import type { CompactionHooks } from "../context/run-compaction.ts";
 import type { TurnDeps } from "../engine/turn.ts";
 import type { Transcript } from "../journal/transcript.ts";
@@ -8,6 +9,7 @@ import { decide } from "../permissions/decide.ts";
 import { addUsage, noUsage } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent, CompactionResult, Emit } from "../protocol/events.ts";
+import type { Redactor } from "../util/redact.ts";
 
 export type SessionCompactionOptions = {
   readonly settings: Partial<CompactionSettings>;
@@ -92,7 +94,11 @@ export class SessionCompaction {
       settings: { ...settings, threshold: this.#threshold },
       contextWindow: deps.contextWindow,
       spend: (message, requestedModel) => deps.budget?.spend(message, requestedModel) ?? "within",
-      readText: createTextReader(deps.workspace, (path) => mayRead(deps, path)),
+      redactor: deps.redactor,
+      readText: hiding(
+        createTextReader(deps.workspace, (path) => mayRead(deps, path)),
+        deps.redactor,
+      ),
       hooks: ({ emit, signal }) => toHooks(deps, emit, signal),
       now,
       clock: deps.clock,
@@ -101,6 +107,15 @@ export class SessionCompaction {
     for (const event of this.#past) compactor.remember(event);
     return compactor;
   }
+}
+
+/** Before it is cut: half a key could not be told from a word. */
+function hiding(readText: ReadText, redactor: Redactor | undefined): ReadText {
+  if (!redactor) return readText;
+  return async (path) => {
+    const text = await readText(path);
+    return text === undefined ? undefined : redactor.text(text);
+  };
 }
 
 export type Compacted = CompactionResult & { type: "compacted" };

@@ -2,20 +2,31 @@ import type { PermissionUpdate } from "../permissions/permission-update.ts";
 import type { ToolDefinition } from "../protocol/content.ts";
 import type { Emit, SessionFacts } from "../protocol/events.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Effort } from "../model/model.ts";
+import type { Tool, ToolMemory } from "../tools/tool.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { SeenFile } from "./host-files.ts";
+import { EditCheckpoints } from "./edit-checkpoints.ts";
 import type { SessionPolicy } from "./session-policy.ts";
+import type { TurnCheckpoints } from "./turn-checkpoints.ts";
 
 /** The parts of an open session that may change while it lives. */
 export type Controlled = {
   readonly facts: SessionFacts;
   /** Read anew for every model call. */
-  readonly request: { model: string; thinkingTokens?: number; readonly tools: ToolDefinition[] };
+  readonly request: { model: string; thinkingTokens?: number; effort?: Effort; readonly tools: ToolDefinition[] };
   readonly tools: Map<string, Tool>;
   readonly policy: SessionPolicy;
+  readonly workspace: Workspace;
+  readonly memory: ToolMemory;
+  /** Absent where no files are kept. */
+  readonly checkpoints?: TurnCheckpoints | undefined;
 };
 
 /** Changes a host may make between prompts and during one: from the next model call or tool call on they hold, and an event tells them. */
 export class SessionControls {
+  /** The files of the session, as they were before each turn. */
+  readonly checkpoints: EditCheckpoints;
   readonly #session: Controlled;
   readonly #emit: Emit;
   readonly #firstModel: string;
@@ -26,6 +37,7 @@ export class SessionControls {
     this.#session = session;
     this.#emit = emit;
     this.#firstModel = session.request.model;
+    this.checkpoints = new EditCheckpoints(session.checkpoints, emit);
     this.#added = new Set([...session.tools.keys()].filter((name) => name.startsWith("mcp__")));
   }
 
@@ -46,6 +58,22 @@ export class SessionControls {
     const { request } = this.#session;
     if (tokens === undefined) delete request.thinkingTokens;
     else request.thinkingTokens = tokens;
+  }
+
+  setEffort(effort: Effort | undefined): void {
+    const { request } = this.#session;
+    if (effort === undefined) delete request.effort;
+    else request.effort = effort;
+  }
+
+  /** A file for the host to show; only one that the model may read without a question. */
+  async readFile(wanted: { path: string; maxBytes: number }): Promise<SeenFile> {
+    return await (await import("./host-files.ts")).readForHost(this.#session, wanted);
+  }
+
+  /** The host knows that the file was read at this time: the model need not read it again before it changes it. */
+  async noteRead(seen: { path: string; mtimeMs: number }): Promise<void> {
+    await (await import("./host-files.ts")).noteRead(this.#session, seen);
   }
 
   setPermissionMode(mode: PermissionMode): void {

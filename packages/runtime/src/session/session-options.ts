@@ -32,6 +32,8 @@ export type SessionOptions = {
   readonly sessionId?: string;
   /** Goes on with a stored session; refused when it does not exist. */
   readonly resumeSessionId?: string;
+  /** With `resumeSessionId`: goes back to the event of this number. What came after it stays in the journal and is no part of the conversation. */
+  readonly resumeAt?: number;
   /** In memory when absent. */
   readonly sessionStore?: SessionStore;
   readonly permissionMode?: PermissionMode;
@@ -78,6 +80,8 @@ export type SessionOptions = {
   readonly outputSchema?: SchemaSource;
   /** Tools beside the built-in ones; one with the name of a built-in takes its place. */
   readonly tools?: readonly Tool[];
+  /** Other names under which the model may call tools, such as `{ Bash: "mcp__remote__bash" }`. */
+  readonly toolAliases?: Readonly<Record<string, string>>;
   readonly webSearch?: WebSearchBackend;
   /** Kinds of subagents the model may start with the Task tool; see docs/subagents.md. */
   readonly agents?: readonly AgentDefinition[];
@@ -109,6 +113,8 @@ export type SessionOptions = {
   readonly sandboxSnapshotId?: string;
   /** Characters of one tool result. */
   readonly outputLimit?: number;
+  /** Where somebody keeps a copy of the session in another layout: hooks are told this one. */
+  readonly transcriptPath?: string;
   /** What the session is called from its first event on. */
   readonly sessionName?: string;
   /** The kinds of settings files the options come from. */

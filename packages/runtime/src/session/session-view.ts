@@ -1,6 +1,7 @@
 import { callsOf, type ToolCallPart, type ToolResultPart, type Usage } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
+import type { StoredEvents } from "../journal/store.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import {
   type CompactionReport,
@@ -57,7 +58,11 @@ const keptHistory = 2_000;
 
 /** The session as a client shows it, folded from its events: history, running tools, the text so far, the context window. */
 export class SessionView {
-  readonly history: HistoryEntry[] = [];
+  #history: HistoryEntry[] = [];
+  /** Entries from before the session was opened, until somebody looks. */
+  #past: StoredEvents | undefined;
+  #lastSeq = 0;
+  #entriesOfSeq = 0;
   readonly #running = new Map<string, ToolState>();
   #calls = new Map<string, ToolCallPart>();
   #turnTools: ToolState[] = [];
@@ -71,13 +76,31 @@ export class SessionView {
     this.contextState = toContextState(0, contextWindow);
   }
 
+  /** Where a resumed session stands. Its history is put together when it is asked for: most runs never do. */
+  resume(stored: StoredEvents): void {
+    this.#past = stored;
+    this.name = stored.last("session.named")?.name;
+    const context = stored.last("context.updated", isOwn);
+    if (context) this.contextState = toContextState(context.usedTokens, context.maxTokens);
+  }
+
+  get history(): readonly HistoryEntry[] {
+    if (this.#past) {
+      const earlier = new SessionView(this.contextState.maxTokens);
+      for (const event of this.#past) earlier.apply(event, () => {});
+      this.#past = undefined;
+      this.#history = [...earlier.#history, ...this.#history];
+    }
+    return this.#history;
+  }
+
   get activeTools(): ToolState[] {
     return [...this.#running.values()];
   }
 
   apply(event: AgentEvent, notify: Notify): void {
     // Of a subagent's work the call that started it is shown; only its questions are everybody's.
-    if (event.taskId !== undefined && event.type !== "permission.requested") return;
+    if (!isOwn(event) && event.type !== "permission.requested") return;
     switch (event.type) {
       case "turn.started":
         this.#turnTools = [];
@@ -114,6 +137,11 @@ export class SessionView {
       case "context.updated":
         this.contextState = toContextState(event.usedTokens, event.maxTokens);
         return notify("context_update", this.contextState);
+      case "checkpoint.restored": {
+        const { checkpointId, kind, target, files, leftAlone, commandCount } = event;
+        const data = { checkpointId, kind, target, files, leftAlone, commandCount };
+        return this.#add(event, { category: "event", type: "checkpoint-restored", data });
+      }
       case "compaction.ended":
         return this.#compact(event, notify);
       case "session.named":
@@ -154,7 +182,7 @@ export class SessionView {
     const { trigger, preTokens, durationMs, result } = event;
     if (result.type !== "compacted") return;
     const report: CompactionReport = { trigger, preTokens, postTokens: result.postTokens, durationMs, summary: result.summary };
-    this.history.splice(0, Math.max(0, this.history.length - keptHistory)); // a session of any length stays small; the journal has the rest
+    this.#history = this.history.slice(-keptHistory); // a session of any length stays small; the journal has the rest
     this.#add(event, { category: "event", type: "compaction", data: report });
     this.lastCompaction = report;
     notify("compact", report);
@@ -169,9 +197,13 @@ export class SessionView {
     if (usage) this.#add(event, { category: "event", type: "usage-summary", data: usage });
     this.streamingText = "";
     notify("thinking", false);
+    const last = this.#history.at(-1)?.id;
+    const historyThen = (): HistoryEntry[] => this.history.slice(0, this.history.findLastIndex(({ id }) => id === last) + 1);
     const result: ExecutionResult = {
       response: event.outcome.text,
-      history: [...this.history],
+      get history() {
+        return historyThen(); // few look, and it may be long
+      },
       toolSummaries: this.#turnTools,
       contextState: this.contextState,
       ...(usage && { usage }),
@@ -182,8 +214,14 @@ export class SessionView {
   }
 
   #add(event: AgentEvent, entry: EntryBody): void {
-    this.history.push({ id: `${event.seq}-${this.history.length}`, timestamp: new Date(event.at), ...entry });
+    this.#entriesOfSeq = event.seq === this.#lastSeq ? this.#entriesOfSeq + 1 : 0;
+    this.#lastSeq = event.seq;
+    this.#history.push({ id: `${event.seq}-${this.#entriesOfSeq}`, timestamp: new Date(event.at), ...entry });
   }
+}
+
+function isOwn({ taskId }: AgentEvent): boolean {
+  return taskId === undefined;
 }
 
 type WithoutEnvelope<Entry> = Entry extends unknown ? Omit<Entry, "id" | "timestamp"> : never;

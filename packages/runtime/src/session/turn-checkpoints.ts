@@ -1,6 +1,26 @@
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
+import type { PastTurn } from "../checkpoints/recorder.ts";
 import type { ChangeKeeper } from "../engine/kept-changes.ts";
-import { toRuntimeError } from "../protocol/errors.ts";
+import type { StoredEvents } from "../journal/store.ts";
+import { textOf } from "../protocol/content.ts";
+import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
+
+/** The turns of a journal after the last one that changed a file, which is on record itself; with the commands they ran. */
+export function turnsSinceChange(events: StoredEvents): PastTurn[] {
+  let turns: (PastTurn & { commands: { callId: string; command: string }[] })[] = [];
+  for (const event of events.of("turn.started", "tool.started")) {
+    if (event.type === "turn.started") {
+      const prompt = event.displayInput ?? textOf(event.input.content);
+      if (event.turnId !== undefined) turns.push({ turnId: event.turnId, prompt, at: event.at, commands: [] });
+    } else if (event.name === "Write" || event.name === "Edit") turns = [];
+    else if (event.name === "Bash") turns.at(-1)?.commands.push({ callId: event.callId, command: commandIn(event.input) });
+  }
+  return turns;
+}
+
+function commandIn(input: unknown): string {
+  return typeof input === "object" && input !== null && "command" in input ? String(input.command) : "";
+}
 
 export type TurnKeeper = ChangeKeeper & {
   /** Answers what a person should know when the turn's record could not be ended. */
@@ -8,26 +28,38 @@ export type TurnKeeper = ChangeKeeper & {
 };
 
 /**
- * Checkpoints of a session, opened by its first change of a file: most sessions only look. Commands before that are noted with the turn
- * they are in; in a session that already has checkpoints they are noted at once.
+ * Checkpoints of a session, opened by its first change of a file: most sessions only look. Turns before that, and their commands, are
+ * on record from then on, so that every prompt can be named as the one to go back to. In a session that goes on, commands are noted at once.
  */
 export class TurnCheckpoints {
   readonly #load: () => Promise<Checkpoints>;
-  readonly #mayHaveSome: boolean;
+  readonly #past: () => Iterable<PastTurn>;
+  readonly #resumed: boolean;
+  /** Turns that ended without a change before the checkpoints were opened. */
+  readonly #ended: PastTurn[] = [];
   #opened: Promise<Checkpoints> | undefined;
+  #inTurn = false;
 
-  constructor(load: () => Promise<Checkpoints>, { resumed }: { resumed: boolean }) {
+  /** `past`: the turns of the session before it was opened this time; asked for once, when something is to be kept. */
+  constructor(load: () => Promise<Checkpoints>, { resumed, past }: { resumed: boolean; past: () => Iterable<PastTurn> }) {
     this.#load = load;
-    this.#mayHaveSome = resumed;
+    this.#past = past;
+    this.#resumed = resumed;
+  }
+
+  /** For looking back and going back, with every turn on record. Refused while a turn runs, unless somebody only wants to look. */
+  async history(use: "look" | "change"): Promise<Checkpoints> {
+    if (use === "change" && this.#inTurn)
+      throw new RuntimeError("busy", "Files cannot be restored while a turn is running", { retryable: true });
+    return await this.#open();
   }
 
   forTurn(turn: { turnId: string; prompt: string }): TurnKeeper {
     const commands: { callId: string; command: string }[] = [];
     let begun: Promise<Checkpoints> | undefined;
-    const notesAtOnce = (): boolean => this.#mayHaveSome || this.#opened !== undefined;
+    this.#inTurn = true;
     const begin = async (): Promise<Checkpoints> => {
-      this.#opened ??= this.#load();
-      const checkpoints = await this.#opened;
+      const checkpoints = await this.#open();
       checkpoints.beginTurn(turn);
       for (const { callId, command } of commands.splice(0)) await checkpoints.noteUncovered(callId, command);
       return checkpoints;
@@ -38,18 +70,33 @@ export class TurnCheckpoints {
     };
     return {
       protect: async (path, content, write) => await (await open()).protect(path, content, write),
-      async noteUncovered(callId, command) {
-        if (notesAtOnce()) await (await open()).noteUncovered(callId, command);
+      noteUncovered: async (callId, command) => {
+        if (this.#resumed || this.#opened) await (await open()).noteUncovered(callId, command);
         else commands.push({ callId, command });
       },
       end: async () => {
+        this.#inTurn = false;
         try {
-          await (await begun)?.endTurn();
+          if (begun) await (await begun).endTurn();
+          else if (this.#opened) await (await this.#opened).noteTurns([turn]);
+          else this.#ended.push({ ...turn, commands });
           return undefined;
         } catch (error) {
           return `The turn's checkpoint is not complete: ${toRuntimeError(error).message}`;
         }
       },
     };
+  }
+
+  #open(): Promise<Checkpoints> {
+    this.#opened ??= this.#openOnce();
+    return this.#opened;
+  }
+
+  async #openOnce(): Promise<Checkpoints> {
+    const checkpoints = await this.#load();
+    const turns = [...this.#past(), ...this.#ended.splice(0)];
+    if (turns.length > 0) await checkpoints.noteTurns(turns);
+    return checkpoints;
   }
 }

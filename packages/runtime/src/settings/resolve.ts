@@ -98,6 +98,7 @@ function toSettings(found: Finder, merged: readonly MergedSetting[], { trusted, 
       enabled: found.value("checkpoints.enabled", isBoolean),
       keepDays: found.value("checkpoints.keepDays", isNumber),
     },
+    audit: { keepDays: found.value("audit.keepDays", isNumber) },
     journal: { sync: found.value("journal.sync", isOneOf("always", "batch", "never")) },
     language: found.value("language", isText),
   };

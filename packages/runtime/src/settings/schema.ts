@@ -192,6 +192,14 @@ export const settingsSchema: readonly Setting[] = [
   { key: "checkpoints.enabled", shape: boolean, ...ignored, help: "Keep files as they were before a run changed them" },
   { key: "checkpoints.keepDays", shape: count(36_500), ...ignored, help: "For how many days" },
   {
+    key: "audit.keepDays",
+    shape: count(36_500),
+    ...ignored,
+    default: 365,
+    notFromProject: () => "the log is about the decisions of all projects",
+    help: "For how many days decisions about calls stay on record",
+  },
+  {
     key: "journal.sync",
     shape: { type: "text", choices: ["always", "batch", "never"] },
     ...ignored,

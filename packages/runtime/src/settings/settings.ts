@@ -46,6 +46,7 @@ export type Settings = {
   readonly sandbox: SandboxSettings;
   readonly compaction: { readonly enabled: boolean | undefined; readonly threshold: number | undefined };
   readonly checkpoints: { readonly enabled: boolean | undefined; readonly keepDays: number | undefined };
+  readonly audit: { readonly keepDays: number | undefined };
   readonly journal: { readonly sync: "always" | "batch" | "never" | undefined };
   readonly language: string | undefined;
 };
@@ -111,6 +112,7 @@ export const noSettings: ResolvedSettings = {
     sandbox: { mode: "auto", network: { allowed: false, domains: [] }, allowWrite: [], denyRead: [], limits: {} },
     compaction: { enabled: undefined, threshold: undefined },
     checkpoints: { enabled: undefined, keepDays: undefined },
+    audit: { keepDays: undefined },
     journal: { sync: undefined },
     language: undefined,
   },

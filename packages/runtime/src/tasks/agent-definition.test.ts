@@ -107,4 +107,29 @@ describe("agents", () => {
     assert.equal(defaultAgent([one])?.name, "a");
     assert.equal(defaultAgent([one, { ...one, name: "b" }]), undefined);
   });
+
+  it("effort and a reminder count, and what is switched off or had anyway is not told of", () => {
+    const fields = {
+      description: "d",
+      prompt: "p",
+      effort: "max",
+      criticalSystemReminder_EXPERIMENTAL: "stay calm",
+      omitClaudeMd: true,
+      background: false,
+      skills: [],
+      mcpServers: ["calc"],
+    };
+    const expected = {
+      name: "a",
+      description: "d",
+      prompt: "p\n\nstay calm",
+      effort: "high",
+      omitInstructions: true,
+      source: "test",
+    };
+    assert.deepEqual(parseAgents({ a: fields }, "test"), { agents: [expected], warnings: [] });
+    const inline = { description: "d", prompt: "p", mcpServers: [{ calc: { command: "x" } }], background: true };
+    assert.equal(parseAgents({ a: inline }, "test").warnings.length, 2);
+    assert.throws(() => parseAgents({ a: { description: "d", prompt: "p", effort: "much" } }, "test"), /low, medium, high/);
+  });
 });

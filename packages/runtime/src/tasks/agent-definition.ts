@@ -17,6 +17,10 @@ export type AgentDefinition = {
   readonly model?: string;
   /** How often its model may be asked; never more than the session's own limit. */
   readonly maxTurns?: number;
+  /** How hard its model should think; as the session's when absent. */
+  readonly effort?: "low" | "medium" | "high";
+  /** It works without the instruction files of user and project. */
+  readonly omitInstructions?: boolean;
   /** Counts where it is stricter than the session's. */
   readonly permissionMode?: PermissionMode;
   /** A flag, a file, or `built-in`. */
@@ -60,18 +64,22 @@ export function parseAgent(
   const model = optionalText(value["model"], `${where}: model`);
   const maxTurns = turnCount(value["maxTurns"], `${where}: maxTurns`);
   const permissionMode = modeOf(value["permissionMode"], `${where}: permissionMode`);
+  const effort = effortOf(value["effort"], `${where}: effort`);
+  const reminder = optionalText(value["criticalSystemReminder_EXPERIMENTAL"], `${where}: criticalSystemReminder_EXPERIMENTAL`);
   const agent: AgentDefinition = {
     name,
     description: text("description"),
-    prompt: text("prompt"),
+    prompt: reminder === undefined ? text("prompt") : `${text("prompt")}\n\n${reminder}`,
     ...(tools && { tools }),
     ...(disallowedTools && { disallowedTools }),
     ...(model !== undefined && { model }),
     ...(maxTurns !== undefined && { maxTurns }),
     ...(permissionMode && { permissionMode }),
+    ...(effort && { effort }),
+    ...(value["omitClaudeMd"] === true && { omitInstructions: true }),
     source,
   };
-  const unknown = Object.keys(value).filter((field) => !known.has(field));
+  const unknown = Object.keys(value).filter((field) => !known.has(field) && asksForSomething(field, value[field]));
   return { agent, warnings: unknown.map((field) => `${where}: ${field} means nothing here and was left out`) };
 }
 
@@ -85,8 +93,18 @@ const known: ReadonlySet<string> = new Set([
   "maxTurns",
   "permissionMode",
   "isolation",
+  "effort",
+  "omitClaudeMd",
+  "criticalSystemReminder_EXPERIMENTAL",
   "color", // how Claude Code's own screen paints it
 ]);
+
+/** What is switched off is not missed, and servers that are only named are the session's own, which it has anyway. */
+function asksForSomething(field: string, value: unknown): boolean {
+  if (value === undefined || value === null || value === false) return false;
+  if (!Array.isArray(value)) return true;
+  return field === "mcpServers" ? !value.every((server) => typeof server === "string") : value.length > 0;
+}
 
 /** What stands first counts, by name. */
 export function mergeAgents(lists: readonly (readonly AgentDefinition[])[]): AgentDefinition[] {
@@ -169,6 +187,13 @@ function turnCount(value: unknown, where: string): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
   throw wrong(where, "must be a whole number above 0");
+}
+
+function effortOf(value: unknown, where: string): AgentDefinition["effort"] {
+  if (value === undefined || value === null) return undefined;
+  if (value === "low" || value === "medium" || value === "high") return value;
+  if (value === "xhigh" || value === "max") return "high"; // the most that providers have in common
+  throw wrong(where, "must be one of low, medium, high, xhigh, max");
 }
 
 function modeOf(value: unknown, where: string): PermissionMode | undefined {

@@ -44,10 +44,33 @@ export const sessionStoreConformance: readonly ConformanceCase[] = [
       await first.append([event(1)]);
       await first.close();
       const second = await store.open("s1");
-      assert.deepEqual(second.events, [event(1)]);
+      assert.deepEqual([...second.events], [event(1)]);
       await second.append([event(2)]);
       await second.close();
       assert.deepEqual(await store.read("s1"), [event(1), event(2)]);
+    },
+  },
+  {
+    name: "finds stored events by their type, and the latest of one",
+    async run(create) {
+      const store = await create();
+      const named = (seq: number): AgentEvent<"session.named"> => {
+        return { type: "session.named", seq, at, sessionId: "s1", name: `n${seq}` };
+      };
+      const writer = await store.open("s1");
+      await writer.append([event(1), named(2), event(5), named(7), event(8)]);
+      await writer.close();
+      const again = await store.open("s1");
+      const { events } = again;
+      assert.deepEqual([...events.of("session.named")], [named(2), named(7)]);
+      assert.deepEqual([...events.of("warning.raised", "session.named")].length, 5);
+      assert.deepEqual(events.last("session.named"), named(7));
+      assert.deepEqual(
+        events.last("session.named", ({ name }) => name === "n2"),
+        named(2),
+      );
+      assert.deepEqual([events.last("turn.ended"), events.length, events.lastSeq], [undefined, 5, 8]);
+      await again.close();
     },
   },
   {
@@ -81,6 +104,13 @@ export const sessionStoreConformance: readonly ConformanceCase[] = [
         await writer.close();
       }
       assert.deepEqual((await store.list()).sort(), ["a", "b"]);
+      assert.deepEqual(await Promise.all(["a", "b", "c", "../a", ""].map((id) => store.has(id))), [
+        true,
+        true,
+        false,
+        false,
+        false,
+      ]);
       assert.deepEqual(await store.read("a"), [event(1, "a")]);
     },
   },
@@ -126,7 +156,7 @@ export const sessionStoreConformance: readonly ConformanceCase[] = [
       assert.deepEqual(await store.read("s1"), stored);
       assert.deepEqual(await store.read("s1", { after: 2 }), stored.slice(2));
       const again = await store.open("s1");
-      assert.deepEqual([again.events, again.warnings], [stored, []]);
+      assert.deepEqual([[...again.events], again.warnings], [stored, []]);
       await again.close();
     },
   },

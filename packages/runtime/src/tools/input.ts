@@ -51,7 +51,7 @@ async function validatorFor(schema: JsonObject): Promise<Validator> {
 }
 
 /** What a schema says of itself; the newest where it says nothing. */
-function draftOf(schema: JsonObject): "4" | "7" | "2019-09" | "2020-12" {
+export function draftOf(schema: JsonObject): "4" | "7" | "2019-09" | "2020-12" {
   const named = /draft-0?(4|6|7)|(2019-09)/.exec(String(schema["$schema"] ?? ""));
   if (named?.[1]) return named[1] === "4" ? "4" : "7";
   return named?.[2] ? "2019-09" : "2020-12";

@@ -10,21 +10,35 @@ export function toSafeJson(value: unknown): string {
   return json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 
+/** No line of a well-meant program is that long: reading on would only fill the memory. */
+export class LineTooLong extends Error {
+  override readonly name = "LineTooLong";
+
+  constructor(maxLength: number) {
+    super(`A line is longer than ${maxLength} characters`);
+  }
+}
+
 /** Strict JSONL: records end at LF only. `node:readline` also splits on U+2028, which is legal inside JSON strings. */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>, maxLength: number = 64 * 1024 * 1024): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let rest = "";
+  // Of the line whose end has not come yet. Each piece is searched once and joined once: long lines come in thousands of them.
+  let pieces: string[] = [];
+  let length = 0;
   for await (const chunk of bytes) {
-    rest += decoder.decode(chunk, { stream: true });
+    const text = decoder.decode(chunk, { stream: true });
     let start = 0;
-    for (let end = rest.indexOf("\n"); end !== -1; end = rest.indexOf("\n", start)) {
-      const line = rest.slice(start, end).trimEnd();
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+      const line = [...pieces, text.slice(start, end)].join("").trimEnd();
+      pieces = [];
+      length = 0;
       if (line) yield line;
       start = end + 1;
     }
-    rest = rest.slice(start);
-    if (rest.length > maxLength) throw new Error(`A line is longer than ${maxLength} characters`);
+    pieces.push(text.slice(start));
+    length += text.length - start;
+    if (length > maxLength) throw new LineTooLong(maxLength);
   }
-  const last = (rest + decoder.decode()).trim();
+  const last = [...pieces, decoder.decode()].join("").trim();
   if (last) yield last;
 }

@@ -86,7 +86,7 @@ const pem: SecretShape = {
     pemEnd.lastIndex = 0;
     const last = pemEnd.exec(rest);
     // Between the two lines: base64, headers of old formats, line numbers, quotes and escapes around lines; no code.
-    if (last && /^[\w+/=\s\\,:.|→"'-]*$/.test(rest.slice(0, last.index)))
+    if (last && /^[\w+/=\s\\,:.|\u2192"'-]*$/.test(rest.slice(0, last.index)))
       return { start: at, end: from + pemEnd.lastIndex, kind: "private-key" };
     const lines = /^(?:[A-Za-z0-9+/=\s]|\\[nr])*/.exec(rest)?.[0] ?? "";
     return /[A-Za-z0-9+/]{40,}/.test(lines) ? { start: at, end: from + lines.trimEnd().length, kind: "private-key" } : undefined;

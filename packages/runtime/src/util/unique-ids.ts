@@ -22,9 +22,17 @@ export function randomUuid(): string {
  */
 export function createIdSeries(first: string = randomUuid()): () => string {
   const prefix = first.slice(0, 24);
-  let count = Number.parseInt(first.slice(24), 16);
+  const lastDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+  let byte = Number.parseInt(first.slice(34), 16);
+  let rest = Number.parseInt(first.slice(24, 34), 16);
+  let beginning = first.slice(0, 34);
+  // Writing out a number this long costs more than the rest of a frame: that is done for every 256th id.
   return () => {
-    count = (count + 1) % 2 ** 48;
-    return prefix + count.toString(16).padStart(12, "0");
+    byte = (byte + 1) % 256;
+    if (byte === 0) {
+      rest = (rest + 1) % 2 ** 40;
+      beginning = prefix + rest.toString(16).padStart(10, "0");
+    }
+    return beginning + lastDigits[byte];
   };
 }

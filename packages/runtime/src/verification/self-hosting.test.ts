@@ -44,6 +44,29 @@ describe("planning the verification of one's own source", () => {
     );
   });
 
+  it("names what is to be checked where nobody has given commands, and guesses none", () => {
+    const plan = planSelfHostingVerification({
+      changedFiles: ["packages/agent-framework/src/index.ts"],
+      packageScopes: ["@x/core"],
+      baseRef: "origin/develop",
+    });
+    assert.deepEqual(
+      plan.steps.map(({ id, command }) => [id, command]),
+      [
+        ["checkpoint", undefined],
+        ["atomic-edit", undefined],
+        ["handoff", undefined],
+        ["package-test:@x/core", undefined],
+        ["package-typecheck:@x/core", undefined],
+        ["package-build:@x/core", undefined],
+        ["repo-verify", undefined],
+        ["rollback-on-failure", undefined],
+      ],
+    );
+    const loop = ["checkpoint_created", "edits_started", "edits_applied", "verify_passed"] as const;
+    assert.equal(loop.reduce<SelfHostingLoopState>(transitionSelfHostingLoop, "idle"), "passed");
+  });
+
   it("leaves out the check of the whole repository where there is none", () => {
     const plan = planSelfHostingVerification({ changedFiles: ["a"], baseRef: "HEAD", commandTemplates: { packageVerify } });
     assert.deepEqual(

@@ -6,7 +6,8 @@ export type SelfHostingVerificationOptions = {
   /** Each is checked with every `packageVerify` command. */
   readonly packageScopes?: readonly string[];
   readonly baseRef: string;
-  readonly commandTemplates: SelfHostingCommandTemplates;
+  /** Without them the plan names what is to be checked (test, typecheck and build of each scope, and the whole) and leaves the commands open. */
+  readonly commandTemplates?: SelfHostingCommandTemplates;
 };
 
 export type SelfHostingCommandTemplates = {
@@ -22,7 +23,10 @@ export type SelfHostingStep = {
   readonly id: string;
   readonly kind: SelfHostingStepKind;
   readonly description: string;
-  /** Run in a child process against the files on disk; the running process keeps the modules it has loaded. */
+  /**
+   * Run in a child process against the files on disk; the running process keeps the modules it has loaded.
+   * A `verify` step without one has not been given a template: whoever runs the plan knows the project's own command.
+   */
   readonly command?: string;
 };
 
@@ -57,17 +61,17 @@ export function planSelfHostingVerification(options: SelfHostingVerificationOpti
   const { changedFiles, packageScopes = [], baseRef, commandTemplates } = options;
   if (changedFiles.length === 0) throw new RuntimeError("usage", "Self-hosting verification requires at least one changed file.");
   const scopes = [...new Set(packageScopes)];
-  const { repoVerify } = commandTemplates;
+  const { packageVerify, repoVerify } = commandTemplates ?? openChecks;
   const steps: SelfHostingStep[] = [
     { id: "checkpoint", kind: "checkpoint", description: "Keep what the files hold before they change." },
     { id: "atomic-edit", kind: "edit", description: `Change ${countOf(changedFiles.length, "file")}, each whole or not at all.` },
     { id: "handoff", kind: "handoff", description: "Check the new files in child processes; this process stays as it is." },
     ...scopes.flatMap((scope) =>
-      commandTemplates.packageVerify.map(({ name, template }) => ({
+      packageVerify.map(({ name, template }) => ({
         id: `package-${name}:${scope}`,
         kind: "verify" as const,
         description: `${name} of ${scope}`,
-        command: fill(template, "{scope}", scope),
+        ...(template !== undefined && { command: fill(template, "{scope}", scope) }),
       })),
     ),
     ...(repoVerify
@@ -76,7 +80,7 @@ export function planSelfHostingVerification(options: SelfHostingVerificationOpti
             id: "repo-verify",
             kind: "verify" as const,
             description: repoVerify.description,
-            command: fill(repoVerify.template, "{baseRef}", baseRef),
+            ...(repoVerify.template !== undefined && { command: fill(repoVerify.template, "{baseRef}", baseRef) }),
           },
         ]
       : []),
@@ -84,6 +88,15 @@ export function planSelfHostingVerification(options: SelfHostingVerificationOpti
   ];
   return { changedFiles: [...changedFiles], packageScopes: scopes, baseRef, steps };
 }
+
+/** What is to be checked where nobody has said how. */
+const openChecks: {
+  readonly packageVerify: readonly { readonly name: string; readonly template?: string }[];
+  readonly repoVerify?: { readonly description: string; readonly template?: string };
+} = {
+  packageVerify: [{ name: "test" }, { name: "typecheck" }, { name: "build" }],
+  repoVerify: { description: "the whole repository" },
+};
 
 const transitions: Readonly<Record<SelfHostingLoopState, Readonly<Partial<Record<SelfHostingLoopEvent, SelfHostingLoopState>>>>> =
   {

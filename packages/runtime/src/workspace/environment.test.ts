@@ -11,6 +11,20 @@ describe("scrubEnvironment", () => {
     assert.deepEqual(scrubEnvironment(env), plain);
   });
 
+  it("drops values that hold a secret of another variable", () => {
+    const token = "glcbt-64_0123456789";
+    const env = {
+      CI_JOB_TOKEN: token,
+      CI_REPOSITORY_URL: `https://gitlab-ci-token:${token}@gitlab.example.com/a/b.git`,
+      CI_PROJECT_URL: "https://gitlab.example.com/a/b",
+      SHORT_KEY: "a1b2c3d4",
+      NAME: "has a1b2c3d4 by chance",
+    };
+    const { CI_PROJECT_URL, NAME } = env;
+    assert.deepEqual(scrubEnvironment(env), { CI_PROJECT_URL, NAME });
+    assert.deepEqual(scrubEnvironment(env, ["CI_REPOSITORY_URL"])["CI_REPOSITORY_URL"], env.CI_REPOSITORY_URL);
+  });
+
   it("passes on what is asked for by name", () => {
     assert.deepEqual(scrubEnvironment({ NPM_TOKEN: "a", GITHUB_TOKEN: "b", UNSET: undefined }, ["NPM_TOKEN"]), {
       NPM_TOKEN: "a",

@@ -39,6 +39,7 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): Workspace 
     run: (command) => processes.run({ ...command, cwd: absolute(command.cwd ?? ".") }),
     saveOverflow: (name, content) => saveNewFile(absolute(options.overflowDirectory), { name, content }),
     close: () => processes.close(),
+    stopped: () => processes.stopped,
   };
 }
 

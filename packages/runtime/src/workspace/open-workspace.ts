@@ -79,6 +79,7 @@ function boxOnDemand(local: Workspace, { overflowDirectory }: OpenWorkspaceOptio
     const isElsewhere = !full.startsWith("/tmp/") || own.some((folder) => full === folder || full.startsWith(`${folder}/`));
     return isElsewhere && full !== "/tmp" ? local : await box();
   };
+  let stopped: readonly string[] = [];
   return {
     root: local.root,
     resolve: async (path) => (await at(path)).resolve(path),
@@ -88,7 +89,12 @@ function boxOnDemand(local: Workspace, { overflowDirectory }: OpenWorkspaceOptio
     readDirectory: async (path, use) => (await at(path)).readDirectory(path, use),
     run: async (command) => (await box()).run(command),
     saveOverflow: (name, content) => local.saveOverflow(name, content),
-    close: async () => await ((await boxed?.catch(() => undefined)) ?? local).close(),
+    async close() {
+      const open = (await boxed?.catch(() => undefined)) ?? local;
+      await open.close();
+      stopped = open.stopped?.() ?? [];
+    },
+    stopped: () => stopped,
   };
 }
 

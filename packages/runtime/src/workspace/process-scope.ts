@@ -1,10 +1,23 @@
+import { closeSync, constants, openSync, readlinkSync, unlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { runProcess } from "./process.ts";
-import { endProcesses, findProcesses, isAlive, type ProcessList } from "./process-sweep.ts";
+import {
+  commandLines,
+  endProcesses,
+  findProcesses,
+  isAlive,
+  killAtExit,
+  type ProcessList,
+  type SweepTarget,
+} from "./process-sweep.ts";
 import type { RunCommand, RunResult } from "./workspace.ts";
 
 const variable = "OUTRIDER_PROCESS_SCOPE";
+/** In programs; beyond what scripts use for themselves. */
+const tokenDescriptor = 20;
 
 /** Everything one workspace starts, so that all of it can be ended. */
 export class ProcessScope {
@@ -13,6 +26,10 @@ export class ProcessScope {
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   #started = 0;
+  #token: { readonly descriptor: number; readonly path: string } | undefined;
+  #forget: () => void = () => {};
+  /** The command lines of what `close` found in the background. */
+  stopped: readonly string[] = [];
   /** Left in the background by programs that ended. */
   #leftovers: ProcessList = new Map();
 
@@ -22,10 +39,12 @@ export class ProcessScope {
 
   async run(command: RunCommand & { cwd: string }): Promise<RunResult> {
     if (this.#closing.signal.aborted) throw new RuntimeError("closed", "The workspace is closed: it starts no more programs.");
+    if (this.#started === 0) this.#begin();
     const mark = `${this.#id}/${++this.#started};`;
     // Marks add up: a program that itself runs a workspace passes ours on to everything it starts.
     const env = { ...this.#env, ...command.env, [variable]: `${this.#env[variable] ?? ""}${mark}` };
-    const running = runProcess(command, { env, mark, cwd: command.cwd, closing: this.#closing.signal });
+    const token = this.#token && { from: this.#token.descriptor, to: tokenDescriptor };
+    const running = runProcess(command, { env, mark, cwd: command.cwd, closing: this.#closing.signal, token });
     this.#running.add(running);
     try {
       const { result, group } = await running;
@@ -40,6 +59,33 @@ export class ProcessScope {
     this.#closing.abort();
     await Promise.allSettled(this.#running);
     if (this.#started === 0) return;
-    await endProcesses({ mark: `${this.#id}/`, known: this.#leftovers });
+    const everything = this.#everything();
+    if (this.stopped.length === 0) this.stopped = commandLines(findProcesses(everything));
+    await endProcesses(everything);
+    this.#forget();
+    if (this.#token) closeSync(this.#token.descriptor);
+    this.#token = undefined;
+  }
+
+  #begin(): void {
+    this.#token = process.platform === "linux" ? openToken(this.#id) : undefined;
+    this.#forget = killAtExit(() => this.#everything());
+  }
+
+  #everything(): SweepTarget {
+    const token = this.#token && { descriptor: tokenDescriptor, path: this.#token.path };
+    return { mark: `${this.#id}/`, token, known: this.#leftovers };
+  }
+}
+
+/** A file that nobody else has open, without a name that would be left behind. Undefined where none can be made: then marks must do. */
+function openToken(id: string): { descriptor: number; path: string } | undefined {
+  try {
+    const name = join(tmpdir(), `outrider-${id}`);
+    const descriptor = openSync(name, constants.O_RDONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    unlinkSync(name);
+    return { descriptor, path: readlinkSync(`/proc/self/fd/${descriptor}`) };
+  } catch {
+    return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 
@@ -10,12 +10,17 @@ type ProcessTraits = { readonly group: number; readonly startedAt: string };
 export type SweepTarget = {
   /** Text that stands in the environment of every process that is meant, and of no other. */
   readonly mark: string;
+  /** An open file that every such process has inherited: servers that write over their own environment still have it. */
+  readonly token?: ProcessToken | undefined;
   readonly group?: number;
   /** The group is only made to end, not asked: when it goes, all others go with it. */
   readonly groupLast?: boolean;
   /** Found earlier; those that still live are meant too, whatever became of their environment. */
   readonly known?: ProcessList;
 };
+
+/** `path` is what /proc says the descriptor of this number leads to. */
+export type ProcessToken = { readonly descriptor: number; readonly path: string };
 
 const graceMs = 300;
 const killMs = 300;
@@ -41,6 +46,31 @@ export async function endProcesses(target: SweepTarget): Promise<void> {
   }
 }
 
+const atExit = new Set<() => SweepTarget>();
+
+/**
+ * Until the answer is called, these processes are killed when our own process exits: whoever is made to leave in the middle of things
+ * has no time to ask. Only SIGKILL to ourselves leaves them.
+ */
+export function killAtExit(target: () => SweepTarget): () => void {
+  if (atExit.size === 0) process.on("exit", killAll);
+  atExit.add(target);
+  return () => {
+    atExit.delete(target);
+    if (atExit.size === 0) process.off("exit", killAll);
+  };
+}
+
+function killAll(): void {
+  for (const target of atExit) {
+    // Twice: what is killed may have started something in the meantime.
+    for (const _ of [1, 2]) {
+      const meant = target();
+      signalAll(findProcesses(meant), { signal: "SIGKILL", group: meant.group });
+    }
+  }
+}
+
 /** The living processes of the target and all their descendants. Without /proc only whole groups can be found. */
 export function findProcesses(target: SweepTarget): ProcessList {
   const found = new Map<number, ProcessTraits>();
@@ -61,6 +91,18 @@ export function findProcesses(target: SweepTarget): ProcessList {
     meant.push(...(children.get(entry.pid) ?? []));
   }
   return found;
+}
+
+/** What was started, where it can be told; a shell and what it runs are one of these each. */
+export function commandLines(list: ProcessList): string[] {
+  return [...list.keys()].flatMap((pid) => {
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+      return line === "" ? [] : [line];
+    } catch {
+      return []; // gone by now, or no /proc
+    }
+  });
 }
 
 /** A dead process that its parent has not noticed yet counts as alive only where it cannot be told: in groups. */
@@ -102,9 +144,11 @@ function readEntry(name: string): ProcessEntry | undefined {
 function isMeant(entry: ProcessEntry, target: SweepTarget): boolean {
   if (entry.group === target.group || target.known?.get(entry.pid)?.startedAt === entry.startedAt) return true;
   try {
-    return readFileSync(`/proc/${entry.pid}/environ`).includes(target.mark);
+    if (readFileSync(`/proc/${entry.pid}/environ`).includes(target.mark)) return true;
+    const { token } = target;
+    return token !== undefined && readlinkSync(`/proc/${entry.pid}/fd/${token.descriptor}`) === token.path;
   } catch {
-    return false; // gone by now, or somebody else's
+    return false; // gone by now, or somebody else's, or no such descriptor
   }
 }
 

@@ -200,6 +200,33 @@ describe("close", () => {
     assert.deepEqual(sleepers(), []);
   });
 
+  it("ends a server that went to the background and wrote over its environment", linuxOnly, async () => {
+    // As databases and web servers do: another session, no parent, no terminal, nothing of ours in /proc/PID/environ.
+    await run(`(env -i PATH="$PATH" setsid sleep ${duration} > /dev/null 2>&1 < /dev/null &)`);
+    await untilSleeping(1);
+    await workspace.close();
+    assert.deepEqual(sleepers(), []);
+  });
+
+  it("leaves servers of other workspaces alone, and no file behind", linuxOnly, async () => {
+    const before = readdirSync(tmpdir()).filter((name) => name.startsWith("outrider-"));
+    const other = createLocalWorkspace({
+      root: directory,
+      env: { PATH: process.env["PATH"] ?? "" },
+      overflowDirectory: directory,
+    });
+    await other.run({ file: "true", args: [], timeoutMs: 5_000, signal: new AbortController().signal });
+    await run(`(env -i PATH="$PATH" setsid sleep ${duration} > /dev/null 2>&1 < /dev/null &)`);
+    await untilSleeping(1);
+    await other.close();
+    assert.equal(sleepers().length, 1);
+    const tokens = readdirSync(tmpdir()).filter((name) => /^outrider-[0-9a-f]{8}-[0-9a-f-]{27}$/.test(name));
+    assert.deepEqual(
+      tokens.filter((name) => !before.includes(name)),
+      [],
+    );
+  });
+
   it("ends what is running, and nothing starts after it", async () => {
     const running = run("echo up; sleep 60");
     await workspace.close();

@@ -1,4 +1,4 @@
-import type { ChildProcess } from "node:child_process";
+import type { ChildProcess, IOType } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
@@ -15,6 +15,8 @@ export type ProcessSetting = {
   readonly cwd: string;
   /** Ends the program like the command's own signal. */
   readonly closing: AbortSignal;
+  /** An open file that the program and all it starts inherit, under the number `to`. */
+  readonly token?: { readonly from: number; readonly to: number } | undefined;
 };
 
 const quietMs = 50;
@@ -75,12 +77,18 @@ function watchForStop(command: RunCommand, setting: ProcessSetting) {
 function start(command: RunCommand, setting: ProcessSetting): ChildProcess {
   const { spawn } = process.getBuiltinModule("node:child_process");
   const output = command.onOutput ? "pipe" : "ignore";
+  const stdio: (IOType | number)[] = [command.input === undefined ? "ignore" : "pipe", output, output];
+  const { token } = setting;
+  if (token && !command.holdsOthers) {
+    while (stdio.length < token.to) stdio.push("ignore"); // which opens nothing
+    stdio.push(token.from);
+  }
   try {
     return spawn(command.file, [...command.args], {
       cwd: setting.cwd,
       env: { ...setting.env },
       detached: true,
-      stdio: [command.input === undefined ? "ignore" : "pipe", output, output],
+      stdio,
     });
   } catch (error) {
     throw startFailure({ error, command, cwd: setting.cwd });

@@ -17,6 +17,8 @@ export interface Workspace {
   saveOverflow(name: string, content: string): Promise<string>;
   /** Ends every process this workspace started and that still lives. */
   close(): Promise<void>;
+  /** After `close`: the command lines of what commands had left in the background, and what was ended with it. */
+  stopped?(): readonly string[];
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import fc from "fast-check";
 import type { AssistantMessage, AssistantPart, JsonObject, Message } from "../../protocol/content.ts";
 import { noUsage, userText } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
@@ -218,6 +219,32 @@ describe("decode", () => {
       usage: { inputTokens: 115, outputTokens: 42, cacheReadTokens: 100, cacheWriteTokens: 5, reasoningTokens: 0 },
       responseId: "msg_1",
     });
+  });
+
+  it("reads a piece of text the same however it is written down", () => {
+    const read = (data: string): ModelEvent[] => {
+      const decoder = anthropicMessages.decoder(request, "test");
+      decoder.push({ event: undefined, data: JSON.stringify(block(0, { type: "text", text: "" })) });
+      return decoder.push({ event: "content_block_delta", data });
+    };
+    const piece = fc.oneof(
+      fc.string(),
+      fc.string({ unit: "grapheme" }),
+      fc.string({ unit: "binary" }),
+      fc.constantFrom('"', "\\", "\u2028"),
+    );
+    fc.assert(
+      fc.property(piece, fc.nat(3), (text, padding) => {
+        const json = JSON.stringify(delta(0, { type: "text_delta", text }));
+        const padded = `${json.slice(0, -1)}${" ".repeat(padding)}}`;
+        const shuffled = JSON.stringify({ delta: { text, type: "text_delta" }, index: 0, type: "content_block_delta" }, null, 1);
+        const expected = text ? [{ type: "text.delta", text }] : [];
+        assert.deepEqual([read(json), read(padded), read(shuffled)], [expected, expected, expected]);
+      }),
+    );
+    const [head = "", tail = ""] = JSON.stringify(delta(0, { type: "text_delta", text: "?" })).split("?");
+    for (const raw of ["line\nbreak", 'quo"te', "back\\"]) assert.throws(() => read(`${head}${raw}${tail}`), RuntimeError, raw);
+    assert.throws(() => read(JSON.stringify(delta(1, { type: "text_delta", text: "nobody's" }))), /never started/);
   });
 
   it("keeps blocks it does not understand as they came", () => {

@@ -176,6 +176,10 @@ function createDecoder(request: ModelRequest, provider: string): Decoder {
   return { push: (payload) => answer.push(payload) };
 }
 
+/** A piece of text as the API writes it when nothing in it is escaped: nearly every payload, and reading it as JSON takes six times as long. */
+const plainTextDelta =
+  /^\{"type":"content_block_delta","index":(0|[1-9]\d{0,3}),"delta":\{"type":"text_delta","text":"([ !#-[\]-\uFFFF]*)"\} *\}$/;
+
 function parsePayload(data: string): JsonObject {
   const payload = parseJson(data);
   if (isJsonObject(payload)) return payload;
@@ -203,6 +207,9 @@ class Answer {
 
   push({ event, data }: { event: string | undefined; data: string }): ModelEvent[] {
     if (this.#finished) return [];
+    const plain = plainTextDelta.exec(data);
+    const block = plain && this.#byIndex.get(Number(plain[1]));
+    if (block?.type === "text") return addText(block, plain?.[2] ?? "");
     const payload = parsePayload(data);
     switch (payload["type"] ?? event) {
       case "message_start":

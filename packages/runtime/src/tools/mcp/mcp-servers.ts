@@ -2,11 +2,12 @@ import type { Client, Transport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { Tool } from "../tool.ts";
-import { toTool } from "./mcp-tool.ts";
+import { toTool, toToolName } from "./mcp-tool.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
 import type { McpServerConfig, McpServerConfigs } from "./server-config.ts";
 import { toServerName } from "./server-config.ts";
 import { StdioTransport } from "./stdio-transport.ts";
+import type { McpTransport } from "./transport.ts";
 
 export type McpServerState = {
   readonly name: string;
@@ -31,7 +32,7 @@ export type McpOptions = {
   /** Whoever answers when a server asks the user something; without it servers are told that nobody can. */
   readonly elicit?: (server: string, request: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
   /** The way to servers that live inside the host. */
-  readonly hostTransport?: (server: string) => Transport;
+  readonly hostTransport?: (server: string) => McpTransport;
   readonly onState?: (state: McpServerState) => void;
   /** Servers may offer other tools later, and may go away: `tools` is then another list. */
   readonly onToolsChanged?: () => void;
@@ -39,6 +40,7 @@ export type McpOptions = {
 
 const defaultConnectMs = 10_000;
 const defaultCallMs = 10 * 60_000;
+const maxError = 1_000;
 
 type Connection = {
   readonly config: McpServerConfig;
@@ -66,6 +68,15 @@ export class McpServers {
 
   get tools(): Tool[] {
     return [...this.#connections.values()].flatMap(({ tools }) => tools);
+  }
+
+  /** Rules that those who wrote the servers down want, by what they do. */
+  get rules(): { readonly ask: string[]; readonly deny: string[] } {
+    const all = [...this.#connections].flatMap(([name, { config }]) =>
+      (config.policies ?? []).map(({ tool, effect }) => ({ effect, rule: toToolName(name, tool) })),
+    );
+    const of = (wanted: "ask" | "deny"): string[] => all.flatMap(({ effect, rule }) => (effect === wanted ? [rule] : []));
+    return { ask: of("ask"), deny: of("deny") };
   }
 
   get states(): McpServerState[] {
@@ -149,9 +160,11 @@ export class McpServers {
       transport = await this.#transportOf(name, config);
       await this.#introduce(connection, transport);
     } catch (error) {
-      const said = transport instanceof StdioTransport && transport.stderr ? ` (it said: ${lastLine(transport.stderr)})` : "";
+      const program = transport instanceof StdioTransport ? transport : undefined;
+      await program?.settled();
+      const trouble = program?.trouble;
       await transport?.close().catch(() => {}); // the first failure is the one to tell
-      this.#report(connection, { ...connection.state, ...failureOf(error, said), tools: [], offers: [] });
+      this.#report(connection, { ...connection.state, ...failureOf(error, trouble), tools: [], offers: [] });
     }
   }
 
@@ -161,11 +174,12 @@ export class McpServers {
     connection.client = client;
     const timeout = this.#options.connectTimeoutMs ?? defaultConnectMs;
     const signal = AbortSignal.any([connection.stop.signal, AbortSignal.timeout(timeout)]);
-    await withDeadline(client.connect(transport, { timeout, signal }), { signal, timeout });
+    await withDeadline(client.connect(transport, { timeout: timeout + 1_000, signal }), { signal, timeout }); // ours is the one to tell
     const listTools = async (): Promise<void> => {
       const { tools } = await client.listTools(undefined, { timeout, signal: connection.stop.signal });
-      const timeoutMs = this.#options.callTimeoutMs ?? defaultCallMs;
-      connection.tools = tools.map((tool) => toTool(name, { tool, client, timeoutMs }));
+      const limitMs = connection.config.callTimeoutMs;
+      const timeoutMs = limitMs ?? this.#options.callTimeoutMs ?? defaultCallMs;
+      connection.tools = tools.map((tool) => toTool(name, { tool, client, timeoutMs, limitMs }));
       const offers = tools.map(({ name, description }) => ({ name, ...(description !== undefined && { description }) }));
       connection.state = { ...connection.state, tools: connection.tools.map((tool) => tool.name), offers };
     };
@@ -189,11 +203,11 @@ export class McpServers {
   }
 
   async #createClient(server: string): Promise<Client> {
-    const { Client } = await import("@modelcontextprotocol/client");
+    const { Client, outputValidator } = await import("./official-client.ts");
     const { elicit } = this.#options;
     const client = new Client(
       { name: "outrider", version: OUTRIDER_VERSION },
-      { capabilities: elicit ? { elicitation: { form: {} } } : {} },
+      { capabilities: elicit ? { elicitation: { form: {} } } : {}, jsonSchemaValidator: outputValidator },
     );
     if (elicit)
       client.setRequestHandler("elicitation/create", async (request, context) => {
@@ -210,7 +224,7 @@ export class McpServers {
         return new StdioTransport({ ...config, cwd, env: { ...env, ...config.env } });
       case "http":
       case "sse": {
-        const { SSEClientTransport, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+        const { SSEClientTransport, StreamableHTTPClientTransport } = await import("./official-client.ts");
         const Chosen = config.type === "sse" ? SSEClientTransport : StreamableHTTPClientTransport;
         return new Chosen(new URL(config.url), { requestInit: { headers: config.headers }, fetch: sameOriginFetch });
       }
@@ -257,12 +271,19 @@ async function withDeadline<T>(work: Promise<T>, { signal, timeout }: { signal: 
   return await Promise.race([work, late]).finally(() => signal.removeEventListener("abort", onAbort));
 }
 
-function failureOf(error: unknown, said: string): { status: "failed" | "needs-auth"; error: string } {
-  const message = error instanceof Error ? error.message : String(error);
-  const refused = /\b401\b|unauthorized/i.test(`${(error as { name?: string }).name} ${message}`); // the package has no type for every refusal
-  return { status: refused ? "needs-auth" : "failed", error: `${message}${said}` };
+function failureOf(error: unknown, trouble: string | undefined): { status: "failed" | "needs-auth"; error: string } {
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  const { name, status } = Object(error) as { name?: string; status?: number }; // the package's errors of HTTP have a status
+  const reason = [
+    ...(status === undefined ? [] : [`HTTP ${status}`]),
+    message,
+    ...(cause instanceof Error && cause.message !== "" ? [cause.message] : []),
+  ].join(": ");
+  const refused = status === 401 || /\b401\b|unauthorized/i.test(`${name} ${message}`); // not every refusal has one
+  return { status: refused ? "needs-auth" : "failed", error: clip(trouble === undefined ? reason : `${reason} (${trouble})`) };
 }
 
-function lastLine(text: string): string {
-  return (text.split("\n").at(-1) ?? "").slice(0, 300);
+/** A server may answer with a whole page. */
+function clip(text: string): string {
+  return text.length > maxError ? `${text.slice(0, maxError)}…` : text;
 }

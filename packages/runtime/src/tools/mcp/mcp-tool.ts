@@ -6,11 +6,13 @@ import { toServerName } from "./server-config.ts";
 /** Providers take no longer names. */
 const maxNameLength = 64;
 const maxDescription = 4_000;
+/** What is longer is in the words too, where it is kept whole. */
+const maxStructured = 256 * 1024;
 
 /** A tool of a server, under the name by which models and rules know it. */
 export function toTool(
   server: string,
-  { tool, client, timeoutMs }: { tool: ServerTool; client: Client; timeoutMs: number },
+  { tool, client, timeoutMs, limitMs }: { tool: ServerTool; client: Client; timeoutMs: number; limitMs?: number | undefined },
 ): Tool {
   return {
     name: toToolName(server, tool.name),
@@ -21,7 +23,7 @@ export function toTool(
       // What a server does cannot be known; its own hints are no reason to trust it.
       return { kind: "reach", resources: [] };
     },
-    execute: (input, context) => callTool(client, { name: tool.name, input, context, timeoutMs }),
+    execute: (input, context) => callTool(client, { name: tool.name, input, context, timeoutMs, limitMs }),
   };
 }
 
@@ -33,9 +35,9 @@ export function toToolName(server: string, tool: string): string {
 
 async function callTool(
   client: Client,
-  call: { name: string; input: unknown; context: ToolContext; timeoutMs: number },
+  call: { name: string; input: unknown; context: ToolContext; timeoutMs: number; limitMs: number | undefined },
 ): Promise<ToolOutput> {
-  const { context, timeoutMs } = call;
+  const { context, timeoutMs, limitMs } = call;
   let result: CallToolResult;
   try {
     result = await client.callTool(
@@ -47,7 +49,7 @@ async function callTool(
       {
         signal: context.signal,
         timeout: timeoutMs,
-        resetTimeoutOnProgress: true,
+        resetTimeoutOnProgress: limitMs === undefined, // a limit that somebody has set is one for the whole call
         onprogress: ({ progress, total, message }) =>
           context.progress(message ?? (total ? `${progress} of ${total}` : String(progress))),
       },
@@ -64,7 +66,13 @@ async function callTool(
   return {
     content: content.length > 0 ? content : [{ type: "text", text: "(no output)" }],
     isError: result.isError === true,
+    ...detailsOf(result),
   };
+}
+
+function detailsOf({ structuredContent }: CallToolResult): Pick<ToolOutput, "details"> {
+  if (structuredContent === undefined || JSON.stringify(structuredContent).length > maxStructured) return {};
+  return { details: { structuredContent: structuredContent as JsonObject } }; // JSON by the protocol
 }
 
 function toPart(block: CallToolResult["content"][number]): TextPart | ImagePart {

@@ -65,4 +65,31 @@ describe("names of tools", () => {
     assert.equal(first.length, 64);
     assert.notEqual(first, second);
   });
+
+  it("limits of calls: only what tightens counts, and what is not known is asked about", () => {
+    const tools = [
+      { name: "read", permission_policy: "always_allow" },
+      { name: "send", permission_policy: "always_ask" },
+      { name: "drop", permission_policy: "always_deny" },
+      { name: "odd", permission_policy: "perhaps" },
+      { name: "plain" },
+      { permission_policy: "always_deny" },
+      "nonsense",
+    ];
+    const servers = { a: { command: "x", timeout: 2000, tools }, b: { url: "https://x.example", timeout: 20, tools: "all" } };
+    const parsed = parseMcpServers(servers, { source: "test", env: {} });
+    const { callTimeoutMs, policies } = parsed.get("a") ?? {};
+    assert.deepEqual(
+      { callTimeoutMs, policies },
+      {
+        callTimeoutMs: 2000,
+        policies: [
+          { tool: "send", effect: "ask" },
+          { tool: "drop", effect: "deny" },
+          { tool: "odd", effect: "ask" },
+        ],
+      },
+    );
+    assert.deepEqual(parsed.get("b"), { type: "http", url: "https://x.example", headers: {} });
+  });
 });

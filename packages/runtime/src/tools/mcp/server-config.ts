@@ -1,24 +1,34 @@
-import type { JsonObject } from "../../protocol/content.ts";
+import { isJsonObject } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { isSecretName } from "../../util/secret-names.ts";
 
 /** How a server is reached: started as a program, over HTTP (`sse` is its older form), or inside the host that drives us. */
-export type McpServerConfig =
-  | {
-      readonly type: "stdio";
-      readonly command: string;
-      readonly args: readonly string[];
-      readonly env: Readonly<Record<string, string>>;
-      /** Where it was written down: `dynamic` (a flag or a request), `user`, `project`, `local`. */
-      readonly source?: string;
-    }
-  | {
-      readonly type: "http" | "sse";
-      readonly url: string;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly source?: string;
-    }
-  | { readonly type: "sdk"; readonly name: string };
+export type McpServerConfig = McpServerLimits &
+  (
+    | {
+        readonly type: "stdio";
+        readonly command: string;
+        readonly args: readonly string[];
+        readonly env: Readonly<Record<string, string>>;
+        /** Where it was written down: `dynamic` (a flag or a request), `user`, `project`, `local`. */
+        readonly source?: string;
+      }
+    | {
+        readonly type: "http" | "sse";
+        readonly url: string;
+        readonly headers: Readonly<Record<string, string>>;
+        readonly source?: string;
+      }
+    | { readonly type: "sdk"; readonly name: string }
+  );
+
+/** What whoever wrote it down wants of its calls. */
+export type McpServerLimits = {
+  /** How long a call may take in all. */
+  readonly callTimeoutMs?: number;
+  /** Tools that are asked about, or refused, whatever else allows them; by the names the server has for them. */
+  readonly policies?: readonly { readonly tool: string; readonly effect: "ask" | "deny" }[];
+};
 
 export type McpServerConfigs = ReadonlyMap<string, McpServerConfig>;
 
@@ -28,16 +38,31 @@ export function parseMcpServers(
   { source, env }: { source: string; env: Readonly<Record<string, string | undefined>> },
 ): McpServerConfigs {
   const fail = (problem: string): RuntimeError => new RuntimeError("config", `${source}: ${problem}`);
-  if (!isObject(value)) throw fail("expected an object with mcpServers");
+  if (!isJsonObject(value)) throw fail("expected an object with mcpServers");
   const servers = "mcpServers" in value ? value["mcpServers"] : value;
-  if (!isObject(servers)) throw fail("mcpServers must be an object");
+  if (!isJsonObject(servers)) throw fail("mcpServers must be an object");
   const found = new Map<string, McpServerConfig>();
   for (const [name, entry] of Object.entries(servers)) {
     const problem = (text: string): RuntimeError => fail(`server ${JSON.stringify(name)}: ${text}`);
     if (toServerName(name) === "") throw problem("its name has no letter or digit");
-    found.set(name, parseServer(expand(entry, { env, problem }), problem));
+    found.set(name, { ...parseServer(expand(entry, { env, problem }), problem), ...parseServerLimits(entry) });
   }
   return found;
+}
+
+/** Times below a second, and policies that loosen something, are left alone. What is neither known nor loose is asked about. */
+export function parseServerLimits(value: unknown): McpServerLimits {
+  if (!isJsonObject(value)) return {};
+  const { timeout, tools } = value;
+  const policies = (Array.isArray(tools) ? tools : []).flatMap((entry): NonNullable<McpServerLimits["policies"]> => {
+    if (!isJsonObject(entry) || typeof entry["name"] !== "string" || entry["permission_policy"] === "always_allow") return [];
+    if (entry["permission_policy"] === undefined) return [];
+    return [{ tool: entry["name"], effect: entry["permission_policy"] === "always_deny" ? "deny" : "ask" }];
+  });
+  return {
+    ...(typeof timeout === "number" && timeout >= 1_000 && { callTimeoutMs: timeout }),
+    ...(policies.length > 0 && { policies }),
+  };
 }
 
 /** The name of a server inside tool names: one `__` must stay the border between server and tool. */
@@ -49,7 +74,7 @@ export function toServerName(name: string): string {
 }
 
 function parseServer(value: unknown, problem: (text: string) => RuntimeError): McpServerConfig {
-  if (!isObject(value)) throw problem("expected an object");
+  if (!isJsonObject(value)) throw problem("expected an object");
   const type = value["type"] ?? (typeof value["url"] === "string" ? "http" : "stdio");
   switch (type) {
     case "stdio": {
@@ -76,7 +101,7 @@ function parseServer(value: unknown, problem: (text: string) => RuntimeError): M
 
 function stringsOf(value: unknown, key: string, problem: (text: string) => RuntimeError): Record<string, string> {
   if (value === undefined) return {};
-  if (!isObject(value)) throw problem(`${key} must be an object`);
+  if (!isJsonObject(value)) throw problem(`${key} must be an object`);
   return Object.fromEntries(
     Object.entries(value).map(([name, text]) => {
       if (typeof text !== "string") throw problem(`${key}.${name} must be a string`);
@@ -102,13 +127,9 @@ function expand(value: unknown, by: Expansion): unknown {
       return text;
     });
   if (Array.isArray(value)) return value.map((item) => expand(item, by));
-  if (isObject(value))
+  if (isJsonObject(value))
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [key, expand(item, { ...by, visible: key === "args" || key === "command" })]),
     );
   return value;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { readLines } from "../../util/jsonl.ts";
 import { randomUuid } from "../../util/unique-ids.ts";
-import { endProcesses } from "../../workspace/process-sweep.ts";
+import { endProcesses, killAtExit } from "../../workspace/process-sweep.ts";
+import type { McpMessage, McpTransport } from "./transport.ts";
 
 export type StdioOptions = {
   readonly command: string;
@@ -13,26 +13,36 @@ export type StdioOptions = {
 };
 
 const graceMs = 500;
+const settleMs = 200;
+const maxLastWords = 300;
 const keptStderr = 2_000;
+/** A banner has fewer lines. A program that prints on and on is no server, and reading it would take all our time. */
+const maxStrangeLines = 1_000;
 
 /** A server as a child process, one JSON message per line. Unlike the package's own, closing it also ends what the server has started. */
-export class StdioTransport implements Transport {
+export class StdioTransport implements McpTransport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
-  onmessage?: <T extends JSONRPCMessage>(message: T) => void;
+  onmessage?: (message: McpMessage) => void;
   readonly #options: StdioOptions;
   readonly #mark: string = `mcp-${randomUuid()};`;
   #child: ChildProcessWithoutNullStreams | undefined;
   #exited: Promise<void> = Promise.resolve();
   #stderr = "";
+  #problem: string | undefined;
+  #ending = false;
+  #closing: Promise<void> | undefined;
+  #forget: () => void = () => {};
 
   constructor(options: StdioOptions) {
     this.#options = options;
   }
 
-  /** The last words of the server, for whoever has to say why it failed. */
-  get stderr(): string {
-    return this.#stderr.trim();
+  /** How the program went wrong, as far as it shows, with its last words: for whoever has to say why it failed. */
+  get trouble(): string | undefined {
+    const said = this.#stderr.trim().split("\n").at(-1)?.slice(0, maxLastWords);
+    if (!said) return this.#problem;
+    return this.#problem === undefined ? `it said: ${said}` : `${this.#problem}, and said: ${said}`;
   }
 
   async start(): Promise<void> {
@@ -44,8 +54,19 @@ export class StdioTransport implements Transport {
       detached: true, // a group of its own, so that all of it can be ended
     });
     this.#child = child;
-    this.#exited = new Promise((resolve) => child.once("exit", () => resolve()));
-    child.stdin.on("error", (error) => this.onerror?.(error));
+    const group = child.pid;
+    if (group !== undefined) this.#forget = killAtExit(() => ({ mark: this.#mark, group }));
+    this.#exited = new Promise((resolve) => {
+      child.once("exit", (code, signal) => {
+        const byItself = !this.#closing || (code !== null && code !== 0); // some end well when their input does
+        if (byItself) this.#problem ??= signal ? `it was ended by ${signal}` : `it ended with exit code ${code}`;
+        resolve();
+      });
+    });
+    child.stdin.on("error", (error) => {
+      this.#ending = true; // it reads no more
+      this.onerror?.(error);
+    });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-keptStderr);
     });
@@ -56,7 +77,7 @@ export class StdioTransport implements Transport {
     void this.#read(child.stdout);
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  async send(message: McpMessage): Promise<void> {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable) throw new Error("The server has ended");
     await new Promise<void>((resolve, reject) =>
@@ -64,30 +85,61 @@ export class StdioTransport implements Transport {
     );
   }
 
+  /** A program that is about to end has a moment to do so: then its exit code and last words are known. */
+  async settled(): Promise<void> {
+    if (this.#problem === undefined && this.#ending) await Promise.race([this.#exited, pause(settleMs)]);
+  }
+
   async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async #close(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
     if (!child?.pid) return;
     child.stdin.end();
-    await Promise.race([this.#exited, new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
+    await Promise.race([this.#exited, pause(graceMs)]);
     await endProcesses({ mark: this.#mark, group: child.pid });
+    this.#forget();
     child.stdout.destroy();
     child.stderr.destroy();
   }
 
   async #read(stdout: AsyncIterable<Uint8Array>): Promise<void> {
     try {
+      let strange = 0;
       for await (const line of readLines(stdout)) {
-        try {
-          // What the message holds is checked by the client.
-          this.onmessage?.(JSON.parse(line) as JSONRPCMessage);
-        } catch {
-          this.onerror?.(new Error("The server wrote a line that is no JSON")); // many print a banner first
+        const message = parseMessage(line);
+        if (message) {
+          strange = 0;
+          this.onmessage?.(message);
+          continue;
         }
+        if (strange === 0) this.onerror?.(new Error("The server wrote a line that is no message")); // many print a banner first
+        if (++strange <= maxStrangeLines) continue;
+        this.#problem = `it prints what is no message: ${line.slice(0, maxLastWords)}`;
+        break;
       }
     } catch (error) {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
+    this.#ending = true;
     this.onclose?.();
+  }
+}
+
+async function pause(ms: number): Promise<void> {
+  await new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
+}
+
+/** Cheap for what cannot be one: a failed parse takes many times as long as a good one. */
+function parseMessage(line: string): McpMessage | undefined {
+  if (!line.startsWith("{")) return undefined;
+  try {
+    return JSON.parse(line) as McpMessage; // what it holds is checked by the client
+  } catch {
+    return undefined;
   }
 }

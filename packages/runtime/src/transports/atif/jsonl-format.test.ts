@@ -111,6 +111,8 @@ describe("the atif-jsonl format", () => {
       ],
     );
     assert.equal(failed.filter(({ type }) => type === "turn-start").length, 1);
+    const silent = await linesOf([{ fail: { code: "provider-timeout", message: "Nothing came" } }]);
+    assert.equal(silent.at(-1)?.code, "TIMEOUT");
     const stopped = await linesOf([{ calls: [read] }, { text: "never" }], { maxTurns: 1 });
     assert.equal(stopped.at(-1)?.code, "MAX_ITERATIONS");
     const interrupted = await linesOf([{ text: "Once upon", hang: true }], {}, (session) => {

@@ -8,7 +8,10 @@ import { toAnswerStep } from "./answer-step.ts";
 import type { Step } from "./atif.ts";
 import { type CallPrice, loadCallPrice } from "./call-price.ts";
 import type { AgentStepEvent, TrajectoryEvent, TurnPhase } from "./headless-events.ts";
+import { toSeedCode } from "./seed-codes.ts";
 import { taskOf } from "./subagent-events.ts";
+
+declare const OUTRIDER_VERSION: string;
 
 export type AtifJsonlOptions = {
   readonly sessionId: string;
@@ -114,7 +117,7 @@ class StepLines {
           },
         ];
       case "failed":
-        return [...rest, { type: "error", timestamp, error: outcome.error.message, code: outcome.error.code }];
+        return [...rest, { type: "error", timestamp, error: outcome.error.message, code: toSeedCode(outcome.error.code) }];
     }
   }
 
@@ -123,7 +126,7 @@ class StepLines {
     this.#introduced = true;
     const agent = {
       name: "outrider",
-      version: this.#facts?.version ?? "unknown",
+      version: this.#facts?.version ?? OUTRIDER_VERSION,
       model_name: this.#facts?.model.id ?? "unknown",
     };
     return [{ type: "metadata", timestamp, session_id: this.#options.sessionId, agent }];

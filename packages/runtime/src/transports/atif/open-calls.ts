@@ -4,19 +4,20 @@ import type { Extra, ObservationResult, Step, SubagentRef, ToolCall } from "./at
 
 /** The calls of the latest answer: what is learned about a call is written to the step that made it. */
 export class OpenCalls {
-  readonly #step: Step;
+  /** The step that made the calls. */
+  readonly step: Step;
   readonly #answered = new Map<string, ObservationResult>();
   readonly #refs = new Map<string, SubagentRef[]>();
   /** Knows in which words the model hears of a call that has no result. */
   readonly #transcript = new Transcript();
 
   constructor(step: Step, answer: EventBody<"message.ended">) {
-    this.#step = step;
+    this.step = step;
     this.#transcript.apply(answer);
   }
 
   get complete(): boolean {
-    return this.#answered.size === (this.#step.tool_calls?.length ?? 0);
+    return this.#answered.size === (this.step.tool_calls?.length ?? 0);
   }
 
   note(callId: string, extra: Extra): void {
@@ -34,7 +35,7 @@ export class OpenCalls {
 
   /** Results stand in the order of their calls. A second result for an id goes to the next call that had the same one. */
   answer(callId: string, result: ObservationResult): void {
-    const open = this.#step.tool_calls?.find((call) => isNamed(call, callId) && !this.#answered.has(call.tool_call_id));
+    const open = this.step.tool_calls?.find((call) => isNamed(call, callId) && !this.#answered.has(call.tool_call_id));
     if (!open) return;
     this.#answered.set(open.tool_call_id, { ...result, source_call_id: open.tool_call_id });
     this.#write();
@@ -57,16 +58,16 @@ export class OpenCalls {
   }
 
   #write(): void {
-    const results = (this.#step.tool_calls ?? []).flatMap(({ tool_call_id: id }) => {
+    const results = (this.step.tool_calls ?? []).flatMap(({ tool_call_id: id }) => {
       const result = this.#answered.get(id);
       const refs = this.#refs.get(id);
       return result ? [{ ...result, ...(refs && { subagent_trajectory_ref: refs }) }] : [];
     });
-    if (results.length > 0) this.#step.observation = { results };
+    if (results.length > 0) this.step.observation = { results };
   }
 
   #find(callId: string): ToolCall | undefined {
-    return this.#step.tool_calls?.find((call) => call.tool_call_id === callId);
+    return this.step.tool_calls?.find((call) => call.tool_call_id === callId);
   }
 }
 

@@ -196,6 +196,20 @@ describe("runHeadless", () => {
     assert.equal(JSON.parse(readFileSync(path, "utf8")).extra.interrupt_events.length, 1);
   });
 
+  it("is interrupted by a signal that onBeforeTurn gave, too", async () => {
+    const controller = new AbortController();
+    const { kinds, outcome } = await run(agentOf([say("Once", { stall: true })]), {
+      onBeforeTurn: () => ({ abortSignal: controller.signal }),
+      onStreamStart: () => void setTimeout(() => controller.abort(), 20),
+    });
+    assert.deepEqual([kinds.slice(-2), outcome.type], [["step 2 agent", "interrupt"], "cancelled"]);
+  });
+
+  it("goes on without a probe that fails", async () => {
+    const { outcome } = await run(agentOf([say("Fine.")]), { measureUsage: () => Promise.reject(new Error("no counter")) });
+    assert.deepEqual(outcome, { type: "completed", text: "Fine." });
+  });
+
   it("asks again three times when nothing comes, and then says so", async () => {
     const agent = agentOf([{ throws: new Error("No output generated. Check the stream for errors.") }]);
     const { events, outcome } = await run(agent);

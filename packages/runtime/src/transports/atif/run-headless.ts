@@ -1,4 +1,4 @@
-import { type ErrorCode, RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { sleep } from "../../util/sleep.ts";
 import { loadCallPrice } from "./call-price.ts";
@@ -8,6 +8,7 @@ import type { HeadlessConfig } from "./headless-config.ts";
 import type { InterruptEvent, TrajectoryEvent, TurnPhase } from "./headless-events.ts";
 import { readStream, type StreamEnd, type StreamLimits, waitFor } from "./read-stream.ts";
 import { fieldIn, type RunnableAgent, toStreamUsage } from "./runnable-agent.ts";
+import { toSeedCode } from "./seed-codes.ts";
 import { toRunnableAgent } from "./session-agent.ts";
 import { StepCollector } from "./step-collector.ts";
 import { type OpenStep, StreamSteps } from "./stream-step.ts";
@@ -54,6 +55,8 @@ class HeadlessRun {
   #iterations = 0;
   #said = "";
   #writeFailure: RuntimeError | undefined;
+  /** The caller's, and what `onBeforeTurn` gives. */
+  readonly #signals = new Set<AbortSignal>();
 
   constructor(config: HeadlessConfig, agent: RunnableAgent) {
     this.#config = config;
@@ -62,11 +65,10 @@ class HeadlessRun {
     const timeoutMs = config.streamTimeoutMs ?? (agent === config.agent ? defaultStreamTimeoutMs : undefined);
     this.#limits = { timeoutMs, signal: giveUp.signal };
     this.#onAbort = () => {
-      this.#streams.abort(config.abortSignal?.reason);
-      this.#graceTimer = setTimeout(() => giveUp.abort(config.abortSignal?.reason), abortGraceMs);
+      this.#streams.abort();
+      this.#graceTimer ??= setTimeout(() => giveUp.abort(), abortGraceMs);
     };
-    if (config.abortSignal?.aborted) this.#onAbort();
-    else config.abortSignal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.#listenTo(config.abortSignal);
   }
 
   async toEnd(): Promise<Outcome> {
@@ -82,15 +84,26 @@ class HeadlessRun {
 
   close(): void {
     clearTimeout(this.#graceTimer);
-    this.#config.abortSignal?.removeEventListener("abort", this.#onAbort);
+    for (const signal of this.#signals) signal.removeEventListener("abort", this.#onAbort);
     this.#streams.abort(); // whoever was left behind is told
+  }
+
+  get #isAborted(): boolean {
+    return [...this.#signals].some((signal) => signal.aborted);
+  }
+
+  #listenTo(signal: AbortSignal | undefined): void {
+    if (!signal || this.#signals.has(signal)) return;
+    this.#signals.add(signal);
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   /** Calls the agent until it makes no more tool calls; undefined when it came to that. */
   async #answerPrompt(): Promise<Stop | undefined> {
     const { maxIterations, shouldContinue = asksForMore } = this.#config;
     for (let phase: TurnPhase = "new-turn"; ; phase = "intermediate-step") {
-      if (this.#config.abortSignal?.aborted) return await this.#interrupt();
+      if (this.#isAborted) return await this.#interrupt();
       if (maxIterations !== undefined && ++this.#iterations > maxIterations) {
         this.#emit({
           type: "error",
@@ -128,7 +141,7 @@ class HeadlessRun {
         if (this.#steps > before || !isSilent(ended)) return ended;
         if (retries >= noOutputRetries) return this.#fail(noOutput());
       } catch (error) {
-        if (this.#config.abortSignal?.aborted) return await this.#interrupt(steps);
+        if (this.#isAborted) return await this.#interrupt(steps);
         if (steps.hasCalls) this.#addStep(steps.take(undefined)); // what tools did was done
         if (isOverflow(error) && !compacted && (await this.#compact("overflow"))) {
           compacted = true;
@@ -147,11 +160,12 @@ class HeadlessRun {
     if (await this.#measure(messages)) messages = await history.getMessagesForLLM();
     const recommended = history.getRecommendedMaxOutputTokens?.(messages);
     const overrides = await onBeforeTurn?.(phase);
+    this.#listenTo(overrides?.abortSignal);
     const options = {
       messages,
-      abortSignal: this.#streams.signal,
       ...(recommended !== undefined && { maxOutputTokens: Math.max(leastOutputTokens, recommended) }),
       ...overrides,
+      abortSignal: this.#streams.signal,
     };
     const result = await waitFor(Promise.resolve(this.#agent.stream(options)), this.#limits);
     this.#emit({ type: "turn-start", timestamp: now(), phase });
@@ -164,7 +178,7 @@ class HeadlessRun {
     const { messageHistory: history, measureUsage } = this.#config;
     if (!measureUsage || !history.updateActualUsage) return false;
     const { revision } = history;
-    const usage = toStreamUsage(await measureUsage(messages));
+    const usage = toStreamUsage(await measureUsage(messages).catch(() => null)); // a probe: without it the run is only less exact
     if (!usage || revision !== history.revision) return false;
     history.updateActualUsage({ ...usage, updatedAt: new Date() });
     return (history.needsCompaction?.() ?? false) && (await this.#compact("threshold"));
@@ -186,7 +200,7 @@ class HeadlessRun {
   async #remind(): Promise<Stop | undefined> {
     const { onTodoReminder, maxTodoReminders = defaultTodoReminders } = this.#config;
     for (let count = 0; onTodoReminder; count++) {
-      if (this.#config.abortSignal?.aborted) return await this.#interrupt();
+      if (this.#isAborted) return await this.#interrupt();
       const { hasReminder, message } = await onTodoReminder();
       if (!hasReminder || !message) return undefined;
       if (count >= maxTodoReminders) {
@@ -229,9 +243,7 @@ class HeadlessRun {
 
   #fail(thrown: unknown): Stop {
     const error = toRuntimeError(thrown);
-    const code = isOverflow(thrown)
-      ? "CONTEXT_OVERFLOW"
-      : (seedCodes[error.code] ?? (error.code === "internal" ? undefined : error.code));
+    const code = isOverflow(thrown) ? "CONTEXT_OVERFLOW" : error.code === "internal" ? undefined : toSeedCode(error.code);
     this.#emit({ type: "error", timestamp: now(), error: error.message, ...(code !== undefined && { code }) });
     return { type: "failed", error: error.toJSON(), text: this.#said };
   }
@@ -253,12 +265,6 @@ class HeadlessRun {
     }
   }
 }
-
-const seedCodes: Partial<Record<ErrorCode, string>> = {
-  "provider-timeout": "TIMEOUT",
-  "context-overflow": "CONTEXT_OVERFLOW",
-  "model-empty-answer": "NO_OUTPUT",
-};
 
 function now(): string {
   return new Date().toISOString();

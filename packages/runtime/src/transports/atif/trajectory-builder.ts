@@ -27,6 +27,8 @@ export type BuilderOptions = {
  */
 export class TrajectoryBuilder {
   readonly media: MediaFiles;
+  /** Steps, also of subagents, that will never change again: their text need not be made twice. */
+  readonly settled: WeakSet<Step>;
   readonly #options: BuilderOptions;
   readonly #steps: Step[] = [];
   readonly #totals = new Totals();
@@ -37,6 +39,9 @@ export class TrajectoryBuilder {
   #sessionId: string | undefined;
   #system: string | undefined;
   #copiedThrough: number;
+  #forkedFrom: Extra = {};
+  /** What a journal holds before its first session was taken from somebody else's trajectory. */
+  #isImported = true;
   #calls: OpenCalls | undefined;
   #attempts: Extra = {};
   #sideMetrics: Extra[] = [];
@@ -44,13 +49,18 @@ export class TrajectoryBuilder {
 
   constructor(
     options: BuilderOptions = {},
-    part: { name: string; media: MediaFiles } = { name: "outrider", media: new MediaFiles() },
+    part: { name: string; media: MediaFiles; settled: WeakSet<Step> } = {
+      name: "outrider",
+      media: new MediaFiles(),
+      settled: new WeakSet(),
+    },
   ) {
     this.#options = options;
     this.#copiedThrough = options.copiedThrough ?? 0;
     this.#sessionId = options.sessionId;
     this.#name = part.name;
     this.media = part.media;
+    this.settled = part.settled;
     this.#agent = { name: this.#name, version: "unknown" };
   }
 
@@ -132,8 +142,12 @@ export class TrajectoryBuilder {
   }
 
   #describeAgent(event: AgentEvent<"session.started">): boolean {
+    this.#isImported = false;
     const origin = forkOrigin(event);
-    if (origin) this.#copiedThrough = Math.max(this.#copiedThrough, origin.seq);
+    if (origin) {
+      this.#copiedThrough = Math.max(this.#copiedThrough, origin.seq);
+      this.#forkedFrom = { forked_from: { session_id: origin.sessionId, seq: origin.seq } };
+    }
     this.#agent = {
       name: this.#name,
       version: event.version,
@@ -147,7 +161,7 @@ export class TrajectoryBuilder {
         cwd: event.cwd,
         permission_mode: event.permissionMode,
         ...(event.sandbox !== undefined && { sandbox: event.sandbox }),
-        ...(origin && { forked_from: { session_id: origin.sessionId, seq: origin.seq } }),
+        ...this.#forkedFrom,
       },
     };
     if (event.system === "" || event.system === this.#system) return false;
@@ -178,6 +192,7 @@ export class TrajectoryBuilder {
     if (!copied) this.#totals.addCost(event.message.usage, costUsd);
     this.#add(event, { ...step, ...(metrics && !copied && { metrics }), extra: { ...extra, ...this.#attempts } });
     this.#attempts = {};
+    if (this.#calls) this.settled.add(this.#calls.step);
     const added = this.#steps.at(-1);
     this.#calls = added?.tool_calls ? new OpenCalls(added, event) : undefined;
     return true;
@@ -258,8 +273,12 @@ export class TrajectoryBuilder {
   #startTask(event: AgentEvent<"task.started">): boolean {
     const { taskId, callId, agent, model, system, tools, permissionMode, prompt } = event;
     const { priceOf } = this.#options;
-    const child = new TrajectoryBuilder({ priceOf, copiedThrough: this.#copiedThrough }, { name: agent, media: this.media });
+    const child = new TrajectoryBuilder(
+      { priceOf, copiedThrough: this.#copiedThrough },
+      { name: agent, media: this.media, settled: this.settled },
+    );
     child.#sessionId = this.#sessionId;
+    child.#isImported = this.#isImported;
     child.#agent = {
       name: agent,
       version: this.#agent.version,
@@ -282,12 +301,14 @@ export class TrajectoryBuilder {
   #add(event: AgentEvent, step: Omit<Step, "step_id">): boolean {
     const copied = this.#isCopied(event);
     const note = copied ? { is_copied_context: true, extra: { ...step.extra, note: "Told by an earlier trajectory" } } : {};
+    const last = this.#steps.at(-1);
+    if (last && last !== this.#calls?.step) this.settled.add(last);
     this.#steps.push({ step_id: this.#steps.length + 1, timestamp: event.at, ...step, ...note });
     return true;
   }
 
   #isCopied(event: AgentEvent): boolean {
-    return event.seq <= this.#copiedThrough;
+    return this.#isImported || event.seq <= this.#copiedThrough;
   }
 }
 

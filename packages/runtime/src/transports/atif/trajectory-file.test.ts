@@ -1,11 +1,23 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { after, describe, it } from "node:test";
 import { createMemoryStore } from "../../journal/memory-store.ts";
 import { createScriptedProvider, type ScriptStep } from "../../model/scripted.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
 import type { SessionOptions } from "../../session/session-options.ts";
 import { InteractiveSession } from "../../session/interactive-session.ts";
 import { LineOutput } from "../headless/line-output.ts";
@@ -113,6 +125,45 @@ describe("a trajectory file", () => {
     const format = { event: () => "", end: async () => "" };
     await assert.rejects(watchTrajectory(format, { path: join(folder, "taken.json") }), { code: "storage-failed" });
     await assert.rejects(watchTrajectory(format, { path: join(folder, "a.txt", "x.json") }), { code: "storage-failed" });
+  });
+
+  it("is refused where there is no ordinary file, and no folder can be made", async () => {
+    const format = { event: () => "", end: async () => "" };
+    const places = ["-", "/dev/null", "/dev/stdout", ...(existsSync("/proc/self") ? ["/proc/no-such-folder/t.json"] : [])];
+    for (const path of places) await assert.rejects(watchTrajectory(format, { path }), { code: "storage-failed" }, path);
+    assert.equal(statSync("/dev/null").isCharacterDevice(), true);
+  });
+
+  it("goes to the file that a link names", async () => {
+    const [link, file] = [join(folder, "link.json"), join(folder, "linked.json")];
+    writeFileSync(file, "old");
+    symlinkSync(file, link);
+    await run([{ text: "Done." }], { path: link });
+    assert.deepEqual([lstatSync(link).isSymbolicLink(), load(file).steps.at(-1).message], [true, "Done."]);
+  });
+
+  it("leaves an output its last words, and judges them", async () => {
+    const said: string[] = [];
+    const format = {
+      event: () => "",
+      end: async () => "",
+      async close(outcome: Outcome) {
+        said.push(outcome.type);
+        return "last";
+      },
+    };
+    const place = join(folder, "closing");
+    mkdirSync(place);
+    const watched = await watchTrajectory(format, { path: join(place, "t.json") });
+    const session = new InteractiveSession({ cwd: folder, provider: createScriptedProvider([{ text: "Done." }]) });
+    const outcome = await runPrompt(session, "Go", { format: watched, output: new LineOutput(new PassThrough().resume()) });
+    assert.deepEqual([await watched.close?.(outcome), said], ["last", ["completed"]]);
+    rmSync(place, { recursive: true });
+    writeFileSync(place, "a file now");
+    await watched.end(outcome);
+    await watched.close?.(outcome);
+    await session.shutdown();
+    assert.deepEqual(said, ["completed", "failed"]);
   });
 
   it("makes a run fail that could not be written down", async () => {

@@ -1,16 +1,16 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { existsSync, realpathSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { CatalogOverride } from "../../model/catalog-override.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
-import { toSafeJson } from "../../util/jsonl.ts";
 import type { OutputFormat } from "../headless/output-format.ts";
 import type { AtifVersion } from "./atif.ts";
-import { writeFileAtomically } from "./atomic-file.ts";
+import { makeFolder, writeFileAtomically } from "./atomic-file.ts";
 import { loadCallPrice } from "./call-price.ts";
 import { finishDocument, type TrajectoryDocument, type TrajectoryOptions } from "./trajectory.ts";
 import { TrajectoryBuilder } from "./trajectory-builder.ts";
+import { TrajectoryTexts } from "./trajectory-texts.ts";
 
 export type TrajectoryFileOptions = {
   readonly path: string;
@@ -34,8 +34,7 @@ export interface WatchedFormat extends OutputFormat {
  * passes is in the file before the next event is looked at. Rejects, before anything is asked of a model, when the file cannot be written.
  */
 export async function watchTrajectory(format: OutputFormat, options: TrajectoryFileOptions): Promise<WatchedFormat> {
-  const path = resolve(options.path);
-  checkPlace(path);
+  const path = openPlace(options.path);
   const settings: TrajectoryOptions = {
     sessionId: options.sessionId,
     version: options.version,
@@ -45,11 +44,12 @@ export async function watchTrajectory(format: OutputFormat, options: TrajectoryF
   };
   const builder = new TrajectoryBuilder(settings);
   for (const event of options.history ?? []) builder.apply(event);
+  const texts = new TrajectoryTexts(builder.settled);
   let failure: RuntimeError | undefined;
-  const write = (): void => {
+  const write = (isLasting: boolean): void => {
     try {
       const document = finishDocument(builder, settings);
-      if (document) writeDocument(path, document);
+      if (document) writeDocument(path, document, { texts, isLasting });
       failure = undefined;
     } catch (error) {
       failure = cannotWrite(path, error); // later steps try again
@@ -57,26 +57,33 @@ export async function watchTrajectory(format: OutputFormat, options: TrajectoryF
   };
   const judge = (outcome: Outcome): Outcome =>
     failure && outcome.type === "completed" ? { type: "failed", error: failure.toJSON(), text: outcome.text } : outcome;
+  const close = format.close?.bind(format);
   return {
     event(event) {
-      if (builder.apply(event)) write();
+      if (builder.apply(event)) write(event.type === "turn.ended");
       return format.event(event);
     },
     async end(outcome) {
-      write();
+      write(true);
       return await format.end(judge(outcome));
     },
+    ...(close && { close: async (outcome) => await close(judge(outcome)) }),
     judge,
   };
 }
 
-/** A document and all it names; what is named by its content is not written twice. */
-export function writeDocument(path: string, { trajectory, subagents, media }: TrajectoryDocument): void {
+/** A document and all it names. What is named by its content is not written twice, nor a subagent's file that is the same as before. */
+export function writeDocument(
+  path: string,
+  { trajectory, subagents, media }: TrajectoryDocument,
+  { texts = new TrajectoryTexts(), isLasting = true }: { texts?: TrajectoryTexts; isLasting?: boolean } = {},
+): void {
   const folder = dirname(path);
   for (const [name, data] of media)
     if (!existsSync(join(folder, name))) writeFileAtomically(join(folder, name), Buffer.from(data, "base64"));
-  for (const [name, subagent] of subagents) writeFileAtomically(join(folder, name), `${toSafeJson(subagent)}\n`);
-  writeFileAtomically(path, `${toSafeJson(trajectory)}\n`);
+  for (const [name, subagent] of subagents)
+    if (texts.isNew(name, subagent)) writeFileAtomically(join(folder, name), `${texts.of(subagent)}\n`, { isLasting });
+  writeFileAtomically(path, `${texts.of(trajectory)}\n`, { isLasting });
 }
 
 /** The part of a file's name that the names of files beside it begin with. */
@@ -84,21 +91,23 @@ export function stemOf(path: string): string {
   return basename(path).replace(/\.json$/, "");
 }
 
-function checkPlace(path: string): void {
+/** The path the file will have, once it is sure that it can be written: folders are made, and a file is tried out. */
+function openPlace(wanted: string): string {
+  const path = resolve(wanted);
   try {
-    if (existsSync(path) && statSync(path).isDirectory()) throw new Error("it is a folder");
-    const folder = firstFolder(dirname(path));
-    if (!statSync(folder).isDirectory()) throw new Error(`${folder} is no folder`);
-    accessSync(folder, constants.W_OK);
+    if (wanted === "-") throw new Error("it is written again and again, which needs a file, not a stream");
+    const target = existsSync(path) ? realpathSync(path) : path; // a link stays one
+    if (existsSync(target) && statSync(target).isDirectory()) throw new Error("it is a folder");
+    if (/^\/(?:dev(?!\/shm)|proc)\//.test(path) || (existsSync(target) && !statSync(target).isFile()))
+      throw new Error("it is no ordinary file");
+    makeFolder(dirname(target));
+    const trial = `${target}.${process.pid}.trial`;
+    writeFileAtomically(trial, "");
+    rmSync(trial, { force: true });
+    return target;
   } catch (error) {
     throw cannotWrite(path, error);
   }
-}
-
-/** Folders on the way are made; the nearest one that is there has to let us. */
-function firstFolder(folder: string): string {
-  const parent = dirname(folder);
-  return existsSync(folder) || parent === folder ? folder : firstFolder(parent);
 }
 
 function cannotWrite(path: string, error: unknown): RuntimeError {

@@ -246,14 +246,34 @@ describe("toTrajectory", () => {
         prompt("Old"),
         answer("a", { usage }),
         ended,
+        Object.assign({}, started, { resumed: true }),
         prompt("New"),
       ]),
     );
+    assert.deepEqual(forked?.agent.extra?.["forked_from"], { session_id: "s0", seq: 4 });
     assert.deepEqual(
       forked?.steps.map((step) => step.is_copied_context ?? false),
       [true, true, true, false],
     );
     for (const one of [trajectory, forked]) assert.deepEqual(validateTrajectory(one).problems, []);
+  });
+
+  it("marks what was imported: it was done and paid for elsewhere", () => {
+    const usage = { inputTokens: 10, outputTokens: 1 };
+    const trajectory = toTrajectory(
+      toEvents([prompt("Old"), answer("a", { usage }), ended, started, prompt("New"), answer("b", { usage }), ended]),
+    );
+    assert.deepEqual(
+      trajectory?.steps.map((step) => [step.message, step.is_copied_context ?? false]),
+      [
+        ["Old", true],
+        ["a", true],
+        ["Be brief.", false],
+        ["New", false],
+        ["b", false],
+      ],
+    );
+    assert.deepEqual([trajectory?.final_metrics?.total_prompt_tokens, validateTrajectory(trajectory).problems], [10, []]);
   });
 
   it("embeds what subagents did and refers to it from the call that started them", () => {

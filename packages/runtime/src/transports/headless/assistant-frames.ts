@@ -13,11 +13,14 @@ import type { StreamedBlock } from "./partial-messages.ts";
  */
 export class AssistantFrames {
   readonly #lines: ClaudeLines;
+  readonly #firstMarks: () => Frame;
   #early: Early[] = [];
   #void: string[] = [];
 
-  constructor(lines: ClaudeLines) {
+  /** `firstMarks` go on the next frame of the conversation; they are asked for each time, and mostly empty. */
+  constructor(lines: ClaudeLines, firstMarks: () => Frame = () => ({})) {
     this.#lines = lines;
+    this.#firstMarks = firstMarks;
   }
 
   /** A block that is whole while its message still runs: what the message will have cost is not known yet. */
@@ -77,6 +80,8 @@ export class AssistantFrames {
       error: word,
       is_api_error_message: true,
       api_error_status: error.httpStatus ?? null,
+      ...(error.requestId !== undefined && { request_id: error.requestId }),
+      ...this.#firstMarks(),
     });
   }
 
@@ -99,6 +104,8 @@ export class AssistantFrames {
       timestamp: at,
       ...(message.finish === "interrupted" && { aborted: true }),
       ...(message.responseId !== undefined && { response_id: message.responseId }),
+      ...(message.requestId !== undefined && { request_id: message.requestId }),
+      ...(marks["parent_tool_use_id"] === null && this.#firstMarks()),
       ...(supersedes.length > 0 && { supersedes }),
     });
   }

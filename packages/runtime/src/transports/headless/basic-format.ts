@@ -1,5 +1,7 @@
+import type { ErrorCode } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
+import { reasonOf } from "./outcome-reason.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { createSpill } from "./spill-folder.ts";
 import { toWireLine } from "./wire-line.ts";
@@ -54,9 +56,27 @@ function toResult(outcome: Outcome, sessionId: string): Record<string, unknown> 
     result: success ? outcome.text : "",
     session_id: sessionId,
     subtype: success ? "success" : "error",
-    ...(outcome.type === "failed" && { error: outcome.error }),
-    ...(outcome.type === "stopped" && {
-      error: { code: "limit-reached", message: `Stopped at the limit ${outcome.limit}`, retryable: false },
-    }),
+    ...errorFields(outcome),
   };
 }
+
+/** `error_code` is the contract's coarse word; `error` says the same in ours, and why. */
+function errorFields(outcome: Outcome): Record<string, unknown> {
+  if (outcome.type === "failed") return { error_code: toErrorCode(outcome.error.code), error: outcome.error };
+  if (outcome.type !== "stopped") return {};
+  return { error_code: "api_error", error: { code: "limit-reached", message: reasonOf(outcome), retryable: false } };
+}
+
+function toErrorCode(code: ErrorCode): string {
+  if (configCodes.has(code)) return "config_error";
+  return code === "storage-failed" || code === "internal" ? "tool_error" : "api_error";
+}
+
+const configCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "usage",
+  "no-input",
+  "config",
+  "not-found",
+  "provider-auth",
+  "session-locked",
+]);

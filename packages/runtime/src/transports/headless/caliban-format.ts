@@ -1,8 +1,10 @@
 import type { CatalogOverride } from "../../model/catalog-override.ts";
 import { pricesAsOf } from "../../model/catalog-date.ts";
-import { type AssistantPart, callsOf, type ToolResultPart } from "../../protocol/content.ts";
+import { type AssistantPart, callsOf, type ToolResultPart, textOf } from "../../protocol/content.ts";
+import type { ErrorData } from "../../protocol/errors.ts";
 import type { AgentEvent, EventType, SessionFacts } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
+import { toCalibanResult, toPromptWarning } from "./caliban-result.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { priceCalls } from "./price-run.ts";
 import { createSpill } from "./spill-folder.ts";
@@ -31,7 +33,7 @@ export function createCalibanFormat(name: OutputFormatName, options: CalibanForm
   const spill = options.spillFolder === undefined ? undefined : createSpill(options.spillFolder);
   const result = async (outcome: Outcome): Promise<string> => {
     const costs = await priceCalls(run.calls, options.catalogOverride);
-    const fields = toResult(outcome, { run, costUsd: costs.total.costUsd, usage: costs.total.usage, options });
+    const fields = toCalibanResult(outcome, { ...run.totals, costs, sessionId: options.sessionId });
     const init = name === "stream-json" ? run.begin(options) : []; // where no turn has begun
     return [...init, fields].map(toLine).join("");
   };
@@ -39,12 +41,17 @@ export function createCalibanFormat(name: OutputFormatName, options: CalibanForm
   const event: OutputFormat["event"] = (event) => {
     run.apply(event);
     if (name !== "stream-json") return "";
-    const frames = toFrames(event, run, options);
+    const frames = [...run.takeWarnings(event), ...toFrames(event, run, options)];
     if (frames.length === 0 && event.type !== "turn.started") return "";
     return [...run.begin(options), ...frames].map(toLine).join(""); // also before what hooks of the start have to tell
   };
   if (name === "text") return { event, end: async (outcome) => (outcome.type === "completed" ? `${outcome.text}\n` : "") };
-  return options.live ? { event, end: async () => "", close: result } : { event, end: result };
+  if (!options.live) return { event, end: result };
+  const end = async (outcome: Outcome): Promise<string> => {
+    run.earlier = toPromptWarning(outcome);
+    return "";
+  };
+  return { event, end, close: result };
 }
 
 type Frame = Record<string, unknown>;
@@ -54,10 +61,20 @@ class CalibanRun {
   #begun = false;
   /** A message whose calls are still at work. */
   #waiting: { frame: Frame; calls: number } | undefined;
-  turns = 0;
-  durationMs = 0;
-  toolCalls = 0;
-  readonly calls: AgentEvent<"message.ended" | "side-call.ended">[] = [];
+  totals: { turns: number; durationMs: number; toolCalls: number; lastText: string } = {
+    turns: 0,
+    durationMs: 0,
+    toolCalls: 0,
+    lastText: "",
+  };
+  readonly calls: ModelCall[] = [];
+
+  /** What went wrong with the prompt before, told once it is not the last: the last one has the result. */
+  earlier: Frame[] = [];
+
+  takeWarnings({ type, taskId }: AgentEvent): Frame[] {
+    return type === "turn.started" && taskId === undefined ? this.earlier.splice(0) : [];
+  }
 
   /** The first frame, once. */
   begin(options: CalibanFormatOptions): Frame[] {
@@ -87,14 +104,24 @@ class CalibanRun {
   }
 
   apply(event: AgentEvent): void {
+    const { totals } = this;
+    if (event.type === "message.ended" || event.type === "side-call.ended") this.calls.push(withoutWords(event));
+    if (event.taskId !== undefined) return; // what subagents cost counts; what they say and call is not this conversation's
     if (event.type === "session.started") this.facts = event;
-    else if (event.type === "message.ended" || event.type === "side-call.ended") this.calls.push(event);
-    else if (event.type === "tool.ended") this.toolCalls++;
+    else if (event.type === "message.ended") totals.lastText = textOf(event.message.content) || totals.lastText;
+    else if (event.type === "tool.ended") totals.toolCalls++;
     else if (event.type === "turn.ended") {
-      this.turns += event.modelCalls;
-      this.durationMs += event.durationMs;
+      totals.turns += event.modelCalls;
+      totals.durationMs += event.durationMs;
     }
   }
+}
+
+type ModelCall = AgentEvent<"message.ended" | "side-call.ended">;
+
+/** A session may live for long; at its end only who answered and what it took is needed. */
+function withoutWords(event: ModelCall): ModelCall {
+  return { ...event, message: { ...event.message, content: [] } };
 }
 
 function toFrames(event: AgentEvent, run: CalibanRun, options: CalibanFormatOptions): Frame[] {
@@ -123,11 +150,15 @@ function toFrames(event: AgentEvent, run: CalibanRun, options: CalibanFormatOpti
           max_retries: event.maxRetries,
           retry_delay_ms: event.delayMs,
           ...(event.error.httpStatus !== undefined && { error_status: event.error.httpStatus }),
-          error_category: retryCategory(event.error.code),
+          error_category: retryCategory(event.error),
         },
       ];
+    case "fallback.used":
+      return [toMismatch(event)];
+    case "hook.started": // what nobody waits for has a frame at each end
+      return options.includeHookEvents && event.background ? [toHookFrame(event, { status: "dispatched" })] : [];
     case "hook.ended":
-      return options.includeHookEvents ? [toHookFrame(event)] : [];
+      return options.includeHookEvents ? [toHookFrame(event, toHookEnd(event))] : [];
     case "permission.decided":
       return options.includeHookEvents ? [toVerdictFrame(event)] : [];
     case "warning.raised":
@@ -140,6 +171,8 @@ function toFrames(event: AgentEvent, run: CalibanRun, options: CalibanFormatOpti
 /** Of subagents these frames know nothing but what concerns the whole run: what they say and call is no part of the conversation. */
 const shownOfTasks: ReadonlySet<EventType> = new Set<EventType>([
   "retry.scheduled",
+  "fallback.used",
+  "hook.started",
   "hook.ended",
   "permission.decided",
   "warning.raised",
@@ -198,16 +231,28 @@ function toResultBlock(part: ToolResultPart["content"][number]): unknown {
   return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
 }
 
-function toHookFrame(event: AgentEvent<"hook.ended">): Frame {
-  return {
-    type: "hook_event",
-    hookEventName: event.event,
-    hookSpecificOutput: {
-      hook: event.name,
-      status: event.status,
-      ...(event.exitCode !== undefined && { exitCode: event.exitCode }),
-    },
-  };
+function toMismatch({ from, to, error }: AgentEvent<"fallback.used">): Frame {
+  const message = `${from} could not answer (${error.message}); ${to} is asked instead`;
+  return { type: "warning", subtype: "model_mismatch", message, details: { requested: from, actual: to } };
+}
+
+function toHookFrame({ event, name, hookId }: AgentEvent<"hook.started" | "hook.ended">, state: Frame): Frame {
+  return { type: "hook_event", hookEventName: event, hookSpecificOutput: { ...state, hook: name, hookId } };
+}
+
+function toHookEnd({ stdout, status, exitCode }: AgentEvent<"hook.ended">): Frame {
+  return { ...decisionIn(stdout), status, ...(exitCode !== undefined && { exitCode }) };
+}
+
+/** What a hook answered about the call: its `permissionDecision`, reason and changed input. */
+function decisionIn(stdout: string): Frame {
+  if (!stdout.trimStart().startsWith("{")) return {};
+  try {
+    const { hookSpecificOutput } = JSON.parse(stdout) as { hookSpecificOutput?: unknown }; // whatever the hook wrote
+    return typeof hookSpecificOutput === "object" && hookSpecificOutput !== null ? { ...hookSpecificOutput } : {};
+  } catch {
+    return {};
+  }
 }
 
 function toVerdictFrame(event: AgentEvent<"permission.decided">): Frame {
@@ -215,11 +260,20 @@ function toVerdictFrame(event: AgentEvent<"permission.decided">): Frame {
   return {
     type: "hook_event",
     hookEventName: "PermissionVerdict",
-    hookSpecificOutput: { tool, tool_use_id: callId, decision: effect, by, reason, ...(rule !== undefined && { rule }) },
+    hookSpecificOutput: {
+      permissionDecision: effect,
+      permissionDecisionReason: reason,
+      tool,
+      tool_use_id: callId,
+      decision: effect,
+      by,
+      reason,
+      ...(rule !== undefined && { rule }),
+    },
   };
 }
 
-function retryCategory(code: string): string {
+function retryCategory({ code, httpStatus }: ErrorData): string {
   switch (code) {
     case "provider-overloaded":
       return "overloaded";
@@ -228,54 +282,8 @@ function retryCategory(code: string): string {
     case "provider-timeout":
       return "timeout";
     case "provider-unavailable":
-      return "network";
+      return httpStatus === undefined ? "network" : "server_error";
     default:
       return "other";
-  }
-}
-
-type Ending = {
-  readonly run: CalibanRun;
-  readonly costUsd: number | null;
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
-  readonly options: CalibanFormatOptions;
-};
-
-function toResult(outcome: Outcome, { run, costUsd, usage, options }: Ending): Frame {
-  const subtype = subtypeOf(outcome);
-  const completed = outcome.type === "completed";
-  return {
-    type: "result",
-    subtype,
-    ...(completed && { result: outcome.text }),
-    ...(completed && outcome.structured !== undefined && { structured_output: outcome.structured }),
-    session_id: options.sessionId,
-    is_error: !completed,
-    total_cost_usd: costUsd,
-    turns: run.turns,
-    num_turns: run.turns,
-    duration_ms: run.durationMs,
-    total_input_tokens: usage.inputTokens,
-    total_output_tokens: usage.outputTokens,
-    usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
-    ...(!completed && {
-      tool_calls_seen: run.toolCalls,
-      ...(outcome.text && { last_assistant_text: outcome.text }),
-      ...(outcome.type === "failed" && { error: outcome.error.message }),
-    }),
-  };
-}
-
-function subtypeOf(outcome: Outcome): string {
-  switch (outcome.type) {
-    case "completed":
-      return "success";
-    case "stopped":
-      if (outcome.limit === "max-turns") return "max_turns";
-      return outcome.limit === "max-budget" ? "budget_exceeded" : "error";
-    case "cancelled":
-      return "cancelled";
-    case "failed":
-      return outcome.error.code === "model-output-limit" ? "max_tokens" : "error";
   }
 }

@@ -10,7 +10,7 @@ export function apiErrorWord({ code, httpStatus }: ErrorData): string | undefine
     case "provider-overloaded":
       return "overloaded";
     case "provider-bad-request":
-      return httpStatus === 404 ? "model_not_found" : "invalid_request";
+      return badRequests[httpStatus ?? 400] ?? "invalid_request";
     case "context-overflow":
       return "invalid_request";
     case "provider-unavailable":
@@ -22,3 +22,5 @@ export function apiErrorWord({ code, httpStatus }: ErrorData): string | undefine
       return undefined;
   }
 }
+
+const badRequests: Readonly<Record<number, string>> = { 402: "billing_error", 404: "model_not_found" };

@@ -4,14 +4,15 @@ import { type AgentEvent, isEphemeral } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { AssistantFrames } from "./assistant-frames.ts";
 import { apiErrorWord } from "./claude-errors.ts";
-import { ClaudeLines } from "./claude-frame.ts";
+import { ClaudeLines, type Frame } from "./claude-frame.ts";
 import { type InitFacts, toInitFields } from "./claude-init.ts";
-import { toResultFields } from "./claude-result.ts";
+import { toResultFields, uuidFields } from "./claude-result.ts";
 import { toClaudeUsage } from "./claude-usage.ts";
 import { compactionLines, hookEndedLine, hookStartedLine, showsHook } from "./notice-frames.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { PartialMessages } from "./partial-messages.ts";
-import { priceCalls } from "./price-run.ts";
+import { RunLedger } from "./price-run.ts";
+import { ProgressFrames } from "./progress-frames.ts";
 import { type ModelCall, RunTotals } from "./run-totals.ts";
 import { addedInputLine, interruptLine, toolResultLine } from "./user-frames.ts";
 
@@ -24,8 +25,8 @@ export type ClaudeFormatOptions = InitFacts & {
   readonly forwardSubagentText?: boolean;
   /** Prices and windows beside the built-in ones. */
   readonly catalogOverride?: CatalogOverride;
-  /** Model calls of the session before this run: what they cost goes on. */
-  readonly earlierCalls?: readonly ModelCall[];
+  /** Model calls of the session before this run: what they cost goes on. Asked for once, when there is a result. */
+  readonly earlierCalls?: () => Promise<Iterable<ModelCall>>;
   /** Frames for single deltas; without it only whole messages. */
   readonly includePartialMessages?: boolean;
   /** Where values that are too long for a line are kept; without it their rest is lost, and the frame says so. */
@@ -34,12 +35,19 @@ export type ClaudeFormatOptions = InitFacts & {
 
 /** Claude Code's headless shapes: scripts, jq filters and clients written for it read ours. See docs/contract.md. */
 export function createClaudeFormat(name: OutputFormatName, options: ClaudeFormatOptions): OutputFormat {
-  const run = new RunTotals(options.earlierCalls);
+  const run = new RunTotals();
   const lines = new ClaudeLines(options);
+  const ledger = new RunLedger(options.catalogOverride);
+  const shownInPieces = options.includePartialMessages ?? false;
+  let { earlierCalls } = options;
   let results = 0;
   const result = async (outcome: Outcome): Promise<string> => {
-    const costs = await priceCalls(run.calls, options.catalogOverride);
-    return lines.line("result", toResultFields(outcome, { run, costs, index: results++ }));
+    const prompts = options.prompts?.() ?? { uuids: [], waiting: 0 }; // as it is now: what is waited for takes time
+    const earlier = earlierCalls;
+    earlierCalls = undefined;
+    if (earlier) await ledger.add([...(await earlier())]);
+    const costs = await ledger.add(run.takeCalls());
+    return lines.line("result", toResultFields(outcome, { run, costs, prompts, shownInPieces, index: results++ }));
   };
   const text = async (outcome: Outcome): Promise<string> => (outcome.type === "completed" ? `${outcome.text}\n` : "");
   if (name !== "stream-json")
@@ -61,13 +69,17 @@ class ClaudeStream {
   readonly #lines: ClaudeLines;
   readonly #options: ClaudeFormatOptions;
   readonly #assistant: AssistantFrames;
+  readonly #progress: ProgressFrames;
   readonly #partial: PartialMessages | undefined;
+  /** Nothing of the turn has been shown yet: as a message, and as an event of one. */
+  #silent = { message: false, event: false };
 
   constructor({ run, lines, options }: Parts) {
     this.#run = run;
     this.#lines = lines;
     this.#options = options;
-    this.#assistant = new AssistantFrames(lines);
+    this.#assistant = new AssistantFrames(lines, () => this.#firstMarks("message"));
+    this.#progress = new ProgressFrames(lines);
     const model = (): string => run.facts?.model.id ?? "";
     if (options.includePartialMessages)
       this.#partial = new PartialMessages({
@@ -75,13 +87,22 @@ class ClaudeStream {
         block: (block) => this.#assistant.early(block, { model: model() }),
         model,
         usage: (usage) => toClaudeUsage(usage ?? noUsage),
+        opening: (at) => ({
+          ttft_ms: Math.max(0, Date.parse(at) - Date.parse(run.lastAt ?? at)),
+          ...this.#firstMarks("event"),
+        }),
       });
   }
 
   event(event: AgentEvent): string {
     const partial = event.taskId === undefined ? this.#partial : undefined; // what subagents say comes as whole messages only
-    if (isEphemeral(event.type)) return partial?.before(event) ?? "";
+    if (isEphemeral(event.type)) {
+      const notice = this.#notice(event);
+      return partial ? partial.before(event, notice) : notice;
+    }
     this.#run.apply(event);
+    this.#progress.apply(event);
+    if (event.type === "turn.started" && event.taskId === undefined) this.#silent = { message: true, event: true };
     const frames = (partial?.before(event) ?? "") + this.#frames(event) + this.#taskFrames(event);
     return frames + (partial?.after(event) ?? "") + (partial && this.#asks(event) ? this.#requesting() : "");
   }
@@ -145,6 +166,18 @@ class ClaudeStream {
       default:
         return "";
     }
+  }
+
+  #notice(event: AgentEvent): string {
+    if (event.type === "tool.progress") return this.#progress.toolStillRuns(event, this.#run.tasks.marksOf(event));
+    return event.type === "reasoning.delta" && event.taskId === undefined ? this.#progress.thinks(event) : "";
+  }
+
+  /** The first words of a turn name the messages they answer. */
+  #firstMarks(kind: "message" | "event"): Frame {
+    if (!this.#silent[kind] || !this.#options.prompts) return {};
+    this.#silent[kind] = false;
+    return uuidFields(this.#options.prompts());
   }
 
   #ending({ outcome, at }: AgentEvent<"turn.ended">): string {

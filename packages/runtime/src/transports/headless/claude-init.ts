@@ -1,21 +1,39 @@
 import { pricesAsOf } from "../../model/catalog-date.ts";
 import type { SessionFacts } from "../../protocol/events.ts";
 import type { Frame } from "./claude-frame.ts";
+import type { AnsweredPrompts } from "./output-format.ts";
 
 /** What `init` tells beside the session's own facts; as it is now, since it is told at the start of every turn. */
 export type InitFacts = {
-  readonly mcpServers?: () => readonly { readonly name: string; readonly status: string; readonly source?: string }[];
+  readonly mcpServers?: () => readonly McpServerFacts[];
   /** Names of the slash commands that answer here. */
   readonly commands?: () => readonly string[];
   /** Where the provider's key comes from: the name of a variable, `settings` or `none`. */
   readonly keySource?: string;
+  /** Folders that belong to the work beside the working directory. */
+  readonly additionalDirectories?: readonly string[];
+  readonly prompts?: () => AnsweredPrompts;
 };
 
-export function toInitFields(facts: SessionFacts, { mcpServers, commands, keySource }: InitFacts): Frame {
+type McpServerFacts = { readonly name: string; readonly status: string; readonly source?: string; readonly error?: string };
+
+/** What a host may rely on, in the words its SDK looks for: an interrupt is answered with what still waits, and may cancel that too. */
+const capabilities = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1", "msg_lifecycle_v1"];
+
+export function toInitFields(facts: SessionFacts, options: InitFacts): Frame {
+  const { mcpServers, commands, keySource, additionalDirectories, prompts } = options;
+  const uuids = prompts?.().uuids ?? [];
   return {
     cwd: facts.cwd,
+    original_cwd: facts.cwd,
+    additional_directories: additionalDirectories ?? [],
     tools: facts.tools,
-    mcp_servers: (mcpServers?.() ?? []).map(({ name, status, source }) => ({ name, status, ...(source && { source }) })),
+    mcp_servers: (mcpServers?.() ?? []).map(({ name, status, source, error }) => ({
+      name,
+      status,
+      ...(source && { source }),
+      ...(error !== undefined && { error }),
+    })),
     model: facts.model.id,
     provider: facts.model.provider,
     permissionMode: facts.permissionMode,
@@ -34,5 +52,7 @@ export function toInitFields(facts: SessionFacts, { mcpServers, commands, keySou
     claude_code_version: facts.version,
     outrider_version: facts.version,
     schema_version: 1,
+    capabilities,
+    ...(uuids.length > 0 && { user_message_uuids: uuids }),
   };
 }

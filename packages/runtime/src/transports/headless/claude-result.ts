@@ -4,17 +4,23 @@ import type { CancelCause, Outcome, StopLimit } from "../../protocol/outcome.ts"
 import { apiErrorWord } from "./claude-errors.ts";
 import type { Frame } from "./claude-frame.ts";
 import { toClaudeUsage } from "./claude-usage.ts";
+import type { AnsweredPrompts } from "./output-format.ts";
 import type { ModelLimits, PricedRun } from "./price-run.ts";
 import type { RunTotals } from "./run-totals.ts";
 
 export type Ending = {
   readonly run: RunTotals;
-  readonly costs: PricedRun;
+  readonly costs: { readonly all: PricedRun; readonly fresh: PricedRun };
+  readonly prompts: AnsweredPrompts;
+  /** Pieces of an answer were shown when they came. */
+  readonly shownInPieces: boolean;
   /** How many results came before this one. */
   readonly index: number;
 };
 
-export function toResultFields(outcome: Outcome, { run, costs, index }: Ending): Frame {
+export function toResultFields(outcome: Outcome, ending: Ending): Frame {
+  const { run, prompts, index } = ending;
+  const { all: costs, fresh } = ending.costs;
   const { ended } = run;
   const completed = outcome.type === "completed";
   const unknown = costs.models.filter((line) => line.costUsd === null).map((line) => `${line.served.provider}/${line.served.id}`);
@@ -23,6 +29,7 @@ export function toResultFields(outcome: Outcome, { run, costs, index }: Ending):
     is_error: !completed,
     duration_ms: ended?.durationMs ?? 0,
     duration_api_ms: ended?.modelDurationMs ?? 0,
+    ...(completed && toTimings(ending)),
     num_turns: ended?.modelCalls ?? 0,
     ...(completed && { result: outcome.text }),
     ...(completed && outcome.structured !== undefined && { structured_output: outcome.structured }),
@@ -32,6 +39,7 @@ export function toResultFields(outcome: Outcome, { run, costs, index }: Ending):
     total_cost_usd: costs.total.costUsd,
     usage: toRunUsage(run),
     modelUsage: toModelUsages(costs),
+    model_usage_since_last_result: toModelUsages(fresh),
     ...(unknown.length > 0 && { warnings: [`The price of ${unknown.join(", ")} is not known: the cost is not known either`] }),
     permission_denials: run.denials.map(({ callId, tool, input, reason }) => ({
       tool_name: tool,
@@ -42,11 +50,35 @@ export function toResultFields(outcome: Outcome, { run, costs, index }: Ending):
     tool_calls_seen: run.toolCalls,
     fast_mode_state: "off",
     result_index: index,
+    queued_turn_count: prompts.waiting,
+    ...uuidFields(prompts),
     ...(!completed && {
       errors: [describe(outcome)],
       ...(outcome.text && { last_assistant_text: outcome.text }),
       error: toError(outcome),
     }),
+  };
+}
+
+/** The names a host gave to the messages that are answered here. */
+export function uuidFields({ uuids }: AnsweredPrompts): Frame {
+  return uuids.length === 0 ? {} : { user_message_uuid: uuids[0], user_message_uuids: uuids };
+}
+
+/** From the start of the turn, in milliseconds: to the first request, to the first piece of an answer, to the first frame with words. */
+function toTimings({ run: { startedAt, first }, prompts, shownInPieces }: Ending): Frame {
+  if (startedAt === undefined || !first) return {};
+  const begun = Date.parse(startedAt);
+  const since = (time: number): number => Math.max(0, time - begun);
+  const answeredAt = Date.parse(first.at);
+  const askedAt = answeredAt - first.durationMs;
+  const firstPieceAt = askedAt + (first.firstTokenMs ?? first.durationMs);
+  return {
+    ttft_ms: since(firstPieceAt),
+    ttft_stream_ms: since(firstPieceAt),
+    time_to_request_ms: since(askedAt),
+    first_content_frame_ms: since(shownInPieces ? firstPieceAt : answeredAt),
+    ...(prompts.uuids.length > 0 && { request_sent_wall_ms: askedAt }),
   };
 }
 
@@ -106,8 +138,9 @@ const cancelWords: Record<CancelCause, string> = {
 function toError(outcome: NoAnswer): Frame {
   if (outcome.type !== "failed")
     return { code: endingCode(outcome), message: describe(outcome), retryable: false, http_status: null, hint: null };
-  const { code, message, retryable, httpStatus, hint } = outcome.error;
-  return { code, message, retryable, http_status: httpStatus ?? null, hint: hint ?? null };
+  const { code, message, retryable, httpStatus, requestId, hint } = outcome.error;
+  const sent = requestId === undefined ? {} : { request_id: requestId };
+  return { code, message, retryable, http_status: httpStatus ?? null, hint: hint ?? null, ...sent };
 }
 
 function endingCode(outcome: NoAnswer & { type: "stopped" | "cancelled" }): string {
@@ -117,6 +150,7 @@ function endingCode(outcome: NoAnswer & { type: "stopped" | "cancelled" }): stri
 function toRunUsage(run: RunTotals): Frame {
   return {
     ...toClaudeUsage(run.usage),
+    cache_creation: { ephemeral_5m_input_tokens: run.usage.cacheWriteTokens, ephemeral_1h_input_tokens: 0 }, // an hour is never asked for
     output_tokens_details: { thinking_tokens: run.usage.reasoningTokens },
     server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
   };
@@ -136,12 +170,19 @@ function toModelUsage({ usage, costUsd, requested, served }: ModelCosts, limits:
     outputTokens: usage.outputTokens,
     cacheReadInputTokens: usage.cacheReadTokens,
     cacheCreationInputTokens: usage.cacheWriteTokens,
+    cacheCreationEphemeral5mInputTokens: usage.cacheWriteTokens,
+    cacheCreationEphemeral1hInputTokens: 0,
     thinkingTokens: usage.reasoningTokens,
     webSearchRequests: 0,
     costUSD: costUsd,
     contextWindow: limits?.contextWindow ?? null,
     maxOutputTokens: limits?.maxOutputTokens ?? null,
     requestedModel: requested,
+    canonicalModel: limits?.pricedAs ?? served.id,
+    costBasis: costBases[limits?.priceFrom ?? "unknown"],
     provider: served.provider,
   };
 }
+
+/** Whose price it is, in Claude Code's words: a table of models, or what the user says. */
+const costBases = { table: "list", override: "managed", unknown: "unknown" } as const;

@@ -54,6 +54,7 @@ describe("the headless runner", () => {
       result: "",
       session_id: "s1",
       subtype: "error",
+      error_code: "api_error",
       error: { code: "provider-unavailable", message: "boom", retryable: false },
     });
     assert.deepEqual([bad.out.split("\n").length, bad.code, bad.err], [2, 1, ""]);
@@ -98,6 +99,31 @@ describe("the headless runner", () => {
     assert.deepEqual([known.code, JSON.parse(known.out).result, known.asked], [0, "helped with  quotes", 0]);
     const unknown = await run("text", [], { prompt: "/nope x" });
     assert.deepEqual(unknown, { code: 1, out: "", err: 'Unknown command "/nope".\n', asked: 0 });
+  });
+
+  it("makes a result of a command that throws", async () => {
+    const broken = { name: "broken", description: "", execute: () => Promise.reject(new Error("out of order")) };
+    const { code, out } = await run("json", [], { prompt: "/broken", commands: [broken] });
+    assert.deepEqual([code, JSON.parse(out).subtype, JSON.parse(out).error.message], [1, "error", "out of order"]);
+  });
+
+  it("says a hook's own words when it did not let the prompt in", async () => {
+    const hooks = { UserPromptSubmit: [{ hooks: [async () => ({ decision: "block" as const, reason: "not today" })] }] };
+    const { code, err } = await run("text", [], { hooks });
+    assert.deepEqual([code, err], [1, "Stopped by a hook: not today\n"]);
+  });
+
+  it("leaves nothing on a stream it has written to", async () => {
+    const session = new InteractiveSession({ cwd: tmpdir(), provider: createScriptedProvider([{ text: "a" }, { text: "b" }]) });
+    const { stream, text } = collect();
+    const before = stream.eventNames().map((name) => [name, stream.listenerCount(name)]);
+    const runner = createHeadlessRunner({ session, output: stream });
+    assert.deepEqual([await runner.run("one"), await runner.run("two"), text()], [0, 0, "a\nb\n"]);
+    assert.deepEqual(
+      stream.eventNames().map((name) => [name, stream.listenerCount(name)]),
+      before,
+    );
+    await session.shutdown();
   });
 
   it("sends a prompt that only starts with a path to the model", async () => {

@@ -1,10 +1,12 @@
 import type { Writable } from "node:stream";
 import { parseCommand } from "../../commands/command.ts";
+import { toRuntimeError } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession, TransportAdapter } from "../../session/interactive-session.ts";
 import { createIdSeries } from "../../util/unique-ids.ts";
 import { createBasicFormat, isBasicSuccess } from "./basic-format.ts";
 import { LineOutput } from "./line-output.ts";
+import { reasonOf } from "./outcome-reason.ts";
 import type { OutputFormatName } from "./output-format.ts";
 import { runPrompt } from "./run-prompt.ts";
 
@@ -22,12 +24,13 @@ export function createHeadlessRunner(options: HeadlessRunnerOptions): { run(prom
   const { session, outputFormat = "text" } = options;
   return {
     async run(prompt) {
-      const output = new LineOutput(options.output ?? process.stdout);
+      const output = options.output ? new LineOutput(options.output) : new LineOutput(process.stdout, { descriptor: 1 });
       const format = createBasicFormat(outputFormat, { sessionId: session.id, newId: createIdSeries() });
       const command = parseCommand(prompt);
       const outcome = command ? await runCommand(session, command) : await runPrompt(session, prompt, { format, output });
       if (command) output.write(await format.end(outcome));
       await output.drain();
+      output.release();
       if (isBasicSuccess(outcome)) return 0;
       if (outputFormat === "text") (options.errorOutput ?? process.stderr).write(`${reasonOf(outcome)}\n`);
       return 1;
@@ -55,13 +58,12 @@ export function createHeadlessTransport(options: HeadlessTransportOptions): Tran
 }
 
 async function runCommand(session: InteractiveSession, command: { name: string; args: string }): Promise<Outcome> {
-  const result = await session.executeCommand(command.name, command.args);
-  if (result?.success) return { type: "completed", text: result.message };
-  const message = result?.message ?? `Unknown command "/${command.name}".`;
-  return { type: "failed", error: { code: "usage", message, retryable: false }, text: "" };
-}
-
-function reasonOf(outcome: Outcome): string {
-  if (outcome.type === "failed") return outcome.error.message;
-  return outcome.type === "stopped" ? `Stopped at the limit ${outcome.limit}` : outcome.text;
+  try {
+    const result = await session.executeCommand(command.name, command.args);
+    if (result?.success) return { type: "completed", text: result.message };
+    const message = result?.message ?? `Unknown command "/${command.name}".`;
+    return { type: "failed", error: { code: "usage", message, retryable: false }, text: "" };
+  } catch (error) {
+    return { type: "failed", error: toRuntimeError(error).toJSON(), text: "" };
+  }
 }

@@ -1,20 +1,43 @@
 import type { Writable } from "node:stream";
 
+export type LineOutputOptions = {
+  /**
+   * The file descriptor behind the stream. A reader that leaves is then noticed while nothing is written, too: a tool that works
+   * silently for an hour is not to work for nobody.
+   */
+  readonly descriptor?: number;
+  /** The last change of what is written; it is given whole lines. */
+  readonly rewrite?: (lines: string) => string;
+};
+
 /** The one writer of an output stream: gathers what is written in a tick, waits for a slow reader, notices a reader that left. */
 export class LineOutput {
   readonly #stream: Writable;
+  readonly #rewrite: (lines: string) => string;
   #gathered = "";
   #scheduled = false;
   #waiting: (() => void)[] = [];
   #inFlight = 0;
   #closed = false;
   #failure: Error | undefined;
-  #onClosed: () => void = () => {};
+  #onClosed: (() => void)[] = [];
+  #stopWatching: () => void = () => {};
+  readonly #onEnd = (error?: Error): void => this.#close(error);
 
-  constructor(stream: Writable) {
+  constructor(stream: Writable, { descriptor, rewrite = (lines) => lines }: LineOutputOptions = {}) {
     this.#stream = stream;
-    stream.on("error", (error) => this.#close(error));
-    stream.on("close", () => this.#close());
+    this.#rewrite = rewrite;
+    stream.on("error", this.#onEnd);
+    stream.on("close", this.#onEnd);
+    if (descriptor !== undefined) this.#watchReader(descriptor);
+  }
+
+  /** Lets go of a stream that others go on using. One that has failed is held: its error comes after the write that met it. */
+  release(): void {
+    if (this.#closed) return;
+    this.#stream.off("error", this.#onEnd);
+    this.#stream.off("close", this.#onEnd);
+    this.#stopWatching();
   }
 
   /** Nobody reads any more: what is written goes nowhere. */
@@ -33,13 +56,13 @@ export class LineOutput {
   }
 
   onClosed(listener: () => void): void {
-    this.#onClosed = listener;
     if (this.#closed) listener();
+    else this.#onClosed.push(listener);
   }
 
   write(text: string): void {
     if (this.#closed || text === "") return;
-    this.#gathered += text;
+    this.#gathered += this.#rewrite(text);
     if (this.#gathered.length >= highWaterMark) return this.#send();
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -70,9 +93,24 @@ export class LineOutput {
     if (this.#closed) return;
     if (error && error.code !== "EPIPE") this.#failure = error;
     this.#closed = true;
+    this.#stopWatching();
     this.#gathered = "";
     this.#wake();
-    this.#onClosed();
+    for (const listener of this.#onClosed.splice(0)) listener();
+  }
+
+  /** Not at once: most runs are over before anybody could leave, and need not load it. */
+  #watchReader(descriptor: number): void {
+    let isWanted = true;
+    const timer = setTimeout(async () => {
+      const { watchReader } = await import("./reader-watch.ts");
+      if (isWanted) this.#stopWatching = watchReader(descriptor, () => this.#close());
+    }, watchAfterMs);
+    timer.unref();
+    this.#stopWatching = () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
   }
 
   #wake(): void {
@@ -83,3 +121,4 @@ export class LineOutput {
 }
 
 const highWaterMark = 64 * 1024;
+const watchAfterMs = 500;

@@ -13,6 +13,9 @@ export interface OutputFormat {
   close?(outcome: Outcome): Promise<string>;
 }
 
+/** Which messages of a host are answered by what is written now, by the names it gave them, and how many more wait. */
+export type AnsweredPrompts = { readonly uuids: readonly string[]; readonly waiting: number };
+
 export type OutputFormatName = "text" | "json" | "stream-json";
 
 export const outputFormatNames: readonly OutputFormatName[] = ["text", "json", "stream-json"];

@@ -18,6 +18,8 @@ export type PartialWriter = {
   readonly block: (block: StreamedBlock) => string;
   readonly model: () => string;
   readonly usage: (usage: Usage | undefined) => unknown;
+  /** More fields of a message's first event, which comes at this time. */
+  readonly opening: (at: string) => object;
 };
 
 /** `deltaHead` stands before the text of each delta: only the text differs, and there are thousands. */
@@ -42,20 +44,20 @@ export class PartialMessages {
     this.#out = out;
   }
 
-  /** Deltas go out before anything else of their event. */
-  before(event: AgentEvent): string {
+  /** Deltas go out before anything else of their event; what is to be noticed stands before the delta, in its block. */
+  before(event: AgentEvent, notice = ""): string {
     switch (event.type) {
       case "text.delta":
         return this.#delta(event, { block: "text", text: event.text }, textKind);
       case "reasoning.delta":
-        return this.#thought(event);
+        return this.#thought(event, notice);
       case "tool-input.delta":
         return this.#delta(event, { block: event.callId, text: event.json }, () => toolKind(event.callId, event.name));
       case "retry.scheduled":
       case "fallback.used":
         return this.#abandon(0);
       default:
-        return "";
+        return notice;
     }
   }
 
@@ -66,9 +68,9 @@ export class PartialMessages {
     return this.#close(event.message);
   }
 
-  #thought(event: AgentEvent<"reasoning.delta">): string {
-    const { signature } = event;
-    if (signature === undefined) return this.#delta(event, { block: "thinking", text: event.text }, thinkingKind);
+  #thought(event: AgentEvent<"reasoning.delta">, notice: string): string {
+    const { signature, text } = event;
+    if (signature === undefined) return this.#delta(event, { block: "thinking", text, notice }, thinkingKind);
     const opened = this.#open?.block === "thinking" ? "" : this.#openBlock(event, "thinking", thinkingKind());
     const open = this.#open;
     if (!open) return opened;
@@ -77,13 +79,14 @@ export class PartialMessages {
     return opened + this.#event({ type: "content_block_delta", index: open.index, delta });
   }
 
-  #delta(event: Delta, part: { block: string; text: string }, kindOf: () => Kind): string {
+  #delta(event: Delta, part: { block: string; text: string; notice?: string }, kindOf: () => Kind): string {
+    const { notice = "" } = part;
     let before = "";
     if (this.#open?.block !== part.block) before = this.#openBlock(event, part.block, kindOf());
     const open = this.#open;
     if (!open) return before;
     open.text += part.text;
-    return before + this.#out.write(`${open.deltaHead}${toWireJson(part.text)}}}`);
+    return before + notice + this.#out.write(`${open.deltaHead}${toWireJson(part.text)}}}`);
   }
 
   #openBlock({ messageId, at }: Delta, block: string, kind: Kind): string {
@@ -91,7 +94,7 @@ export class PartialMessages {
     const index = last ? last.index + 1 : 0;
     const deltaHead = `{"type":"content_block_delta","index":${index},"delta":{"type":"${kind.deltaType}","${kind.field}":`;
     this.#open = { messageId, index, block, deltaHead, text: "", kind, signature: "" };
-    const before = last ? this.#end(last, at) : this.#event({ type: "message_start", message: this.#message(messageId) });
+    const before = last ? this.#end(last, at) : this.#begin(messageId, at);
     return before + this.#event({ type: "content_block_start", index, content_block: kind.start });
   }
 
@@ -101,10 +104,11 @@ export class PartialMessages {
     return whole + this.#event({ type: "content_block_stop", index });
   }
 
-  #message(id: string): object {
+  #begin(id: string, at: string): string {
     const usage = this.#out.usage(undefined);
     const nothing = { content: [], stop_reason: null, stop_sequence: null, usage };
-    return { id, type: "message", role: "assistant", model: this.#out.model(), ...nothing };
+    const message = { id, type: "message", role: "assistant", model: this.#out.model(), ...nothing };
+    return this.#out.write(toWireJson({ type: "message_start", message }), this.#out.opening(at));
   }
 
   #abandon(from: number): string {

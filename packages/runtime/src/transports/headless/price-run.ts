@@ -1,3 +1,4 @@
+import type { Catalog } from "../../model/catalog.ts";
 import type { CatalogOverride } from "../../model/catalog-override.ts";
 import type { Ledger } from "../../model/ledger.ts";
 import { noUsage } from "../../protocol/content.ts";
@@ -5,22 +6,54 @@ import type { AgentEvent } from "../../protocol/events.ts";
 
 /** What the calls of a run cost, and how much their models take and give. */
 export type PricedRun = Ledger & { readonly limits: ReadonlyMap<string, ModelLimits> };
-export type ModelLimits = { readonly contextWindow?: number; readonly maxOutputTokens?: number };
+export type ModelLimits = {
+  readonly contextWindow?: number;
+  readonly maxOutputTokens?: number;
+  /** The name under which its price was found. */
+  readonly pricedAs: string;
+  readonly priceFrom: "table" | "override" | "unknown";
+};
+
+type Call = AgentEvent<"message.ended" | "side-call.ended">;
 
 /** Prices are looked up when a result is printed, not before. */
-export async function priceCalls(
-  calls: readonly AgentEvent<"message.ended" | "side-call.ended">[],
-  override: CatalogOverride | undefined,
-): Promise<PricedRun> {
-  if (calls.length === 0) return { total: { ...noCosts }, models: [], limits: new Map() };
-  const { addCall, catalogOf, emptyLedger, findBilledModel, toPricedCall } = await import("../../model/pricing.ts");
-  const catalog = await catalogOf(override);
-  const ledger = calls.map((call) => toPricedCall(catalog, call)).reduce(addCall, emptyLedger);
-  const limits = ledger.models.flatMap(({ served, requested }) => {
-    const facts = findBilledModel(catalog, { provider: served.provider, served: served.id, requested });
-    return facts ? [[served.id, facts] as const] : [];
-  });
-  return { ...ledger, limits: new Map(limits) };
+export async function priceCalls(calls: readonly Call[], override: CatalogOverride | undefined): Promise<PricedRun> {
+  return (await new RunLedger(override).add(calls)).all;
 }
 
-const noCosts = { calls: 0, usage: noUsage, costUsd: 0, knownUsd: 0 };
+/** Grows with a session of many results: each call is priced once. */
+export class RunLedger {
+  readonly #override: CatalogOverride | undefined;
+  #all: PricedRun = nothing;
+
+  constructor(override: CatalogOverride | undefined) {
+    this.#override = override;
+  }
+
+  /** All calls so far, and these by themselves. */
+  async add(calls: readonly Call[]): Promise<{ readonly all: PricedRun; readonly fresh: PricedRun }> {
+    if (calls.length === 0) return { all: this.#all, fresh: nothing };
+    const { addCall, catalogOf, toPricedCall } = await import("../../model/pricing.ts");
+    const catalog = await catalogOf(this.#override);
+    const priced = calls.map((call) => toPricedCall(catalog, call));
+    this.#all = await withLimits(catalog, priced.reduce<Ledger>(addCall, this.#all));
+    return { all: this.#all, fresh: await withLimits(catalog, priced.reduce<Ledger>(addCall, nothing)) };
+  }
+}
+
+async function withLimits(catalog: Catalog, { total, models }: Ledger): Promise<PricedRun> {
+  const { findBilledModel } = await import("../../model/pricing.ts");
+  const limits = models.flatMap(({ served, requested }) => {
+    const facts = findBilledModel(catalog, { provider: served.provider, served: served.id, requested });
+    if (!facts) return [];
+    const { contextWindow, maxOutputTokens, id, price, priceFrom } = facts;
+    const sizes = {
+      ...(contextWindow !== undefined && { contextWindow }),
+      ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    };
+    return [[served.id, { ...sizes, pricedAs: id, priceFrom: price ? priceFrom : ("unknown" as const) }] as const];
+  });
+  return { total, models, limits: new Map(limits) };
+}
+
+const nothing: PricedRun = { total: { calls: 0, usage: noUsage, costUsd: 0, knownUsd: 0 }, models: [], limits: new Map() };

@@ -20,8 +20,12 @@ export class RunTotals {
   /** Of the conversation in this turn; subagents have their own. */
   usage: Usage = noUsage;
   denials: Denial[] = [];
-  /** Of the session so far, without what was said in them. */
-  readonly calls: ModelCall[];
+  /** When the turn began, by the session's clock. */
+  startedAt: string | undefined;
+  /** Its first answer of the conversation. */
+  first: AgentEvent<"message.ended"> | undefined;
+  /** When the conversation last went on by more than a word. */
+  lastAt: string | undefined;
   readonly tasks: TaskFrames = new TaskFrames();
   /** Calls of the conversation that have no result yet. */
   openCalls = 0;
@@ -29,26 +33,32 @@ export class RunTotals {
   answered = false;
   /** Where an abort would have found the turn: between two words, or in a tool. */
   abortedDuring: "streaming" | "tools" = "streaming";
+  /** Since they were last taken, without what was said in them. */
+  #calls: ModelCall[] = [];
   readonly #inputs = new Map<string, unknown>();
   readonly #decisions = new Map<string, AgentEvent<"permission.decided">>();
 
   #ended: Ended | undefined;
 
-  constructor(earlier: readonly ModelCall[] = []) {
-    this.calls = earlier.map(withoutWords);
-  }
-
   apply(event: AgentEvent): void {
     this.tasks.apply(event);
+    if (event.taskId === undefined) this.lastAt = event.at;
     if (event.type === "session.started") this.facts = event;
     else if (event.type === "session.changed" && this.facts) this.facts = { ...this.facts, ...changesIn(event) };
-    else if (event.type === "turn.started" && event.taskId === undefined) this.#beginTurn();
+    else if (event.type === "turn.started" && event.taskId === undefined) this.#beginTurn(event);
     else if (event.type === "turn.ended") this.ended = event;
     else if (event.type === "message.ended") this.#applyMessage(event);
     else if (event.type === "side-call.ended") this.#applyCall(event);
     else if (event.type === "tool.started") this.#inputs.set(keyOf(event, event.callId), event.input);
     else if (event.type === "permission.decided") this.#decisions.set(keyOf(event, event.callId), event);
     else if (event.type === "tool.ended") this.#applyTool(event);
+  }
+
+  /** The model calls since the last time, subagents' and side calls too. */
+  takeCalls(): ModelCall[] {
+    const calls = this.#calls;
+    this.#calls = [];
+    return calls;
   }
 
   /** What a call was made with: the host or a hook may have changed what the model asked for. */
@@ -61,7 +71,9 @@ export class RunTotals {
     return this.#ended?.event === event ? this.#ended.decision : undefined;
   }
 
-  #beginTurn(): void {
+  #beginTurn({ at }: AgentEvent<"turn.started">): void {
+    this.startedAt = at;
+    this.first = undefined;
     this.ended = undefined;
     this.stopReason = null;
     this.toolCalls = 0;
@@ -75,7 +87,7 @@ export class RunTotals {
   }
 
   #applyCall(event: ModelCall): void {
-    this.calls.push(withoutWords(event));
+    this.#calls.push(withoutWords(event));
     if (event.taskId === undefined) this.usage = addUsage(this.usage, event.message.usage);
   }
 
@@ -86,6 +98,7 @@ export class RunTotals {
     for (const { callId, input } of calls) this.#inputs.set(keyOf(event, callId), input);
     if (event.taskId !== undefined) return;
     this.answered = true;
+    this.first ??= withoutWords(event);
     this.stopReason = toStopReason(message);
     this.openCalls = calls.length;
   }

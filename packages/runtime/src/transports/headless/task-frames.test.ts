@@ -157,6 +157,7 @@ describe("Claude Code's frames of a subagent", () => {
       cache_creation_input_tokens: 0,
       cache_read_input_tokens: 0,
       output_tokens: 40,
+      cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
       output_tokens_details: { thinking_tokens: 0 },
       server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
     });

@@ -21,13 +21,20 @@ export function toToolUseResult(event: Ended, place: Place): unknown {
     case "StructuredOutput":
       return textContent(event.result);
     default:
-      return event.name.startsWith("mcp__") ? event.result.content.map(toResultBlock) : more(event);
+      return event.name.startsWith("mcp__") ? mcpResult(event) : more(event);
   }
 }
 
 export function toResultBlock(part: Ended["result"]["content"][number]): Frame {
   if (part.type === "text") return { type: "text", text: part.text };
   return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
+}
+
+function mcpResult({ result, details }: Ended): unknown {
+  const { structuredContent } = details ?? {};
+  return structuredContent === undefined
+    ? result.content.map(toResultBlock)
+    : { content: textContent(result), structuredContent };
 }
 
 function more({ details, durationMs }: Ended): Frame {

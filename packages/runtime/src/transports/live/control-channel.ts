@@ -1,8 +1,12 @@
-import type { JsonObject } from "../../protocol/content.ts";
+import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { ControlAnswer } from "./input-frame.ts";
 
-type Waiting = { readonly resolve: (response: JsonObject) => void; readonly reject: (error: RuntimeError) => void };
+type Waiting = {
+  readonly frame: JsonObject;
+  readonly resolve: (response: JsonObject) => void;
+  readonly reject: (error: RuntimeError) => void;
+};
 
 /** Questions to the host and its answers, told apart by id. A question that can no longer be answered is rejected, never left open. */
 export class ControlChannel {
@@ -16,24 +20,36 @@ export class ControlChannel {
     this.#newId = options.newId;
   }
 
+  /** Nobody will answer any more. */
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
   /** Asks the host. An abort withdraws the question, and tells the host so. */
   async ask(request: JsonObject & { subtype: string }, signal: AbortSignal): Promise<JsonObject> {
     if (this.#closed) throw gone(request.subtype);
     signal.throwIfAborted();
     const requestId = this.#newId();
-    const answer = new Promise<JsonObject>((resolve, reject) => this.#waiting.set(requestId, { resolve, reject }));
+    const frame = { type: "control_request", request_id: requestId, request };
+    const answer = new Promise<JsonObject>((resolve, reject) => this.#waiting.set(requestId, { frame, resolve, reject }));
     const withdraw = (): void => {
       if (!this.#waiting.has(requestId)) return;
       this.#send({ type: "control_cancel_request", request_id: requestId });
       this.#fail(requestId, new RuntimeError("closed", `${request.subtype} was withdrawn`));
     };
     signal.addEventListener("abort", withdraw, { once: true });
-    this.#send({ type: "control_request", request_id: requestId, request });
+    this.#send(frame);
     try {
       return await answer;
     } finally {
       signal.removeEventListener("abort", withdraw);
     }
+  }
+
+  /** Questions of this kind that are still to be answered. */
+  open(subtype: string): JsonObject[] {
+    const frames = [...this.#waiting.values()].map(({ frame }) => frame);
+    return frames.filter(({ request }) => isJsonObject(request) && request["subtype"] === subtype);
   }
 
   /** An answer from the host; one that nobody waits for any more is ignored. */

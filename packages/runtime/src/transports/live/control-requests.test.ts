@@ -45,19 +45,35 @@ describe("requests of the host", () => {
     assert.equal((await live.result())["result"], "ok");
   });
 
-  it("initialize after the first prompt, or a second time, is refused", async () => {
-    const live = start([{ text: "ok" }]);
-    assert.equal((await ask(live, { subtype: "initialize" }))["subtype"], "success");
-    assert.equal((await ask(live, { subtype: "initialize" }))["subtype"], "error");
+  it("initialize is refused after a prompt, unless it came before as well", async () => {
+    const late = start([{ text: "ok" }]);
+    late.say("hello");
+    await late.result();
+    assert.equal((await ask(late, { subtype: "initialize" }))["subtype"], "error");
+  });
+
+  it("initialize a second time tells what is still to be answered", async () => {
+    const call = { calls: [{ name: "Bash", input: { command: "touch x" }, callId: "toolu_1" }] };
+    const live = start([call, { text: "ok" }], { permissions: "host" });
+    const first = await ask(live, { subtype: "initialize" });
+    assert.deepEqual(first["pending_permission_requests"], []);
     live.say("hello");
-    await live.result();
-    assert.equal((await ask(live, { subtype: "initialize" }))["subtype"], "error");
+    const { id, request } = await live.asked("can_use_tool");
+    const again = await ask(live, { subtype: "initialize" });
+    assert.deepEqual(again["response"], first["response"]);
+    assert.deepEqual(again["pending_permission_requests"], [{ type: "control_request", request_id: id, request }]);
+    live.answer(id, { behavior: "deny", message: "no" });
+    assert.equal((await live.result())["result"], "ok");
   });
 
   it("initialize says which of its wishes cannot be met", async () => {
     const live = start([]);
-    await ask(live, { subtype: "initialize", toolAliases: { Bash: "x" }, skills: [], promptSuggestions: false });
-    assert.deepEqual(live.warnings, ["initialize: toolAliases is not supported here and has no effect"]);
+    const hooks = { Setup: [{ hookCallbackIds: ["h1"] }], Stop: [{ hookCallbackIds: ["h2"] }] };
+    await ask(live, { subtype: "initialize", skills: ["pdf"], plugins: [], promptSuggestions: false, hooks });
+    assert.deepEqual(live.warnings, [
+      "initialize: skills is not supported here and has no effect",
+      "initialize: hooks.Setup is not supported here and has no effect",
+    ]);
   });
 
   it("a prompt waits for initialize where that was asked for", async () => {

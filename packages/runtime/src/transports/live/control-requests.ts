@@ -1,9 +1,13 @@
-import type { JsonObject, JsonValue } from "../../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 import { toRuntimeError } from "../../protocol/errors.ts";
+import { parsePermissionUpdate } from "../../permissions/permission-update.ts";
 import { isPermissionMode } from "../../protocol/permission.ts";
 import type { SessionFacts } from "../../protocol/events.ts";
 import type { ContextState } from "../../session/history.ts";
+import type { SeenFile } from "../../session/host-files.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
+import type { SessionControls } from "../../session/session-controls.ts";
+import type { FlagSettings } from "./flag-settings.ts";
 import type { McpServerConfigs } from "../../tools/mcp/server-config.ts";
 import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
 
@@ -12,12 +16,13 @@ export type ControlTargets = {
   /** Opens the session if no prompt has done so yet. */
   readonly session: () => Promise<InteractiveSession>;
   readonly mcp: () => Promise<McpServers | undefined>;
-  /** Ends the running turn; answers the ids of prompts that still wait. */
-  readonly interrupt: (cancelQueued: boolean) => string[];
+  /** Ends the running turn. */
+  readonly interrupt: (cancelQueued: boolean) => Interrupted;
   /** Takes back a message that still waits. */
   readonly cancel: (uuid: string) => boolean;
   readonly parseServers: (value: JsonValue | undefined) => McpServerConfigs;
   readonly resolveModel: (name: string) => Promise<string>;
+  readonly flagSettings: FlagSettings;
   /** A message from a server that lives in the host. */
   readonly hostServerSays: (server: string, message: JsonValue | undefined) => void;
   readonly settings: () => JsonObject;
@@ -25,6 +30,9 @@ export type ControlTargets = {
   /** A frame that tells the host what changed. */
   readonly status: (fields: JsonObject) => void;
 };
+
+/** The ids of prompts that still wait, and of those that were taken out of the queue. */
+export type Interrupted = { readonly stillQueued: string[]; readonly cancelled: string[] };
 
 /** `beside` stands next to the response instead of in it. */
 export type ControlReply =
@@ -51,9 +59,10 @@ export async function answerControlRequest(
 const done: ControlReply = { response: {} };
 
 const handlers: Readonly<Record<string, Handler>> = {
-  interrupt: async ({ cancel_queued: cancelQueued }, { interrupt }) => ({
-    response: { still_queued: interrupt(cancelQueued === true) },
-  }),
+  async interrupt({ cancel_queued: cancelQueued }, { interrupt }) {
+    const { stillQueued, cancelled } = interrupt(cancelQueued === true);
+    return { response: { still_queued: stillQueued, ...(cancelQueued === true && { cancelled }) } };
+  },
   async cancel_async_message({ message_uuid: uuid }, { cancel }) {
     return { response: { cancelled: typeof uuid === "string" && cancel(uuid) } };
   },
@@ -72,18 +81,43 @@ const handlers: Readonly<Record<string, Handler>> = {
     const wanted = typeof model === "string" && model !== "default" ? await resolveModel(model) : undefined;
     return { response: { model: (await (await session()).controls()).setModel(wanted) } };
   },
-  async set_max_thinking_tokens({ max_thinking_tokens: tokens }, { session }) {
+  async set_max_thinking_tokens({ max_thinking_tokens: tokens, thinking_display: display }, { session }) {
     if (tokens !== undefined && tokens !== null && !(typeof tokens === "number" && Number.isInteger(tokens) && tokens >= 0))
       return { error: "max_thinking_tokens must be a whole number" };
     (await (await session()).controls()).setThinkingTokens(typeof tokens === "number" && tokens > 0 ? tokens : undefined);
+    if (display === undefined || display === null) return done;
+    return { error: "thinking_display is not supported: what the model thinks is shown as the provider sends it" };
+  },
+  async apply_flag_settings({ settings }, { session, flagSettings, resolveModel }) {
+    if (!isJsonObject(settings)) return { error: "settings must be an object" };
+    await flagSettings.apply(settings, { controls: await (await session()).controls(), resolveModel });
+    return done;
+  },
+  async rename_session({ title }, { session }) {
+    if (typeof title !== "string" || title.trim() === "") return { error: "title must be a text that says something" };
+    await (await session()).setName(title.trim());
+    return done;
+  },
+  async read_file({ path, max_bytes: maxBytes, encoding }, { session }) {
+    if (typeof path !== "string") return { error: "path must be a string" };
+    const limit = typeof maxBytes === "number" && maxBytes > 0 ? Math.floor(maxBytes) : 1024 * 1024;
+    const file = await (await (await session()).controls()).readFile({ path, maxBytes: limit });
+    return { response: toFileResponse(file, encoding === "base64") };
+  },
+  async seed_read_state({ path, mtime }, { session }) {
+    if (typeof path !== "string" || typeof mtime !== "number") return { error: "path must be a string, and mtime a number" };
+    await (await (await session()).controls()).noteRead({ path, mtimeMs: mtime });
     return done;
   },
   mcp_status: async (_, { mcp }) => ({ response: { mcpServers: ((await mcp())?.states ?? []).map(toServerStatus) } }),
   async mcp_set_servers({ servers }, { mcp, session, parseServers }) {
     const connections = await mcp();
     if (!connections) return { error: "This session takes no MCP servers" };
+    const controls = await (await session()).controls();
+    const before = connections.rules;
     const changed = await connections.replace(parseServers(servers));
-    (await (await session()).controls()).replaceTools(connections.tools);
+    await updateServerRules(controls, before, connections.rules);
+    controls.replaceTools(connections.tools);
     return { response: { added: changed.added, removed: changed.removed, errors: changed.errors } };
   },
   async mcp_toggle({ serverName, enabled }, { mcp, session }) {
@@ -107,7 +141,8 @@ const handlers: Readonly<Record<string, Handler>> = {
   async get_context_usage(_, { session }) {
     const open = await session();
     const { facts } = await open.controls();
-    return { response: toContextUsage(open.getContextState(), facts) };
+    const isAutoCompactEnabled = (await open.getAutoCompactThreshold()) !== false;
+    return { response: { ...toContextUsage(open.getContextState(), facts), isAutoCompactEnabled } };
   },
   get_settings: async (_, { settings }) => ({ response: settings() }),
   async rewind_files({ user_message_id: target, dry_run: dryRun }, { rewind }) {
@@ -119,6 +154,27 @@ const handlers: Readonly<Record<string, Handler>> = {
     return stopped ? done : { error: `There is no running task ${String(task)}` };
   },
 };
+
+type ServerRules = McpServers["rules"];
+
+/** Rules that came with servers go with them; the new ones hold before their tools are offered. */
+async function updateServerRules(controls: SessionControls, before: ServerRules, now: ServerRules): Promise<void> {
+  for (const behavior of ["ask", "deny"] as const)
+    for (const [type, rules] of [
+      ["removeRules", before[behavior]],
+      ["addRules", now[behavior]],
+    ] as const) {
+      const named = rules.map((toolName) => ({ toolName }));
+      if (named.length > 0) await controls.updatePermissions(parsePermissionUpdate({ type, behavior, rules: named }));
+    }
+}
+
+function toFileResponse({ path, bytes, isWhole }: SeenFile, isBase64: boolean): JsonObject {
+  const more = isWhole ? {} : { truncated: true };
+  if (isBase64) return { contents: Buffer.from(bytes).toString("base64"), absPath: path, encoding: "base64", ...more };
+  const contents = new TextDecoder().decode(bytes);
+  return { contents, absPath: path, lossy: !Buffer.from(contents).equals(bytes), ...more };
+}
 
 function toServerStatus({ name, status, error, serverInfo, source, offers }: McpServers["states"][number]): JsonObject {
   return {
@@ -151,7 +207,6 @@ function toContextUsage({ usedTokens, maxTokens, usedPercentage }: ContextState,
     })),
     mcpTools: [],
     agents: [],
-    isAutoCompactEnabled: true,
     apiUsage: null,
   };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../protocol/content.ts";
+import type { McpMessage } from "../../tools/mcp/transport.ts";
 import { ControlChannel } from "./control-channel.ts";
 import { HostMcpTransport } from "./host-mcp-transport.ts";
 
@@ -9,14 +9,14 @@ function open(): {
   channel: ControlChannel;
   sent: JsonObject[];
   transport: HostMcpTransport;
-  heard: JSONRPCMessage[];
+  heard: McpMessage[];
   errors: Error[];
 } {
   const sent: JsonObject[] = [];
   let count = 0;
   const channel = new ControlChannel({ send: (frame) => sent.push(frame), newId: () => `q${++count}` });
   const transport = new HostMcpTransport("calculator", channel);
-  const heard: JSONRPCMessage[] = [];
+  const heard: McpMessage[] = [];
   const errors: Error[] = [];
   transport.onmessage = (message) => void heard.push(message);
   transport.onerror = (error) => void errors.push(error);
@@ -24,7 +24,7 @@ function open(): {
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const list: JSONRPCMessage = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+const list: McpMessage = { jsonrpc: "2.0", id: 1, method: "tools/list" };
 
 describe("HostMcpTransport", () => {
   it("asks the host, and hands its answer on", async () => {

@@ -1,12 +1,12 @@
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { JsonObject, JsonValue } from "../../protocol/content.ts";
+import type { McpMessage, McpTransport } from "../../tools/mcp/transport.ts";
 import type { ControlChannel } from "./control-channel.ts";
 
 /** An MCP server that lives in the host: every message is a question on the control channel. */
-export class HostMcpTransport implements Transport {
+export class HostMcpTransport implements McpTransport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
-  onmessage?: <T extends JSONRPCMessage>(message: T) => void;
+  onmessage?: (message: McpMessage) => void;
   readonly #server: string;
   readonly #channel: ControlChannel;
   readonly #closing = new AbortController();
@@ -18,7 +18,7 @@ export class HostMcpTransport implements Transport {
 
   async start(): Promise<void> {}
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  async send(message: McpMessage): Promise<void> {
     const asked = this.#channel.ask(
       { subtype: "mcp_message", server_name: this.#server, message: message as unknown as JsonValue }, // JSON by the protocol
       this.#closing.signal,
@@ -33,7 +33,7 @@ export class HostMcpTransport implements Transport {
   /** Something the server says, asked or not. */
   receive(message: JsonValue | undefined): void {
     // The client checks what it is given.
-    if (typeof message === "object" && message !== null) this.onmessage?.(message as unknown as JSONRPCMessage);
+    if (typeof message === "object" && message !== null) this.onmessage?.(message as unknown as McpMessage);
   }
 
   async close(): Promise<void> {
@@ -42,7 +42,7 @@ export class HostMcpTransport implements Transport {
   }
 
   /** A question that the host did not answer is answered with its failure, so that nobody waits for it. */
-  #fail(request: JSONRPCMessage, error: Error): void {
+  #fail(request: McpMessage, error: Error): void {
     const { id } = request as unknown as JsonObject;
     this.receive({ jsonrpc: "2.0", id: id ?? null, error: { code: -32_603, message: error.message } });
   }

@@ -1,19 +1,23 @@
-import type { JsonObject, JsonValue } from "../../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 import type { HookEntry, HooksByEvent } from "../../engine/open-hooks.ts";
-import type { HookEventName } from "../../protocol/events.ts";
+import { type HookEventName, hookEventNames } from "../../protocol/events.ts";
+import { type McpServerLimits, parseServerLimits } from "../../tools/mcp/server-config.ts";
 import type { ControlChannel } from "./control-channel.ts";
+import { toHostInput } from "./hook-input.ts";
 
 /** What a host asks for before the first prompt. */
 export type LiveSetup = {
   readonly hooks?: HooksByEvent;
   /** Names of MCP servers that live in the host. */
-  readonly hostServers: readonly string[];
+  readonly hostServers: ReadonlyMap<string, McpServerLimits>;
   readonly outputSchema?: JsonObject;
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
   /** Agent definitions, as `--agents` takes them. */
   readonly agents?: JsonObject;
   readonly title?: string;
+  /** Other names for tools. */
+  readonly toolAliases?: Readonly<Record<string, string>>;
   /** Also what subagents are told and say. */
   readonly forwardSubagentText?: boolean;
   /** Fields that ask for something there is not here. */
@@ -27,58 +31,65 @@ const unsupportedFields = [
   "plugins",
   "promptSuggestions",
   "skills",
-  "toolAliases",
 ];
 
-export type SetupHost = {
-  readonly channel: ControlChannel;
-  /** What hooks are told to be the transcript; the session's own when absent. */
-  readonly transcriptPath?: string | undefined;
-};
-
 /** Reads what is known in an `initialize` request; fields of other releases are left alone. */
-export function readSetup(request: JsonObject, host: SetupHost): LiveSetup {
-  const { systemPrompt, appendSystemPrompt, jsonSchema, agents, title, hooks } = request;
-  const prompt = typeof systemPrompt === "string" ? systemPrompt : textsOf(systemPrompt)?.join("\n\n");
+export function readSetup(request: JsonObject, channel: ControlChannel): LiveSetup {
+  const { systemPrompt, appendSystemPrompt, jsonSchema, agents, title, hooks, toolAliases } = request;
+  const prompt = typeof systemPrompt === "string" ? systemPrompt : textsOf(systemPrompt)?.filter(isWords).join("\n\n");
   return {
-    hostServers: textsOf(request["sdkMcpServers"]) ?? [],
-    ...(isObject(hooks) && Object.keys(hooks).length > 0 && { hooks: toHooks(hooks, host) }),
-    ...(isObject(jsonSchema) && { outputSchema: jsonSchema }),
+    hostServers: toHostServers(request),
+    ...(isJsonObject(hooks) && Object.keys(hooks).length > 0 && { hooks: toHooks(hooks, channel) }),
+    ...(isJsonObject(jsonSchema) && { outputSchema: jsonSchema }),
     ...(prompt !== undefined && { systemPrompt: prompt }),
     ...(typeof appendSystemPrompt === "string" && { appendSystemPrompt }),
-    ...(isObject(agents) && { agents }),
+    ...(isJsonObject(agents) && { agents }),
     ...(typeof title === "string" && { title }),
+    ...(isJsonObject(toolAliases) && { toolAliases: textsIn(toolAliases) }),
     ...(request["forwardSubagentText"] === true && { forwardSubagentText: true }),
-    unsupported: unsupportedFields.filter((field) => asksForSomething(request[field])),
+    unsupported: [
+      ...unsupportedFields.filter((field) => asksForSomething(request[field])),
+      ...Object.keys(isJsonObject(hooks) ? hooks : {}).flatMap((event) => (isHookEvent(event) ? [] : [`hooks.${event}`])),
+    ],
   };
 }
 
-/** Each callback of the host becomes a hook that asks it. */
-function toHooks(value: JsonObject, host: SetupHost): HooksByEvent {
-  const entries = Object.entries(value).map(([event, matchers]) => {
-    const list = Array.isArray(matchers) ? matchers.filter(isObject) : [];
-    return [event, list.map((matcher) => toMatcher(matcher, host))] as const;
-  });
-  return Object.fromEntries(entries) as Partial<Record<HookEventName, ReturnType<typeof toMatcher>[]>>; // names are checked with all others
+function toHostServers({ sdkMcpServers: names, sdkMcpServerConfigs: configs }: JsonObject): LiveSetup["hostServers"] {
+  const limits = isJsonObject(configs) ? configs : {};
+  return new Map((textsOf(names) ?? []).map((name) => [name, parseServerLimits(limits[name])]));
 }
 
-function toMatcher(value: JsonObject, { channel, transcriptPath }: SetupHost): { matcher?: string; hooks: HookEntry[] } {
+/** A list of texts may hold a mark for what providers should cache: it is for programs, not for the model. */
+function isWords(text: string): boolean {
+  return text !== "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
+}
+
+/** Each callback of the host becomes a hook that asks it. Moments that never come here are told of, and the others work. */
+function toHooks(value: JsonObject, channel: ControlChannel): HooksByEvent {
+  const entries = Object.entries(value).flatMap(([event, matchers]) => {
+    const list = Array.isArray(matchers) ? matchers.filter(isJsonObject) : [];
+    return isHookEvent(event) ? [[event, list.map((matcher) => toMatcher(matcher, event, channel))] as const] : [];
+  });
+  return Object.fromEntries(entries) as Partial<Record<HookEventName, ReturnType<typeof toMatcher>[]>>; // the names were looked at
+}
+
+function isHookEvent(name: string): name is HookEventName {
+  return hookEventNames.some((known) => known === name);
+}
+
+type Matcher = { matcher?: string; hooks: HookEntry[] };
+
+function toMatcher(value: JsonObject, event: HookEventName, channel: ControlChannel): Matcher {
   const { matcher, timeout, onFailure } = value;
-  const told = (input: JsonObject): JsonObject =>
-    transcriptPath === undefined ? input : { ...input, transcript_path: transcriptPath };
   const hooks = (textsOf(value["hookCallbackIds"]) ?? []).map(
     (id): HookEntry => ({
       type: "callback",
-      callback: (input, { signal, toolUseId }) =>
-        channel.ask(
-          {
-            subtype: "hook_callback",
-            callback_id: id,
-            input: told(input),
-            ...(toolUseId !== undefined && { tool_use_id: toolUseId }),
-          },
-          signal,
-        ),
+      async callback(given, { signal, toolUseId }) {
+        const input = toHostInput(event, given);
+        if (!input || (event === "SessionEnd" && channel.isClosed)) return {}; // nobody is there any more
+        const request = { subtype: "hook_callback", callback_id: id, input };
+        return await channel.ask({ ...request, ...(toolUseId !== undefined && { tool_use_id: toolUseId }) }, signal);
+      },
       ...(typeof timeout === "number" && { timeout }),
       ...(onFailure === "block" && { onFailure }),
     }),
@@ -90,10 +101,10 @@ function asksForSomething(value: JsonValue | undefined): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
-function textsOf(value: JsonValue | undefined): string[] | undefined {
-  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : undefined;
+function textsIn(value: JsonObject): Record<string, string> {
+  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function textsOf(value: JsonValue | undefined): string[] | undefined {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : undefined;
 }

@@ -1,5 +1,6 @@
-import type { ImagePart, JsonObject, TextPart, UserMessage } from "../../protocol/content.ts";
-import { RuntimeError } from "../../protocol/errors.ts";
+import { type ImagePart, isJsonObject, type JsonObject, type TextPart, type UserMessage } from "../../protocol/content.ts";
+import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import { LineTooLong } from "../../util/jsonl.ts";
 
 /** One line of live input, whichever of the two dialects it was written in. */
 export type InputFrame =
@@ -51,6 +52,14 @@ export function parseInputFrame(line: string): InputFrame {
   }
 }
 
+/** What keeps the input from being read on. */
+export function toInputError(thrown: unknown): RuntimeError {
+  if (!(thrown instanceof LineTooLong)) return toRuntimeError(thrown);
+  return new RuntimeError("usage", `The input cannot be read: ${thrown.message}`, {
+    hint: "Put what is long into a file and name the file in the prompt",
+  });
+}
+
 function parseObject(line: string): JsonObject {
   let value: unknown;
   try {
@@ -70,14 +79,14 @@ function parseCanonicalUser(frame: JsonObject): InputFrame {
 function parseEnvelope(frame: JsonObject): InputFrame {
   const message = frame["message"];
   if ("content" in frame) throw bad("it has both content and message");
-  if (!isObject(message)) throw bad("message must be an object");
+  if (!isJsonObject(message)) throw bad("message must be an object");
   if (message["role"] !== "user") throw bad(`the role of message must be "user", not ${show(message["role"])}`);
   const { priority } = frame;
   const uuid = typeof frame["uuid"] === "string" && frame["uuid"] !== "" ? { uuid: frame["uuid"] } : {};
   try {
     return {
       type: "user",
-      input: toUserMessage(message["content"], "lenient"),
+      input: { ...toUserMessage(message["content"], "lenient"), ...(frame["client_composed"] === true && { isVerbatim: true }) },
       ...uuid,
       priority: priority === "now" || priority === "later" ? priority : "next",
       query: frame["shouldQuery"] !== false,
@@ -97,17 +106,17 @@ function toUserMessage(content: unknown, reading: "strict" | "lenient"): UserMes
 }
 
 function toPart(block: unknown, reading: "strict" | "lenient"): TextPart | ImagePart {
-  if (!isObject(block)) throw bad("a block of content must be an object");
+  if (!isJsonObject(block)) throw bad("a block of content must be an object");
   if (block["type"] === "text" && typeof block["text"] === "string") {
     if (reading === "strict") checkFields(block, ["type", "text"]);
     return { type: "text", text: block["text"] };
   }
   const { source } = block;
-  if (block["type"] === "image" && isObject(source) && source["type"] === "base64") {
+  if (block["type"] === "image" && isJsonObject(source) && source["type"] === "base64") {
     const { media_type: mediaType, data } = source;
     if (typeof mediaType === "string" && typeof data === "string") return { type: "image", mediaType, data };
   }
-  if (block["type"] === "document" && isObject(source) && source["type"] === "text" && typeof source["data"] === "string")
+  if (block["type"] === "document" && isJsonObject(source) && source["type"] === "text" && typeof source["data"] === "string")
     return { type: "text", text: source["data"] };
   throw bad(`a block of type ${show(block["type"])} cannot be used here; expected text, or an image as base64`);
 }
@@ -119,13 +128,14 @@ function checkText(text: string): string {
 
 function parseRequest(frame: JsonObject): InputFrame {
   const { request } = frame;
-  if (!isObject(request) || typeof request["subtype"] !== "string") throw bad("a control_request needs a request with a subtype");
+  if (!isJsonObject(request) || typeof request["subtype"] !== "string")
+    throw bad("a control_request needs a request with a subtype");
   return { type: "request", requestId: requestIdOf(frame), request: { ...request, subtype: request["subtype"] } };
 }
 
 function parseResponse(frame: JsonObject): InputFrame {
   const { response } = frame;
-  if (!isObject(response)) throw bad("a control_response needs a response");
+  if (!isJsonObject(response)) throw bad("a control_response needs a response");
   const requestId = requestIdOf(response);
   if (response["subtype"] !== "success") {
     const { error } = response;
@@ -136,7 +146,7 @@ function parseResponse(frame: JsonObject): InputFrame {
     };
   }
   const inner = response["response"];
-  return { type: "response", requestId, answer: { type: "success", response: isObject(inner) ? inner : {} } };
+  return { type: "response", requestId, answer: { type: "success", response: isJsonObject(inner) ? inner : {} } };
 }
 
 function requestIdOf(frame: JsonObject): string {
@@ -148,10 +158,6 @@ function requestIdOf(frame: JsonObject): string {
 function checkFields(frame: JsonObject, known: readonly string[]): void {
   const unknown = Object.keys(frame).find((key) => !known.includes(key));
   if (unknown !== undefined) throw bad(`the field ${show(unknown)} is not known here; expected ${known.join(", ")}`);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function show(value: unknown): string {

@@ -10,7 +10,8 @@ import { parseMcpServers } from "../../tools/mcp/server-config.ts";
 import { createIdSeries, randomUuid } from "../../util/unique-ids.ts";
 import { createClaudeFormat } from "../headless/claude-format.ts";
 import { LineOutput } from "../headless/line-output.ts";
-import { type LiveOptions, type LiveRun, runLive } from "./run-live.ts";
+import type { LiveOptions, LiveRun } from "./live-options.ts";
+import { runLive } from "./run-live.ts";
 import type { PermissionAnswerer } from "./permission-questions.ts";
 
 export type HostOptions = {
@@ -48,16 +49,16 @@ export class LiveHost {
       output: new LineOutput(this.stdout),
       ...ids,
       early: createClaudeFormat("stream-json", ids),
-      open: async (setup, { hostTransport, elicit }) => {
+      open: async (setup, { hostTransport, elicit, hostTools }) => {
         this.opened++;
         await opening;
         const mcp = new McpServers({ cwd, env: {}, hostTransport, ...(elicit && { elicit }) });
-        await mcp.connect(new Map(setup.hostServers.map((name) => [name, { type: "sdk", name }])));
+        await mcp.connect(new Map([...setup.hostServers].map(([name, limits]) => [name, { type: "sdk", name, ...limits }])));
         this.#session = new InteractiveSession({
           cwd,
           provider,
           sessionId,
-          tools: mcp.tools,
+          tools: [...mcp.tools, ...(permissions === "host" ? hostTools() : [])],
           ...session,
           ...(setup.hooks && { hooks: setup.hooks }),
           answersPermissions: permissions !== undefined,

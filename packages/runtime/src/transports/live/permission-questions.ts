@@ -1,8 +1,9 @@
 import { type PermissionUpdate, parsePermissionUpdate } from "../../permissions/permission-update.ts";
 import type { Answer } from "../../permissions/gate.ts";
-import type { JsonObject } from "../../protocol/content.ts";
+import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { PermissionRequest } from "../../session/session-view.ts";
+import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
 import type { ControlChannel } from "./control-channel.ts";
 
 /** Somebody who answers permission questions, in Claude's words: `{ behavior: "allow" | "deny", updatedInput?, message?, … }`. */
@@ -25,7 +26,7 @@ export function answerPermissionQuestions(
 }
 
 /** Asks the host over its control channel; a turn that ends takes the question back. */
-export function askHost(channel: ControlChannel): PermissionAnswerer {
+export function askHost(channel: ControlChannel, mcp: McpServers | undefined): PermissionAnswerer {
   return async ({ toolName, toolCallId, input, reason, rule, taskId }, signal) =>
     await channel.ask(
       {
@@ -38,22 +39,27 @@ export function askHost(channel: ControlChannel): PermissionAnswerer {
         decision_reason: reason,
         permission_suggestions: rule === undefined ? [] : [suggestion(rule)],
         ...(taskId !== undefined && { agent_id: taskId }),
+        ...serverOf(toolName, mcp),
       },
       signal,
     );
 }
 
-async function toAnswer(
-  asked: Promise<JsonObject>,
-  { session, warn }: { session: InteractiveSession; warn: (message: string) => void },
-): Promise<Answer> {
+type Asking = { readonly session: InteractiveSession; readonly warn: (message: string) => void };
+
+/** What an answer changes for later calls. */
+export async function updatePermissions(response: JsonObject, { session, warn }: Asking): Promise<void> {
+  for (const update of updatesOf(response))
+    for (const note of await (await session.controls()).updatePermissions(update)) warn(note);
+}
+
+async function toAnswer(asked: Promise<JsonObject>, { session, warn }: Asking): Promise<Answer> {
   try {
     const response = await asked;
     if (response["behavior"] !== "allow") return refusal(response);
-    for (const update of updatesOf(response))
-      for (const note of await (await session.controls()).updatePermissions(update)) warn(note);
+    await updatePermissions(response, { session, warn });
     const { updatedInput } = response;
-    return { decision: "allow", ...(isObject(updatedInput) && { updatedInput }) };
+    return { decision: "allow", ...(isJsonObject(updatedInput) && { updatedInput }) };
   } catch (error) {
     return {
       decision: "deny",
@@ -75,6 +81,13 @@ function updatesOf({ updatedPermissions }: JsonObject): PermissionUpdate[] {
   return Array.isArray(updatedPermissions) ? updatedPermissions.map(parsePermissionUpdate) : [];
 }
 
+/** Whose tool it is. What a server is called by others is no reason to trust it; where it came from may be. */
+function serverOf(toolName: string, mcp: McpServers | undefined): { mcp_server?: JsonObject } {
+  if (!toolName.startsWith("mcp__")) return {};
+  const server = mcp?.states.find(({ tools }) => tools.includes(toolName));
+  return server ? { mcp_server: { name: server.name, source: server.source ?? "dynamic" } } : {};
+}
+
 /** What the model itself says the call is for. */
 function descriptionOf(input: unknown): { description?: string } {
   const { description } = toObject(input);
@@ -89,9 +102,5 @@ function suggestion(rule: string): JsonObject {
 }
 
 function toObject(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) ? value : {};
 }

@@ -337,7 +337,10 @@ describe("interrupt", () => {
     await host.frame(() => host.requests.length === 3, "the third request");
     host.say("dropped", { uuid: "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb" });
     host.request("r2", { subtype: "interrupt", cancel_queued: true });
-    assert.deepEqual((await host.reply("r2"))["response"], { still_queued: [] });
+    assert.deepEqual((await host.reply("r2"))["response"], {
+      still_queued: [],
+      cancelled: ["bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb"],
+    });
     await host.result(4);
     await host.end();
     assert.equal(host.requests.length, 3);

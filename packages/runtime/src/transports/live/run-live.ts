@@ -1,73 +1,25 @@
-import type { JsonObject, JsonValue } from "../../protocol/content.ts";
+import type { JsonObject } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
-import type { AgentEvent } from "../../protocol/events.ts";
 import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
-import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
-import type { McpServerConfigs } from "../../tools/mcp/server-config.ts";
 import { readLines, toLine } from "../../util/jsonl.ts";
-import type { LineOutput } from "../headless/line-output.ts";
-import type { OutputFormat } from "../headless/output-format.ts";
+import type { AnsweredPrompts, OutputFormat } from "../headless/output-format.ts";
 import { ControlChannel } from "./control-channel.ts";
-import { answerControlRequest, type ControlTargets } from "./control-requests.ts";
+import { answerControlRequest, type ControlReply, type ControlTargets, type Interrupted } from "./control-requests.ts";
+import { toEmptyOutcome } from "./empty-run.ts";
+import { FlagSettings } from "./flag-settings.ts";
 import { HostMcpTransport } from "./host-mcp-transport.ts";
+import { HostNotices } from "./host-notices.ts";
+import { toPerson } from "./host-person.ts";
+import { createHostTools } from "./host-tools.ts";
 import { type LiveSetup, readSetup } from "./initialize.ts";
-import { type InputFrame, parseInputFrame } from "./input-frame.ts";
+import { type InputFrame, parseInputFrame, toInputError } from "./input-frame.ts";
 import { toControlResponse, toElicitation, toReplay } from "./live-frames.ts";
-import { answerPermissionQuestions, askHost, type PermissionAnswerer } from "./permission-questions.ts";
+import type { LiveOptions, LiveRun, LiveSession } from "./live-options.ts";
+import { answerPermissionQuestions, askHost } from "./permission-questions.ts";
 import { type LivePrompt, PromptQueue } from "./prompt-queue.ts";
 import { RunningTurn } from "./running-turn.ts";
 import { SessionWriter } from "./session-writer.ts";
-
-/** A session as the live driver needs it. */
-export type LiveSession = {
-  readonly session: InteractiveSession;
-  readonly format: OutputFormat;
-  readonly mcp: McpServers | undefined;
-  /** Who answers permission questions: the host, somebody else, or nobody. */
-  readonly permissions: "host" | PermissionAnswerer | undefined;
-  /** Is told everything that happens, beside the output. Must not throw. */
-  readonly alsoTo?: ((event: AgentEvent) => void) | undefined;
-};
-
-export type LiveOptions = {
-  readonly input: AsyncIterable<Uint8Array>;
-  readonly output: LineOutput;
-  readonly sessionId: string;
-  readonly newId: () => string;
-  /** Encodes a result where there is no session that could say more. */
-  readonly early: OutputFormat;
-  /** Called once, for the first prompt or the first request that needs a session. */
-  readonly open: (setup: LiveSetup, ways: LiveWays) => Promise<LiveSession>;
-  /** What `initialize` is answered. */
-  readonly describe: (setup: LiveSetup) => Promise<JsonObject>;
-  readonly parseServers: (value: JsonValue | undefined) => McpServerConfigs;
-  /** Another model of the provider, by its id or by a word for it. */
-  readonly resolveModel?: (name: string) => Promise<string>;
-  readonly settings: () => JsonObject;
-  /** Puts files back to where they were when a turn began. */
-  readonly rewind: (turnId: string, dryRun: boolean) => Promise<JsonObject>;
-  readonly replayUserMessages: boolean;
-  /** What hooks in the host are told to be the transcript; the journal when absent. */
-  readonly transcriptPath?: string | undefined;
-  /** No prompt is begun before the host has sent `initialize`. */
-  readonly awaitInitialize?: boolean;
-  readonly warn: (message: string) => void;
-};
-
-/** What a session can reach in the host. */
-export type LiveWays = {
-  readonly hostTransport: (server: string) => HostMcpTransport;
-  /** Only with a host that has introduced itself: another one would not know what to answer. */
-  readonly elicit?: (server: string, request: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
-};
-
-export interface LiveRun {
-  /** Ends the running turn and drops what waits; the run then ends in its own way. */
-  stop(cause: CancelCause): void;
-  /** How the last prompt went. Never rejects. */
-  readonly done: Promise<Outcome>;
-}
 
 /** Prompts, answers and requests as lines, each acting when it arrives; every prompt gets exactly one result. */
 export function runLive(options: LiveOptions): LiveRun {
@@ -93,12 +45,15 @@ class LiveDriver {
   readonly #writing = new Set<Promise<void>>();
   /** Turns by the names that hosts gave to messages of theirs. */
   readonly #turnsByUuid = new Map<string, string>();
-  #setup: LiveSetup = { hostServers: [], unsupported: [] };
+  readonly #flagSettings = new FlagSettings();
+  #setup: LiveSetup = { hostServers: new Map(), unsupported: [] };
   #initialized: () => void = () => {};
   readonly #initializing = new Promise<void>((resolve) => {
     this.#initialized = resolve;
   });
   #isInitialized = false;
+  /** The host has its answer to `initialize`: what it asked for comes after it. */
+  #introduced: Promise<void> = Promise.resolve();
   #served = false;
   #opening: Promise<Opened> | undefined;
   #opened: Opened | undefined;
@@ -107,17 +62,26 @@ class LiveDriver {
   /** How the last message went that has its result. */
   #last: Outcome | undefined;
 
+  readonly #notices: HostNotices;
+  /** Of the message whose result is written right now, when that is not the turn's. */
+  #told: Pick<LivePrompt, "uuid"> | undefined;
+
   constructor(options: LiveOptions) {
     this.#options = options;
+    const { prompts, notices = { fates: false, states: false } } = options;
+    this.#notices = new HostNotices({ ...notices, send: (frame) => this.#send(frame), stamp: () => this.#stamp() });
+    if (prompts) prompts.look = () => this.#answered();
     this.#channel = new ControlChannel({ send: (frame) => this.#send(frame), newId: options.newId });
   }
 
   async run(): Promise<Outcome> {
     const { awaitInitialize, output } = this.#options;
+    output.onClosed(() => this.stop("output-closed")); // also while nothing is asked for
     const reading = this.#read();
     if (awaitInitialize) await Promise.race([this.#initializing, reading]);
     for (let prompt = await this.#queue.next(); prompt && !this.#stopped; prompt = await this.#queue.next()) {
       this.#last = await this.#runPrompt(prompt);
+      if (this.#queue.waiting.length === 0) this.#notices.changeState("idle");
       if (output.closed) break;
     }
     // Nothing more will be read: a session that was stopped must not wait for a host that keeps its end open.
@@ -156,7 +120,7 @@ class LiveDriver {
       }
       return undefined;
     } catch (error) {
-      return { type: "failed", error: toRuntimeError(error).toJSON(), text: "" };
+      return { type: "failed", error: toInputError(error).toJSON(), text: "" };
     } finally {
       this.#queue.end();
       this.#channel.close(); // nobody can answer any more
@@ -168,7 +132,7 @@ class LiveDriver {
       case "user":
         return this.#takeUser(frame);
       case "unusable":
-        return this.#writeSoon(this.#writeNotRun({ type: "failed", error: frame.error.toJSON(), text: "" }));
+        return this.#writeSoon(this.#writeNotRun({ type: "failed", error: frame.error.toJSON(), text: "" }, frame.uuid));
       case "interrupt":
         return void this.#interrupt(false);
       case "request": {
@@ -189,10 +153,13 @@ class LiveDriver {
     if (!this.#queue.isNew(frame.uuid)) return this.#replay(given, frame.uuid ?? this.#options.newId());
     if (!frame.query) {
       this.#queue.keep(frame.input);
-      return this.#writeSoon(this.#writeNotRun({ type: "completed", text: "" }));
+      this.#notices.tell("queued", given);
+      return this.#writeSoon(this.#writeNotRun({ type: "completed", text: "" }, given.uuid, "completed"));
     }
     const waiting = this.#queue.waiting.length + (this.#turn?.joining.length ?? 0);
-    if (waiting >= maxWaiting) return this.#writeSoon(this.#writeNotRun({ type: "failed", error: tooMany.toJSON(), text: "" }));
+    if (waiting >= maxWaiting)
+      return this.#writeSoon(this.#writeNotRun({ type: "failed", error: tooMany.toJSON(), text: "" }, given.uuid));
+    this.#notices.tell("queued", given);
     const prompt = this.#queue.complete(given);
     if (frame.priority === "now") {
       this.#queue.add(prompt, "first");
@@ -211,16 +178,20 @@ class LiveDriver {
     if (fate === "missed") return this.#queue.add(prompt);
     if (prompt.uuid !== undefined) this.#turnsByUuid.set(prompt.uuid, turn.turnId);
     turn.joined.push(prompt);
+    this.#notices.tell("started", prompt);
   }
 
   async #runPrompt(prompt: LivePrompt): Promise<Outcome> {
     const turn = new RunningTurn(prompt);
     if (prompt.uuid !== undefined) this.#turnsByUuid.set(prompt.uuid, turn.turnId);
     this.#turn = turn;
+    this.#notices.tell("started", prompt);
     let outcome: Outcome;
     try {
       const { writer } = await this.#open();
-      if (turn.signal.aborted) outcome = await this.#cancelled(this.#stopped ?? "abort");
+      await this.#introduced;
+      this.#notices.changeState("running");
+      if (turn.signal.aborted) outcome = await this.#cancelled(this.#stopped ?? "abort", prompt);
       else outcome = await writer.run({ ...prompt.input, turnId: turn.turnId });
     } catch (error) {
       outcome = { type: "failed", error: toRuntimeError(error).toJSON(), text: "" };
@@ -228,10 +199,12 @@ class LiveDriver {
     }
     this.#turn = undefined; // from here on messages wait for a turn of their own
     turn.end();
+    this.#notices.tell("completed", prompt);
     await turn.settled();
     for (const joined of turn.joined) {
       this.#replay(joined, joined.uuid ?? this.#options.newId());
-      await this.#writeEnd(outcome);
+      await this.#writeEnd(outcome, joined);
+      this.#notices.tell("completed", joined);
     }
     return outcome;
   }
@@ -241,10 +214,16 @@ class LiveDriver {
     return this.#opening;
   }
 
+  async #session(): Promise<InteractiveSession> {
+    return (await this.#open()).session;
+  }
+
   async #openOnce(): Promise<Opened> {
     const { open, output, warn } = this.#options;
     const live = await open(this.#setup, {
       hostTransport: (server) => this.#hostTransport(server),
+      hostTools: () => createHostTools(toPerson({ channel: this.#channel, session: () => this.#session(), warn })),
+      mirror: (filePath, entries) => this.#send({ type: "transcript_mirror", filePath, entries }),
       ...(this.#isInitialized && {
         elicit: (server, request, signal) => this.#channel.ask(toElicitation(server, request), signal),
       }),
@@ -258,8 +237,13 @@ class LiveDriver {
       onTurnStarted: () => this.#turn && this.#replay(this.#turn.prompt, this.#turn.turnId),
       onTurnEnded: () => this.#turn?.end(),
     });
-    const answerer = live.permissions === "host" ? askHost(this.#channel) : live.permissions;
-    if (answerer) answerPermissionQuestions(session, { answerer, turn: () => this.#turn?.signal ?? AbortSignal.abort(), warn });
+    const answerer = live.permissions === "host" ? askHost(this.#channel, live.mcp) : live.permissions;
+    if (answerer)
+      answerPermissionQuestions(session, {
+        answerer: this.#notices.watch(answerer),
+        turn: () => this.#turn?.signal ?? AbortSignal.abort(),
+        warn,
+      });
     if (this.#stopped) session.abort(this.#stopped);
     this.#opened = { ...live, writer };
     return this.#opened;
@@ -273,48 +257,56 @@ class LiveDriver {
 
   async #answer(requestId: string, request: JsonObject & { subtype: string }): Promise<void> {
     this.#served = true;
-    const reply =
-      request.subtype === "initialize" ? await this.#initialize(request) : await answerControlRequest(request, this.#targets());
-    this.#send(toControlResponse(requestId, reply));
+    if (request.subtype !== "initialize")
+      return this.#send(toControlResponse(requestId, await answerControlRequest(request, this.#targets())));
+    const replying = this.#initialize(request);
+    this.#introduced = replying.then((reply) => this.#send(toControlResponse(requestId, reply)));
+    await this.#introduced;
   }
 
   #targets(): ControlTargets {
     const { parseServers, resolveModel, settings, rewind } = this.#options;
+    const session = (): Promise<InteractiveSession> => this.#session();
     return {
-      session: async () => (await this.#open()).session,
+      session,
       mcp: async () => (await this.#open()).mcp,
       interrupt: (cancelQueued) => this.#interrupt(cancelQueued),
       cancel: (uuid) => this.#cancel(uuid),
       parseServers,
       resolveModel: resolveModel ?? (async (name) => name),
+      flagSettings: this.#flagSettings,
       hostServerSays: (server, message) => this.#hostServers.get(server)?.receive(message),
       settings,
-      rewind: (target, dryRun) => rewind(this.#turnsByUuid.get(target) ?? target, dryRun),
+      rewind: (target, dryRun) => rewind(this.#turnsByUuid.get(target) ?? target, dryRun, session),
       status: (fields) => this.#send({ type: "system", subtype: "status", status: null, ...fields, ...this.#stamp() }),
     };
   }
 
-  async #initialize(request: JsonObject): Promise<Awaited<ReturnType<typeof answerControlRequest>>> {
-    if (this.#opening || this.#isInitialized) return { error: "The session has begun already" };
-    const { describe, warn, transcriptPath } = this.#options;
-    this.#setup = readSetup(request, { channel: this.#channel, transcriptPath }); // before anything is waited for: the first prompt is right behind
-    this.#isInitialized = true;
-    this.#initialized();
-    for (const field of this.#setup.unsupported) warn(`initialize: ${field} is not supported here and has no effect`);
+  /** A host that asks again has lost the thread: what it asked for at first holds, and it hears what it has yet to answer. */
+  async #initialize(request: JsonObject): Promise<ControlReply> {
+    const { describe, warn } = this.#options;
+    if (this.#opening && !this.#isInitialized) return { error: "The session has begun already" };
+    if (!this.#isInitialized) {
+      this.#setup = readSetup(request, this.#channel); // before anything is waited for: the first prompt is right behind
+      this.#isInitialized = true;
+      this.#initialized();
+      for (const field of this.#setup.unsupported) warn(`initialize: ${field} is not supported here and has no effect`);
+    }
     try {
-      const beside = { pending_permission_requests: [], pending_user_dialog_requests: [] };
+      const beside = { pending_permission_requests: this.#channel.open("can_use_tool"), pending_user_dialog_requests: [] };
       return { response: await describe(this.#setup), beside };
     } catch (error) {
       return { error: toRuntimeError(error).message };
     }
   }
 
-  /** Ends the running turn; answers the names of messages that still wait. */
-  #interrupt(cancelQueued: boolean): string[] {
-    if (cancelQueued) this.#drop([...(this.#turn?.takeBack() ?? []), ...this.#queue.clear()], "abort");
+  /** Ends the running turn; answers the names of messages that still wait, and of those that will not run. */
+  #interrupt(cancelQueued: boolean): Interrupted {
+    const dropped = cancelQueued ? [...(this.#turn?.takeBack() ?? []), ...this.#queue.clear()] : [];
+    this.#drop(dropped, "abort");
     const waiting = [...(this.#turn?.joining ?? []), ...this.#queue.waiting];
     this.#endTurn("abort");
-    return waiting.flatMap(({ uuid }) => uuid ?? []);
+    return { stillQueued: namesOf(waiting), cancelled: namesOf(dropped) };
   }
 
   /** Takes back one message that still waits. */
@@ -327,12 +319,12 @@ class LiveDriver {
 
   /** Prompts that will not run: each still gets its result. */
   #drop(prompts: readonly LivePrompt[], cause: CancelCause): void {
-    for (const _ of prompts) this.#writeSoon(this.#cancelled(cause));
+    for (const prompt of prompts) this.#writeSoon(this.#cancelled(cause, prompt));
   }
 
-  async #cancelled(cause: CancelCause): Promise<Outcome> {
+  async #cancelled(cause: CancelCause, { uuid }: LivePrompt): Promise<Outcome> {
     const outcome: Outcome = { type: "cancelled", cause, text: "" };
-    await this.#writeNotRun(outcome);
+    await this.#writeNotRun(outcome, uuid, "cancelled");
     return outcome;
   }
 
@@ -356,31 +348,41 @@ class LiveDriver {
   }
 
   /** The result of a prompt that had no turn: nothing of another turn is in it. */
-  async #writeNotRun(outcome: Outcome): Promise<void> {
+  async #writeNotRun(outcome: Outcome, uuid: string | undefined, fate?: "completed" | "cancelled"): Promise<void> {
     const { early, output } = this.#options;
     this.#last = outcome;
-    output.write(await early.end(outcome));
+    output.write(await this.#endFor(early, outcome, { uuid }));
+    if (fate) this.#notices.tell(fate, { uuid });
     await output.drain();
   }
 
-  async #writeEnd(outcome: Outcome): Promise<void> {
+  async #writeEnd(outcome: Outcome, prompt?: LivePrompt): Promise<void> {
     const { output } = this.#options;
-    output.write(await (await this.#format()).end(outcome));
+    output.write(await this.#endFor(await this.#format(), outcome, prompt));
     await output.drain();
+  }
+
+  /** Encoders look at once whose result it is, before they wait for anything. */
+  #endFor(format: OutputFormat, outcome: Outcome, prompt: Pick<LivePrompt, "uuid"> | undefined): Promise<string> {
+    this.#told = prompt;
+    const text = format.end(outcome);
+    this.#told = undefined;
+    return text;
+  }
+
+  #answered(): AnsweredPrompts {
+    const turn = this.#turn;
+    const prompts = this.#told ? [this.#told] : turn ? [turn.prompt, ...turn.joined] : [];
+    const waiting = this.#queue.waiting.length + (turn?.joining.length ?? 0);
+    return { uuids: namesOf(prompts), waiting };
   }
 
   async #format(): Promise<OutputFormat> {
     return (await this.#opening?.catch(() => undefined))?.format ?? this.#options.early;
   }
 
-  /** There was no prompt. A host that only asked about the session has what it wanted. */
   #nothing(): Outcome {
-    if (this.#stopped) return { type: "cancelled", cause: this.#stopped, text: "" };
-    if (this.#served) return { type: "completed", text: "" };
-    const error = new RuntimeError("no-input", "The input ended without a prompt", {
-      hint: 'Write lines like {"type":"user","content":"…"} to stdin',
-    });
-    return { type: "failed", error: error.toJSON(), text: "" };
+    return toEmptyOutcome({ stopped: this.#stopped, served: this.#served });
   }
 
   #stamp(): { session_id: string; uuid: string } {
@@ -390,4 +392,8 @@ class LiveDriver {
   #send(frame: JsonObject): void {
     this.#options.output.write(toLine(frame));
   }
+}
+
+function namesOf(prompts: readonly Pick<LivePrompt, "uuid">[]): string[] {
+  return prompts.flatMap(({ uuid }) => uuid ?? []);
 }

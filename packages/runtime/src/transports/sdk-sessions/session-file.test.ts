@@ -31,11 +31,14 @@ async function eventsOf(replies: readonly ScriptStep[], prompts: readonly string
   return await store.read(sessionId);
 }
 
+function pathIn(name: string): string {
+  return sessionFilePath({ configDirectory: join(folder, name), cwd: "/home/ada/my.project", sessionId });
+}
+
 function options(more: Partial<SessionFileOptions> = {}): SessionFileOptions {
   return {
-    configDirectory: join(folder, "claude"),
+    path: pathIn("claude"),
     sessionId,
-    cwd: "/home/ada/my.project",
     entrypoint: "sdk-ts",
     history: [],
     warn() {},
@@ -95,14 +98,14 @@ describe("a copy of a session for other programs", () => {
 
   it("adds events as they come, in the same words as from the journal", async () => {
     const events = await eventsOf([{ text: "one" }], ["first"]);
-    const live = openSessionFile(options({ configDirectory: join(folder, "live") }));
+    const live = openSessionFile(options({ path: pathIn("live") }));
     for (const event of events) live.add(event);
     const later = openSessionFile(options({ history: events }));
     assert.equal(readFileSync(live.path, "utf8"), readFileSync(later.path, "utf8"));
   });
 
   it("closes a line that was cut off", async () => {
-    const path = sessionFilePath(options());
+    const path = pathIn("claude");
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, '{"type":"user","uu');
     openSessionFile(options({ history: await eventsOf([{ text: "one" }], ["first"]) }));
@@ -129,7 +132,7 @@ describe("a copy of a session for other programs", () => {
 
   it("cuts long names of folders, and tells them apart", () => {
     const long = `/${"a".repeat(300)}`;
-    const [one, two] = [`${long}/one`, `${long}/two`].map((cwd) => sessionFilePath(options({ cwd })));
+    const [one, two] = [`${long}/one`, `${long}/two`].map((cwd) => sessionFilePath({ configDirectory: folder, cwd, sessionId }));
     assert.notEqual(one, two);
     assert.match(one ?? "", /\/-a{199}-[0-9a-z]+\/12345678/);
   });
@@ -138,5 +141,41 @@ describe("a copy of a session for other programs", () => {
     const named = { type: "session.named", name: "My work", seq: 9, at: "2026-01-01T00:00:00.000Z", sessionId } as const;
     const { path } = openSessionFile(options({ history: [named, named] }));
     assert.deepEqual(read(path).at(0), { type: "custom-title", customTitle: "My work", sessionId });
+  });
+
+  it("says title and tag again once they lie far behind", async () => {
+    const events = await eventsOf([{ text: "a".repeat(40_000) }, { text: "b" }], ["first", "second"]);
+    const path = pathIn("claude");
+    mkdirSync(dirname(path), { recursive: true });
+    const notes = [
+      { type: "custom-title", customTitle: "Mine", sessionId },
+      { type: "tag", tag: "kept", sessionId },
+    ];
+    writeFileSync(path, notes.map((note) => `${JSON.stringify(note)}\n`).join(""));
+    openSessionFile(options({ history: events }));
+    assert.deepEqual(
+      read(path).map(({ type }) => type),
+      ["custom-title", "tag", "user", "assistant", "custom-title", "tag", "user", "assistant"],
+    );
+  });
+
+  it("tells of every line that it has written, and of none that was there", async () => {
+    const events = await eventsOf([{ text: "one" }, { text: "two" }], ["first", "second"]);
+    const half = events.findIndex((event) => event.type === "turn.ended") + 1;
+    openSessionFile(options({ history: events.slice(0, half) }));
+    const told: JsonObject[] = [];
+    const { path } = openSessionFile(options({ history: events, onWritten: (_, lines) => told.push(...lines) }));
+    assert.deepEqual(told, read(path).slice(2));
+  });
+
+  it("names the branch that is checked out", async () => {
+    const events = await eventsOf([{ text: "one" }], ["first"]);
+    mkdirSync(join(folder, ".git"));
+    writeFileSync(join(folder, ".git/HEAD"), "ref: refs/heads/feature/one\n");
+    const { path } = openSessionFile(options({ history: events }));
+    assert.deepEqual(
+      read(path).map(({ gitBranch }) => gitBranch),
+      ["feature/one", "feature/one"],
+    );
   });
 });

@@ -1,18 +1,21 @@
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { JsonObject } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import { toLine } from "../../util/jsonl.ts";
+import { gitBranchOf } from "./git-branch.ts";
 import { SessionEntries, type SessionEntry } from "./session-entries.ts";
 
 export type SessionFileOptions = {
-  /** `$CLAUDE_CONFIG_DIR`, or `~/.claude`. */
-  readonly configDirectory: string;
+  /** `sessionFilePath`, or wherever the session has one already. */
+  readonly path: string;
   readonly sessionId: string;
-  readonly cwd: string;
   /** Who started the run, as the lines tell it. */
   readonly entrypoint: string;
   /** What the session's journal holds already; what of it is not in the file yet is added. */
   readonly history: readonly AgentEvent[];
+  /** Hears of lines once they are written, with the file they are in. */
+  readonly onWritten?: ((path: string, lines: JsonObject[]) => void) | undefined;
   /** Told once, when the file cannot be written: the session itself goes on. */
   readonly warn: (message: string) => void;
 };
@@ -24,34 +27,37 @@ export interface SessionFile {
 }
 
 export function openSessionFile(options: SessionFileOptions): SessionFile {
-  const { sessionId, entrypoint, history, warn } = options;
-  const path = sessionFilePath(options);
-  const entries = new SessionEntries({ sessionId, entrypoint });
-  const files = new Map<string, { has(entry: SessionEntry): boolean }>();
+  const { path, sessionId, entrypoint, history, onWritten, warn } = options;
+  const entries = new SessionEntries({ sessionId, entrypoint, gitBranch: gitBranchOf });
+  const files = new Map<string, LineFile>();
   let broken = false;
+  let isLive = false;
 
-  const write = (lines: readonly SessionEntry[]): void => {
-    for (const entry of broken ? [] : lines) {
-      try {
-        const file = fileOf(path, entry.agentId);
-        const known = files.get(file) ?? openFile(file);
-        files.set(file, known);
-        if (!known.has(entry)) appendFileSync(file, toLine(entry.line), { mode: 0o600 });
-      } catch (error) {
-        broken = true;
-        return warn(
-          `The copy of the session in ${path} is not written: ${error instanceof Error ? error.message : String(error)}`,
-        );
-      }
+  const fileOf = (agentId: string | undefined): LineFile => {
+    const place = agentId === undefined ? path : join(path.replace(/\.jsonl$/, ""), "subagents", `agent-${agentId}.jsonl`);
+    const file = files.get(place) ?? new LineFile(place, (line) => onWritten?.(place, [line]));
+    files.set(place, file);
+    return file;
+  };
+  const add = (event: AgentEvent): void => {
+    if (broken) return;
+    try {
+      for (const entry of entries.of(event)) fileOf(entry.agentId).add(entry);
+      if (event.type === "turn.ended") fileOf(undefined).remind();
+      if (event.type === "session.started" && isLive) entries.forgetTrail();
+    } catch (error) {
+      broken = true;
+      warn(`The copy of the session in ${path} is not written: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
 
-  for (const event of history) write(entries.of(event));
-  return { path, add: (event) => write(entries.of(event)) };
+  for (const event of history) add(event);
+  isLive = true;
+  return { path, add };
 }
 
 /** Folders are named after the working directory; long names are cut, and told apart by a checksum. */
-export function sessionFilePath(place: Pick<SessionFileOptions, "configDirectory" | "cwd" | "sessionId">): string {
+export function sessionFilePath(place: { configDirectory: string; cwd: string; sessionId: string }): string {
   const { configDirectory, cwd, sessionId } = place;
   const folder = cwd.replace(/[^a-zA-Z0-9]/g, "-");
   const name = folder.length <= longestName ? folder : `${folder.slice(0, longestName)}-${checksum(cwd)}`;
@@ -66,23 +72,62 @@ function checksum(text: string): string {
   return Math.abs(hash).toString(36);
 }
 
-function fileOf(path: string, agentId: string | undefined): string {
-  return agentId === undefined ? path : join(path.replace(/\.jsonl$/, ""), "subagents", `agent-${agentId}.jsonl`);
-}
+/** Programs that list sessions look for title and tag near the end only. */
+const reminderDistance = 32 * 1024;
 
-/** What is in the file already. A line that was cut off by a crash is closed, so that it spoils no other. */
-function openFile(file: string): { has(entry: SessionEntry): boolean } {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const text = readIfThere(file);
-  if (text !== "" && !text.endsWith("\n")) appendFileSync(file, "\n");
-  const uuids = new Set(Array.from(text.matchAll(/"uuid":"([^"]+)"/g), ([, uuid]) => uuid));
-  return {
-    has({ uuid, line }) {
-      const written = uuid === undefined ? text.includes(JSON.stringify(line)) : uuids.has(uuid);
-      if (uuid !== undefined) uuids.add(uuid);
-      return written;
-    },
-  };
+/** One file of whole lines. */
+class LineFile {
+  readonly #path: string;
+  readonly #written: (line: JsonObject) => void;
+  readonly #uuids: Set<string | undefined>;
+  /** What was there before. */
+  readonly #text: string;
+  /** The last title and the last tag, whoever wrote them. */
+  readonly #notes = new Map<unknown, JsonObject>();
+  #sinceNotes = 0;
+
+  constructor(path: string, written: (line: JsonObject) => void) {
+    this.#path = path;
+    this.#written = written;
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    this.#text = readIfThere(path);
+    if (this.#text !== "" && !this.#text.endsWith("\n")) appendFileSync(path, "\n"); // a line that a crash cut off must spoil no other
+    this.#uuids = new Set(Array.from(this.#text.matchAll(/"uuid":"([^"]+)"/g), ([, uuid]) => uuid));
+    for (const line of this.#text.split("\n")) this.#look(line);
+  }
+
+  add({ uuid, line }: SessionEntry): void {
+    const isThere = uuid === undefined ? this.#text.includes(JSON.stringify(line)) : this.#uuids.has(uuid);
+    if (isThere) return;
+    if (uuid !== undefined) this.#uuids.add(uuid);
+    this.#append(line);
+  }
+
+  /** Says again what the session is called, once that lies far behind. */
+  remind(): void {
+    if (this.#sinceNotes < reminderDistance) return;
+    for (const note of [...this.#notes.values()]) this.#append(note);
+    this.#sinceNotes = 0;
+  }
+
+  #append(line: JsonObject): void {
+    const text = toLine(line);
+    appendFileSync(this.#path, text, { mode: 0o600 });
+    this.#look(text);
+    this.#written(line);
+  }
+
+  #look(text: string): void {
+    this.#sinceNotes += text.length;
+    if (!/^\{"type":"(custom-title|tag)"/.test(text)) return;
+    try {
+      const note = JSON.parse(text) as JsonObject; // it begins like an object
+      this.#notes.set(note["type"], note);
+      this.#sinceNotes = 0;
+    } catch {
+      // a line that a crash cut off
+    }
+  }
 }
 
 function readIfThere(file: string): string {

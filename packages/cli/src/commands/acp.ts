@@ -1,0 +1,150 @@
+import { agent as createApp, type AgentConnection, RequestError } from "@agentclientprotocol/sdk";
+import { RuntimeError } from "@outrider/runtime";
+import { AcpAgent, type AcpClient, toRpcError } from "@outrider/runtime/acp";
+import { createRedactor, LineOutput } from "@outrider/runtime/host";
+import { createAcpHost } from "../acp-host.ts";
+import { atMost, graceMs, openAcpStream } from "../acp-stream.ts";
+import { type Arguments, parseArguments } from "../args.ts";
+import { exitCodes } from "../exit-codes.ts";
+import type { FlagName } from "../flags.ts";
+import { watchSignals } from "../signals.ts";
+
+const usage = `Usage:
+  outrider acp [FLAG…]        an agent for editors and other ACP clients, on stdin and stdout
+
+Speaks the Agent Client Protocol, version 1: a client starts this command, opens sessions in the folders it names,
+and is asked for permission. Flags hold for every session; settings, trust and the sandbox are those of each folder.
+
+  --model MODEL, --provider NAME        whom sessions ask first; clients may choose another model
+  --permission-mode MODE                the mode sessions begin with: default, acceptEdits, plan, dontAsk
+  --allow-dangerously-skip-permissions  also offer the mode bypassPermissions
+  --allowedTools RULE…, --disallowedTools RULE…, --sandbox MODE, --max-turns N, --max-budget-usd USD, --mcp-config FILE,
+  --settings FILE, --append-system-prompt TEXT, --no-session-persistence and more: as in outrider --help
+
+Zed, in settings.json:
+  "agent_servers": { "Outrider": { "command": "outrider", "args": ["acp"], "env": {} } }
+
+More in docs/acp.md.
+`;
+
+/** `outrider acp`: editors and other clients drive sessions over the Agent Client Protocol. */
+export async function runAcp(words: readonly string[]): Promise<number> {
+  const args = parseArguments(words);
+  if (args.flags.help) {
+    process.stdout.write(usage);
+    return exitCodes.success;
+  }
+  checkArguments(args);
+  const signals = watchSignals(exitCodes.cancelled);
+  const output = new LineOutput(process.stdout);
+  let stopped = false;
+  try {
+    const redactor = createRedactor({ env: process.env });
+    const warn = (line: string): void => void process.stderr.write(`outrider: ${redactor.text(line)}\n`);
+    if (process.stdin.isTTY)
+      warn("acp is for programs, and waits for one on stdin; outrider acp --help says how editors start it");
+    const { connection, agent } = serve({ args, output, warn });
+    output.onClosed(() => connection.close());
+    signals.stop = () => {
+      stopped = true;
+      void atMost(
+        graceMs,
+        agent.close("signal").then(() => output.drain()),
+      ).finally(() => connection.close());
+    };
+    await connection.closed;
+    await agent.close();
+    await atMost(graceMs, output.drain());
+    if (stopped) return signals.insisted ? exitCodes.killed : exitCodes.cancelled;
+    return output.failure ? exitCodes.error : exitCodes.success;
+  } finally {
+    signals.close();
+    // Whatever a tool, a server or an open stdin keeps must not keep an agent alive that nobody talks to.
+    setImmediate(() => process.exit());
+  }
+}
+
+type Serving = { readonly args: Arguments; readonly output: LineOutput; readonly warn: (line: string) => void };
+
+function serve({ args, output, warn }: Serving): { connection: AgentConnection; agent: AcpAgent } {
+  const redactor = createRedactor({ env: process.env });
+  const client: AcpClient = {
+    update: (sessionId, update) =>
+      untilClosed(connection.client.notify("session/update", { sessionId, update }), connection.signal),
+    askPermission: (question, signal) =>
+      connection.client.request("session/request_permission", question, {
+        cancellationSignal: signal,
+        stopWaitingOnCancel: true,
+      }),
+  };
+  const agent = new AcpAgent(createAcpHost(args.flags, warn), client);
+  const answer = async <T>(work: T | Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      const { code, message, data } = toRpcError(error);
+      throw new RequestError(code, redactor.text(message), redactor.value(data));
+    }
+  };
+  const app = createApp({ name: "outrider" })
+    .onRequest("initialize", ({ params }) => agent.initialize(params))
+    .onRequest("authenticate", ({ params }) => answer(agent.authenticate(params.methodId)))
+    .onRequest("session/new", ({ params }) => answer(agent.newSession(params)))
+    .onRequest("session/load", ({ params }) => answer(agent.loadSession(params)))
+    .onRequest("session/resume", ({ params }) => answer(agent.resumeSession(params)))
+    .onRequest("session/list", ({ params }) => answer(agent.listSessions(params)))
+    .onRequest("session/close", ({ params }) => answer(agent.closeSession(params.sessionId)))
+    .onRequest("session/delete", ({ params }) => answer(agent.deleteSession(params.sessionId)))
+    .onRequest("session/set_mode", ({ params }) => answer(agent.setMode(params)))
+    .onRequest("session/set_config_option", ({ params }) => answer(agent.setConfigOption(params)))
+    .onRequest("session/prompt", ({ params, signal }) => answer(agent.prompt(params, signal)))
+    .onNotification("session/cancel", ({ params }) => agent.cancel(params.sessionId));
+  const connection = app.connect(openAcpStream(process.stdin, output, () => agent.close()));
+  return { connection, agent };
+}
+
+/** What a client never reads is not waited for any more when it has left. */
+async function untilClosed(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  let leave = (): void => {};
+  const left = new Promise<never>((_, reject) => {
+    leave = () => reject(new Error("The client has left"));
+    if (signal.aborted) leave();
+    else signal.addEventListener("abort", leave, { once: true });
+  });
+  work.catch(() => {}); // told once, by the race
+  await Promise.race([work, left]).finally(() => signal.removeEventListener("abort", leave));
+}
+
+/** Flags that are about one prompt, one session or another protocol. */
+const elsewhere: Readonly<Partial<Record<FlagName, string>>> = {
+  print: "clients send the prompts",
+  "input-format": "clients speak ACP",
+  "output-format": "clients are told what happens over ACP",
+  flavor: "clients are told what happens over ACP",
+  "replay-user-messages": "clients are told what happens over ACP",
+  "include-partial-messages": "clients are told what happens over ACP",
+  "include-hook-events": "clients are told what happens over ACP",
+  "forward-subagent-text": "clients are told what happens over ACP",
+  "await-initialize": "clients speak ACP",
+  "json-schema": "clients have no place for a structured answer",
+  cwd: "clients name the folder of each session",
+  resume: "clients load sessions with session/load",
+  continue: "clients load sessions with session/load",
+  "fork-session": "clients load sessions with session/load",
+  "resume-session-at": "clients load sessions with session/load",
+  "session-id": "there may be several sessions",
+  name: "there may be several sessions",
+  trajectory: "there may be several sessions; outrider trajectory export writes one of a stored session",
+  "atif-version": "there may be several sessions; outrider trajectory export writes one of a stored session",
+  "load-trajectory": "there may be several sessions",
+  record: "there may be several sessions",
+  "permission-prompt-tool": "clients are asked for permission",
+  deadline: "clients cancel prompts with session/cancel",
+};
+
+function checkArguments({ flags, positionals }: Arguments): void {
+  const [word] = positionals;
+  if (word !== undefined) throw new RuntimeError("usage", `acp does not take ${JSON.stringify(word)}\n${usage}`);
+  for (const [name, reason] of Object.entries(elsewhere))
+    if (Object.hasOwn(flags, name)) throw new RuntimeError("usage", `--${name} cannot be used with acp: ${reason}`);
+}

@@ -1,0 +1,12 @@
+import type { InteractiveSession } from "@outrider/runtime";
+
+/** Shuts a session down whose result is written; what it still has to say, such as what it stopped, goes to `warn`. */
+export async function endSession(session: InteractiveSession, warn: (message: string) => void): Promise<void> {
+  const events = session.events();
+  await session.shutdown();
+  try {
+    for await (const event of events) if (event.type === "warning.raised") warn(event.message);
+  } catch {
+    return; // a session whose journal failed has said so in its result
+  }
+}

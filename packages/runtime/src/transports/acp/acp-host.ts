@@ -1,0 +1,59 @@
+import type { SessionStore } from "../../journal/store.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
+import type { PermissionMode } from "../../protocol/permission.ts";
+import type { InteractiveSession } from "../../session/interactive-session.ts";
+import type { McpServer, PermissionQuestion, SessionUpdate } from "./wire.ts";
+
+/** What a client asks for when it wants a session, new or stored. */
+export type SessionWish = {
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+  readonly mcpServers: readonly McpServer[];
+  /** The stored session to go on with. */
+  readonly resume?: string;
+};
+
+/** A session that could be started: what is wrong with it has been found, and nothing is stored or running yet. */
+export interface PlannedSession {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly models: readonly { readonly id: string; readonly description?: string }[];
+  readonly permissionMode: PermissionMode;
+  readonly mayBypass: boolean;
+  /** The client is asked; without it, what would be asked is denied. */
+  readonly answersPermissions: boolean;
+  price(call: AgentEvent<"message.ended" | "side-call.ended">): number | null;
+  /** The same with another model, perhaps another provider's. */
+  withModel(model: string): Promise<PlannedSession>;
+  /** Called with the first prompt; opened by the caller, who listens from before that. */
+  start(mode: PermissionMode): Promise<StartedSession>;
+  /** Lets go of what was begun for it, whether it was started or not. */
+  close(): Promise<void>;
+}
+
+export type StartedSession = Pick<
+  InteractiveSession,
+  "open" | "submit" | "abort" | "events" | "controls" | "answerPermission" | "listCommands" | "executeCommand" | "shutdown"
+>;
+
+/** What a program brings along so that its sessions can be driven by clients. */
+export interface AcpHost {
+  readonly version: string;
+  /** Undefined when nothing is stored: then there is nothing to list, load or delete. */
+  readonly store: SessionStore | undefined;
+  plan(wish: SessionWish): Promise<PlannedSession>;
+  /** Rejects with `provider-auth` while there is no provider that could be asked. */
+  checkKey(): Promise<void>;
+  removeSession(sessionId: string): Promise<void>;
+  warn(line: string): void;
+}
+
+/** The other end of the connection. */
+export interface AcpClient {
+  /** Resolves when more may be sent; rejects when nobody is there any more. */
+  update(sessionId: string, update: SessionUpdate): Promise<void>;
+  /** Rejects at once when the signal aborts. */
+  askPermission(question: PermissionQuestion, signal: AbortSignal): Promise<unknown>;
+}

@@ -1,0 +1,265 @@
+import { type CommandSummary, parseCommand } from "../../commands/command.ts";
+import type { Answer } from "../../permissions/gate.ts";
+import { textOf, type UserMessage } from "../../protocol/content.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+import type { PermissionMode } from "../../protocol/permission.ts";
+import { listCommands, toCompactCommand } from "../../session/compact-command.ts";
+import { untilAborted } from "../../util/until-aborted.ts";
+import type { AcpClient, PlannedSession, StartedSession } from "./acp-host.ts";
+import { permissionOptions, toAnswer } from "./permission-question.ts";
+import { toUserMessage } from "./prompt-input.ts";
+import { toPromptResponse } from "./prompt-result.ts";
+import { configOptions, parseMode, type SettingsState, sessionModes } from "./session-settings.ts";
+import { SessionUpdates, type UpdatesOptions } from "./session-updates.ts";
+import type { AvailableCommand, ConfigOption, ContentBlock, PromptResponse, SessionModes, SessionUpdate } from "./wire.ts";
+
+export type AcpSessionOptions = {
+  readonly client: AcpClient;
+  readonly shows: UpdatesOptions["shows"];
+  readonly warn: (line: string) => void;
+};
+
+/** One session as a client sees it: one prompt at a time; whatever happens meanwhile is told in order, before the prompt is answered. */
+export class AcpSession {
+  readonly id: string;
+  readonly #options: AcpSessionOptions;
+  readonly #updates: SessionUpdates;
+  #plan: PlannedSession;
+  #mode: PermissionMode;
+  #starting: Promise<StartedSession> | undefined;
+  #started: StartedSession | undefined;
+  #turn: AbortController | undefined;
+  #answered: Promise<unknown> = Promise.resolve();
+  #following: Promise<void> | undefined;
+  #onTurnTold: () => void = () => {};
+
+  constructor(plan: PlannedSession, options: AcpSessionOptions) {
+    this.id = plan.sessionId;
+    this.#plan = plan;
+    this.#mode = plan.permissionMode;
+    this.#options = options;
+    this.#updates = new SessionUpdates({ cwd: plan.cwd, price: (call) => this.#plan.price(call), shows: options.shows });
+  }
+
+  get busy(): boolean {
+    return this.#turn !== undefined;
+  }
+
+  get state(): { modes: SessionModes; configOptions: ConfigOption[] } {
+    const state = this.#settings;
+    return { modes: sessionModes(state), configOptions: configOptions(state) };
+  }
+
+  /** Shows a stored session again; resolves when the client has been told all of it. */
+  async replay(events: readonly AgentEvent[]): Promise<void> {
+    for (const event of events)
+      for (const update of this.#updates.encodeStored(event)) await this.#options.client.update(this.id, update);
+    await this.#tell(this.#updates.endStored());
+  }
+
+  /** What the stored session has cost already counts on, without being shown. */
+  countStored(events: readonly AgentEvent[]): void {
+    for (const event of events) this.#updates.encodeStored(event);
+    this.#updates.endStored();
+  }
+
+  async announceCommands(): Promise<void> {
+    const commands = this.#started?.listCommands() ?? listCommands();
+    await this.#tell([{ sessionUpdate: "available_commands_update", availableCommands: commands.map(toAvailable) }]);
+  }
+
+  /** Answers how the prompt went. Rejects where the protocol has no word for it. */
+  async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
+    if (this.#turn)
+      throw new RuntimeError("busy", "A prompt of this session is being worked on", {
+        hint: "Wait for its answer, or send session/cancel first",
+        retryable: true,
+      });
+    const message = toUserMessage(blocks);
+    const turn = new AbortController();
+    this.#turn = turn;
+    const cancel = (): void => this.cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    const answered = this.#runPrompt(message, turn.signal);
+    this.#answered = answered.catch(() => {}); // whoever prompts hears it
+    try {
+      return await answered;
+    } finally {
+      signal.removeEventListener("abort", cancel);
+      turn.abort(); // questions that are still open have lost their sense
+      this.#turn = undefined;
+    }
+  }
+
+  /** The prompt is answered as cancelled when everything it began has stopped. */
+  cancel(): void {
+    this.#turn?.abort();
+    this.#started?.abort("abort");
+  }
+
+  async setMode(value: string): Promise<void> {
+    const mode = parseMode(value, this.#settings);
+    const session = await this.#starting?.catch(() => undefined);
+    if (session) (await session.controls()).setPermissionMode(mode);
+    this.#mode = mode;
+    await this.#tellSettings();
+  }
+
+  async setOption(id: string, value: unknown): Promise<ConfigOption[]> {
+    if (typeof value !== "string" || value === "") throw new RuntimeError("usage", `${id} takes one of its values, as text`);
+    if (id === "mode") await this.setMode(value);
+    else if (id === "model") await this.#setModel(value);
+    else throw new RuntimeError("usage", `There is no option ${JSON.stringify(id)}. There are: mode, model`);
+    return this.state.configOptions;
+  }
+
+  /** Ends the prompt, everything that runs and the connections to servers. */
+  async close(reason: "abort" | "signal" = "abort"): Promise<void> {
+    this.#turn?.abort();
+    this.#started?.abort(reason);
+    await this.#answered;
+    if (!this.#started) await this.#plan.close(); // a server that is still being waited for is not waited for any more
+    await (await this.#starting?.catch(() => undefined))?.shutdown();
+    await this.#plan.close();
+  }
+
+  get #settings(): SettingsState {
+    return { mode: this.#mode, mayBypass: this.#plan.mayBypass, model: this.#plan.model, models: this.#plan.models };
+  }
+
+  async #runPrompt(message: UserMessage, signal: AbortSignal): Promise<PromptResponse> {
+    const session = await this.#startedOr(signal);
+    if (!session || signal.aborted) return { stopReason: "cancelled" };
+    const words = textOf(message.content);
+    const command = parseCommand(words);
+    const result = command && !toCompactCommand(message) && (await session.executeCommand(command.name, command.args));
+    if (result) {
+      await this.#say(result.message);
+      return { stopReason: "end_turn" };
+    }
+    this.#updates.takeUsage();
+    const told = new Promise<void>((resolve) => {
+      this.#onTurnTold = resolve;
+    });
+    const outcome = await session.submit(message);
+    await Promise.race([told, this.#following]); // a session that cannot be followed any more has nothing more to tell
+    if (outcome.type === "stopped" && outcome.limit === "hook")
+      await this.#say(`Stopped by a hook: ${outcome.reason ?? "it gave no reason"}`);
+    return toPromptResponse(cancelledIfAborted(outcome, signal), this.#updates.takeUsage());
+  }
+
+  /** Undefined when the prompt was cancelled first; the next one finds the session started. */
+  async #startedOr(signal: AbortSignal): Promise<StartedSession | undefined> {
+    this.#starting ??= this.#start();
+    try {
+      return await untilAborted(this.#starting, signal);
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      this.#starting = undefined; // what was in the way may be gone the next time
+      throw error;
+    }
+  }
+
+  async #start(): Promise<StartedSession> {
+    const session = await this.#plan.start(this.#mode);
+    this.#following = this.#follow(session, session.events({ whenFull: "wait", capacity: 256 }));
+    try {
+      await session.open();
+    } catch (error) {
+      await session.shutdown();
+      throw error;
+    }
+    this.#started = session;
+    if (session.listCommands().length > 0) await this.announceCommands();
+    return session;
+  }
+
+  /** The session waits for a client that is slow to read. One that has left is told nothing, and keeps nothing waiting. */
+  async #follow(session: StartedSession, events: AsyncIterable<AgentEvent>): Promise<void> {
+    try {
+      for await (const event of events) {
+        await this.#tell(this.#updates.encode(event));
+        if (event.type === "permission.requested" && this.#plan.answersPermissions) this.#ask(event);
+        if (event.type === "session.changed" && event.permissionMode) await this.#followMode(session);
+        if (event.type === "warning.raised") this.#options.warn(event.message);
+        if (event.type === "turn.ended" && event.taskId === undefined) this.#onTurnTold();
+      }
+    } catch {
+      // The outcome of the prompt says what is wrong with the session.
+    }
+  }
+
+  /** Never waited for here: while the question is open, everything else goes on being told and heard. */
+  #ask(event: AgentEvent<"permission.requested">): void {
+    const options = permissionOptions(event);
+    const question = { sessionId: this.id, toolCall: this.#updates.describe(event), options };
+    const signal = this.#turn?.signal ?? AbortSignal.abort();
+    const answer = (given: Answer): void => {
+      try {
+        this.#started?.answerPermission(event.requestId, given);
+      } catch {
+        // The turn has ended in the meantime: nobody waits for the answer.
+      }
+    };
+    this.#options.client.askPermission(question, signal).then(
+      (response) => answer(toAnswer(response, options)),
+      (error: unknown) =>
+        answer({
+          decision: "deny",
+          message: `The permission question was not answered: ${error instanceof Error ? error.message : String(error)}`,
+        }),
+    );
+  }
+
+  /** As it is now, which may not be as it was at the event. */
+  async #followMode(session: StartedSession): Promise<void> {
+    const { permissionMode } = (await session.controls()).facts;
+    if (permissionMode === this.#mode) return;
+    this.#mode = permissionMode;
+    await this.#tellSettings();
+  }
+
+  async #setModel(value: string): Promise<void> {
+    const plan = await this.#plan.withModel(value);
+    if (this.#starting) {
+      if (plan.provider !== this.#plan.provider)
+        throw new RuntimeError("usage", `This session asks ${this.#plan.provider}, and cannot go on with ${plan.provider}`, {
+          hint: "Choose the model before the first prompt, or begin a new session",
+        });
+      (await (await this.#starting).controls()).setModel(plan.model);
+    }
+    this.#plan = plan;
+    await this.#tellSettings();
+  }
+
+  async #say(text: string): Promise<void> {
+    await this.#tell([{ sessionUpdate: "agent_message_chunk", content: { type: "text", text } }]);
+  }
+
+  async #tellSettings(): Promise<void> {
+    const { modes, configOptions } = this.state;
+    await this.#tell([
+      { sessionUpdate: "current_mode_update", currentModeId: modes.currentModeId },
+      { sessionUpdate: "config_option_update", configOptions },
+    ]);
+  }
+
+  async #tell(updates: readonly SessionUpdate[]): Promise<void> {
+    try {
+      for (const update of updates) await this.#options.client.update(this.id, update);
+    } catch {
+      // Nobody is there any more; the end of the connection ends the session.
+    }
+  }
+}
+
+function toAvailable({ name, description, argumentHint }: CommandSummary): AvailableCommand {
+  return { name, description, ...(argumentHint !== undefined && { input: { hint: argumentHint } }) };
+}
+
+/** A turn that had its last word when it was cancelled is cancelled all the same: that is what the client is waiting for. */
+function cancelledIfAborted(outcome: Outcome, signal: AbortSignal): Outcome {
+  return signal.aborted ? { type: "cancelled", cause: "abort", text: outcome.text } : outcome;
+}

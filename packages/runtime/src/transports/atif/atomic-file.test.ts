@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { makeFolder, writeFileAtomically } from "./atomic-file.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "outrider-atomic-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("writeFileAtomically", () => {
+  it("makes the folders on the way and leaves nothing but the file", () => {
+    const path = join(folder, "a/b/c.json");
+    writeFileAtomically(path, "one");
+    writeFileAtomically(path, "two");
+    assert.deepEqual([readFileSync(path, "utf8"), readdirSync(join(folder, "a/b"))], ["two", ["c.json"]]);
+  });
+
+  it("leaves what was there when it fails", () => {
+    const path = join(folder, "kept.json");
+    writeFileAtomically(path, "old");
+    assert.throws(() => writeFileAtomically(join(path, "below.json"), "new"), { code: /ENOTDIR|EEXIST/ });
+    assert.equal(readFileSync(path, "utf8"), "old");
+  });
+});
+
+describe("makeFolder", () => {
+  it("comes back where no folder can be made, also where the system is contradictory", {
+    skip: existsSync("/proc/self") ? false : "there is no /proc",
+  }, () => {
+    assert.throws(() => makeFolder("/proc/no-such-folder/deep"), { code: "ENOENT" });
+  });
+});

@@ -1,0 +1,128 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
+import type { PermissionMode } from "../../protocol/permission.ts";
+import { defineTool, type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../../tools/tool.ts";
+
+/** The person behind the host, who is asked the way permission questions are. */
+export type Person = {
+  /** Claude's words for yes and no: `{ behavior, updatedInput?, updatedPermissions?, message?, interrupt? }`. */
+  readonly ask: (question: { tool: string; input: JsonObject; callId: string }, signal: AbortSignal) => Promise<JsonObject>;
+  readonly mode: () => Promise<PermissionMode>;
+  readonly setMode: (mode: PermissionMode) => Promise<void>;
+  /** What an answer changes for later calls. */
+  readonly update: (response: JsonObject) => Promise<void>;
+  readonly interrupt: () => void;
+};
+
+/** Tools that need somebody to talk to. They touch nothing, and ask by themselves: in every mode but the one in which nobody is asked. */
+export function createHostTools(person: Person): Tool[] {
+  let before: PermissionMode = "default"; // what a plan gives way to
+  return [
+    tool(person, {
+      name: "AskUserQuestion",
+      description:
+        "Asks the user one to four questions, each with two to four options to choose from; the user may also answer in other words. " +
+        "Use it when the work cannot go on well without a choice that only the user can make.",
+      inputSchema: questionSchema,
+      onYes: async (response) => toAnswers(response),
+    }),
+    tool(person, {
+      name: "EnterPlanMode",
+      description:
+        "Asks the user to agree that you look around and plan before anything is changed. For work with several ways to do it.",
+      inputSchema: { type: "object", properties: {}, additionalProperties: false },
+      check: (mode) => (mode === "plan" ? "You are planning already." : undefined),
+      onYes: async (_, mode) => {
+        before = mode;
+        await person.setMode("plan");
+        return "The user agrees: look around, then show your plan with ExitPlanMode. Nothing may be changed until it is approved.";
+      },
+    }),
+    tool(person, {
+      name: "ExitPlanMode",
+      description: "Shows the user your plan and asks to begin with it. Only in plan mode, once the plan is complete.",
+      inputSchema: { type: "object", properties: { plan: { type: "string", description: "The whole plan, as Markdown." } } },
+      check: (mode) => (mode === "plan" ? undefined : "You are not in plan mode, so there is nothing to leave."),
+      onYes: async () => {
+        if ((await person.mode()) === "plan") await person.setMode(before);
+        return "The user has approved the plan. Begin with it.";
+      },
+    }),
+  ];
+}
+
+type Talk = Pick<Tool, "name" | "description" | "inputSchema"> & {
+  /** Why the question makes no sense now. */
+  readonly check?: (mode: PermissionMode) => string | undefined;
+  /** What the model reads after a yes. */
+  readonly onYes: (response: JsonObject, mode: PermissionMode) => Promise<string>;
+};
+
+function tool(person: Person, { check, onYes, ...facts }: Talk): Tool {
+  return defineTool<JsonObject>({
+    ...facts,
+    concurrent: false,
+    access: async () => ({ kind: "note", resources: [] }),
+    async execute(input, { callId, signal }: ToolContext): Promise<ToolOutput> {
+      const mode = await person.mode();
+      const problem = mode === "dontAsk" ? "Nobody is asked in mode dontAsk: decide by yourself." : check?.(mode);
+      if (problem !== undefined) throw new ToolFailure(problem);
+      const response = await person.ask({ tool: facts.name, input, callId }, signal).catch((error: unknown) => {
+        throw new ToolFailure(`The question was not answered: ${error instanceof Error ? error.message : String(error)}`);
+      });
+      if (response["behavior"] !== "allow") {
+        if (response["interrupt"] === true) person.interrupt();
+        const { message } = response;
+        throw new ToolFailure(typeof message === "string" && message !== "" ? message : "The user said no.");
+      }
+      await person.update(response);
+      return { content: [{ type: "text", text: await onYes(response, mode) }] };
+    },
+  });
+}
+
+/** Answers come by the words of their questions; several choices are a list or one text. */
+function toAnswers({ updatedInput }: JsonObject): string {
+  const { answers, response } = isJsonObject(updatedInput) ? updatedInput : {};
+  const given = Object.entries(isJsonObject(answers) ? answers : {}).map(
+    ([question, answer]) => `${JSON.stringify(question)} = ${JSON.stringify(toWords(answer))}`,
+  );
+  const own = typeof response === "string" && response.trim() !== "" ? [`In the user's own words: ${response}`] : [];
+  if (given.length + own.length === 0) return "The user gave no answer. Decide by yourself, and say what you decided.";
+  return `The user has answered. ${[given.join(", "), ...own].filter(Boolean).join(" ")}`;
+}
+
+function toWords(answer: JsonValue): string {
+  return Array.isArray(answer) ? answer.map(String).join(", ") : String(answer);
+}
+
+const option: JsonObject = {
+  type: "object",
+  properties: {
+    label: { type: "string", minLength: 1, description: "The choice in a few words." },
+    description: { type: "string", description: "What it means, or what follows from it." },
+    preview: { type: "string", description: "Something to look at beside it, such as code." },
+  },
+  required: ["label", "description"],
+};
+
+const questionSchema: JsonObject = {
+  type: "object",
+  properties: {
+    questions: {
+      type: "array",
+      minItems: 1,
+      maxItems: 4,
+      items: {
+        type: "object",
+        properties: {
+          question: { type: "string", minLength: 1, description: "The whole question, with a question mark." },
+          header: { type: "string", description: "What it is about, in at most 12 characters." },
+          options: { type: "array", minItems: 2, maxItems: 4, items: option },
+          multiSelect: { type: "boolean", description: "More than one may be chosen." },
+        },
+        required: ["question", "header", "options"],
+      },
+    },
+  },
+  required: ["questions"],
+};

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { lines, model, run, tempFolder } from "./command.ts";
+
+const live = ["--input-format", "stream-json", "--output-format", "stream-json"];
+const plain = (text: string): string => `${JSON.stringify({ type: "user", content: text })}\n`;
+const claude = (content: unknown, more: object = {}): string =>
+  `${JSON.stringify({ type: "user", message: { role: "user", content }, ...more })}\n`;
+const good = plain("first");
+
+type Told = [code: number | null, results: (string | undefined)[]];
+
+/** The exit code, and of each result its answer or the code of its error. */
+async function told(stdin: string | Buffer): Promise<Told> {
+  const { env } = await model([{ text: "one" }, { text: "two" }, { text: "three" }], tempFolder());
+  const { code, stdout } = await run(live, { env, stdin });
+  const results = lines(stdout).filter(({ type }) => type === "result");
+  return [code, results.map(({ result, error }) => (result as string | undefined) ?? (error as { code: string }).code)];
+}
+
+describe("lines of live input", () => {
+  const cases: [what: string, stdin: string | Buffer, expected: Told][] = [
+    [
+      "may end like on Windows and have blank ones between",
+      `\r\n${good.replace("\n", "\r\n")} \n\n${claude("x")}`,
+      [0, ["one", "two"]],
+    ],
+    ["need no end at the end of the input", good + plain("second").trimEnd(), [0, ["one", "two"]]],
+    ["may begin with a byte order mark", `\ufeff${good}`, [0, ["one"]]],
+    [
+      "that are cut off by the end of the input are an error after what came before",
+      `${good}{"type":"user","con`,
+      [64, ["one", "usage"]],
+    ],
+    [
+      "that are no JSON are an error after what came before, and nothing after them is run",
+      `${good}{oops\n${good}`,
+      [64, ["one", "usage"]],
+    ],
+    ["that are no objects are an error", "[1]\n", [64, ["usage"]]],
+    ["may hold bytes that are no UTF-8", Buffer.from('{"type":"user","content":"\xff\xfe"}\n', "latin1"), [0, ["one"]]],
+    ["may be ten megabytes long", plain("x".repeat(10_000_000)), [0, ["one"]]],
+    ["that do not end are an error, not a full memory", good + "x".repeat(68_000_000), [64, ["one", "usage"]]],
+    ["in Claude's envelope that cannot be used spoil no others", claude("") + claude("x"), [0, ["usage", "one"]]],
+    ["of an unknown type are an error", `${good}{"type":"hello"}\n`, [64, ["one", "usage"]]],
+    ["with a field too many are an error", '{"type":"user","content":"x","extra":1}\n', [64, ["usage"]]],
+    ["that keep alive say nothing", `{"type":"keep_alive"}\n${good}`, [0, ["one"]]],
+    ["that interrupt nothing do nothing", `{"type":"control","subtype":"interrupt"}\n${good}`, [0, ["one"]]],
+    ["of nothing but blanks are no prompt", "\n \r\n", [66, ["no-input"]]],
+  ];
+  for (const [what, stdin, expected] of cases)
+    it(what, { timeout: 60_000 }, async () => assert.deepEqual(await told(stdin), expected));
+
+  it("that are only to be kept get a result of their own and reach the model with the next prompt", async () => {
+    const { env, server } = await model([{ text: "one" }], tempFolder());
+    const { stdout } = await run(live, { env, stdin: claude("remember this", { shouldQuery: false }) + claude("now") });
+    const results = lines(stdout).filter(({ type }) => type === "result");
+    assert.deepEqual(
+      results.map(({ result, num_turns }) => [result, num_turns]),
+      [
+        ["", 0],
+        ["one", 1],
+      ],
+    );
+    assert.match(JSON.stringify(server.requests[0]?.body), /remember this.*now/);
+  });
+
+  it("wait for the host's initialize with --await-initialize, and for nothing without it", async () => {
+    const { env } = await model([{ text: "one" }, { text: "two" }], tempFolder());
+    const initialize = `${JSON.stringify({ type: "control_request", request_id: "r1", request: { subtype: "initialize" } })}\n`;
+    const kinds = async (...flags: string[]): Promise<unknown[]> => {
+      const { stdout } = await run([...live, ...flags], { env, stdin: good + initialize });
+      return lines(stdout).map(({ type, subtype, response }) =>
+        [type, subtype ?? (response as { subtype?: string })?.subtype].join("/"),
+      );
+    };
+    assert.deepEqual((await kinds("--await-initialize"))[0], "control_response/success");
+    assert.deepEqual((await kinds()).includes("control_response/error"), true);
+  });
+});
