@@ -141,7 +141,16 @@ const published: Record<string, string[]> = {
     "secretsIn",
     "suggestProfileKey",
   ],
-  "./live": ["answerPermissionQuestions", "askPermissionTool", "compactCommand", "openSessionFile", "runLive", "sessionFilePath"],
+  "./live": [
+    "answerPermissionQuestions",
+    "askPermissionTool",
+    "findSessionFile",
+    "importSession",
+    "listCommands",
+    "openSessionFile",
+    "runLive",
+    "sessionFilePath",
+  ],
   "./mcp": ["McpServers", "parseMcpServers"],
   "./testing": ["sandboxClientConformance", "sessionStoreConformance", "startModelServer"],
 };

@@ -79,7 +79,7 @@ async function encodeAgain(flavor: string, events: readonly AgentEvent[], scenar
     includeHookEvents: scenario?.args.includes("--include-hook-events") ?? false,
     forwardSubagentText: scenario?.args.includes("--forward-subagent-text") ?? false,
     mcpServers: () => [],
-    commands: () => [],
+    commands: () => ["compact"],
     keySource: "ANTHROPIC_API_KEY",
   };
   const format =

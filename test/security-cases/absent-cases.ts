@@ -19,7 +19,7 @@ function noFolder(...folders: string[]): void {
 
 /** A run opens no socket that others could connect to. */
 const noListener: CaseTest = async (_one, test) => {
-  noFolder("transports/ws", "transports/http", "transports/acp");
+  noFolder("transports/ws", "transports/http");
   assert.deepEqual(await listening(test), []);
 };
 

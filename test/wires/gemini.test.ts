@@ -52,6 +52,7 @@ describe("an answer over the wire", () => {
           stopReason: "STOP",
           usage: { ...noUsage, ...usage },
           responseId: "response_1",
+          requestId: "req_1",
         },
       },
     ]);

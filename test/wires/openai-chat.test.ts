@@ -61,6 +61,7 @@ describe("an answer over the wire", () => {
           stopReason: "tool_calls",
           usage,
           responseId: "chatcmpl-1",
+          requestId: "req_1",
         },
       },
     ]);

@@ -55,6 +55,7 @@ describe("an answer over the wire", () => {
           stopReason: "completed",
           usage,
           responseId: "resp_1",
+          requestId: "req_1",
         },
       },
     ]);

@@ -145,6 +145,7 @@ export class AcpSession {
     });
     const outcome = await session.submit(message);
     await Promise.race([told, this.#following]); // a session that cannot be followed any more has nothing more to tell
+    if (outcome.type === "completed" && toCompactCommand(message)) await this.#say(outcome.text);
     if (outcome.type === "stopped" && outcome.limit === "hook")
       await this.#say(`Stopped by a hook: ${outcome.reason ?? "it gave no reason"}`);
     return toPromptResponse(cancelledIfAborted(outcome, signal), this.#updates.takeUsage());
