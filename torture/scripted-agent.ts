@@ -10,7 +10,7 @@ const largeEvery = 10;
  * has a result is made, a call with unknown outcome is checked before it is repeated, one that was not run is made again.
  */
 export async function startPlanner(): Promise<ModelServer> {
-  return await startModelServer({ replies: ({ body }) => nextStep(readRequest(body)) });
+  return await startModelServer({ replies: ({ body }) => nextStep(readRequest(body)), keepsRequests: false });
 }
 
 export function promptFor(steps: number): string {

@@ -60,7 +60,7 @@ export function createScriptedProvider(
     nativeSchema: options.nativeSchema ?? false,
     requests,
     stream(request, { signal }) {
-      const index = requests.push(structuredClone(request)) - 1;
+      const index = requests.push({ ...request, messages: [...request.messages] }) - 1; // messages themselves never change
       return play({
         step: replies[index],
         index,

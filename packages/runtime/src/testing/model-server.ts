@@ -41,13 +41,15 @@ export type ServerStep = ServerReply | ((request: RecordedRequest, index: number
 export type ModelServerOptions = {
   /** One per request, in order; or a function that answers every request. */
   readonly replies: readonly ServerStep[] | ((request: RecordedRequest, index: number) => ServerReply | Promise<ServerReply>);
+  /** Whether requests are kept to be looked at (default); a server that answers for hours would hold all of them. */
+  readonly keepsRequests?: boolean;
 };
 
 export interface ModelServer {
   /** Without a path: what goes into ANTHROPIC_BASE_URL, and before the `/v1` of other wires. */
   readonly url: string;
   readonly port: number;
-  /** Every request so far, oldest first. */
+  /** Every request so far, oldest first, where they are kept. */
   readonly requests: readonly RecordedRequest[];
   /** How many connections clients have opened so far. */
   readonly connections: number;
@@ -56,8 +58,9 @@ export interface ModelServer {
 }
 
 /** A model that follows a script, over real sockets on 127.0.0.1; the path of a request says which wire format it speaks. */
-export async function startModelServer({ replies }: ModelServerOptions): Promise<ModelServer> {
+export async function startModelServer({ replies, keepsRequests = true }: ModelServerOptions): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
+  let count = 0;
   const closing = new AbortController();
   for (const reply of typeof replies === "function" ? [] : replies) {
     if (typeof reply !== "function") for (const wire of streamWires) wire.prepare?.(reply);
@@ -72,7 +75,8 @@ export async function startModelServer({ replies }: ModelServerOptions): Promise
   });
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const request = await record(incoming);
-    const index = requests.push(request) - 1;
+    const index = count++;
+    if (keepsRequests) requests.push(request);
     const wire = wireOf(request.url);
     const reply = (await pick(replies, request, index)) ?? beyondScript(wire, replies.length, index);
     await send(response, { reply, index, request, wire, signal: closing.signal });

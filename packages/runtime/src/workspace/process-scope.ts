@@ -60,8 +60,9 @@ export class ProcessScope {
     await Promise.allSettled(this.#running);
     if (this.#started === 0) return;
     const everything = this.#everything();
-    if (this.stopped.length === 0) this.stopped = commandLines(findProcesses(everything));
-    await endProcesses(everything);
+    const alive = findProcesses(everything);
+    if (this.stopped.length === 0) this.stopped = commandLines(alive);
+    await endProcesses(everything, alive);
     this.#forget();
     if (this.#token) closeSync(this.#token.descriptor);
     this.#token = undefined;

@@ -30,8 +30,8 @@ const pollMs = 20;
  * Asks all processes of the target to end, then makes them. Killing a process group is not enough: `setsid`, `nohup` and
  * double forks leave the group and the process tree, but take their environment along.
  */
-export async function endProcesses(target: SweepTarget): Promise<void> {
-  let found = findProcesses(target);
+export async function endProcesses(target: SweepTarget, alive: ProcessList = findProcesses(target)): Promise<void> {
+  let found = alive;
   const asked = [...found].filter(([, { group }]) => !(target.groupLast && group === target.group));
   signalAll(new Map(asked), { signal: "SIGTERM", group: target.group });
   await untilGone(found, graceMs);
