@@ -2,6 +2,7 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 import type { SessionStore } from "../../journal/store.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
+import { createRedactor } from "../../util/redact.ts";
 import { fromTrajectory, type ImportedTrajectory } from "./from-trajectory.ts";
 
 /** Pictures that are larger go to no model. */
@@ -36,7 +37,7 @@ export async function seedSession(store: SessionStore, sessionId: string, { even
   const journal = await store.open(sessionId);
   try {
     if (journal.events.length > 0) throw new RuntimeError("usage", `Session ${sessionId} exists already`);
-    await journal.append(events);
+    await journal.append(createRedactor({ env: process.env }).value(events)); // nothing is stored with its secrets
   } finally {
     await journal.close();
   }

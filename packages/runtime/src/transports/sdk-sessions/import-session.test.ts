@@ -122,6 +122,13 @@ describe("taking over a session that was held elsewhere", () => {
     assert.deepEqual(told, [[text("This is a summary")], [text("second try")], [text("better")]]);
   });
 
+  it("stores no secret that stands in the file", async () => {
+    const key = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+    const path = write([said("u1", `use ${key}`), answered("a1", "m1", text(`I use ${key}`))]);
+    await importSession(store, { path, sessionId });
+    assert.doesNotMatch(readFileSync(join(folder, "sessions", `${sessionId}.jsonl`), "utf8"), /ghp_/);
+  });
+
   it("leaves a call without a result open, so that the model is told it was cut off", async () => {
     const path = write([said("u1", "Look"), answered("a1", "msg_1", call("toolu_1"))]);
     await importSession(store, { path, sessionId });

@@ -5,6 +5,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import { readConversation, type StoredConversation } from "./conversation.ts";
 import { type ImportPlace, toImportedEvents } from "./imported-events.ts";
+import { createRedactor } from "../../util/redact.ts";
 import { SessionEntries } from "./session-entries.ts";
 
 export type TakenOver = {
@@ -35,9 +36,8 @@ export async function importSession(store: SessionStore, { path, sessionId }: Se
 async function append(store: SessionStore, fresh: readonly AgentEvent[], { sessionId, after }: ImportPlace): Promise<void> {
   const journal = await store.open(sessionId);
   try {
-    const last = [...journal.events].at(-1)?.seq ?? 0;
-    if (last !== after) throw new RuntimeError("busy", `Session ${sessionId} was written to meanwhile`, { retryable: true });
-    await journal.append(fresh);
+    if (journal.events.lastSeq !== after) throw new RuntimeError("busy", `Session ${sessionId} was written to meanwhile`, { retryable: true });
+    await journal.append(createRedactor({ env: process.env }).value(fresh)); // nothing is stored with its secrets
   } finally {
     await journal.close();
   }
