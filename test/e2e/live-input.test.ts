@@ -51,6 +51,21 @@ describe("lines of live input", () => {
   for (const [what, stdin, expected] of cases)
     it(what, { timeout: 60_000 }, async () => assert.deepEqual(await told(stdin), expected));
 
+  it("may end in one object or in plain answers, for scripts of caliban", async () => {
+    const wanted = async (format: string, flavor: string) => {
+      const { env } = await model([{ text: "one" }, { text: "two" }], tempFolder());
+      const flags = ["--input-format", "stream-json", "--output-format", format, "--flavor", flavor, "--prompt", "-"];
+      return await run(flags, { env, stdin: good + plain("second") });
+    };
+    const whole = await wanted("json", "caliban");
+    assert.deepEqual(
+      [whole.code, lines(whole.stdout).map(({ type, subtype, result }) => [type, subtype, result])],
+      [0, [["result", "success", "two"]]],
+    );
+    assert.equal((await wanted("text", "caliban")).stdout, "one\ntwo\n");
+    assert.deepEqual([(await wanted("json", "claude")).code, (await wanted("atif-jsonl", "caliban")).code], [64, 64]);
+  });
+
   it("that are only to be kept get a result of their own and reach the model with the next prompt", async () => {
     const { env, server } = await model([{ text: "one" }], tempFolder());
     const { stdout } = await run(live, { env, stdin: claude("remember this", { shouldQuery: false }) + claude("now") });

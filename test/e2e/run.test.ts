@@ -279,9 +279,20 @@ describe("the prompt", () => {
     await run(["review", "these", "words", "-"], { env, stdin: "and this" });
     await run(["-"], { env, stdin: "\ufeffwith a mark" });
     await run(["-p"], { env, stdin: Buffer.from("\ufeffsechzehn", "utf16le") });
+    await run(["--prompt", "--a flag's words"], { env });
+    await run(["--prompt=-"], { env, stdin: "delegated" });
     assert.deepEqual(
       server.requests.map((request) => promptOf(request.body)),
-      ["just words", "from stdin", "review this\n\ndiff --git", "review these words\n\nand this", "with a mark", "sechzehn"],
+      [
+        "just words",
+        "from stdin",
+        "review this\n\ndiff --git",
+        "review these words\n\nand this",
+        "with a mark",
+        "sechzehn",
+        "--a flag's words",
+        "delegated",
+      ],
     );
   });
 

@@ -124,8 +124,9 @@ export function checkOutputFlags(flags: FlagValues): void {
   if (flags.replay === undefined) missing(asked("replay-lenient"), "--replay FILE");
 }
 
-/** Live input has one shape of output: what a host reads is lines. */
-export function checkLiveFormat(flags: FlagValues): void {
-  if (flags["output-format"] === "stream-json") return;
+/** What a host reads is lines; only caliban's scripts may also want nothing but the end of their run. */
+export function liveFormatName(flags: FlagValues): OutputFormatName {
+  const name = formatName(flags["output-format"]);
+  if (name === "stream-json" || (flags.flavor === "caliban" && flags["output-format"] !== "atif-jsonl")) return name;
   throw new RuntimeError("usage", "--input-format stream-json needs --output-format stream-json");
 }

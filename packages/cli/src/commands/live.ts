@@ -11,7 +11,7 @@ import { endSession } from "../end-session.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { describeSession, openLiveSession } from "../live-session.ts";
 import { resolveModelWord } from "../model-words.ts";
-import { checkLiveFormat, checkOutputFlags, createEarlyFormat } from "../output-format.ts";
+import { checkOutputFlags, createEarlyFormat, liveFormatName } from "../output-format.ts";
 import { type Planned, planSession } from "../plan-session.ts";
 import { isSdk } from "../sdk-host.ts";
 import { watchSignals } from "../signals.ts";
@@ -20,7 +20,7 @@ import { failEarly } from "./run.ts";
 /** `--input-format stream-json`: a host writes messages and requests, line by line, and reads frames. */
 export async function runLiveCommand(args: Arguments, warn: (line: string) => void): Promise<number> {
   const { flags } = args;
-  checkLiveFormat(flags);
+  const format = liveFormatName(flags);
   checkOutputFlags(flags);
   if (args.positionals.some((word) => word !== "-"))
     throw new RuntimeError("usage", "With --input-format stream-json the prompt comes on stdin, not as an argument");
@@ -44,7 +44,7 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
       output: new LineOutput(process.stdout, { descriptor: 1, ...(ci && { rewrite: ci.rewrite }) }),
       sessionId,
       newId: createIdSeries(),
-      early: createEarlyFormat("stream-json", { flavor: flags.flavor, sessionId, live: true, prompts: () => prompts.look() }),
+      early: createEarlyFormat(format, { flavor: flags.flavor, sessionId, live: true, prompts: () => prompts.look() }),
       replayUserMessages: (flags["replay-user-messages"] ?? false) && isClaude, // others have frames of their own
       prompts,
       notices: { fates: isClaude, states: isClaude && process.env["CLAUDE_CODE_SDK_READS_SESSION_STATE"] === "1" },
