@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { chownSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { detectSandbox } from "../packages/runtime/src/workspace/detect-sandbox.ts";
 import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
-import { createSandboxedWorkspace, type SandboxOptions } from "../packages/runtime/src/workspace/sandbox.ts";
-import type { RunCommand, Workspace } from "../packages/runtime/src/workspace/workspace.ts";
-import { contents, makePlace, openBox, path, type Place, type Ran, runIn, untilGone } from "./sandbox-place.ts";
+import { createSandboxedWorkspace } from "../packages/runtime/src/workspace/sandbox.ts";
+import { contents, openBox, path, runIn, untilGone, setUpBoxes, whyNoSandbox } from "./sandbox-place.ts";
 
 const victim = process.env["OUTRIDER_SANDBOX_VICTIM"];
 
@@ -21,29 +19,11 @@ if (victim !== undefined) {
   process.exit(0);
 }
 
-const availability = await detectSandbox();
-const skip = availability.available ? false : `no sandbox on this machine: ${availability.reason}`;
+const skip = await whyNoSandbox();
 
 describe("the sandbox", { skip }, () => {
-  let place: Place;
-  let workspace: Workspace;
-  const opened: Workspace[] = [];
-  const open = async (sandbox: Partial<SandboxOptions> = {}, root?: string): Promise<Workspace> => {
-    const box = await openBox(place, sandbox, root);
-    opened.push(box);
-    return box;
-  };
-  const sh = (script: string, options: Partial<RunCommand> = {}): Promise<Ran> => runIn(workspace, script, options);
-
-  beforeEach(async () => {
-    place = makePlace();
-    workspace = await open();
-  });
-
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((box) => box.close()));
-    rmSync(place.base, { recursive: true, force: true });
-  });
+  const stage = setUpBoxes();
+  const { open, sh } = stage;
 
   describe("attempts that must not work", () => {
     // Each prints ESCAPED when it gets through; $OUT, $HOME and $AGENT are the places and the process outside.
@@ -95,20 +75,20 @@ describe("the sandbox", { skip }, () => {
     ];
     for (const [name, script] of attempts) {
       it(name, async () => {
-        const before = contents(place.base);
-        const places = `OUT=${place.outside} AGENT=${process.pid}`;
+        const before = contents(stage.place.base);
+        const places = `OUT=${stage.place.outside} AGENT=${process.pid}`;
         const { output } = await sh(`${places}\n${script}`);
         assert.doesNotMatch(output, /ESCAPED|SECRET/);
-        await workspace.close();
-        assert.deepEqual(contents(place.base), { ...before, overflow: "", "overflow/sandbox": "" });
+        await stage.workspace.close();
+        assert.deepEqual(contents(stage.place.base), { ...before, overflow: "", "overflow/sandbox": "" });
       });
     }
   });
 
   it("does not make the directory a command starts in writable", async () => {
-    const { result } = await sh("touch new", { cwd: place.outside });
+    const { result } = await sh("touch new", { cwd: stage.place.outside });
     assert.deepEqual(
-      { result, there: existsSync(join(place.outside, "new")) },
+      { result, there: existsSync(join(stage.place.outside, "new")) },
       { result: { end: "exit", exitCode: 1 }, there: false },
     );
   });
@@ -118,9 +98,9 @@ describe("the sandbox", { skip }, () => {
   });
 
   it("hides what is denied, in the project too", async () => {
-    writeFileSync(join(place.project, ".env"), "SECRET\n");
-    const box = await open({ denyRead: [".env", place.outside] });
-    const { output } = await runIn(box, `cat .env; ls -A ${place.outside}; cat ${place.outside}/file.txt`);
+    writeFileSync(join(stage.place.project, ".env"), "SECRET\n");
+    const box = await open({ denyRead: [".env", stage.place.outside] });
+    const { output } = await runIn(box, `cat .env; ls -A ${stage.place.outside}; cat ${stage.place.outside}/file.txt`);
     assert.doesNotMatch(output, /SECRET|untouched/);
   });
 
@@ -184,19 +164,19 @@ describe("the sandbox", { skip }, () => {
   });
 
   it("leaves nothing behind when the agent is killed", async () => {
-    const names = (): string[] => readdirSync(place.project).sort();
+    const names = (): string[] => readdirSync(stage.place.project).sort();
     const before = names();
     const child = spawn(process.execPath, [fileURLToPath(import.meta.url)], {
-      env: { ...process.env, OUTRIDER_SANDBOX_VICTIM: JSON.stringify(place), NODE_OPTIONS: "" },
+      env: { ...process.env, OUTRIDER_SANDBOX_VICTIM: JSON.stringify(stage.place), NODE_OPTIONS: "" },
       stdio: "ignore",
     });
-    const started = join(place.project, "started");
+    const started = join(stage.place.project, "started");
     for (let tries = 0; !existsSync(started) && tries < 1000; tries++) await pause(10);
     assert.equal(existsSync(started), true);
     child.kill("SIGKILL");
     await untilGone("987654.25");
     assert.deepEqual(names(), [...before, "started"].sort());
-    assert.equal(readFileSync("/proc/self/mountinfo", "utf8").includes(place.base), false);
+    assert.equal(readFileSync("/proc/self/mountinfo", "utf8").includes(stage.place.base), false);
   });
 
   describe("the network", () => {
@@ -246,22 +226,22 @@ describe("the sandbox", { skip }, () => {
   describe("where it cannot work", () => {
     const asRoot = { skip: process.getuid?.() === 0 ? false : "only root can own a project of somebody else" };
     it("refuses when it is required, and warns once when it is not", asRoot, async () => {
-      chownSync(place.project, 12_345, 12_345);
+      chownSync(stage.place.project, 12_345, 12_345);
       await assert.rejects(open({ mode: "require" }), { code: "config", message: /belongs to another user/ });
       const warnings: string[] = [];
-      const env = { PATH: path, HOME: place.home };
-      const local = createLocalWorkspace({ root: place.project, env, overflowDirectory: place.overflow });
+      const env = { PATH: path, HOME: stage.place.home };
+      const local = createLocalWorkspace({ root: stage.place.project, env, overflowDirectory: stage.place.overflow });
       const box = await createSandboxedWorkspace({
         sandbox: { mode: "auto" },
         local,
-        home: place.home,
+        home: stage.place.home,
         env,
-        overflowDirectory: place.overflow,
+        overflowDirectory: stage.place.overflow,
         isPublicAddress: () => true,
         onWarning: (message) => warnings.push(message),
       });
-      opened.push(box);
       const ran = [await runIn(box, "cat ~/.bashrc"), await runIn(box, "echo two")];
+      await box.close();
       assert.deepEqual(
         { outputs: ran.map(({ output }) => output), warnings: warnings.length },
         { outputs: ["# mine\n", "two\n"], warnings: 1 },

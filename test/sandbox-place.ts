@@ -9,10 +9,13 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
+import { afterEach, beforeEach } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { detectSandbox } from "../packages/runtime/src/workspace/detect-sandbox.ts";
 import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
 import { createSandboxedWorkspace, type SandboxOptions } from "../packages/runtime/src/workspace/sandbox.ts";
 import type { RunCommand, RunResult, Workspace } from "../packages/runtime/src/workspace/workspace.ts";
@@ -117,4 +120,43 @@ export async function untilGone(duration: string): Promise<void> {
     });
   for (let tries = 0; sleepers().length > 0 && tries < 500; tries++) await pause(10);
   assert.deepEqual(sleepers(), []);
+}
+
+/** For the `skip` of a suite: false where there is a sandbox. */
+export async function whyNoSandbox(): Promise<string | false> {
+  const availability = await detectSandbox();
+  return availability.available ? false : `no sandbox on this machine: ${availability.reason}`;
+}
+
+/** Each test of the suite gets a place and a box of its own, which end with it. */
+export interface BoxStage {
+  place: Place;
+  workspace: Workspace;
+  /** One more box, with other options or in another folder. */
+  open(sandbox?: Partial<SandboxOptions>, root?: string): Promise<Workspace>;
+  sh(script: string, options?: Partial<RunCommand>): Promise<Ran>;
+}
+
+export function setUpBoxes(): BoxStage {
+  const opened: Workspace[] = [];
+  // Both are there when a test begins.
+  const stage = {
+    async open(sandbox: Partial<SandboxOptions> = {}, root?: string) {
+      const box = await openBox(stage.place, sandbox, root);
+      opened.push(box);
+      return box;
+    },
+    sh: (script: string, options: Partial<RunCommand> = {}) => runIn(stage.workspace, script, options),
+  } as BoxStage;
+
+  beforeEach(async () => {
+    stage.place = makePlace();
+    stage.workspace = await stage.open();
+  });
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((box) => box.close()));
+    rmSync(stage.place.base, { recursive: true, force: true });
+  });
+  return stage;
 }

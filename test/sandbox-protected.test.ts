@@ -2,35 +2,14 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, it } from "node:test";
-import { detectSandbox } from "../packages/runtime/src/workspace/detect-sandbox.ts";
-import type { SandboxOptions } from "../packages/runtime/src/workspace/sandbox.ts";
-import type { RunCommand, Workspace } from "../packages/runtime/src/workspace/workspace.ts";
-import { contents, makePlace, openBox, type Place, type Ran, runIn } from "./sandbox-place.ts";
+import { describe, it } from "node:test";
+import { contents, runIn, setUpBoxes, whyNoSandbox } from "./sandbox-place.ts";
 
-const availability = await detectSandbox();
-const skip = availability.available ? false : `no sandbox on this machine: ${availability.reason}`;
+const skip = await whyNoSandbox();
 
 describe("protection in the sandbox", { skip }, () => {
-  let place: Place;
-  let workspace: Workspace;
-  const opened: Workspace[] = [];
-  const open = async (sandbox: Partial<SandboxOptions> = {}, root?: string): Promise<Workspace> => {
-    const box = await openBox(place, sandbox, root);
-    opened.push(box);
-    return box;
-  };
-  const sh = (script: string, options: Partial<RunCommand> = {}): Promise<Ran> => runIn(workspace, script, options);
-
-  beforeEach(async () => {
-    place = makePlace();
-    workspace = await open();
-  });
-
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((box) => box.close()));
-    rmSync(place.base, { recursive: true, force: true });
-  });
+  const stage = setUpBoxes();
+  const { open, sh } = stage;
 
   describe("protected files that are not there yet", () => {
     const attempts: readonly (readonly [name: string, script: string])[] = [
@@ -44,9 +23,12 @@ describe("protection in the sandbox", { skip }, () => {
     ];
     for (const [name, script] of attempts) {
       it(`takes away: ${name}`, async () => {
-        const before = contents(place.project);
+        const before = contents(stage.place.project);
         const { result, output } = await sh(script);
-        assert.deepEqual({ result, files: contents(place.project) }, { result: { end: "exit", exitCode: 126 }, files: before });
+        assert.deepEqual(
+          { result, files: contents(stage.place.project) },
+          { result: { end: "exit", exitCode: 126 }, files: before },
+        );
         assert.match(output, /outrider: protected, and put back as before: /);
       });
     }
@@ -58,17 +40,17 @@ describe("protection in the sandbox", { skip }, () => {
 
     it("keeps what was written, outside of the project", async () => {
       await sh("echo '{\"evil\":1}' > .mcp.json");
-      assert.equal(readFileSync(join(place.overflow, "sandbox/set-aside/1-.mcp.json"), "utf8"), '{"evil":1}\n');
+      assert.equal(readFileSync(join(stage.place.overflow, "sandbox/set-aside/1-.mcp.json"), "utf8"), '{"evil":1}\n');
     });
 
     it("lets a new repository be made, without anything that git would run", async () => {
-      rmSync(join(place.project, ".git"), { recursive: true });
+      rmSync(join(stage.place.project, ".git"), { recursive: true });
       const { output } = await sh(
         "git init -q -b main . && git config user.name Eve && git config core.fsmonitor ./evil && printf '#!/bin/sh\\nevil' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit",
       );
       assert.match(output, /pre-commit.*config/);
-      const hooks = readdirSync(join(place.project, ".git/hooks")).filter((name) => !name.endsWith(".sample"));
-      const config = readFileSync(join(place.project, ".git/config"), "utf8");
+      const hooks = readdirSync(join(stage.place.project, ".git/hooks")).filter((name) => !name.endsWith(".sample"));
+      const config = readFileSync(join(stage.place.project, ".git/config"), "utf8");
       assert.deepEqual(
         { hooks, fsmonitor: /fsmonitor/.test(config), name: /name = Eve/.test(config) },
         { hooks: [], fsmonitor: false, name: true },
@@ -78,29 +60,29 @@ describe("protection in the sandbox", { skip }, () => {
     });
 
     it("takes away a repository that only points elsewhere", async () => {
-      rmSync(join(place.project, ".git"), { recursive: true });
-      await sh(`echo 'gitdir: ${place.outside}' > .git`);
-      assert.equal(existsSync(join(place.project, ".git")), false);
+      rmSync(join(stage.place.project, ".git"), { recursive: true });
+      await sh(`echo 'gitdir: ${stage.place.outside}' > .git`);
+      assert.equal(existsSync(join(stage.place.project, ".git")), false);
     });
 
     it("takes away a repository without .git", async () => {
-      rmSync(join(place.project, ".git"), { recursive: true });
+      rmSync(join(stage.place.project, ".git"), { recursive: true });
       await sh("git init -q --bare .");
-      assert.equal(existsSync(join(place.project, "HEAD")), false);
+      assert.equal(existsSync(join(stage.place.project, "HEAD")), false);
     });
 
     it("lets a repository be made in a sub-directory, as git makes it", async () => {
       const { result } = await sh("git init -q sub");
-      const hooks = readdirSync(join(place.project, "sub/.git/hooks")).filter((name) => !name.endsWith(".sample"));
+      const hooks = readdirSync(join(stage.place.project, "sub/.git/hooks")).filter((name) => !name.endsWith(".sample"));
       assert.deepEqual({ result, hooks }, { result: { end: "exit", exitCode: 0 }, hooks: [] });
     });
   });
 
   it("starts with hooks that are a link, and protects what the link leads to", async () => {
-    rmSync(join(place.project, ".git/hooks"), { recursive: true });
-    mkdirSync(join(place.project, "my-hooks"));
-    symlinkSync("../my-hooks", join(place.project, ".git/hooks"));
-    const before = contents(place.project);
+    rmSync(join(stage.place.project, ".git/hooks"), { recursive: true });
+    mkdirSync(join(stage.place.project, "my-hooks"));
+    symlinkSync("../my-hooks", join(stage.place.project, ".git/hooks"));
+    const before = contents(stage.place.project);
     const inside = await sh("echo evil > my-hooks/pre-commit");
     const swapped = await sh("rm .git/hooks; mkdir .git/hooks; echo evil > .git/hooks/pre-commit");
     assert.deepEqual(
@@ -110,20 +92,20 @@ describe("protection in the sandbox", { skip }, () => {
         { end: "exit", exitCode: 126 },
       ],
     );
-    assert.deepEqual(contents(place.project), before);
+    assert.deepEqual(contents(stage.place.project), before);
   });
 
   it("protects the directory that is configured for hooks", async () => {
-    mkdirSync(join(place.project, "my-hooks"));
-    execFileSync("git", ["-C", place.project, "config", "core.hooksPath", "my-hooks"]);
+    mkdirSync(join(stage.place.project, "my-hooks"));
+    execFileSync("git", ["-C", stage.place.project, "config", "core.hooksPath", "my-hooks"]);
     const { result } = await sh("echo evil > my-hooks/pre-commit");
     assert.deepEqual(result, { end: "exit", exitCode: 1 });
   });
 
-  it("protects start-up files and secrets of a home that is the workspace, also through a link", async () => {
-    symlinkSync(place.home, join(place.base, "link"));
-    const before = contents(place.home);
-    const box = await open({}, join(place.base, "link"));
+  it("protects start-up files and secrets of a home that is the stage.workspace, also through a link", async () => {
+    symlinkSync(stage.place.home, join(stage.place.base, "link"));
+    const before = contents(stage.place.home);
+    const box = await open({}, join(stage.place.base, "link"));
     const { output } = await runIn(
       box,
       "echo evil > .bashrc && echo ESCAPED; echo evil > ~/.gitconfig && echo ESCAPED; cat .ssh/* .config/gh/*; touch ok; rm ok",
@@ -131,14 +113,14 @@ describe("protection in the sandbox", { skip }, () => {
     const made = await runIn(box, "touch .zshrc");
     assert.doesNotMatch(output, /ESCAPED|SECRET-KEY/);
     assert.deepEqual(
-      { result: made.result, files: contents(place.home) },
+      { result: made.result, files: contents(stage.place.home) },
       { result: { end: "exit", exitCode: 126 }, files: before },
     );
   });
 
   it("protects start-up files below a directory that may be written", async () => {
-    const before = contents(place.home);
-    const box = await open({ allowWrite: [place.base] });
+    const before = contents(stage.place.home);
+    const box = await open({ allowWrite: [stage.place.base] });
     const { output } = await runIn(
       box,
       "cd ~ && mkdir -p sub && cd sub && echo evil > ~/.bashrc && echo ESCAPED; rmdir ~/sub; cat ~/.ssh/*",
@@ -146,7 +128,7 @@ describe("protection in the sandbox", { skip }, () => {
     const made = await runIn(box, "cd ~ && touch .profile");
     assert.doesNotMatch(output, /ESCAPED|SECRET-KEY/);
     assert.deepEqual(
-      { result: made.result, files: contents(place.home) },
+      { result: made.result, files: contents(stage.place.home) },
       { result: { end: "exit", exitCode: 126 }, files: before },
     );
   });

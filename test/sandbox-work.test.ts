@@ -2,40 +2,19 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, it } from "node:test";
-import { detectSandbox } from "../packages/runtime/src/workspace/detect-sandbox.ts";
-import type { SandboxOptions } from "../packages/runtime/src/workspace/sandbox.ts";
-import type { RunCommand, Workspace } from "../packages/runtime/src/workspace/workspace.ts";
-import { makePlace, openBox, path, type Place, type Ran, runIn } from "./sandbox-place.ts";
+import { describe, it } from "node:test";
+import { path, runIn, setUpBoxes, whyNoSandbox } from "./sandbox-place.ts";
 
-const availability = await detectSandbox();
-const skip = availability.available ? false : `no sandbox on this machine: ${availability.reason}`;
+const skip = await whyNoSandbox();
 
 describe("everyday work in the sandbox", { skip }, () => {
-  let place: Place;
-  let workspace: Workspace;
-  const opened: Workspace[] = [];
-  const open = async (sandbox: Partial<SandboxOptions> = {}, root?: string): Promise<Workspace> => {
-    const box = await openBox(place, sandbox, root);
-    opened.push(box);
-    return box;
-  };
-  const sh = (script: string, options: Partial<RunCommand> = {}): Promise<Ran> => runIn(workspace, script, options);
-
-  beforeEach(async () => {
-    place = makePlace();
-    workspace = await open();
-  });
-
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((box) => box.close()));
-    rmSync(place.base, { recursive: true, force: true });
-  });
+  const stage = setUpBoxes();
+  const { open, sh } = stage;
 
   describe("for everyday work", () => {
     it("lets commands write in the project and keeps it", async () => {
       await sh("mkdir -p src && echo hello > src/new.txt");
-      assert.equal(readFileSync(join(place.project, "src/new.txt"), "utf8"), "hello\n");
+      assert.equal(readFileSync(join(stage.place.project, "src/new.txt"), "utf8"), "hello\n");
     });
 
     it("lets git commit, under the user's name and without the rest of their configuration", async () => {
@@ -47,24 +26,24 @@ describe("everyday work in the sandbox", { skip }, () => {
 
     it("lets git commit in a linked worktree, with the repository's configuration protected", async () => {
       const git = (...args: string[]): Buffer =>
-        execFileSync("git", ["-C", place.project, ...args], { env: { PATH: path, HOME: place.home } });
+        execFileSync("git", ["-C", stage.place.project, ...args], { env: { PATH: path, HOME: stage.place.home } });
       git("add", "a.txt");
       git("commit", "-qm", "first");
-      const tree = join(place.base, "tree");
+      const tree = join(stage.place.base, "tree");
       git("worktree", "add", "-q", tree);
       const box = await open({}, realpathSync(tree));
       const { output } = await runIn(
         box,
-        `echo two > a.txt && git commit -qam second && git log --format=%s; echo x >> ${place.project}/.git/config && echo ESCAPED; echo x > ${place.project}/a.txt && echo ESCAPED`,
+        `echo two > a.txt && git commit -qam second && git log --format=%s; echo x >> ${stage.place.project}/.git/config && echo ESCAPED; echo x > ${stage.place.project}/a.txt && echo ESCAPED`,
       );
       assert.match(output, /^second\nfirst\n/);
       assert.doesNotMatch(output, /ESCAPED/);
     });
 
     it("does not take the word of a .git file for which repository it belongs to", async () => {
-      rmSync(join(place.project, ".git"), { recursive: true });
-      writeFileSync(join(place.project, ".git"), `gitdir: ${place.outside}\n`);
-      const { output } = await sh(`echo x > ${place.outside}/file.txt && echo ESCAPED`);
+      rmSync(join(stage.place.project, ".git"), { recursive: true });
+      writeFileSync(join(stage.place.project, ".git"), `gitdir: ${stage.place.outside}\n`);
+      const { output } = await sh(`echo x > ${stage.place.outside}/file.txt && echo ESCAPED`);
       assert.doesNotMatch(output, /ESCAPED/);
     });
 
@@ -72,14 +51,14 @@ describe("everyday work in the sandbox", { skip }, () => {
       await sh("echo kept > /tmp/note");
       const { output } = await sh("cat /tmp/note; echo $TMPDIR");
       assert.deepEqual(
-        [output, Buffer.from(await workspace.readFile("/tmp/note")).toString(), existsSync("/tmp/note")],
+        [output, Buffer.from(await stage.workspace.readFile("/tmp/note")).toString(), existsSync("/tmp/note")],
         ["kept\n/tmp\n", "kept\n", false],
       );
     });
 
     it("passes exit codes, input and both output streams on", async () => {
       const streams = { stdout: "", stderr: "" };
-      const result = await workspace.run({
+      const result = await stage.workspace.run({
         file: "bash",
         args: ["-c", "cat; echo error >&2; exit 42"],
         input: "given\n",
@@ -99,14 +78,14 @@ describe("everyday work in the sandbox", { skip }, () => {
         onOutput: () => stop.abort(),
       });
       assert.deepEqual(
-        { result, cleaned: existsSync(join(place.project, "cleaned")) },
+        { result, cleaned: existsSync(join(stage.place.project, "cleaned")) },
         { result: { end: "aborted" }, cleaned: true },
       );
     });
 
     it("runs in the project where the wanted directory is hidden", async () => {
-      const { output } = await sh("pwd", { cwd: join(place.home, ".ssh") });
-      assert.equal(output, `${place.project}\n`);
+      const { output } = await sh("pwd", { cwd: join(stage.place.home, ".ssh") });
+      assert.equal(output, `${stage.place.project}\n`);
     });
 
     it("does not box a program the user has named", async () => {
@@ -115,14 +94,14 @@ describe("everyday work in the sandbox", { skip }, () => {
     });
 
     it("does not run a command whose box cannot be made", async () => {
-      const box = await open({ allowWrite: [place.outside] });
+      const box = await open({ allowWrite: [stage.place.outside] });
       await runIn(box, "true");
-      rmSync(join(place.overflow, "sandbox/tmp"), { recursive: true });
+      rmSync(join(stage.place.overflow, "sandbox/tmp"), { recursive: true });
       await assert.rejects(runIn(box, "touch ran"), {
         code: "config",
         message: /could not be set up, so the command was not run/,
       });
-      assert.equal(existsSync(join(place.project, "ran")), false);
+      assert.equal(existsSync(join(stage.place.project, "ran")), false);
     });
   });
 });

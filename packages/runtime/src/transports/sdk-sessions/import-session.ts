@@ -36,7 +36,8 @@ export async function importSession(store: SessionStore, { path, sessionId }: Se
 async function append(store: SessionStore, fresh: readonly AgentEvent[], { sessionId, after }: ImportPlace): Promise<void> {
   const journal = await store.open(sessionId);
   try {
-    if (journal.events.lastSeq !== after) throw new RuntimeError("busy", `Session ${sessionId} was written to meanwhile`, { retryable: true });
+    if (journal.events.lastSeq !== after)
+      throw new RuntimeError("busy", `Session ${sessionId} was written to meanwhile`, { retryable: true });
     await journal.append(createRedactor({ env: process.env }).value(fresh)); // nothing is stored with its secrets
   } finally {
     await journal.close();
