@@ -98,6 +98,29 @@ describe("an agent for ACP clients", () => {
     assert.equal((await store.read(sessionId)).at(-1)?.type, "session.ended");
   });
 
+  it("shows no turns that a stored session has left behind", async () => {
+    const { agent, told, store } = agentWith([{ text: "one" }, { text: "two" }]);
+    const { sessionId } = await agent.newSession({ cwd: "/" });
+    await agent.prompt({ sessionId, prompt: say("first") }, signal);
+    await agent.prompt({ sessionId, prompt: say("second") }, signal);
+    await agent.closeSession(sessionId);
+    const events = await store.read(sessionId);
+    const journal = await store.open(sessionId);
+    const to = events.find((event) => event.type === "turn.ended")?.seq ?? 0;
+    await journal.append([
+      { type: "session.rewound", to, seq: journal.events.lastSeq + 1, at: "2026-01-01T00:00:00.000Z", sessionId },
+    ]);
+    await journal.close();
+    told.length = 0;
+    await agent.loadSession({ sessionId, cwd: "/" });
+    const shown = JSON.stringify(told);
+    assert.deepEqual(
+      [/first/, /one/, /second/, /two/].map((words) => words.test(shown)),
+      [true, true, false, false],
+    );
+    await agent.close();
+  });
+
   it("an aborted request is a cancel", async () => {
     const { agent } = agentWith([{ text: "Well", hang: true }]);
     const { sessionId } = await agent.newSession({ cwd: "/" });

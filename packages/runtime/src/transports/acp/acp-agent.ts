@@ -129,7 +129,7 @@ export class AcpAgent {
   async deleteSession(sessionId: string): Promise<void> {
     const store = this.#requireStore();
     if (this.#sessions.has(sessionId)) await this.closeSession(sessionId);
-    if (!(await store.list()).includes(sessionId)) throw unknownSession(sessionId);
+    if (!(await store.has(sessionId))) throw unknownSession(sessionId);
     await this.#host.removeSession(sessionId);
   }
 

@@ -1,4 +1,5 @@
 import { type CommandSummary, parseCommand } from "../../commands/command.ts";
+import { standingEvents } from "../../journal/standing-events.ts";
 import type { Answer } from "../../permissions/gate.ts";
 import { textOf, type UserMessage } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
@@ -54,8 +55,11 @@ export class AcpSession {
 
   /** Shows a stored session again; resolves when the client has been told all of it. */
   async replay(events: readonly AgentEvent[]): Promise<void> {
-    for (const event of events)
-      for (const update of this.#updates.encodeStored(event)) await this.#options.client.update(this.id, update);
+    const standing = new Set(standingEvents(events)); // the rest has been paid for as well, but was left behind
+    for (const event of events) {
+      const updates = this.#updates.encodeStored(event);
+      for (const update of standing.has(event) ? updates : []) await this.#options.client.update(this.id, update);
+    }
     await this.#tell(this.#updates.endStored());
   }
 
