@@ -159,12 +159,13 @@ function clear(deps: ToolCallDeps, tool: Tool, { kind, resources }: Access): Cle
 }
 
 async function runTool(deps: ClearedDeps, call: ToolCallPart, tool: Tool): Promise<Attempt> {
+  const ran = { ...call, name: tool.name }; // hooks know it by its own name
   try {
     const output = await execute(deps, call, tool);
-    return { status: output.isError ? "error" : "ok", output, ran: call };
+    return { status: output.isError ? "error" : "ok", output, ran };
   } catch (error) {
     const failed = explain(deps, call, error);
-    return failed.status === "interrupted" ? failed : { ...failed, ran: call };
+    return failed.status === "interrupted" ? failed : { ...failed, ran };
   }
 }
 
