@@ -70,7 +70,10 @@ function readRequest(body: unknown): Shown {
     const step = stepOf(block.input);
     if (block.type === "tool_use" && step !== undefined) calls.set(block.id ?? "", step);
     const answered = calls.get(block.tool_use_id ?? "");
-    if (block.type === "tool_result" && answered !== undefined) done.set(answered, stateAfter(JSON.stringify(block.content)));
+    if (block.type !== "tool_result" || answered === undefined) continue;
+    const state = stateAfter(JSON.stringify(block.content));
+    // A check that was not run leaves unknown what was unknown before.
+    if (state !== "open" || done.get(answered) !== "unknown") done.set(answered, state);
   }
   // A large file is only there to be large; its mark is left like the others.
   return { steps, done };

@@ -25,6 +25,8 @@ export interface Lock {
 const beatMs = 5000;
 /** What a writer believes without looking; a lock is taken away from it after `Owner`'s silence, which is far longer. */
 const trustMs = 10_000;
+/** Breaking a dead lock takes microseconds; whoever has not done it after this long was killed meanwhile. */
+const breakingMs = 2_000;
 
 /**
  * One writer per session: a file that only its creator may remove. A lock whose owner is dead is taken over.
@@ -33,14 +35,16 @@ const trustMs = 10_000;
  */
 export async function takeLock(path: string, sessionId: string, options: { readonly brief?: boolean } = {}): Promise<Lock> {
   const mine = describeSelf(randomUuid());
-  for (let attempt = 0; attempt < 10; attempt++) {
+  const deadline = Date.now() + breakingMs + 1000;
+  do {
     const file = create(path, mine, options.brief ?? false);
     if (file !== undefined) return hold({ path, file, mine, sessionId });
     const found = await readLock(path);
     if (!found) continue;
     if (found.owner && isAlive(found.owner, path)) throw locked(sessionId, found.owner);
-    breakLock(path, found);
-  }
+    // Somebody else is breaking it, or was killed doing that.
+    if (!breakLock(path, found)) await new Promise((resolve) => setTimeout(resolve, 10));
+  } while (Date.now() < deadline);
   throw new RuntimeError("session-locked", `Session ${sessionId} is being taken by other writers`, { retryable: true });
 }
 
@@ -122,13 +126,14 @@ async function readLock(path: string): Promise<FoundLock | undefined> {
  * A second name for the dead lock, made from its identity, can be given only once: whoever gives it is the only one to remove that lock,
  * and a lock that came into its place meanwhile is never touched.
  */
-function breakLock(path: string, found: FoundLock): void {
+function breakLock(path: string, found: FoundLock): boolean {
   const claim = `${path}.stale-${found.identity}`;
-  if (!claimLock(path, claim)) return;
+  if (!claimLock(path, claim)) return false;
   const claimed = readIfThere(claim) ?? "";
   const judged = found.owner ? claimed.includes(found.identity) : parseOwner(claimed) === undefined;
   if (judged) remove(path);
   remove(claim);
+  return judged;
 }
 
 function claimLock(path: string, claim: string): boolean {
@@ -147,10 +152,10 @@ function claimLock(path: string, claim: string): boolean {
   }
 }
 
-/** Breaking takes microseconds: a claim that is seconds old was left by a process that was killed in between. */
+/** A claim that is that old was left by a process that was killed in between. */
 function dropOldClaim(claim: string): false {
   const stat = statSync(claim, { throwIfNoEntry: false });
-  if (stat && Date.now() - stat.ctimeMs > 2000) remove(claim);
+  if (stat && Date.now() - stat.ctimeMs > breakingMs) remove(claim);
   return false;
 }
 
