@@ -143,7 +143,7 @@ export function describeTail(tail: Recovered["tail"], keptIn: string | undefined
 
 /** A format we do not know must not be mended or appended to. */
 function refuseNewer(line: StoredLine): void {
-  if (line.type !== "session.started") return;
+  if (line.type !== "session.started" || knownVersions.some((version) => says(line, version))) return;
   const event = toEvent(line);
   const version: unknown = event.type === "session.started" && event.journalVersion;
   if (typeof version !== "number" || version <= journalVersion) return;
@@ -152,6 +152,15 @@ function refuseNewer(line: StoredLine): void {
     `The journal of ${event.sessionId} has format ${version}; this version knows formats up to ${journalVersion}`,
     { hint: "Open it with the newer version it was written by" },
   );
+}
+
+const knownVersions = Array.from({ length: journalVersion }, (_, index) =>
+  Buffer.from(`"journalVersion":${index + 1},"resumed":`),
+);
+
+/** As we write it, and as no text inside the line could be written: a start is long, and need not be parsed for this. */
+function says({ bytes, start, end }: StoredLine, words: Buffer): boolean {
+  return bytes.subarray(start, end).includes(words);
 }
 
 function withoutByteOrderMark(bytes: Buffer): Buffer {

@@ -1,5 +1,6 @@
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
+import type { KnownEvent } from "./stored-events.ts";
 
 /**
  * A line of the log is the event's JSON with one more field at its end: a CRC-32 of all bytes before it that starts from the CRC-32 of the
@@ -42,9 +43,7 @@ export type Chain = { crc: number; sealed: boolean; seq: number };
  * A line that is proven to be an event of ours. Few of a long log are ever looked at, so that each is parsed when it is. Its JSON, but for the
  * last brace, is in the bytes between two places.
  */
-export type StoredLine = {
-  readonly seq: number;
-  readonly type: string;
+export type StoredLine = KnownEvent & {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
@@ -55,8 +54,9 @@ export function toEvent({ bytes, start, end }: StoredLine): AgentEvent {
 }
 
 /** With bytes of its own: those of a line that was just read are good until the next one. */
-export function keepLine({ seq, type, bytes, start, end }: StoredLine): StoredLine {
-  return { seq, type, bytes: Buffer.from(bytes.subarray(start, end)), start: 0, end: end - start };
+export function keepLine(line: StoredLine): StoredLine {
+  const { bytes, start, end } = line;
+  return { ...line, bytes: Buffer.from(bytes.subarray(start, end)), start: 0, end: end - start };
 }
 
 /** `repeated`: a whole event of a log without checksums that was there already. */
@@ -93,16 +93,17 @@ let crc32: typeof import("node:zlib").crc32 | undefined;
 
 /** How our lines begin. A checksum vouches for the rest of a line that begins like this; any other is parsed to see what it is. */
 const head =
-  /^\{"seq":(\d{1,15}),"at":"[^"\\]*","sessionId":"[^"\\]*"(?:,"turnId":"[^"\\]*")?(?:,"taskId":"[^"\\]*")?,"type":"([a-z.-]+)"/;
+  /^\{"seq":(\d{1,15}),"at":"[^"\\]*","sessionId":"[^"\\]*"(?:,"turnId":"[^"\\]*")?(?:,"taskId":"([^"\\]*)")?,"type":"([a-z.-]+)"(?:,"callId":"([^"\\]*)")?/;
 
 /** More than any head of ours has. */
-const longestHead = 250;
+const longestHead = 350;
 
 function toStoredLine(bytes: Buffer, start: number, end: number): StoredLine | undefined {
-  const [, seq, type] = head.exec(bytes.toString("latin1", start, Math.min(end, start + longestHead))) ?? [];
-  if (seq !== undefined && type !== undefined) return { seq: Number(seq), type, bytes, start, end };
+  const found = head.exec(bytes.toString("latin1", start, Math.min(end, start + longestHead)));
+  const [, seq, taskId, type, callId] = found ?? [];
+  if (seq !== undefined && type !== undefined) return { seq: Number(seq), type, taskId, callId, bytes, start, end };
   const event = parseEvent(`${bytes.toString("utf8", start, end)}}`);
-  return event && { seq: event.seq, type: event.type, bytes, start, end };
+  return event && { ...knownOf(event), bytes, start, end };
 }
 
 /** Logs of version 1 have no checksums; a version 2 writer that resumes one goes on with sealed lines. */
@@ -112,8 +113,13 @@ function readPlain(bytes: Buffer, chain: Chain, gap: boolean): ReadLine {
   if (event.seq <= chain.seq) return { type: "repeated" };
   // Numbers of events that are never stored leave holes; only without one it is sure that the gap holds no event.
   if (gap && event.seq !== chain.seq + 1) return { type: "damaged" };
-  const line = { seq: event.seq, type: event.type, bytes, start: 0, end: bytes.lastIndexOf(0x7d) };
+  const line = { ...knownOf(event), bytes, start: 0, end: bytes.lastIndexOf(0x7d) };
   return { type: "event", line, chain: { ...chain, seq: event.seq } };
+}
+
+function knownOf(event: AgentEvent): KnownEvent {
+  const { seq, type, taskId } = event;
+  return { seq, type, taskId, callId: "callId" in event ? event.callId : undefined };
 }
 
 /** Else a line of version 2 that has lost its checksum could pass for the beginning of an old log. */

@@ -1,5 +1,6 @@
 import type { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent, EventType } from "../protocol/events.ts";
+import type { ConversationType } from "./conversation-types.ts";
 
 /** Append-only logs, one per session. */
 export interface SessionStore {
@@ -37,6 +38,8 @@ export interface StoredEvents extends Iterable<AgentEvent> {
   readonly lastSeq: number;
   /** Those of these types, oldest first. */
   of<T extends EventType>(...types: readonly T[]): Iterable<AgentEvent<T>>;
+  /** What the session's own conversation is made of. The start of a call is left out where its end is there: that tells more. */
+  conversation(): Iterable<AgentEvent<ConversationType>>;
   /** The latest of this type that is `wanted`. */
   last<T extends EventType>(type: T, wanted?: (event: AgentEvent<T>) => boolean): AgentEvent<T> | undefined;
 }

@@ -8,6 +8,7 @@ import {
   userText,
 } from "../protocol/content.ts";
 import type { AgentEvents, CompactionResult, EventBody, EventEnvelope, EventType } from "../protocol/events.ts";
+import { type ConversationType, conversationTypes } from "./conversation-types.ts";
 import { standingEvents } from "./standing-events.ts";
 
 /** Pure projection: the stored events are the session; messages are only a way of reading them. With a `taskId`, those of that subagent. */
@@ -17,21 +18,8 @@ export function toMessages(events: Iterable<RecordedEvent>, taskId?: string): Me
   return transcript.messages;
 }
 
-/** The events that make up a conversation; all others are about it. */
-export const transcriptTypes = [
-  "task.started",
-  "turn.started",
-  "input.added",
-  "message.ended",
-  "tool.started",
-  "tool.ended",
-  "context.cleared",
-  "compaction.ended",
-] as const;
-
-type TranscriptType = (typeof transcriptTypes)[number];
 type RecordedEvent<T extends EventType = EventType> = EventBody<T> & Partial<Pick<EventEnvelope, "taskId" | "at" | "seq">>;
-const isInTranscript: ReadonlySet<EventType> = new Set<EventType>(transcriptTypes);
+const types: ReadonlySet<EventType> = new Set<EventType>(conversationTypes);
 
 type OpenCalls = {
   readonly index: number;
@@ -86,7 +74,7 @@ export class Transcript {
     if (event.taskId === this.#taskId && isOfConversation(event)) this.#apply(event);
   }
 
-  #apply(event: RecordedEvent<TranscriptType>): void {
+  #apply(event: RecordedEvent<ConversationType>): void {
     switch (event.type) {
       case "task.started":
         this.#prompt = this.#messages.push(userText(event.prompt)) - 1;
@@ -149,8 +137,8 @@ export class Transcript {
 }
 
 /** Who reads a long log asks for these alone: what is no such event must not matter here. */
-function isOfConversation(event: RecordedEvent): event is RecordedEvent<TranscriptType> {
-  return isInTranscript.has(event.type);
+function isOfConversation(event: RecordedEvent): event is RecordedEvent<ConversationType> {
+  return types.has(event.type);
 }
 
 /** The messages of a context after a compaction. */

@@ -2,7 +2,7 @@ import type { CheckpointInspection, CheckpointSummary, RestoreOptions } from "..
 import type { RestoreResult } from "../checkpoints/restore.ts";
 import type { CommandResult, CommandSummary } from "../commands/command.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
-import { Transcript, transcriptTypes } from "../journal/transcript.ts";
+import { Transcript } from "../journal/transcript.ts";
 import { type Answer, PermissionGate } from "../permissions/gate.ts";
 import { type Message, textOf, type UserMessage, userText } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
@@ -293,7 +293,7 @@ export class InteractiveSession {
   async #openOnce(): Promise<OpenSession> {
     const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, this.#gate);
     const { journal, past } = session;
-    for (const event of past.of(...transcriptTypes)) {
+    for (const event of past.conversation()) {
       this.#transcript.apply(event);
       if (event.type === "turn.started" && event.turnId !== undefined) this.#turnIds.add(event.turnId);
       if (event.taskId === undefined) session.compaction.remember(event);

@@ -74,6 +74,33 @@ export const sessionStoreConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: "gives the conversation without subagents, and without the starts of calls that have ended",
+    async run(create) {
+      const store = await create();
+      const start = (seq: number, callId: string, more: object = {}): AgentEvent => {
+        return Object.assign(event(seq), { type: "tool.started", callId, name: "Bash", input: {} }, more) as AgentEvent;
+      };
+      const end = (seq: number, callId: string, more: object = {}): AgentEvent => {
+        const result = { type: "tool-result", callId, name: "Bash", content: [], isError: false };
+        return Object.assign(event(seq), { type: "tool.ended", callId, name: "Bash", status: "ok", result }, more) as AgentEvent;
+      };
+      const task = { taskId: "t1" };
+      const events = [
+        ...[event(1), start(2, "a"), start(3, "b"), end(4, "b"), start(5, "c", task), end(6, "c", task)],
+        ...[start(7, "d"), end(8, "d"), start(9, "d"), start(10, 'e\u00e4"')],
+      ];
+      const writer = await store.open("s1");
+      await writer.append(events);
+      await writer.close();
+      const again = await store.open("s1");
+      await again.close();
+      assert.deepEqual(
+        [...again.events.conversation()].map(({ seq }) => seq),
+        [2, 4, 8, 9, 10],
+      );
+    },
+  },
+  {
     name: "refuses a second writer until the first has closed",
     async run(create) {
       const store = await create();

@@ -1,0 +1,13 @@
+/** The events that make up a conversation; all others are about it. */
+export const conversationTypes = [
+  "task.started",
+  "turn.started",
+  "input.added",
+  "message.ended",
+  "tool.started",
+  "tool.ended",
+  "context.cleared",
+  "compaction.ended",
+] as const;
+
+export type ConversationType = (typeof conversationTypes)[number];
