@@ -14,11 +14,12 @@ const longestPart: number = 64 << 20;
  */
 export function readIntactLines(path: string): IntactLines {
   const bytes = readBeginning(path);
+  const text = bytes.toString("latin1");
   const lines: StoredLine[] = [];
   let crc = 0;
   let end = 0;
-  for (let lf = bytes.indexOf(10); lf !== -1; lf = bytes.indexOf(10, end)) {
-    const sealed = readSealed(bytes, { start: end, end: lf, previous: crc });
+  for (let lf = text.indexOf("\n"); lf !== -1; lf = text.indexOf("\n", end)) {
+    const sealed = readSealed({ bytes, text }, { start: end, end: lf, previous: crc });
     if (typeof sealed === "string") break;
     lines.push(sealed.line);
     crc = sealed.crc;

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import type { AgentEvent } from "../protocol/events.ts";
 import { createStoredEvents } from "./stored-events.ts";
 import { describeTail, type Recovered, recover } from "./recover.ts";
-import { type StoredLine, toEvent } from "./sealed-line.ts";
+import { type StoredLine, toEvent, toEvents } from "./sealed-line.ts";
 import { hydrateEvents } from "./side-files.ts";
 import { toStorageFailure } from "./storage-failure.ts";
 import type { StoredEvents } from "./store.ts";
@@ -46,9 +46,12 @@ async function openStored(
 ): Promise<{ stored: StoredEvents; missing: string[] }> {
   const shortened = referring.flatMap((index) => lines[index] ?? []).map(toEvent);
   const { events, warnings } = await hydrateEvents(directory, shortened);
-  const whole = new Map(referring.map((index, position) => [index, events[position]]));
-  const eventAt = (line: StoredLine, index: number): AgentEvent => whole.get(index) ?? toEvent(line);
-  return { stored: createStoredEvents(lines, eventAt), missing: warnings };
+  const whole = new Map(referring.map((index, position) => [lines[index], events[position]]));
+  const look = (some: readonly StoredLine[]): readonly AgentEvent[] => {
+    const read = toEvents(some);
+    return whole.size === 0 ? read : read.map((event, index) => whole.get(some[index]) ?? event);
+  };
+  return { stored: createStoredEvents(lines, look), missing: warnings };
 }
 
 async function keepTail(path: string, start: number, now: number): Promise<string> {

@@ -42,11 +42,15 @@ export async function recover(path: string): Promise<Recovered> {
 
 /** One look at all the bytes that lines share: mostly there is nothing to be found in them. */
 function referringLines(lines: readonly StoredLine[]): number[] {
-  const mentioning = new Set([...new Set(lines.map(({ bytes }) => bytes))].filter(mentionsReferences));
-  if (mentioning.size === 0) return [];
-  return lines.flatMap(({ bytes, start, end }, index) =>
-    mentioning.has(bytes) && mentionsReferences(bytes.subarray(start, end)) ? [index] : [],
-  );
+  const found: number[] = [];
+  let looked: Buffer | undefined;
+  let mentions = false;
+  for (const [index, { bytes, start, end }] of lines.entries()) {
+    if (bytes !== looked) mentions = mentionsReferences(bytes);
+    looked = bytes;
+    if (mentions && mentionsReferences(bytes.subarray(start, end))) found.push(index);
+  }
+  return found;
 }
 
 /** `line`: how many stand before it, for a person who reads of damage. */

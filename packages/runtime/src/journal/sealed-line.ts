@@ -49,8 +49,17 @@ export type StoredLine = KnownEvent & {
   readonly end: number;
 };
 
-export function toEvent({ bytes, start, end }: StoredLine): AgentEvent {
-  return JSON.parse(`${bytes.toString("utf8", start, end)}}`) as AgentEvent; // that it is one was found out when it was read
+export function toEvent(line: StoredLine): AgentEvent {
+  return JSON.parse(jsonOf(line)) as AgentEvent; // that it is one was found out when it was read
+}
+
+/** All at once, which takes half as long. */
+export function toEvents(lines: readonly StoredLine[]): AgentEvent[] {
+  return JSON.parse(`[${lines.map(jsonOf).join(",")}]`) as AgentEvent[]; // as above
+}
+
+function jsonOf({ bytes, start, end }: StoredLine): string {
+  return `${bytes.toString("utf8", start, end)}}`;
 }
 
 /** With bytes of its own: those of a line that was just read are good until the next one. */
@@ -65,7 +74,7 @@ export type ReadLine = { type: "event"; line: StoredLine; chain: Chain } | { typ
 /** `line` is without its LF. `gap`: what stands directly before it in the file is no event. */
 export function readLine(line: Buffer, chain: Chain, gap: boolean): ReadLine {
   const end = line[line.length - 1] === 13 ? line.length - 1 : line.length; // an editor may have turned LF into CRLF
-  const sealed = readSealed(line, { start: 0, end, previous: chain.crc });
+  const sealed = readSealed({ bytes: line, text: line.toString("latin1") }, { start: 0, end, previous: chain.crc });
   if (sealed === "unsealed") return readPlain(line.subarray(0, end), chain, gap);
   if (sealed === "damaged") return { type: "damaged" };
   return { type: "event", line: sealed.line, chain: { crc: sealed.crc, sealed: true, seq: sealed.line.seq } };
@@ -73,18 +82,20 @@ export function readLine(line: Buffer, chain: Chain, gap: boolean): ReadLine {
 
 export type SealedLine = { readonly line: StoredLine; readonly crc: number };
 
+/** Bytes, and the same with a character for each byte: a string is searched much faster. */
+export type LogBytes = { readonly bytes: Buffer; readonly text: string };
+
 /** The line between two places, if its checksum shows that it is whole and follows from the one whose checksum is `previous`. */
 export function readSealed(
-  bytes: Buffer,
+  { bytes, text }: LogBytes,
   { start, end, previous }: { start: number; end: number; previous: number },
 ): SealedLine | "unsealed" | "damaged" {
   const bodyEnd = end - sealLength;
-  const seal = bodyEnd > start ? bytes.toString("latin1", bodyEnd, end) : "";
-  if (!seal.startsWith(key)) return "unsealed";
+  if (bodyEnd <= start || !text.startsWith(key, bodyEnd)) return "unsealed";
   crc32 ??= process.getBuiltinModule("node:zlib").crc32;
   const crc = crc32(bytes.subarray(start, bodyEnd), previous);
-  if (seal !== `${key}${toHex(crc)}"}`) return "damaged";
-  const line = toStoredLine(bytes, start, bodyEnd);
+  if (text.slice(bodyEnd, end) !== `${key}${toHex(crc)}"}`) return "damaged";
+  const line = toStoredLine({ bytes, text }, start, bodyEnd);
   return line ? { line, crc } : "damaged";
 }
 
@@ -93,15 +104,12 @@ let crc32: typeof import("node:zlib").crc32 | undefined;
 
 /** How our lines begin. A checksum vouches for the rest of a line that begins like this; any other is parsed to see what it is. */
 const head =
-  /^\{"seq":(\d{1,15}),"at":"[^"\\]*","sessionId":"[^"\\]*"(?:,"turnId":"[^"\\]*")?(?:,"taskId":"([^"\\]*)")?,"type":"([a-z.-]+)"(?:,"callId":"([^"\\]*)")?/;
+  /\{"seq":(\d{1,15}),"at":"[^"\\]*","sessionId":"[^"\\]*"(?:,"turnId":"[^"\\]*")?(?:,"taskId":"([^"\\]*)")?,"type":"([a-z.-]+)"(?:,"callId":"([^"\\]*)")?/y;
 
-/** More than any head of ours has. */
-const longestHead = 350;
-
-function toStoredLine(bytes: Buffer, start: number, end: number): StoredLine | undefined {
-  const found = head.exec(bytes.toString("latin1", start, Math.min(end, start + longestHead)));
-  const [, seq, taskId, type, callId] = found ?? [];
-  if (seq !== undefined && type !== undefined) return { seq: Number(seq), type, taskId, callId, bytes, start, end };
+function toStoredLine({ bytes, text }: LogBytes, start: number, end: number): StoredLine | undefined {
+  head.lastIndex = start;
+  const [, seq, taskId, type, callId] = head.exec(text) ?? [];
+  if (seq !== undefined && type !== undefined) return { seq: Number(seq), type: nameOf(type), taskId, callId, bytes, start, end };
   const event = parseEvent(`${bytes.toString("utf8", start, end)}}`);
   return event && { ...knownOf(event), bytes, start, end };
 }
@@ -116,6 +124,17 @@ function readPlain(bytes: Buffer, chain: Chain, gap: boolean): ReadLine {
   const line = { ...knownOf(event), bytes, start: 0, end: bytes.lastIndexOf(0x7d) };
   return { type: "event", line, chain: { ...chain, seq: event.seq } };
 }
+
+/** One string for each type: what is cut out of a text would hold all of it, and is slow to compare. */
+function nameOf(type: string): string {
+  const known = types.get(type);
+  if (known !== undefined) return known;
+  const own = Buffer.from(type).toString();
+  types.set(own, own);
+  return own;
+}
+
+const types = new Map<string, string>();
 
 function knownOf(event: AgentEvent): KnownEvent {
   const { seq, type, taskId } = event;

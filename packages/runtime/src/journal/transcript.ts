@@ -111,8 +111,8 @@ export class Transcript {
     this.#open = undefined;
     if (callsOf(message).length === 0) return;
     this.#open = { index: this.#messages.length, message, results: new Map(), started: new Map() };
+    this.#messages.push(nothingYet); // its place; what stands there is made when somebody looks
     this.#isStale = true;
-    this.#refresh();
   }
 
   #refresh(): void {
@@ -140,6 +140,8 @@ export class Transcript {
 function isOfConversation(event: RecordedEvent): event is RecordedEvent<ConversationType> {
   return types.has(event.type);
 }
+
+const nothingYet: ToolMessage = { role: "tool", content: [] };
 
 /** The messages of a context after a compaction. */
 export function compactMessages(messages: readonly Message[], result: CompactionResult & { type: "compacted" }): Message[] {
