@@ -17,15 +17,12 @@ import {
   textOf,
 } from "./harness.ts";
 
-/** The SDK closes stdin, asks the process to end after two seconds, and kills it after seven. */
-const beforeKill = 5_000;
-
 const longText = "word ".repeat(2000);
 const longTool = { calls: [{ name: "Bash", input: { command: "touch started.txt; sleep 300 & sleep 300; wait" } }] };
 const everything = { permissionMode: "bypassPermissions", allowDangerouslySkipPermissions: true } as const;
 
 describe("the end of a query", () => {
-  it("abort while the model speaks: AbortError, and the process is gone before the SDK would kill it", async () => {
+  it("abort while the model speaks: AbortError, and the process is gone within two seconds", async () => {
     const world = await stage([{ text: longText, chunkDelayMs: 20 }]);
     const abortController = new AbortController();
     const query = world.open("Talk", { abortController, includePartialMessages: true });
@@ -38,10 +35,10 @@ describe("the end of a query", () => {
       while (!(await messages.next()).done);
     }, AbortError);
     await eventually(() => !isAlive(pid), "the command is gone");
-    assert.ok(Date.now() - at < beforeKill, `${Date.now() - at} ms`);
+    assert.ok(Date.now() - at < 2500, `${Date.now() - at} ms`);
   });
 
-  it("abort in a tool: the tool and its children are gone before the SDK would kill them", async () => {
+  it("abort in a tool: the tool and its children are gone within two seconds", async () => {
     const world = await stage([longTool]);
     const abortController = new AbortController();
     const query = world.open("Wait", { abortController, ...everything });
@@ -52,7 +49,7 @@ describe("the end of a query", () => {
     abortController.abort();
     await ended;
     await eventually(() => !isAlive(pid) && processesOf(world, "sleep").length === 0, "both are gone");
-    assert.ok(Date.now() - at < beforeKill, `${Date.now() - at} ms`);
+    assert.ok(Date.now() - at < 2500, `${Date.now() - at} ms`);
   });
 
   it("close: the same", async () => {
@@ -65,7 +62,7 @@ describe("the end of a query", () => {
     query.close();
     await ended;
     await eventually(() => !isAlive(pid) && processesOf(world, "sleep").length === 0, "both are gone");
-    assert.ok(Date.now() - at < beforeKill, `${Date.now() - at} ms`);
+    assert.ok(Date.now() - at < 2500, `${Date.now() - at} ms`);
   });
 
   it("return from the loop: the same", async () => {

@@ -132,6 +132,13 @@ describe("opening a log", () => {
     assert.deepEqual((await openAfter(whole.toString().replaceAll("crc", "cbc"))).found, []);
   });
 
+  it("says so in a typed way when somebody has sealed a line that is no JSON", async () => {
+    const forged = '{"seq":2,"at":"","sessionId":"s1","type":"warning.raised",oops}';
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    writeFileSync(path, sealLines([JSON.stringify(started(1, 2)), forged], 0).bytes);
+    await assert.rejects(store.read("s1"), { code: "storage-failed", message: /right checksum/ });
+  });
+
   it("refuses a format it does not know, and leaves the file alone", async () => {
     const future = sealLines([JSON.stringify({ ...warning(1), type: "session.started", journalVersion: 99 })], 0).bytes;
     writeFileSync(path, future);

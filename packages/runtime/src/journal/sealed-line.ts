@@ -50,12 +50,24 @@ export type StoredLine = KnownEvent & {
 };
 
 export function toEvent(line: StoredLine): AgentEvent {
-  return JSON.parse(jsonOf(line)) as AgentEvent; // that it is one was found out when it was read
+  return parseStored(jsonOf(line)) as AgentEvent; // that it is one was found out when it was read
 }
 
 /** All at once, which takes half as long. */
 export function toEvents(lines: readonly StoredLine[]): AgentEvent[] {
-  return JSON.parse(`[${lines.map(jsonOf).join(",")}]`) as AgentEvent[]; // as above
+  return parseStored(`[${lines.map(jsonOf).join(",")}]`) as AgentEvent[]; // as above
+}
+
+/** What is damaged was passed over before this; here somebody has sealed what is no event. */
+function parseStored(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new RuntimeError("storage-failed", "The journal has a line with the right checksum that is no JSON", {
+      cause: error,
+      hint: "It was not written by this program: restore the file, or cut it off before that line",
+    });
+  }
 }
 
 function jsonOf({ bytes, start, end }: StoredLine): string {
