@@ -78,6 +78,25 @@ describe("keys and servers over ACP", { timeout: 120_000 }, () => {
     await client.end();
   });
 
+  it("what a server's configuration forbids is forbidden here too, whatever the flags allow", async () => {
+    const { home, cwd } = places();
+    const call = { calls: [{ name: "mcp__tiny__echo", input: { message: "hi" } }] };
+    const { env, server } = await model([call, { text: "done" }], home);
+    const tiny = {
+      command: process.execPath,
+      args: [everything, "stdio"],
+      tools: [{ name: "echo", permission_policy: "always_deny" }],
+    };
+    const args = ["--mcp-config", JSON.stringify({ mcpServers: { tiny } }), "--allowedTools", "mcp__tiny"];
+    const client = new TestClient({ env, args, onPermission: choose("allow") });
+    const { sessionId } = await client.open(cwd);
+    await client.prompt(sessionId, "echo");
+    const [, second] = server.requests;
+    assert.match(JSON.stringify(second?.body), /mcp__tiny__echo forbids it/);
+    assert.doesNotMatch(JSON.stringify(second?.body), /Echo: hi/);
+    await client.end();
+  });
+
   it("a server that fails is told of on stderr, and with --require-mcp by the prompt", async () => {
     const { home, cwd } = places();
     const { env } = await model([{ text: "without it" }], home);

@@ -11,7 +11,7 @@ import { removeSession } from "./commands/remove-session.ts";
 import { watchDebug } from "./debug-log.ts";
 import type { FlagValues } from "./flags.ts";
 import { withMainAgent } from "./main-agent.ts";
-import { duration } from "./numbers.ts";
+import { connectMcpServers, withServerRules } from "./mcp-servers.ts";
 import { type Planned, planSession } from "./plan-session.ts";
 import { lookAtProject } from "./project.ts";
 
@@ -87,7 +87,10 @@ async function toPlan(planning: Planning, planned: Planned, chosen?: string): Pr
         ...options,
         permissionMode,
         answersPermissions,
-        ...(mcp && { tools: [...(options.tools ?? []), ...mcp.tools] }),
+        ...(mcp && {
+          tools: [...(options.tools ?? []), ...mcp.tools],
+          permissions: withServerRules(options.permissions, mcp),
+        }),
       });
       servers.onToolsChanged = async () => (await session.controls()).replaceTools(mcp?.tools ?? []);
       watchDebug(session, own);
@@ -107,39 +110,22 @@ interface Servers {
 function openServers(planned: Planned, clientServers: McpServerConfigs, { flags, warn }: Context): Servers {
   const { cwd, env = {} } = planned.options;
   const configs = new Map([...(planned.mcpServers ?? []), ...clientServers]);
-  const timeout = flags["mcp-timeout"];
-  let opened: McpServers | undefined;
-  const connect = async (): Promise<McpServers> => {
-    const { McpServers } = await import("@outrider/runtime/mcp");
-    opened = new McpServers({
-      cwd,
-      env,
-      onToolsChanged: () => void servers.onToolsChanged().catch(() => {}), // a session that cannot be opened says so itself
-      ...(timeout !== undefined && { connectTimeoutMs: duration("--mcp-timeout", timeout) }),
-    });
-    await opened.connect(configs);
-    tellFailures(opened, { flags, warn });
-    return opened;
-  };
-  const connected = configs.size === 0 ? Promise.resolve(undefined) : connect();
+  const leaving = new AbortController();
+  const onToolsChanged = (): void => void servers.onToolsChanged().catch(() => {}); // a session that cannot be opened says so itself
+  const connected =
+    configs.size === 0
+      ? Promise.resolve(undefined)
+      : connectMcpServers(configs, flags, { cwd, env, onToolsChanged, warn, giveUp: leaving.signal });
   connected.catch(() => {}); // told by the prompt that needs them
   const servers: Servers = {
     connected,
     onToolsChanged: async () => {},
     async close() {
-      await opened?.close(); // also one that is still being waited for
+      leaving.abort(); // also one that is still being waited for
+      await (await connected.catch(() => undefined))?.close();
     },
   };
   return servers;
-}
-
-function tellFailures({ states }: McpServers, { flags, warn }: Context): void {
-  const failed = states
-    .filter(({ status }) => status !== "connected")
-    .map(({ name, status, error }) => `MCP server ${name} is not connected (${status}): ${error ?? "no reason given"}`);
-  for (const line of failed) warn(line);
-  if (failed.length > 0 && flags["require-mcp"])
-    throw new RuntimeError("config", failed.join("; "), { hint: "Mend it, or start the agent without --require-mcp" });
 }
 
 /** Client's words to ours. They are literal: nothing in them stands for a variable. */

@@ -37,6 +37,56 @@ describe("the command line", () => {
     assert.deepEqual(args, { flags: { allowedTools: ["Edit", "mcp__x__y"] }, positionals: ["fix the failing test"] });
   });
 
+  it("takes the word behind -p for the prompt, whatever it begins with", () => {
+    const prompts = [
+      '--settings={"hooks":{}}',
+      "--dangerously-skip-permissions=true",
+      "--permission-mode=bypassPermissions",
+      "--no-such-flag",
+      "-x",
+      "- fix the tests",
+      "--allowedTools Bash",
+      "--model", // the next word is a flag, so this is not one with a value
+    ];
+    for (const prompt of prompts) {
+      assert.deepEqual(parseArguments(["-p", prompt, "--output-format", "json"]), {
+        flags: { print: true, "output-format": "json" },
+        positionals: [prompt],
+      });
+      assert.deepEqual(parseArguments(["--print", prompt]).positionals, [prompt]);
+    }
+  });
+
+  it("takes exact flags behind -p, as Claude Code's scripts write them", () => {
+    assert.deepEqual(parseArguments(["-p", "--output-format", "json", "hi"]), {
+      flags: { print: true, "output-format": "json" },
+      positionals: ["hi"],
+    });
+    assert.deepEqual(parseArguments(["-p", "--verbose"]).flags, { print: true, verbose: true });
+    assert.deepEqual(parseArguments(["-p", "--dangerously-skip-permissions", "hi"]).flags, {
+      print: true,
+      "dangerously-skip-permissions": true,
+    });
+    const live = ["-p", "--permission-mode", "plan", "--input-format", "stream-json"];
+    assert.deepEqual(parseArguments(live).positionals, []);
+  });
+
+  it("tells a misspelled flag behind -p from a prompt by the words beside it", () => {
+    assert.throws(() => parseArguments(["-p", "--outptu-format", "json", "hi"]), { message: /Did you mean --output-format/ });
+    assert.deepEqual(parseArguments(["-p", "--outptu-format"]).positionals, ["--outptu-format"]);
+  });
+
+  it("refuses a flag behind -p that changes what may run, where nothing else could be the prompt", () => {
+    for (const words of [
+      ["--dangerously-skip-permissions"],
+      ["--bare"],
+      ["--trust-project", "--output-format", "json"],
+      ["--settings", "evil.json"],
+    ])
+      assert.throws(() => parseArguments(["-p", ...words]), { code: "usage", message: /could be a flag or a prompt/ });
+    assert.deepEqual(parseArguments(["--bare", "-p"]).flags, { bare: true, print: true });
+  });
+
   it("keeps a lone dash as a word", () => {
     assert.deepEqual(parseArguments(["-"]).positionals, ["-"]);
   });

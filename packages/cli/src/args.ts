@@ -14,6 +14,8 @@ export function parseArguments(argv: readonly string[]): Arguments {
   const positionals: string[] = [];
   const words = [...argv];
   let flagsEnded = false;
+  let behindPrint: string | undefined;
+  let doubtful: string | undefined;
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (flagsEnded || word === "-" || !word.startsWith("-")) {
       positionals.push(word);
@@ -25,9 +27,45 @@ export function parseArguments(argv: readonly string[]): Arguments {
       const value = readValue(flag, { written, inline, words, earlier: values[flag.name] });
       values[flag.name] = value;
       if (flag.name === "prompt") positionals.push(String(value));
+      if (flag.name !== "print") continue;
+      const next = readBehindPrint(words);
+      if (next === "prompt") {
+        behindPrint = words.shift() ?? "";
+        positionals.push(behindPrint);
+      }
+      if (next === "doubtful") doubtful = words[0];
     }
   }
+  // With more words beside it, this was no prompt but a flag with a slip in it.
+  if (behindPrint !== undefined && positionals.length > 1 && /^--?[a-z][\w-]*$/i.test(behindPrint)) findFlag(behindPrint);
+  if (doubtful !== undefined && positionals.length === 0 && values["input-format"] !== "stream-json") throw ambiguous(doubtful);
   return { flags: values as FlagValues, positionals }; // each value was read by its flag's own kind
+}
+
+/**
+ * A script's `-p "$PROMPT"` must not let the prompt choose flags, and Claude Code's `-p --output-format json "…"` must work. So a word behind
+ * `-p` is a flag only when it is spelled exactly like one. One that changes what may run counts only where the prompt comes from elsewhere.
+ */
+function readBehindPrint([word, value]: readonly string[]): "prompt" | "word" | "doubtful" {
+  if (word === undefined || word === "-" || word === "--" || !word.startsWith("-")) return "word";
+  const flag = (flags as readonly Flag[]).find((candidate) => spellings(candidate).includes(word));
+  if (!flag) return Object.hasOwn(refusedFlags, word) ? "word" : "prompt";
+  if (flag.kind !== "switch" && (value === undefined || value.startsWith("-"))) return "prompt";
+  return shapesOnly.has(flag.group) || shapesInput.has(flag.name) ? "word" : "doubtful";
+}
+
+/** Flags of these groups change how a run looks or how long it is, not what it may do. */
+const shapesOnly: ReadonlySet<Flag["group"]> = new Set<Flag["group"]>(["Output", "Model", "Limits", "Session", "Other"]);
+const shapesInput: ReadonlySet<string> = new Set(["print", "prompt", "input-format", "replay-user-messages"]);
+
+function ambiguous(word: string): RuntimeError {
+  return new RuntimeError(
+    "usage",
+    `-p ${word}: this could be a flag or a prompt, and there is no other prompt on the command line`,
+    {
+      hint: `For the flag, put it before -p: outrider ${word} … -p. For the prompt: outrider -p -- ${word}`,
+    },
+  );
 }
 
 /** The value a flag was given anywhere, without judging the rest: for telling a failure in the format that was asked for. */

@@ -32,7 +32,7 @@ export const flags = [
     short: "p",
     kind: "switch",
     group: "Prompt",
-    help: "Run one prompt and exit; that is what a prompt does anyway",
+    help: "Run one prompt and exit; that is what a prompt does anyway. The next word is the prompt, unless it is exactly a flag",
   },
   { name: "prompt", kind: "value", placeholder: "TEXT", group: "Prompt", help: "The prompt, as a flag; - reads it from stdin" },
   {

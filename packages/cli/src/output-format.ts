@@ -30,7 +30,9 @@ export type FormatFacts = {
 /** The encoder that the flags ask for, with the trajectory beside it when one is to be written. */
 export async function createOutputFormat(facts: FormatFacts): Promise<OutputFormat> {
   const { flags, options } = facts;
-  const format = await chooseFormat(facts);
+  const format = process.stdout.isTTY
+    ? (await import("./terminal-text.ts")).forTerminal(await chooseFormat(facts))
+    : await chooseFormat(facts);
   if (flags.trajectory === undefined) return format;
   const { watchTrajectory } = await import("@outrider/runtime/atif");
   const { catalogOverride, sessionStore, resumeSessionId } = options;

@@ -1,4 +1,5 @@
 import type { AgentEvent, InteractiveSession, ToolState } from "@outrider/runtime";
+import { terminalText } from "./terminal-text.ts";
 
 export type ProgressOptions = { readonly stream: NodeJS.WriteStream; readonly animated: boolean; readonly verbose: boolean };
 
@@ -20,7 +21,7 @@ export function startProgress(session: InteractiveSession, options: ProgressOpti
   };
   const say = (line: string): void => {
     clear();
-    stream.write(`${clip(line, stream)}\n`);
+    stream.write(`${clip(terminalText(line).replaceAll("\n", " "), stream)}\n`);
   };
   const paint = (): void => {
     frame = (frame + 1) % frames.length;
