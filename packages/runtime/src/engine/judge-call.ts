@@ -2,7 +2,7 @@ import type { HookRequest, HookVerdict } from "../hooks/hook.ts";
 import { decide } from "../permissions/decide.ts";
 import type { Answer } from "../permissions/gate.ts";
 import type { GrantScope } from "../permissions/grants.ts";
-import type { Decision, Policy } from "../permissions/policy.ts";
+import type { AllowedBy, Decision, Policy } from "../permissions/policy.ts";
 import { type Action, parseRule, type Rule } from "../permissions/rules.ts";
 import type { JsonObject, JsonValue, ToolCallPart } from "../protocol/content.ts";
 import { toRuntimeError } from "../protocol/errors.ts";
@@ -19,8 +19,17 @@ export type AuditEntry = AgentEvents["permission.decided"] & {
 
 /** A call as it may be made, which hooks or an answer may have changed; or why not, in words for the model. */
 export type Judgement =
-  | { readonly type: "allowed"; readonly call: ToolCallPart; readonly access: Access; readonly notes: readonly string[] }
+  | {
+      readonly type: "allowed";
+      readonly call: ToolCallPart;
+      readonly access: Access;
+      readonly notes: readonly string[];
+      readonly permit: Permit;
+    }
   | { readonly type: "refused"; readonly text: string; readonly notes: readonly string[]; readonly details?: ToolDetails };
+
+/** How a call came to be allowed: what it rests on decides where it runs. */
+export type Permit = { readonly by: AllowedBy | "answer"; readonly partly?: true | undefined };
 
 type Candidate = { readonly call: ToolCallPart; readonly tool: Tool; readonly access: Access };
 type Word = Pick<AgentEvents["permission.decided"], "effect" | "by" | "reason" | "rule" | "source">;
@@ -49,7 +58,7 @@ export async function judgeCall(deps: ToolCallDeps, call: ToolCallPart, tool: To
   if (irreversible) return irreversible; // before anybody is asked for what cannot be done
   if (decision.effect === "allow") {
     conclude(deps, changed, { ...wordOf(decision, deps.policy()), effect: "allow" });
-    return { type: "allowed", call: changed.call, access: changed.access, notes };
+    return { type: "allowed", call: changed.call, access: changed.access, notes, permit: permitOf(decision) };
   }
   const asked = hook.decision?.effect === "ask" ? { ...decision, reason: hook.decision.reason } : decision;
   const answer = await ask(deps, changed, asked);
@@ -68,7 +77,11 @@ export async function judgeCall(deps: ToolCallDeps, call: ToolCallPart, tool: To
   }
   if (answer.remember) await remember(deps, final, answer.remember);
   conclude(deps, final, { effect: "allow", by: answer.by, reason: answer.reason });
-  return { type: "allowed", call: final.call, access: final.access, notes };
+  return { type: "allowed", call: final.call, access: final.access, notes, permit: { by: "answer" } };
+}
+
+function permitOf({ by = "mode", source, partly }: Decision): Permit {
+  return { by: source === byHook ? "hook" : by, partly };
 }
 
 type Refuse = (candidate: Candidate, word: Omit<Word, "effect">, text?: string) => Judgement & { type: "refused" };
@@ -229,11 +242,10 @@ function notifyWaiting(deps: ToolCallDeps, { candidate, reason }: { candidate: C
 }
 
 /** Whose word a decision is. Only a rule that decided has a source; one that would have helped has none. */
-function wordOf({ effect, reason, rule, source }: Decision, { mode, allow }: Policy): Omit<Word, "effect"> {
+function wordOf({ effect, by, reason, rule, source }: Decision, { mode }: Policy): Omit<Word, "effect"> {
   if (source === byHook) return { by: "hook", reason: effect === "allow" ? "a PreToolUse hook allows it" : reason };
   if (source !== undefined) {
-    const isAnswer = allow.some((one) => one.exactly && one.text === rule && one.source === source);
-    return { by: isAnswer ? "grant" : "rule", reason, source, ...(rule !== undefined && { rule }) };
+    return { by: by === "grant" ? "grant" : "rule", reason, source, ...(rule !== undefined && { rule }) };
   }
   const byMode = effect === "allow" || mode === "plan" || mode === "dontAsk";
   return { by: byMode ? "mode" : "policy", reason };

@@ -19,6 +19,7 @@ import { forApprovedFiles } from "./approved-files.ts";
 import { toNoteParts } from "./hook-notes.ts";
 import { type ChangeKeeper, keepingChanges } from "./kept-changes.ts";
 import { type AuditEntry, concernsOf, judgeCall, toJsonObject } from "./judge-call.ts";
+import { runningWith } from "./run-with-permit.ts";
 import { checkInput } from "../tools/input.ts";
 import { limitContent } from "../tools/output-limit.ts";
 import { type Access, type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
@@ -137,8 +138,8 @@ async function attempt(deps: ToolCallDeps, call: ToolCallPart): Promise<Attempt>
     const judgement = await judgeCall(deps, call, tool);
     const notes = toNoteParts("PreToolUse", judgement.notes);
     if (judgement.type === "refused") return { ...refuse("denied", judgement.text, judgement.details), notes };
-    const { access, call: judged } = judgement;
-    const cleared = clear(deps, tool, access);
+    const { access, call: judged, permit } = judgement;
+    const cleared = clear({ ...deps, workspace: runningWith(deps.workspace, permit) }, tool, access);
     if (access.kind === "run") await deps.keeper?.noteUncovered(call.callId, access.resources.join("\n"));
     // The intent is on record before anything happens, so that a crash can never hide that it may have happened.
     deps.emit({ type: "tool.started", callId: call.callId, name: call.name, input: judged.input });

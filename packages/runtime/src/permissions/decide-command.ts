@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { forbids, forbidsText, isWholeCommand, wordsAllowed } from "./command-rules.ts";
 import { type Target, targetsOf } from "./command-paths.ts";
-import { ask, askBy, decideOne, planDenies } from "./decide.ts";
+import { ask, askBy, bypassed, decideOne, planDenies } from "./decide.ts";
 import { guardOf, isHarmlessDevice, isInside, mayBeSame, mayReach, toAbsolutePattern, workFolders } from "./paths.ts";
 import { allowed, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
 import { isDangerousVariable, isHarmlessVariable, isKnownFileTool, lookingOf, type Looking } from "./read-only-commands.ts";
@@ -26,6 +26,8 @@ export async function decideCommand(policy: Policy, action: Action, resolve: Res
 
 const onlyLooks: Decision = { effect: "allow", reason: "It only looks at the project" };
 
+/** What lets a program of a command run. */
+type Word = Rule | "mode";
 type Use = { readonly kind: "look" | "edit"; readonly target: Target; readonly decision: Decision };
 type Files = {
   readonly looking: Looking | undefined;
@@ -210,7 +212,7 @@ class Question {
     if (rule) return allowed(rule);
     const whole = this.#allow.find(({ pattern }) => pattern === undefined);
     if (!whole && mode !== "bypassPermissions") return undefined;
-    const yes: Decision = whole ? allowed(whole) : { effect: "allow", reason: "Permissions are bypassed" };
+    const yes = whole ? allowed(whole) : bypassed;
     const watched = deny.length > 0 || this.#policy.ask.length > 0;
     const doubt = watched ? this.#doubt(mode === "bypassPermissions") : undefined;
     return doubt ? ask(this.#policy, this.#action, `Rules forbid some of what may be run, and ${doubt}`) : yes;
@@ -237,20 +239,19 @@ class Question {
     if (!understood) return no(reason ?? "it is not understood");
     const setting = settings.find(isDangerous);
     if (setting) return no(`it sets ${setting.name}`);
-    const rules = new Set<Rule>();
+    const words = new Set<Word>();
     for (const program of programs) {
-      const objection = this.#objection(program, this.#allow, rules);
+      const objection = this.#objection(program, this.#allow, words);
       if (objection) return no(objection);
     }
     const use = this.#redirections.find(({ decision }) => decision.effect !== "allow");
     if (use) return no(use.decision.reason);
-    const [rule] = rules;
-    if (rule) return allowed(rule);
-    return onlyLooks;
+    const rule = [...words].find((word) => word !== "mode");
+    return rule ? { ...allowed(rule), ...(words.has("mode") && { partly: true }) } : onlyLooks;
   }
 
   /** Why this program may not run; undefined when it may. */
-  #objection(program: Program, allow: readonly Rule[], used?: Set<Rule>): string | undefined {
+  #objection(program: Program, allow: readonly Rule[], used?: Set<Word>): string | undefined {
     let objection = settingRisk(program);
     for (const rule of allow) {
       const match = rule.pattern === undefined ? undefined : wordsAllowed(rule.pattern, program);
@@ -275,10 +276,12 @@ class Question {
       return this.#firstObjection(program.inside, { allow, used }) ?? this.#fileObjection(program, false);
     }
     if (!looking) return `no rule allows ${program.name || "it"}`;
-    return this.#files.get(program)?.distrust ?? this.#fileObjection(program, false);
+    const why = this.#files.get(program)?.distrust ?? this.#fileObjection(program, false);
+    if (why === undefined) used?.add("mode");
+    return why;
   }
 
-  #firstObjection(programs: readonly Program[], by: { allow: readonly Rule[]; used: Set<Rule> | undefined }): string | undefined {
+  #firstObjection(programs: readonly Program[], by: { allow: readonly Rule[]; used: Set<Word> | undefined }): string | undefined {
     for (const program of programs) {
       const objection = this.#objection(program, by.allow, by.used);
       if (objection) return objection;
@@ -289,7 +292,7 @@ class Question {
   /** A rule for the outer program covers what is inside only if it spells that out, or if running anything is what the program is for. */
   #insideObjection(
     program: Program,
-    by: { allow: readonly Rule[]; used: Set<Rule> | undefined; words: number },
+    by: { allow: readonly Rule[]; used: Set<Word> | undefined; words: number },
   ): string | undefined {
     const { name, inside, insideAt, hidden } = program;
     if (isInterpreter(name)) return undefined;

@@ -33,7 +33,7 @@ async function decideRun(policy: Policy, action: Action, resolve: ResolvePath): 
   return decideCommand(policy, action, resolve);
 }
 
-const bypassed: Decision = { effect: "allow", reason: "Permissions are bypassed" };
+export const bypassed: Decision = { effect: "allow", reason: "Permissions are bypassed", by: "bypass" };
 
 /** Everything but commands. Paths are real ones already. */
 export function decideOne(policy: Policy, action: Action): Decision {

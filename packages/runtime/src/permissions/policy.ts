@@ -20,9 +20,19 @@ export type Policy = {
   readonly inspectRepository?: (folder: string) => Promise<Repository>;
 };
 
+/**
+ * Whose word lets a call happen. A rule, a remembered answer, a hook's yes and bypassing are words of the user's; `mode` alone
+ * means that nobody has said anything about this call: it only looks, or it is of a kind the mode lets happen.
+ */
+export type AllowedBy = "rule" | "grant" | "hook" | "bypass" | "mode";
+
 export type Decision = {
   readonly effect: "allow" | "ask" | "deny";
   readonly reason: string;
+  /** With `allow`: by the mode alone when absent. */
+  readonly by?: AllowedBy;
+  /** With `allow` by a rule: the rule names some programs of the command, the mode alone lets the others run. */
+  readonly partly?: true;
   /** The rule that decided, or for `ask` one that would allow it. */
   readonly rule?: string;
   /** Where the rule that decided was written. */
@@ -37,15 +47,16 @@ export function denied(rule: Rule): Decision {
 }
 
 export function allowed(rule: Rule): Decision {
-  return { effect: "allow", reason: `The rule ${rule.text} allows it`, ...byRule(rule) };
+  return { effect: "allow", reason: `The rule ${rule.text} allows it`, by: rule.exactly ? "grant" : "rule", ...byRule(rule) };
 }
 
 function byRule(rule: Rule): Pick<Decision, "rule" | "source"> {
   return { rule: rule.text, ...(rule.source !== undefined && { source: rule.source }) };
 }
 
-/** Of two, the stricter. */
+/** Of two, the stricter; of two that allow, the one that rests on less. */
 export function stricter(first: Decision, second: Decision): Decision {
-  const rank = { allow: 0, ask: 1, deny: 2 };
-  return rank[second.effect] > rank[first.effect] ? second : first;
+  const rank = { allow: 0, ask: 2, deny: 4 };
+  const of = ({ effect, by = "mode" }: Decision): number => rank[effect] + (effect === "allow" && by === "mode" ? 1 : 0);
+  return of(second) > of(first) ? second : first;
 }

@@ -30,6 +30,9 @@ export type PathUse = { readonly exact?: true };
 export type FileStat = { kind: "file" | "directory" | "other"; size: number; mtimeMs: number; mode: number };
 export type DirectoryEntry = { name: string; kind: "file" | "directory" | "symlink" | "other" };
 
+/** `outside` is where the user's own programs run, as the user; `box` is the sandbox. */
+export type RunPlace = "outside" | "box";
+
 export type RunCommand = {
   readonly file: string;
   readonly args: readonly string[];
@@ -40,6 +43,10 @@ export type RunCommand = {
   readonly signal: AbortSignal;
   /** Files the program must be able to write wherever they lie; a sandbox opens them. */
   readonly writes?: readonly string[];
+  /** Where it is to run when there is a box: `outside` is for what the user has let run, by a rule or a yes; in the box when absent. */
+  readonly place?: RunPlace | undefined;
+  /** Nobody has said anything about it, the mode alone lets it run: `parts` when a rule names some of its programs. */
+  readonly unasked?: "whole" | "parts" | undefined;
   /** Not in the sandbox. For programs the user has named, such as hooks; never for what a model asked for. */
   readonly unboxed?: true;
   /** The program holds everything it starts: its own end would be theirs, without warning, so they are asked to end first. */

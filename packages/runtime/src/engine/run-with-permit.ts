@@ -1,0 +1,21 @@
+import type { RunCommand, Workspace } from "../workspace/workspace.ts";
+import type { Permit } from "./judge-call.ts";
+
+/** The workspace for one call: the programs it starts run where what it rests on lets them. Tools need not think of it. */
+export function runningWith(workspace: Workspace, permit: Permit): Workspace {
+  const way = wayOf(permit);
+  const run: Workspace["run"] = (command) => workspace.run({ ...command, ...way });
+  return new Proxy(workspace, {
+    get(target, name) {
+      if (name === "run") return run;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+/** Outside when the user let it run; in the box when nothing but the mode did. */
+export function wayOf({ by, partly }: Permit): Required<Pick<RunCommand, "place" | "unasked">> {
+  if (by === "mode") return { place: "box", unasked: "whole" };
+  return { place: "outside", unasked: partly ? "parts" : undefined };
+}
