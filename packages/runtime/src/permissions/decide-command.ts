@@ -2,13 +2,15 @@ import { join } from "node:path";
 import { forbids, forbidsText, isWholeCommand, wordsAllowed } from "./command-rules.ts";
 import { type Target, targetsOf } from "./command-paths.ts";
 import { ask, askBy, bypassed, decideOne, planDenies } from "./decide.ts";
-import { guardOf, isHarmlessDevice, isInside, mayBeSame, mayReach, toAbsolutePattern, workFolders } from "./paths.ts";
+import { guardOf, isHarmlessDevice, isInside, mayHold, mayReach, toAbsolutePattern, workFolders } from "./paths.ts";
 import { allowed, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
 import { isDangerousVariable, isHarmlessVariable, isKnownFileTool, lookingOf, type Looking } from "./read-only-commands.ts";
 import { riskOf } from "./risky-options.ts";
-import { type Action, allows, denies, namesTool, type Rule } from "./rules.ts";
+import { readConflict } from "./read-conflict.ts";
+import { type Action, allows, denies, namesTool, type Rule, unescapeGlob } from "./rules.ts";
 import { type FileUse, type ParsedCommand, parseCommand, type Program } from "./shell.ts";
-import { exactWord, type ShellWord } from "./shell-words.ts";
+import { exactWord, type ShellWord, unknownWord } from "./shell-words.ts";
+import { shownBy, shownUnknown } from "./shown-files.ts";
 import { isInterpreter } from "./interpreters.ts";
 
 /** A command is allowed when every part of it is. A part that is forbidden forbids all; what is not understood is never allowed by parts. */
@@ -84,7 +86,8 @@ class Question {
       if (this.#against.length > 0) await this.#searchNames(program, { looking, find: (use) => targetsOf(use, ground) });
       const repository = looking?.repository;
       const distrust = repository && (await this.#distrust(await targetsOf({ word: repository, places }, ground)));
-      this.#files.set(program, { looking, uses, conflict: files ? this.#conflict(files, uses) : undefined, distrust });
+      const conflict = await this.#conflict(program, { looking, find: (use) => targetsOf(use, ground) });
+      this.#files.set(program, { looking, uses, conflict, distrust });
     }
     this.#redirections = [...(await usesOf(this.#parsed.reads, "look")), ...(await usesOf(this.#parsed.writes, "edit"))];
   }
@@ -134,28 +137,28 @@ class Question {
     const { base } = this.#policy;
     if (denies(rule, { tool: "", kind, resource: path }, base)) return "surely";
     if (!pattern || rule.pattern === undefined) return undefined;
-    const absolute = toAbsolutePattern(rule.pattern, base);
-    if (path.endsWith("/**")) return mayReach(absolute, path.slice(0, -3), false) ? "maybe" : undefined;
-    return mayBeSame(path, absolute) ? "surely" : undefined;
+    const absolute = toAbsolutePattern(unescapeGlob(rule.pattern), base);
+    if (path.endsWith("/**")) return mayReach(absolute, path.slice(0, -3)) ? "maybe" : undefined;
+    return mayHold(path, absolute, this.#wildGlobs) === "same" ? "surely" : undefined;
   }
 
-  /** Reads a whole folder, or files that are not known, although rules protect some. */
-  #conflict(looking: Looking, uses: readonly Use[]): string | undefined {
-    const rules = this.#against.filter(({ kind, rule }) => kind === "look" && rule.pattern !== undefined);
+  /** It may show a file that rules protect, although no word names it. */
+  async #conflict(
+    program: Program,
+    by: { looking: Looking | undefined; find: (use: FileUse) => Promise<Target[]> },
+  ): Promise<string | undefined> {
+    const rules = this.#against.filter(({ kind }) => kind === "look").map(({ rule }) => rule);
     if (rules.length === 0) return undefined;
-    if (uses.some(({ kind, target }) => kind === "look" && !target))
-      return "it reads files that are not written out, and rules protect some";
-    if (looking.tree === "no") return undefined;
-    const folders =
-      looking.reads.length > 0
-        ? uses.flatMap(({ target }) => (target ? [target.path] : []))
-        : [this.#action.cwd ?? this.#policy.base.root];
-    const hit = rules.find(({ rule }) =>
-      folders.some((folder) =>
-        mayReach(toAbsolutePattern(rule.pattern ?? "**", this.#policy.base), folder, looking.tree === "visible"),
-      ),
-    );
-    return hit && `it reads whole folders, where the rule ${hit.rule.text} protects files`;
+    const shown = shownBy(program) ?? (by.looking && shownUnknown(`it is not known what ${program.name} reads`));
+    if (!shown) return undefined;
+    const words = (shown.type === "below" ? shown.reads : undefined) ?? wordsRead(program, by);
+    const targets = await Promise.all(words.map((word) => by.find({ word, places: program.places })));
+    return readConflict({ shown, targets: targets.flat(), wildGlobs: this.#wildGlobs }, rules, this.#policy.base);
+  }
+
+  /** `shopt` or a variable may have changed what patterns stand for. */
+  get #wildGlobs(): boolean {
+    return /glob/i.test(this.#action.resource);
   }
 
   forbidden(): Decision | undefined {
@@ -368,10 +371,19 @@ function filesByGuess(program: Program): Looking | undefined {
   };
 }
 
-/** The parts of a word that may be names of files: `--file=x`, `-fx`, `@x`, `HEAD:x`. */
+/** Words that name what a program reads: all that may be names, where it is called in a way that is not in the tables. */
+function wordsRead(program: Program, { looking }: { looking: Looking | undefined }): readonly ShellWord[] {
+  if (looking) return looking.reads.length > 0 ? looking.reads : [exactWord(".")];
+  const operands = program.words.slice(1).filter((word) => !word.text.startsWith("-") || word.kind !== "exact");
+  return operands.length > 0 ? operands.map((word) => (word.kind === "open" ? unknownWord : word)) : [exactWord(".")];
+}
+
+/** The parts of a word that may be names of files: `--file=x`, `-fx`, `@x`, `HEAD:x`, `f=@x;type=y`. */
 function namesIn(word: ShellWord): ShellWord[] {
   if (word.kind === "open") return [];
   const { text } = word;
-  const parts = [/=(.+)/s.exec(text)?.[1], /^@(.+)/s.exec(text)?.[1], /:(.+)/s.exec(text)?.[1], /^-\w(.+)/s.exec(text)?.[1]];
-  return [word, ...parts.flatMap((part) => (part ? [{ ...word, text: part, tilde: part.startsWith("~/") }] : []))];
+  const starts = [...text.matchAll(/[=@:<,]/g)].slice(0, 16).map(({ index }) => text.slice(index + 1));
+  const parts = [...starts, ...starts.map((part) => part.replace(/[;,].*/s, "")), text.replace(/^-\w/, "")];
+  const names = new Set(parts.filter((part) => part !== "" && part !== text));
+  return [word, ...[...names].map((part) => ({ ...word, text: part, tilde: part.startsWith("~/") }))];
 }

@@ -160,7 +160,7 @@ export function gitRisk(words: Words, from: number): string | undefined {
     if (written(word)) continue;
     const previous = call.rest[index - 1];
     if (word.kind !== "exact") {
-      if (isPlain(previous) && takesText.test(previous.text) && !word.splits) continue;
+      if (isPlain(previous) && textOption.test(previous.text) && !word.splits) continue;
       if (isPlain(previous) && previous.text === "--") break;
       if (mayBeOption(word)) return "an option of git is not written out";
       continue;
@@ -184,4 +184,5 @@ export function gitRisk(words: Words, from: number): string | undefined {
   return undefined;
 }
 
-const takesText = /^(?:-m|-F|-C|-b|-B|-n|-S|-G|-t|--message|--file|--author|--date|--since|--until|--grep|--max-count|--format)$/;
+/** Their value is text, whatever it holds. */
+export const textOption: RegExp = /^(?:-m|-F|-C|-b|-B|-n|-S|-G|-t|--message|--file|--author|--date|--since|--until|--grep|--max-count|--format)$/;

@@ -153,7 +153,7 @@ export function toPathTest(rule: Rule, base: RuleBase): (folded: string) => bool
 }
 
 /** What is taken literally is taken as a wildcard: more is forbidden, never less. */
-function unescapeGlob(pattern: string): string {
+export function unescapeGlob(pattern: string): string {
   return pattern.replace(/\\([*?])/g, "$1");
 }
 

@@ -1,0 +1,104 @@
+import { splitGit, textOption } from "./git-commands.ts";
+import type { Shown } from "./shown-files.ts";
+import { isPlain, type ShellWord } from "./shell-words.ts";
+
+/**
+ * What is in the history, the index and the stash is the content of files, whatever their names were. Known not to show any: subcommands
+ * that tell names and numbers, those that change things without showing them, and patches of files that are written out behind `--`.
+ */
+export function shownByGit(words: readonly ShellWord[]): Shown {
+  const call = splitGit(words);
+  if (!call) return unknown("git");
+  const { subcommand, rest } = call;
+  const options = rest.slice(0, dashes(rest)).filter((word, index) => {
+    const previous = rest[index - 1];
+    if (isPlain(word)) return word.text.startsWith("-");
+    return word.splits || !isPlain(previous) || !textOption.test(previous.text);
+  });
+  if (tellers.has(subcommand)) return { type: "nothing" };
+  if (doers.has(subcommand)) return options.some(showsPatch) ? unknown(subcommand) : { type: "nothing" };
+  if (subcommand === "cat-file")
+    return options.length > 0 && options.every(({ text }) => /^-[tse]$/.test(text)) ? { type: "nothing" } : unknown(subcommand);
+  if (subcommand === "stash") return isPlain(rest[0]) && stashes.test(rest[0].text) ? { type: "nothing" } : unknown("stash");
+  const tells = tellingOptions[subcommand];
+  if (tells === undefined) return unknown(subcommand);
+  const isQuiet = options.every((word) => isPlain(word) && quietOption.test(word.text));
+  if (isQuiet && (tells === "alone" || options.some(({ text }) => summaries.test(text)))) return { type: "nothing" };
+  return shownPaths(subcommand, rest) ?? unknown(subcommand);
+}
+
+const unknown = (subcommand: string): Shown => ({
+  type: "unknown",
+  why: `git ${subcommand} shows what was in files, without naming them`,
+});
+
+/** The files behind `--`: only where what stands before it are names of commits and options that keep to those files. */
+function shownPaths(subcommand: string, rest: readonly ShellWord[]): Shown | undefined {
+  const at = dashes(rest);
+  const paths = rest.slice(at + 1);
+  if (!pathCommands.has(subcommand) || paths.length === 0 || !paths.every(isPath)) return undefined;
+  const before = rest.slice(0, at);
+  const isKnown = (word: ShellWord): boolean =>
+    isPlain(word) && (word.text.startsWith("-") ? !/^-[^-]*[fLO]|^--(?:fol|no-i|out|cont|rev|ig)/.test(word.text) : isCommit(word.text));
+  // The first word of a search is what to look for.
+  const sought = subcommand === "grep" ? before.findIndex(isOperand) : -1;
+  const searched = before.filter((_, index) => index !== sought);
+  return searched.every(isKnown) ? { type: "below", reads: paths } : undefined;
+}
+
+const pathCommands = new Set(["diff", "log", "show", "grep", "blame"]);
+
+function isOperand(word: ShellWord): boolean {
+  return !word.text.startsWith("-");
+}
+
+/** No pathspec with magic, no pattern. */
+function isPath(word: ShellWord): boolean {
+  return isPlain(word) && /^[^:*?[\]\\]+$/.test(word.text);
+}
+
+/** A name that cannot be the number of a file's content, nor lead to one. */
+function isCommit(text: string): boolean {
+  return /^[\w./~^@-]+$/.test(text) && !/^[0-9a-f]{4,64}$/i.test(text);
+}
+
+function dashes(words: readonly ShellWord[]): number {
+  const at = words.findIndex((word) => isPlain(word) && word.text === "--");
+  return at === -1 ? words.length : at;
+}
+
+const tellers = new Set(
+  (
+    "status ls-files ls-tree rev-parse branch tag remote describe merge-base show-ref for-each-ref name-rev count-objects check-ignore " +
+    "check-attr worktree version help symbolic-ref shortlog rev-list ls-remote"
+  ).split(" "),
+);
+const doers = new Set(
+  (
+    "add commit push pull fetch checkout switch restore merge rebase reset revert cherry-pick clone init mv rm clean gc prune repack fsck " +
+    "submodule bisect update-index update-ref write-tree read-tree apply am maintenance sparse-checkout lfs"
+  ).split(" "),
+);
+const stashes = /^(?:list|push|pop|apply|drop|clear|save|branch|create|store)$/;
+
+/** `alone`: shows no patch unless told to. `told`: only with an option that says to summarise. */
+const tellingOptions: Readonly<Record<string, "alone" | "told">> = {
+  log: "alone",
+  reflog: "alone",
+  show: "told",
+  diff: "told",
+  "diff-tree": "told",
+  "diff-index": "told",
+  "diff-files": "told",
+  whatchanged: "told",
+  grep: "told",
+  blame: "told",
+};
+
+const quietOption =
+  /^(?:--(?:stat|numstat|shortstat|dirstat|summary|name-only|name-status|oneline|graph|all|decorate|no-decorate|format|pretty|abbrev|abbrev-commit|no-abbrev-commit|since|until|after|before|author|committer|grep|no-merges|merges|first-parent|reverse|topo-order|date-order|author-date-order|date|max-count|skip|tags|branches|remotes|left-right|source|parents|children|boundary|count|no-patch|no-ext-diff|no-textconv|no-renames|find-renames|diff-filter|cached|staged|merge-base|exit-code|quiet|color|no-color|relative|compact-summary|walk-reflogs|no-walk|no-notes|follow|stat-width|stat-count)(?:=.*)?|-n|-n?\d+|-[sqzirM])$/s;
+const summaries = /^(?:--(?:stat|numstat|shortstat|dirstat|summary|name-only|name-status|no-patch|quiet|compact-summary)(?:=|$)|-[sq]$)/;
+
+function showsPatch(word: ShellWord): boolean {
+  return !isPlain(word) || /^-[a-zA-Z]*[pve](?![a-zA-Z]*=)|^--(?:pat|verb|inter|edit|show-c)/.test(word.text);
+}
