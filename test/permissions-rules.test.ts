@@ -66,7 +66,17 @@ function policyOf({ allow = [], ask = [], deny = [], mode }: Line): Policy {
 function prepare(): void {
   for (const folder of ["src/deep", "secrets", "docs", "empty", ".git/hooks"]) mkdirSync(join(root, folder), { recursive: true });
   mkdirSync(join(home, ".ssh"), { recursive: true });
-  for (const file of [".env", "a.txt", "b.txt", "x.txt", "src/a.ts", "src/b.ts", "secrets/key.txt", "docs/readme.md", ".git/config"])
+  for (const file of [
+    ".env",
+    "a.txt",
+    "b.txt",
+    "x.txt",
+    "src/a.ts",
+    "src/b.ts",
+    "secrets/key.txt",
+    "docs/readme.md",
+    ".git/config",
+  ])
     writeFileSync(join(root, file), "x\n");
   writeFileSync(join(home, ".ssh/id_rsa"), "x\n");
   symlinkSync("../.env", join(root, "docs/link.txt"));

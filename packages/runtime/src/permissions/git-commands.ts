@@ -185,4 +185,5 @@ export function gitRisk(words: Words, from: number): string | undefined {
 }
 
 /** Their value is text, whatever it holds. */
-export const textOption: RegExp = /^(?:-m|-F|-C|-b|-B|-n|-S|-G|-t|--message|--file|--author|--date|--since|--until|--grep|--max-count|--format)$/;
+export const textOption: RegExp =
+  /^(?:-m|-F|-C|-b|-B|-n|-S|-G|-t|--message|--file|--author|--date|--since|--until|--grep|--max-count|--format)$/;

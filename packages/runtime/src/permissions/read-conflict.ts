@@ -29,7 +29,10 @@ export function readConflict({ shown, targets, wildGlobs }: Reading, rules: read
       const held = mayHold(path, absolute, wildGlobs);
       return held === "same" || (held === "above" && shown.type === "below");
     });
-    if (hit) return shown.type === "below" ? `it reads whole folders, where the rule ${hit.text} protects files` : `the rule ${hit.text} protects what it may read`;
+    if (hit)
+      return shown.type === "below"
+        ? `it reads whole folders, where the rule ${hit.text} protects files`
+        : `the rule ${hit.text} protects what it may read`;
   }
   return undefined;
 }

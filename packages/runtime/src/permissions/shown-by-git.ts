@@ -39,7 +39,8 @@ function shownPaths(subcommand: string, rest: readonly ShellWord[]): Shown | und
   if (!pathCommands.has(subcommand) || paths.length === 0 || !paths.every(isPath)) return undefined;
   const before = rest.slice(0, at);
   const isKnown = (word: ShellWord): boolean =>
-    isPlain(word) && (word.text.startsWith("-") ? !/^-[^-]*[fLO]|^--(?:fol|no-i|out|cont|rev|ig)/.test(word.text) : isCommit(word.text));
+    isPlain(word) &&
+    (word.text.startsWith("-") ? !/^-[^-]*[fLO]|^--(?:fol|no-i|out|cont|rev|ig)/.test(word.text) : isCommit(word.text));
   // The first word of a search is what to look for.
   const sought = subcommand === "grep" ? before.findIndex(isOperand) : -1;
   const searched = before.filter((_, index) => index !== sought);
@@ -97,7 +98,8 @@ const tellingOptions: Readonly<Record<string, "alone" | "told">> = {
 
 const quietOption =
   /^(?:--(?:stat|numstat|shortstat|dirstat|summary|name-only|name-status|oneline|graph|all|decorate|no-decorate|format|pretty|abbrev|abbrev-commit|no-abbrev-commit|since|until|after|before|author|committer|grep|no-merges|merges|first-parent|reverse|topo-order|date-order|author-date-order|date|max-count|skip|tags|branches|remotes|left-right|source|parents|children|boundary|count|no-patch|no-ext-diff|no-textconv|no-renames|find-renames|diff-filter|cached|staged|merge-base|exit-code|quiet|color|no-color|relative|compact-summary|walk-reflogs|no-walk|no-notes|follow|stat-width|stat-count)(?:=.*)?|-n|-n?\d+|-[sqzirM])$/s;
-const summaries = /^(?:--(?:stat|numstat|shortstat|dirstat|summary|name-only|name-status|no-patch|quiet|compact-summary)(?:=|$)|-[sq]$)/;
+const summaries =
+  /^(?:--(?:stat|numstat|shortstat|dirstat|summary|name-only|name-status|no-patch|quiet|compact-summary)(?:=|$)|-[sq]$)/;
 
 function showsPatch(word: ShellWord): boolean {
   return !isPlain(word) || /^-[a-zA-Z]*[pve](?![a-zA-Z]*=)|^--(?:pat|verb|inter|edit|show-c)/.test(word.text);
