@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import type { LiveCall } from "../packages/runtime/src/engine/live-call.ts";
 import { runToolCall } from "../packages/runtime/src/engine/tool-call.ts";
 import { PermissionGate } from "../packages/runtime/src/permissions/gate.ts";
 import type { JsonObject } from "../packages/runtime/src/protocol/content.ts";
@@ -24,6 +25,7 @@ import { createBuiltinTools } from "../packages/runtime/src/tools/builtin/builti
 import { createGlobTool } from "../packages/runtime/src/tools/builtin/glob.ts";
 import { createGrepTool } from "../packages/runtime/src/tools/builtin/grep.ts";
 import { createToolMemory, type Tool } from "../packages/runtime/src/tools/tool.ts";
+import { createRedactor } from "../packages/runtime/src/util/redact.ts";
 import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
 import type { Workspace } from "../packages/runtime/src/workspace/workspace.ts";
 
@@ -112,13 +114,14 @@ function openStage({ project, top }: Scene, onMoment: (moment: Moment) => void):
           gate: new PermissionGate(),
           answerable: false,
           outputLimit: 30_000,
+          redactor: createRedactor(),
           emit: () => {},
           flush: async () => onMoment("after the decision"),
           signal: new AbortController().signal,
           newId: () => "id",
           clock: () => 0,
         },
-        { type: "tool-call", callId: "c", name: tool, input },
+        { type: "tool-call", callId: "c", name: tool, input } as LiveCall, // as if a model had just made it
       );
       return JSON.stringify(result.content);
     },

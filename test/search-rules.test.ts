@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
+import type { LiveCall } from "../packages/runtime/src/engine/live-call.ts";
 import { runToolCall, type ToolCallDeps } from "../packages/runtime/src/engine/tool-call.ts";
 import { PermissionGate } from "../packages/runtime/src/permissions/gate.ts";
 import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
@@ -12,6 +13,7 @@ import { bashTool } from "../packages/runtime/src/tools/builtin/bash.ts";
 import { createGlobTool } from "../packages/runtime/src/tools/builtin/glob.ts";
 import { createGrepTool } from "../packages/runtime/src/tools/builtin/grep.ts";
 import { createToolMemory, type Tool, type ToolContext } from "../packages/runtime/src/tools/tool.ts";
+import { createRedactor } from "../packages/runtime/src/util/redact.ts";
 import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
 import type { Workspace } from "../packages/runtime/src/workspace/workspace.ts";
 
@@ -196,20 +198,20 @@ describe("searching a folder in which rules protect files", () => {
     };
     const input = { pattern: "x" };
     for (const deny of [[], ["Bash(rm:*)", "Edit(./secrets.txt)", "WebFetch"], ["Read(./secrets.txt)"]])
-      await runToolCall(depsFor({ deny, ripgrep: false }, workspace, [probe]), {
-        type: "tool-call",
-        callId: "c",
-        name: "Grep",
-        input,
-      });
+      await runToolCall(depsFor({ deny, ripgrep: false }, workspace, [probe]), toCall("Grep", input));
     assert.deepEqual(given, [undefined, undefined, false]);
   });
 });
 
 async function say(name: string, input: JsonObject, setup: Setup, machine: Workspace = workspace): Promise<string> {
   const tools = [createGrepTool({ ripgrep: setup.ripgrep }), createGlobTool({ ripgrep: setup.ripgrep }), bashTool];
-  const result = await runToolCall(depsFor(setup, machine, tools), { type: "tool-call", callId: "c", name, input });
+  const result = await runToolCall(depsFor(setup, machine, tools), toCall(name, input));
   return textOf(result.content);
+}
+
+/** As if a model had just made it. */
+function toCall(name: string, input: JsonObject): LiveCall {
+  return { type: "tool-call", callId: "c", name, input } as LiveCall;
 }
 
 function depsFor(setup: Setup, machine: Workspace, tools: readonly Tool[]): ToolCallDeps {
@@ -232,6 +234,7 @@ function depsFor(setup: Setup, machine: Workspace, tools: readonly Tool[]): Tool
     gate,
     answerable: setup.answer !== undefined,
     outputLimit: 100_000,
+    redactor: createRedactor(),
     emit(event) {
       if (event.type === "permission.requested" && setup.answer) gate.answer(event.requestId, { decision: setup.answer });
     },

@@ -11,8 +11,10 @@ import { parseRule } from "../permissions/rules.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { EventBody } from "../protocol/events.ts";
 import { createToolMemory, defineTool } from "../tools/tool.ts";
+import { createRedactor } from "../util/redact.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
 import { type AuditEntry, judgeCall } from "./judge-call.ts";
+import type { LiveCall } from "./live-call.ts";
 import type { ToolCallDeps } from "./tool-call.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-judge-"));
@@ -52,6 +54,7 @@ function depsWith(setup: Setup) {
     gate,
     answerable: setup.answerable ?? false,
     outputLimit: 1000,
+    redactor: createRedactor({ env: { SERVICE_TOKEN: "correct-horse-battery" } }),
     emit: (event) => events.push(event),
     flush: async () => {},
     signal: new AbortController().signal,
@@ -79,7 +82,8 @@ function callbackHooks(value: unknown): HookRunner {
   });
 }
 
-const call = (command: string) => ({ type: "tool-call" as const, callId: "c1", name: "Bash", input: { command } });
+const call = (command: string, input: object = { command }) =>
+  ({ type: "tool-call", callId: "c1", name: "Bash", input }) as unknown as LiveCall; // as if a model had just made it
 const allow = () => ({ hookSpecificOutput: { permissionDecision: "allow" } });
 
 describe("the verdict on a call", () => {

@@ -4,11 +4,12 @@ import type { Answer } from "../permissions/gate.ts";
 import type { GrantScope } from "../permissions/grants.ts";
 import type { AllowedBy, Decision, Policy } from "../permissions/policy.ts";
 import { type Action, parseRule, type Rule } from "../permissions/rules.ts";
-import type { JsonObject, JsonValue, ToolCallPart } from "../protocol/content.ts";
+import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import { toRuntimeError } from "../protocol/errors.ts";
 import type { AgentEvents, ToolDetails } from "../protocol/events.ts";
 import { checkInput } from "../tools/input.ts";
 import type { Access, Tool } from "../tools/tool.ts";
+import { changeInput, type LiveCall, liveInputOf } from "./live-call.ts";
 import type { ToolCallDeps } from "./tool-call.ts";
 
 /** The last word on a call, for whoever keeps a record of them. */
@@ -21,7 +22,7 @@ export type AuditEntry = AgentEvents["permission.decided"] & {
 export type Judgement =
   | {
       readonly type: "allowed";
-      readonly call: ToolCallPart;
+      readonly call: LiveCall;
       readonly access: Access;
       readonly notes: readonly string[];
       readonly permit: Permit;
@@ -31,14 +32,14 @@ export type Judgement =
 /** How a call came to be allowed: what it rests on decides where it runs. */
 export type Permit = { readonly by: AllowedBy | "answer"; readonly partly?: true | undefined };
 
-type Candidate = { readonly call: ToolCallPart; readonly tool: Tool; readonly access: Access };
+type Candidate = { readonly call: LiveCall; readonly tool: Tool; readonly access: Access };
 type Word = Pick<AgentEvents["permission.decided"], "effect" | "by" | "reason" | "rule" | "source">;
 
 /** Stands for a hook where a rule's file would stand. */
 const byHook = "PreToolUse hook";
 
 /** hooks → rules and mode → whoever is asked → guards again if the answer changed the call. Exactly one verdict is told. */
-export async function judgeCall(deps: ToolCallDeps, call: ToolCallPart, tool: Tool): Promise<Judgement> {
+export async function judgeCall(deps: ToolCallDeps, call: LiveCall, tool: Tool): Promise<Judgement> {
   const given: Candidate = { call, tool, access: await tool.access(call.input, deps.workspace, deps.memory) };
   const hook = await askHooks(deps, given, { event: "PreToolUse" });
   const notes = hook.context;
@@ -105,7 +106,7 @@ async function askHooks(
     event,
     subject: tool.name,
     callId: call.callId,
-    input: { tool_name: tool.name, tool_input: toJsonObject(call.input), tool_use_id: call.callId, ...fields },
+    input: { tool_name: tool.name, tool_input: liveInputOf(call), tool_use_id: call.callId, ...fields },
     signal: deps.signal,
     emit: deps.emit,
     concerns: concernsOf(deps, call, access),
@@ -125,10 +126,12 @@ function haltOrDeny(deps: ToolCallDeps, verdict: HookVerdict): string | undefine
 /** The same call with another input, if there is one; a text when that does not fit the tool. */
 async function withInput(deps: ToolCallDeps, candidate: Candidate, input: JsonObject | undefined): Promise<Candidate | string> {
   if (input === undefined) return candidate;
-  const { call, tool } = candidate;
-  const checked = await checkInput(tool.inputSchema, input);
+  const { tool } = candidate;
+  const call = changeInput(candidate.call, input, deps.redactor);
+  if (typeof call === "string") return call;
+  const checked = await checkInput(tool.inputSchema, call.input);
   if (!checked.ok) return checked.message;
-  return { call: { ...call, input }, tool, access: await tool.access(input, deps.workspace, deps.memory) };
+  return { call, tool, access: await tool.access(call.input, deps.workspace, deps.memory) };
 }
 
 /** A hook's yes counts like an allow rule for this call: it beats neither deny nor ask rules, nor plan mode, nor protected places. */
@@ -149,7 +152,7 @@ async function decideCall(
 }
 
 /** Would a rule catch this call? In doubt it would: what hangs on it is whether a hook gets to see the call. */
-export function concernsOf(deps: ToolCallDeps, call: ToolCallPart, known?: Access): NonNullable<HookRequest["concerns"]> {
+export function concernsOf(deps: ToolCallDeps, call: LiveCall, known?: Access): NonNullable<HookRequest["concerns"]> {
   return async (rule, input) => {
     const tool = deps.tools.get(call.name);
     if (!tool) return true;
@@ -185,10 +188,10 @@ async function ask(deps: ToolCallDeps, candidate: Candidate, decision: Decision)
   }
   const requestId = deps.newId();
   const { reason } = decision;
-  const waiting = deps.answerable ? deps.gate.ask(requestId, deps.signal) : undefined;
-  const { callId, input } = call;
   const suggested = decision.rule === undefined ? {} : { rule: decision.rule };
-  deps.emit({ type: "permission.requested", requestId, callId, tool: tool.name, input, reason, ...suggested });
+  const question = { requestId, callId: call.callId, tool: tool.name, input: liveInputOf(call), reason, ...suggested };
+  const waiting = deps.answerable ? deps.gate.ask(question, deps.signal) : undefined;
+  deps.emit({ type: "permission.requested", ...question });
   if (waiting && deps.hooks?.has("Notification")) notifyWaiting(deps, { candidate, reason });
   const answer = (await waiting) ?? { decision: "deny" };
   const by = waiting ? "user" : "policy";
@@ -255,9 +258,4 @@ function conclude(deps: ToolCallDeps, { call, tool, access }: Candidate, word: W
   const entry = { callId: call.callId, tool: tool.name, ...word };
   deps.emit({ type: "permission.decided", ...entry });
   deps.audit?.({ ...entry, resource: access.resources.join("\n") });
-}
-
-/** Inputs come from JSON; a checked one is an object. */
-export function toJsonObject(input: unknown): JsonObject {
-  return typeof input === "object" && input !== null ? (input as JsonObject) : {};
 }

@@ -9,8 +9,10 @@ import { PermissionGate } from "../permissions/gate.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { createToolMemory, defineTool } from "../tools/tool.ts";
+import { createRedactor } from "../util/redact.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
 import type { RunCommand, Workspace } from "../workspace/workspace.ts";
+import type { LiveCall } from "./live-call.ts";
 import { runToolCall } from "./tool-call.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-permit-"));
@@ -115,6 +117,7 @@ async function wayOf({ command, mode = "default", allow = [], hook, answer }: Om
       gate,
       answerable: answer !== undefined,
       outputLimit: 1000,
+      redactor: createRedactor(),
       emit(event) {
         if (event.type === "permission.requested") queueMicrotask(() => gate.answer(event.requestId, answer ?? "deny"));
       },
@@ -124,7 +127,7 @@ async function wayOf({ command, mode = "default", allow = [], hook, answer }: Om
       clock: () => 0,
       hooks,
     },
-    { type: "tool-call", callId: "c1", name: "Bash", input: { command } },
+    { type: "tool-call", callId: "c1", name: "Bash", input: { command } } as unknown as LiveCall, // as if a model had just made it
   );
   return ran.map(({ place, unasked }) => [place, unasked].filter(Boolean).join(" ")).join();
 }

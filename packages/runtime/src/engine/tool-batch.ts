@@ -1,16 +1,13 @@
-import type { ToolCallPart, ToolResultPart } from "../protocol/content.ts";
+import type { ToolResultPart } from "../protocol/content.ts";
+import type { LiveCall } from "./live-call.ts";
 import type { ToolCallDeps } from "./tool-call.ts";
 
 const maxParallel = 8;
 
-type RunOne = (deps: ToolCallDeps, call: ToolCallPart) => Promise<ToolResultPart>;
+type RunOne = (deps: ToolCallDeps, call: LiveCall) => Promise<ToolResultPart>;
 
 /** Runs the calls of one message. Neighbours whose tools say so run side by side; results come back in the order of the calls. */
-export async function runToolCalls(
-  deps: ToolCallDeps,
-  calls: readonly ToolCallPart[],
-  runOne: RunOne,
-): Promise<ToolResultPart[]> {
+export async function runToolCalls(deps: ToolCallDeps, calls: readonly LiveCall[], runOne: RunOne): Promise<ToolResultPart[]> {
   const results: ToolResultPart[] = [];
   for (const group of groupNeighbours(deps, calls)) {
     results.push(...(await Promise.all(group.map((call) => runOne(deps, call)))));
@@ -18,8 +15,8 @@ export async function runToolCalls(
   return results;
 }
 
-function groupNeighbours(deps: ToolCallDeps, calls: readonly ToolCallPart[]): ToolCallPart[][] {
-  const groups: { calls: ToolCallPart[]; concurrent: boolean }[] = [];
+function groupNeighbours(deps: ToolCallDeps, calls: readonly LiveCall[]): LiveCall[][] {
+  const groups: { calls: LiveCall[]; concurrent: boolean }[] = [];
   for (const call of calls) {
     const concurrent = deps.tools.get(call.name)?.concurrent ?? false;
     const group = groups.at(-1);

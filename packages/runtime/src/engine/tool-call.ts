@@ -4,7 +4,6 @@ import {
   type JsonValue,
   type TextPart,
   textOf,
-  type ToolCallPart,
   type ToolResultPart,
 } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
@@ -18,7 +17,8 @@ import type { Action } from "../permissions/rules.ts";
 import { forApprovedFiles } from "./approved-files.ts";
 import { toNoteParts } from "./hook-notes.ts";
 import { type ChangeKeeper, keepingChanges } from "./kept-changes.ts";
-import { type AuditEntry, concernsOf, judgeCall, toJsonObject } from "./judge-call.ts";
+import { type AuditEntry, concernsOf, judgeCall } from "./judge-call.ts";
+import { type LiveCall, liveInputOf } from "./live-call.ts";
 import { runningWith } from "./run-with-permit.ts";
 import { checkInput } from "../tools/input.ts";
 import { limitContent } from "../tools/output-limit.ts";
@@ -38,7 +38,7 @@ export type ToolCallDeps = {
   readonly answerable: boolean;
   readonly outputLimit: number;
   /** Hides secrets in what the model gets to read, so that it is sent what is recorded. */
-  readonly redactor?: Redactor | undefined;
+  readonly redactor: Redactor;
   readonly emit: Emit;
   /** Resolves when everything emitted so far is stored. */
   readonly flush: () => Promise<void>;
@@ -64,7 +64,7 @@ export type ToolCallDeps = {
   /** Keeps files before they are changed; absent where nothing is kept. */
   readonly keeper?: ChangeKeeper | undefined;
   /** Why a call must not run because what it does could not be undone; undefined when it may. */
-  readonly irreversible?: ((call: ToolCallPart) => NonNullable<ToolDetails["reversibleSafety"]> | undefined) | undefined;
+  readonly irreversible?: ((call: LiveCall) => NonNullable<ToolDetails["reversibleSafety"]> | undefined) | undefined;
   /** Gets every verdict at the moment it is told. */
   readonly audit?: ((entry: AuditEntry) => void) | undefined;
 };
@@ -78,7 +78,7 @@ type Attempt = {
   /** What hooks want the model to know. */
   notes?: readonly TextPart[];
   /** The call as it was run. */
-  ran?: ToolCallPart;
+  ran?: LiveCall;
 };
 
 /** How long a tool may take to stop by itself after an abort before it is left behind. */
@@ -88,12 +88,12 @@ const abortGraceMs = 700;
 const heartbeatMs = 30_000;
 
 /** find → parse → hooks and permission → intent → execute → hooks → limit output. Every refusal is a result the model reads; nothing here throws but a failing store. */
-export async function runToolCall(deps: ToolCallDeps, call: ToolCallPart): Promise<ToolResultPart> {
+export async function runToolCall(deps: ToolCallDeps, call: LiveCall): Promise<ToolResultPart> {
   const startedAt = deps.clock();
   const attempted = await attempt(deps, call);
   const { status, output } = attempted;
   const after = attempted.ran ? await afterUse(deps, attempted.ran, attempted) : { notes: [] };
-  const hide = <T>(value: T): T => deps.redactor?.value(value) ?? value;
+  const hide = deps.redactor.value;
   // Before it is cut: half a key could not be told from a word.
   const limited = await limitContent(hide(after.content ?? output.content), {
     limit: deps.outputLimit,
@@ -124,7 +124,7 @@ export async function runToolCall(deps: ToolCallDeps, call: ToolCallPart): Promi
   return result;
 }
 
-async function attempt(deps: ToolCallDeps, call: ToolCallPart): Promise<Attempt> {
+async function attempt(deps: ToolCallDeps, call: LiveCall): Promise<Attempt> {
   if (deps.signal.aborted) return refuse("interrupted", "Not run: the turn was interrupted before this call started.");
   const halted = deps.halted?.();
   if (halted !== undefined) return refuse("interrupted", `Not run: a hook ended the turn before this call started (${halted}).`);
@@ -159,7 +159,7 @@ function clear(deps: ToolCallDeps, tool: Tool, { kind, resources }: Access): Cle
   return { ...deps, mayRead, workspace: kind === "edit" && keeper ? keepingChanges(approved, { keeper, emit }) : approved };
 }
 
-async function runTool(deps: ClearedDeps, call: ToolCallPart, tool: Tool): Promise<Attempt> {
+async function runTool(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<Attempt> {
   const ran = { ...call, name: tool.name }; // hooks know it by its own name
   try {
     const output = await execute(deps, call, tool);
@@ -173,9 +173,10 @@ async function runTool(deps: ClearedDeps, call: ToolCallPart, tool: Tool): Promi
 type AfterUse = { readonly notes: readonly TextPart[]; readonly content?: ToolOutput["content"] };
 
 /** What hooks say to what was done, and put in its place. An abort cuts them off; what was done stays done. */
-async function afterUse(deps: ToolCallDeps, call: ToolCallPart, { status, output }: Attempt): Promise<AfterUse> {
+async function afterUse(deps: ToolCallDeps, call: LiveCall, { status, output }: Attempt): Promise<AfterUse> {
   const isFailure = status !== "ok";
-  const tool_response: JsonObject = { content: textOf(output.content), is_error: isFailure, ...toJsonObject(output.details) };
+  const details = output.details as JsonObject | undefined; // made of JSON
+  const tool_response: JsonObject = { content: textOf(output.content), is_error: isFailure, ...details };
   try {
     const told = await hearAfter(deps, call, { event: "PostToolUse", fields: { tool_response } });
     if (!isFailure) return told;
@@ -190,7 +191,7 @@ async function afterUse(deps: ToolCallDeps, call: ToolCallPart, { status, output
 
 async function hearAfter(
   deps: ToolCallDeps,
-  call: ToolCallPart,
+  call: LiveCall,
   { event, fields }: { event: "PostToolUse" | "PostToolUseFailure"; fields: JsonObject },
 ): Promise<AfterUse> {
   if (!deps.hooks?.has(event)) return { notes: [] };
@@ -198,7 +199,7 @@ async function hearAfter(
     event,
     subject: call.name,
     callId: call.callId,
-    input: { tool_name: call.name, tool_input: toJsonObject(call.input), tool_use_id: call.callId, ...fields },
+    input: { tool_name: call.name, tool_input: liveInputOf(call), tool_use_id: call.callId, ...fields },
     signal: deps.signal,
     emit: deps.emit,
     concerns: concernsOf(deps, call),
@@ -224,7 +225,7 @@ function toContent(value: JsonValue): ToolOutput["content"] {
 }
 
 /** A tool that does not stop on abort is left behind after a short grace: the turn ends whatever it does. */
-async function execute(deps: ClearedDeps, call: ToolCallPart, tool: Tool): Promise<ToolOutput> {
+async function execute(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<ToolOutput> {
   const { signal } = deps;
   signal.throwIfAborted();
   let timer: NodeJS.Timeout | undefined;
@@ -255,7 +256,7 @@ async function execute(deps: ClearedDeps, call: ToolCallPart, tool: Tool): Promi
   }
 }
 
-function explain(deps: ToolCallDeps, call: ToolCallPart, error: unknown): Attempt {
+function explain(deps: ToolCallDeps, call: LiveCall, error: unknown): Attempt {
   const failure = error instanceof ToolFailure ? error : undefined;
   if (deps.signal.aborted) return refuse("interrupted", failure?.message ?? "Interrupted before it finished.", failure?.details);
   if (failure) return refuse("error", failure.message, failure.details);

@@ -9,6 +9,7 @@ import { PermissionGate } from "../permissions/gate.ts";
 import type { EventBody } from "../protocol/events.ts";
 import { textOf, userText } from "../protocol/content.ts";
 import { createToolMemory, defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
+import { createRedactor, type Redactor } from "../util/redact.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
 import { type Budget, createBudget } from "./budget.ts";
 import type { AnswerSchema } from "./structured-output.ts";
@@ -26,6 +27,7 @@ type Setup = {
   signal?: AbortSignal;
   provider?: Provider;
   onEvent?: (event: EventBody) => void;
+  redactor?: Redactor;
 };
 
 async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
@@ -53,6 +55,7 @@ async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
     gate: new PermissionGate(),
     answerable: false,
     outputLimit: 1000,
+    redactor: setup.redactor ?? createRedactor(),
     emit: (event) => {
       events.push(event);
       setup.onEvent?.(event);

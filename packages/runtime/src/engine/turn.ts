@@ -1,7 +1,6 @@
 import {
   type AssistantMessage,
   addUsage,
-  callsOf,
   type JsonValue,
   type Message,
   noUsage,
@@ -14,9 +13,11 @@ import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import type { EventBody } from "../protocol/events.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { ModelRequest, Provider } from "../model/model.ts";
+import type { Masked } from "../util/masked.ts";
 import { untilAborted } from "../util/until-aborted.ts";
 import type { Fit } from "../context/fit.ts";
 import type { Budget } from "./budget.ts";
+import { liveCallsOf } from "./live-call.ts";
 import { StopHooks, startSubagent } from "./stop-hooks.ts";
 import { type AnswerSchema, StructuredAnswer } from "./structured-output.ts";
 import { runToolCall, type ToolCallDeps } from "./tool-call.ts";
@@ -112,7 +113,7 @@ export async function runTurn(given: TurnDeps, history: readonly Message[]): Pro
       report.usage = addUsage(report.usage, message.usage);
       if (deps.budget?.spend(message, requestedModel) === "exceeded") return overBudget();
 
-      const calls = callsOf(message);
+      const calls = liveCallsOf(message);
       if (calls.length > 0) {
         said.closeAnswer();
         const results = await runToolCalls(deps, calls, runToolCall);
@@ -288,8 +289,8 @@ async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said
   }
 }
 
-function hide<T>({ redactor }: TurnDeps, value: T): T {
-  return redactor?.value(value) ?? value;
+function hide<T>({ redactor }: TurnDeps, value: T): Masked<T> {
+  return redactor.value(value);
 }
 
 function interrupted(deps: TurnDeps, text: string): AssistantMessage {

@@ -15,29 +15,57 @@ export type Answer = {
   readonly remember?: GrantScope;
 };
 
-/** Questions waiting for a person. A question is an event going out and a request coming back, on every transport alike. */
+declare const live: unique symbol;
+
+/** The input of a call as it would be run, secrets included: never one that was read from the record. */
+export type LiveInput = JsonObject & { readonly [live]: true };
+
+/** A call somebody has to say yes or no to, with what it really says. */
+export type Question = {
+  readonly requestId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: LiveInput;
+  readonly reason: string;
+  /** A rule that would allow exactly this. */
+  readonly rule?: string | undefined;
+};
+
+type Waiting = { readonly question: Question; readonly settle: (answer: Answer) => void };
+
+/**
+ * Questions waiting for a person. That there is one is an event, whose input is masked like all that is stored; what it is about is
+ * read here, by whoever answers.
+ */
 export class PermissionGate {
-  readonly #waiting = new Map<string, (answer: Answer) => void>();
+  readonly #waiting = new Map<string, Waiting>();
 
   /** Rejects with the signal's reason when the turn is aborted first. */
-  ask(requestId: string, signal: AbortSignal): Promise<Answer> {
+  ask(question: Question, signal: AbortSignal): Promise<Answer> {
+    const { requestId } = question;
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.#waiting.delete(requestId);
         reject(signal.reason);
       };
       signal.addEventListener("abort", onAbort, { once: true });
-      this.#waiting.set(requestId, (answer) => {
+      const settle = (answer: Answer): void => {
         signal.removeEventListener("abort", onAbort);
         this.#waiting.delete(requestId);
         resolve(answer);
-      });
+      };
+      this.#waiting.set(requestId, { question, settle });
     });
   }
 
+  /** Undefined when nobody waits for an answer to it any more. */
+  question(requestId: string): Question | undefined {
+    return this.#waiting.get(requestId)?.question;
+  }
+
   answer(requestId: string, answer: Answer | Answer["decision"]): void {
-    const settle = this.#waiting.get(requestId);
-    if (!settle) throw new RuntimeError("not-found", `There is no open permission request ${requestId}`);
-    settle(typeof answer === "string" ? { decision: answer } : answer);
+    const waiting = this.#waiting.get(requestId);
+    if (!waiting) throw new RuntimeError("not-found", `There is no open permission request ${requestId}`);
+    waiting.settle(typeof answer === "string" ? { decision: answer } : answer);
   }
 }

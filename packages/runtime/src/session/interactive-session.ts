@@ -24,7 +24,7 @@ import { tellStopped } from "./tell-stopped.ts";
 import { type Beginning, nothingDone, type Prompt, runPromptTurn } from "./prompt-turn.ts";
 import { SessionControls } from "./session-controls.ts";
 import { Steering } from "./steering.ts";
-import { outcomeError, type SessionEventName, type SessionEvents, SessionView } from "./session-view.ts";
+import { outcomeError, type PermissionRequest, type SessionEventName, type SessionEvents, SessionView } from "./session-view.ts";
 
 /** Something that serves a session to the outside: it encodes its events and decodes requests to it. */
 export interface TransportAdapter {
@@ -212,6 +212,18 @@ export class InteractiveSession {
     return listCommands(this.#options.commands);
   }
 
+  /** What a `permission.requested` of `events()` asks about, with the real input of the call; undefined when nobody waits for an answer any more. */
+  openPermission({ requestId, taskId }: AgentEvent<"permission.requested">): PermissionRequest | undefined {
+    const question = this.#gate.question(requestId);
+    if (!question) return undefined;
+    const { callId: toolCallId, tool: toolName, input, reason, rule } = question;
+    return {
+      ...{ requestId, toolCallId, toolName, input, reason },
+      ...(rule !== undefined && { rule }),
+      ...(taskId !== undefined && { taskId }),
+    };
+  }
+
   /** Answers an open `permission_request`, with a word or with all that can be said to it. */
   answerPermission(requestId: string, answer: Answer | Answer["decision"]): void {
     this.#gate.answer(requestId, answer);
@@ -380,6 +392,9 @@ export class InteractiveSession {
   #follow(event: AgentEvent): void {
     if (!isEphemeral(event.type)) this.#transcript.apply(event);
     this.#view.apply(event, (name, ...args) => this.#listeners.notify(name, ...args));
+    if (event.type !== "permission.requested") return;
+    const request = this.openPermission(event); // the event is for those who watch; whoever answers is asked about the real call
+    if (request) this.#listeners.notify("permission_request", request);
   }
 
   async #close(reason: string): Promise<void> {

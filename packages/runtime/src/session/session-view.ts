@@ -1,6 +1,7 @@
 import { callsOf, type ToolCallPart, type ToolResultPart, type Usage } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
+import type { LiveInput } from "../permissions/gate.ts";
 import type { StoredEvents } from "../journal/store.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import {
@@ -23,11 +24,13 @@ export type ExecutionResult = {
   readonly usage?: UsageSnapshot;
 };
 
+/** A question that waits for an answer. */
 export type PermissionRequest = {
   requestId: string;
   toolCallId: string;
   toolName: string;
-  input: unknown;
+  /** As it would be run, secrets included: events and records have it masked. */
+  input: LiveInput;
   reason: string;
   /** The subagent that asks; absent when it is the session itself. */
   taskId?: string;
@@ -99,8 +102,7 @@ export class SessionView {
   }
 
   apply(event: AgentEvent, notify: Notify): void {
-    // Of a subagent's work the call that started it is shown; only its questions are everybody's.
-    if (!isOwn(event) && event.type !== "permission.requested") return;
+    if (!isOwn(event)) return; // of a subagent's work the call that started it is shown
     switch (event.type) {
       case "turn.started":
         this.#turnTools = [];
@@ -129,11 +131,6 @@ export class SessionView {
         return this.#startTool(event, startedTool(event), notify);
       case "tool.ended":
         return this.#endTool(event, notify);
-      case "permission.requested": {
-        const { requestId, callId, tool, input, reason, rule, taskId } = event;
-        const request = { requestId, toolCallId: callId, toolName: tool, input, reason, ...(rule !== undefined && { rule }) };
-        return notify("permission_request", taskId === undefined ? request : { ...request, taskId });
-      }
       case "context.updated":
         this.contextState = toContextState(event.usedTokens, event.maxTokens);
         return notify("context_update", this.contextState);

@@ -1,4 +1,5 @@
 import { type KnownSecrets, prepareSecrets, type SecretSources, shortBeginning, startsWord } from "./known-secrets.ts";
+import type { Masked } from "./masked.ts";
 import type { SecretShape } from "./secret-shapes.ts";
 import { isPlainPiece, unsettledIn } from "./unfinished-secrets.ts";
 
@@ -9,13 +10,15 @@ export type RedactorOptions = SecretSources;
  * `[redacted:GITHUB_TOKEN]` or `[redacted:anthropic-key]`, and what is hidden once is not changed again.
  */
 export interface Redactor {
-  text(text: string): string;
+  text(text: string): Masked<string>;
   /** Every string in a JSON value; the very same object when nothing in it is secret. Images and opaque payloads stay as they are. */
-  value<T>(value: T): T;
+  value<T>(value: T): Masked<T>;
+  /** What `value` hides, by the mask that stands in its place: more than one text where masks look the same. */
+  hidden(value: unknown): ReadonlyMap<string, ReadonlySet<string>>;
   /** Is there surely nothing to hide or to hold back in the next piece of a text? Quick, and right for nearly every piece. */
   isPlain(before: string, piece: string): boolean;
   /** The part of `text` behind `from`; what stands before is context and was handed out already. */
-  textFrom(text: string, from: number): string;
+  textFrom(text: string, from: number): Masked<string>;
   /** How many characters at the end of a text that is still being written may be the beginning of a secret. */
   unsettled(text: string): number;
 }
@@ -27,15 +30,21 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     return prepared;
   };
   let clean = "";
-  const text = (given: string): string => {
-    if (given.length > longText && given === clean) return given;
+  const text = (given: string): Masked<string> => {
+    if (given.length > longText && given === clean) return given as Masked<string>; // nothing in it is secret
     const shown = redactFrom(get(), given, 0);
     if (given.length > longText && shown === given) clean = given;
     return shown;
   };
   return {
     text,
-    value: <T>(value: T): T => redactValue(value, text, 0) as T, // strings stay strings, lists lists, and objects keep their properties
+    value: <T>(value: T): Masked<T> => redactValue(value, text, 0) as Masked<T>, // strings stay strings, lists lists, and objects keep their properties
+    hidden(value) {
+      const found = new Map<string, Set<string>>();
+      const note: Note = (mask, secret) => found.set(mask, (found.get(mask) ?? new Set()).add(secret));
+      redactValue(value, (given) => redactFrom(get(), given, 0, note), 0);
+      return found;
+    },
     isPlain: (before, piece) => isPlainPiece(get(), before, piece),
     textFrom: (given, from) => redactFrom(get(), given, from),
     unsettled: (given) => unsettledIn(get(), given),
@@ -45,27 +54,35 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
 /** From here on the last text without secrets is known again: an answer comes by several times, the last time as the outcome. */
 const longText = 256;
 
-function redactFrom(known: KnownSecrets, text: string, from: number): string {
-  if (text.length < known.shortest) return text.slice(from);
-  const plain = known.exact ? hideExact(known.exact, known.nameOf, { text, from }) : { text, from };
-  return hideShapes(known, plain.text, plain.from);
+/** Hears of each place that is hidden. */
+type Note = (mask: string, secret: string) => void;
+const unheard: Note = () => {};
+
+function redactFrom(known: KnownSecrets, text: string, from: number, note: Note = unheard): Masked<string> {
+  if (text.length < known.shortest) return text.slice(from) as Masked<string>; // no secret is so short
+  const plain = known.exact ? hideExact(known.exact, known.nameOf, { text, from, note }) : { text, from };
+  return hideShapes(known, { ...plain, note }) as Masked<string>; // the only place where a secret is hidden
 }
 
+type Part = { readonly text: string; readonly from: number; readonly note: Note };
+
 /** The text with its known values hidden behind `from`. One that began a little before, unnoticed, is hidden from there on. */
-function hideExact(exact: RegExp, nameOf: ReadonlyMap<string, string>, given: { text: string; from: number }): typeof given {
-  const { text, from } = given;
+function hideExact(exact: RegExp, nameOf: ReadonlyMap<string, string>, given: Part): Omit<Part, "note"> {
+  const { text, from, note } = given;
   let shown = text.slice(0, from);
   let done = from;
   exact.lastIndex = Math.max(0, from - shortBeginning);
   for (let hit = exact.exec(text); hit; hit = exact.exec(text)) {
     if (exact.lastIndex <= from) continue;
-    shown += `${text.slice(done, Math.max(done, hit.index))}[${nameOf.get(hit[0]) ?? "redacted"}]`;
+    const mask = `[${nameOf.get(hit[0]) ?? "redacted"}]`;
+    note(mask, hit[0]);
+    shown += text.slice(done, Math.max(done, hit.index)) + mask;
     done = exact.lastIndex;
   }
   return done === from ? given : { text: shown + text.slice(done), from };
 }
 
-function hideShapes(known: KnownSecrets, text: string, from: number): string {
+function hideShapes(known: KnownSecrets, { text, from, note }: Part): string {
   const { triggers, shapesOf } = known;
   let shown = "";
   let done = from;
@@ -83,7 +100,9 @@ function hideShapes(known: KnownSecrets, text: string, from: number): string {
         continue;
       }
       const kind = found.start === index ? found.kind : (keyAt(text, found.start, known) ?? found.kind);
-      shown += `${text.slice(done, Math.max(done, found.start))}[redacted:${kind}]`;
+      const mask = `[redacted:${kind}]`;
+      note(mask, text.slice(found.start, found.end));
+      shown += text.slice(done, Math.max(done, found.start)) + mask;
       done = found.end;
       next = found.end;
       break;

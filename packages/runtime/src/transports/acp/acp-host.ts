@@ -35,7 +35,16 @@ export interface PlannedSession {
 
 export type StartedSession = Pick<
   InteractiveSession,
-  "open" | "submit" | "abort" | "events" | "controls" | "answerPermission" | "listCommands" | "executeCommand" | "shutdown"
+  | "open"
+  | "submit"
+  | "abort"
+  | "events"
+  | "controls"
+  | "openPermission"
+  | "answerPermission"
+  | "listCommands"
+  | "executeCommand"
+  | "shutdown"
 >;
 
 /** What a program brings along so that its sessions can be driven by clients. */

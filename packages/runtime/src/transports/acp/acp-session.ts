@@ -7,6 +7,7 @@ import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { PermissionMode } from "../../protocol/permission.ts";
 import { listCommands, toCompactCommand } from "../../session/compact-command.ts";
+import type { PermissionRequest } from "../../session/session-view.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import type { AcpClient, PlannedSession, StartedSession } from "./acp-host.ts";
 import { permissionOptions, toAnswer } from "./permission-question.ts";
@@ -186,7 +187,7 @@ export class AcpSession {
     try {
       for await (const event of events) {
         await this.#tell(this.#updates.encode(event));
-        if (event.type === "permission.requested" && this.#plan.answersPermissions) this.#ask(event);
+        if (event.type === "permission.requested" && this.#plan.answersPermissions) this.#ask(session.openPermission(event));
         if (event.type === "session.changed" && event.permissionMode) await this.#followMode(session);
         if (event.type === "warning.raised") this.#options.warn(event.message);
         if (event.type === "turn.ended" && event.taskId === undefined) this.#onTurnTold();
@@ -197,13 +198,14 @@ export class AcpSession {
   }
 
   /** Never waited for here: while the question is open, everything else goes on being told and heard. */
-  #ask(event: AgentEvent<"permission.requested">): void {
-    const options = permissionOptions(event);
-    const question = { sessionId: this.id, toolCall: this.#updates.describe(event), options };
+  #ask(request: PermissionRequest | undefined): void {
+    if (!request) return; // the turn has ended in the meantime
+    const options = permissionOptions(request);
+    const question = { sessionId: this.id, toolCall: this.#updates.describe(request), options };
     const signal = this.#turn?.signal ?? AbortSignal.abort();
     const answer = (given: Answer): void => {
       try {
-        this.#started?.answerPermission(event.requestId, given);
+        this.#started?.answerPermission(request.requestId, given);
       } catch {
         // The turn has ended in the meantime: nobody waits for the answer.
       }

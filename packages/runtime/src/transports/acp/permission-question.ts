@@ -1,11 +1,11 @@
 import type { Answer } from "../../permissions/gate.ts";
 import { isJsonObject } from "../../protocol/content.ts";
-import type { AgentEvent } from "../../protocol/events.ts";
+import type { PermissionRequest } from "../../session/session-view.ts";
 import { oneLine } from "./describe-call.ts";
 import type { PermissionOption } from "./wire.ts";
 
 /** What a person may say to a question. Only what has a rule can be remembered: the yes would not know what it is for. */
-export function permissionOptions({ rule }: AgentEvent<"permission.requested">): PermissionOption[] {
+export function permissionOptions({ rule }: Pick<PermissionRequest, "rule">): PermissionOption[] {
   const lasting: PermissionOption[] =
     rule === undefined
       ? []

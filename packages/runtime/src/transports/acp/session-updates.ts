@@ -1,5 +1,6 @@
 import { addUsage, callsOf, isJsonObject, noUsage, textOf, type Usage, type UserMessage } from "../../protocol/content.ts";
 import type { AgentEvent, EventEnvelope } from "../../protocol/events.ts";
+import type { PermissionRequest } from "../../session/session-view.ts";
 import { toCallResult } from "./call-result.ts";
 import { type CallDescription, describeCall } from "./describe-call.ts";
 import { toNotices } from "./notices.ts";
@@ -94,13 +95,13 @@ export class SessionUpdates {
     return usage;
   }
 
-  /** A call as a permission question shows it. */
-  describe(event: AgentEvent<"permission.requested">): PermissionQuestion["toolCall"] {
-    const { tool, input, reason } = event;
+  /** A call as a permission question shows it: as it would be run. */
+  describe(request: PermissionRequest): PermissionQuestion["toolCall"] {
+    const { toolCallId, toolName, input, reason } = request;
     return {
-      toolCallId: idOf(event, event.callId),
-      name: tool,
-      ...describeCall(tool, input, this.#cwd),
+      toolCallId: idOf(request, toolCallId),
+      name: toolName,
+      ...describeCall(toolName, input, this.#cwd),
       status: "pending",
       rawInput: input,
       _meta: { outrider: { reason } },
@@ -231,7 +232,7 @@ export class SessionUpdates {
 const unstored: ReadonlySet<SessionUpdate["sessionUpdate"]> = new Set(["usage_update", "notice", "compaction_update"]);
 
 /** Providers that number their calls give subagents the same ids. */
-function idOf({ taskId }: EventEnvelope, callId: string): string {
+function idOf({ taskId }: Pick<EventEnvelope, "taskId">, callId: string): string {
   return taskId === undefined ? callId : `${taskId}:${callId}`;
 }
 

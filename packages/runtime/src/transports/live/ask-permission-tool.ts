@@ -13,7 +13,7 @@ export function askPermissionTool(mcp: McpServers, name: string): PermissionAnsw
       hint: `There are: ${mcp.tools.map((tool) => tool.name).join(", ") || "none; give its server with --mcp-config"}`,
     });
   return async ({ toolName, toolCallId, input }, signal) =>
-    parseVerdict(await mcp.call(name, { tool_name: toolName, input: input as JsonObject, tool_use_id: toolCallId }, signal)); // JSON from the model
+    parseVerdict(await mcp.call(name, { tool_name: toolName, input, tool_use_id: toolCallId }, signal));
 }
 
 function parseVerdict(text: string): JsonObject {

@@ -33,7 +33,7 @@ export function askHost(channel: ControlChannel, mcp: McpServers | undefined): P
         subtype: "can_use_tool",
         tool_name: toolName,
         display_name: toolName,
-        input: toObject(input),
+        input,
         tool_use_id: toolCallId,
         ...descriptionOf(input),
         decision_reason: reason,
@@ -89,8 +89,7 @@ function serverOf(toolName: string, mcp: McpServers | undefined): { mcp_server?:
 }
 
 /** What the model itself says the call is for. */
-function descriptionOf(input: unknown): { description?: string } {
-  const { description } = toObject(input);
+function descriptionOf({ description }: JsonObject): { description?: string } {
   return typeof description === "string" ? { description } : {};
 }
 
@@ -99,8 +98,4 @@ function suggestion(rule: string): JsonObject {
   const [, toolName = rule, ruleContent] = /^([^(]+)(?:\((.*)\))?$/s.exec(rule) ?? [];
   const named = { toolName, ...(ruleContent !== undefined && { ruleContent }) };
   return { type: "addRules", rules: [named], behavior: "allow", destination: "session" };
-}
-
-function toObject(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
