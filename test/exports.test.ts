@@ -112,6 +112,7 @@ const published: Record<string, string[]> = {
   "./host": [
     "LineOutput",
     "checkNamedProvider",
+    "checkRuleTool",
     "createAuditLog",
     "createBasicFormat",
     "createCalibanFormat",
@@ -140,6 +141,7 @@ const published: Record<string, string[]> = {
     "scrubEnvironment",
     "secretsIn",
     "suggestProfileKey",
+    "unknownTool",
   ],
   "./live": [
     "answerPermissionQuestions",

@@ -53,6 +53,46 @@ describe("outrider permissions", () => {
     assert.equal((await run(["permissions", "lint", "Bash("])).code, 1);
   });
 
+  it("tells which files a command would change", async () => {
+    const told = async (call: string): Promise<string> =>
+      (await run(["permissions", "explain", call, "--permission-mode", "acceptEdits"], { cwd: folder })).stdout;
+    for (const [command, files] of [
+      ["mv a b", "b · b/a · a"],
+      ["touch x", "x"],
+      ["echo hi > f", "f"],
+      ["ls | tee -a log", "log"],
+    ] as const) {
+      const text = await told(`Bash(${command})`);
+      assert.match(text, /^decision: allow\nreason: It changes .*, which may be edited\n/, command);
+      assert.match(text, new RegExp(`\nchanges: ${files}\n`), command);
+    }
+    assert.match(await told("Bash(cat a > /dev/null)"), /It only looks/);
+  });
+
+  it("knows no rule for a tool that is none", async () => {
+    const ended = async (...args: string[]): Promise<[number | null, string]> => {
+      const { code, stdout, stderr } = await run(args, { cwd: folder });
+      return [code, `${stdout}${stderr}`];
+    };
+    const settings = (list: string, rule: string): string => JSON.stringify({ permissions: { [list]: [rule] } });
+    for (const [code, words, ...args] of [
+      [64, /--disallowedTools: There is no tool "Wrte"; did you mean Write\?/, "-p", "hi", "--disallowedTools", "Wrte"],
+      [64, /--allowedTools: There is no tool "Bsh"; did you mean Bash\?/, "-p", "hi", "--allowedTools", "Bsh(ls:*)"],
+      [64, /--tools: There is no tool "Foo"/, "-p", "hi", "--tools", "Foo"],
+      [64, /There is no tool "bash"; did you mean Bash\?/, "-p", "hi", "--disallowedTools", "bash(rm:*)"],
+      [78, /There is no tool "Wrte"; did you mean Write\?/, "-p", "hi", "--settings", settings("deny", "Wrte")],
+      [78, /There is no tool "Raed"/, "-p", "hi", "--settings", settings("ask", "Raed(./x)")],
+      [64, /There is no tool "Bsh"; did you mean Bash\?/, "permissions", "explain", "Bsh(rm -rf /)"],
+      [64, /--disallowedTools: There is no tool/, "permissions", "explain", "Bash(ls)", "--disallowedTools", "Wrte"],
+      [1, /error: Wrte: There is no tool[^\n]*\n.*error: Bsh\(rm:\*\): There is no/, "permissions", "lint", "Wrte", "Bsh(rm:*)"],
+      [0, /No problems/, "permissions", "lint", "mcp__any__thing", "Skill", "ExitPlanMode", "NotebookEdit"],
+    ] as const) {
+      const [ending, text] = await ended(...args);
+      assert.equal(ending, code, `${args.join(" ")}: ${text}`);
+      assert.match(text, words, args.join(" "));
+    }
+  });
+
   it("says what it expects when it is called wrongly", async () => {
     for (const args of [["tset"], ["test"], ["explain"], ["test", "--cases", "none.jsonl"]]) {
       const { code, stderr } = await run(["permissions", ...args]);

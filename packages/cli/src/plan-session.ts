@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { createFileStore, type Effort, type JsonObject, parseRule, RuntimeError, type SessionOptions } from "@outrider/runtime";
+import { createFileStore, type Effort, type JsonObject, RuntimeError, type SessionOptions } from "@outrider/runtime";
 import {
   createAuditLog,
   createRedactor,
@@ -28,6 +28,7 @@ import { planMcpServers } from "./mcp-servers.ts";
 import { isModelWord, resolveModelWord } from "./model-words.ts";
 import { readTextFile } from "./read-text-file.ts";
 import { numberBetween, positiveInteger, positiveNumber } from "./numbers.ts";
+import { checkFlagTools, checkSettingsTools } from "./check-tools.ts";
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
 
 export type Planned = {
@@ -48,7 +49,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   const userHome = env["HOME"] || homedir();
   const cwd = workingDirectory(flags.cwd);
   const root = findProjectRoot(cwd, userHome);
-  for (const rule of [...(flags.allowedTools ?? []), ...(flags.disallowedTools ?? [])]) parseRule(rule);
+  checkFlagTools(flags);
   const limits = { ...limitOptions(flags), ...effortOptions(flags, warn) };
 
   const layers = await loadSettingsLayers(flags, { home, userHome, root });
@@ -60,6 +61,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   const trusted = isOfProject && (await trust()).trusted;
   const resolved = layers.length === 0 ? noSettings : await resolveLayers(layers, { trusted });
   const { settings } = resolved;
+  const unknownTools = checkSettingsTools(resolved);
 
   const catalogOverride = await loadCatalogOverride(home);
   const { provider, replay, keySource, providerOptions, fallback } = await chooseProvider(flags, { resolved, home, cwd, warn });
@@ -99,7 +101,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     ...(flags.name !== undefined && { sessionName: flags.name }),
     ...session.options,
     settingSources: resolved.sources,
-    warnings: [...resolved.warnings, ...agents.warnings],
+    warnings: [...resolved.warnings, ...unknownTools, ...agents.warnings],
     ...(resolved.ignored.length + agents.ignored.length > 0 && {
       ignoredSettings: await ignoredSettings(resolved, agents.ignored, trust),
     }),

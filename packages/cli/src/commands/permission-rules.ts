@@ -5,6 +5,7 @@ import { isPermissionMode, type Policy, parseRule, type Rule, RuntimeError } fro
 import { createGrants, resolveLayers } from "@outrider/runtime/host";
 import { explainPermission, inspectRepository, lintRule, type RuleProblem } from "@outrider/runtime/admin";
 import { parseArguments } from "../args.ts";
+import { checkFlagTools, checkSettingsTools } from "../check-tools.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags.ts";
 import { lookAtProject, type Project } from "../project.ts";
@@ -26,7 +27,7 @@ export async function explain(args: readonly string[]): Promise<number> {
   const decision = await explainPermission(call, policy, async (path) =>
     realPath(path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : resolve(cwd, path)),
   );
-  const { effect, reason, rule, source, programs, doubt } = decision;
+  const { effect, reason, rule, source, programs, changes, doubt } = decision;
   const { trusted, reason: why, executors } = project.trust;
   const trust = executors.length > 0 ? `${trusted ? "trusted" : "not trusted"} (${why})` : undefined;
   if (words.has("--json")) return await say(`${JSON.stringify({ ...decision, mode: policy.mode, trusted }, null, 2)}\n`);
@@ -36,6 +37,7 @@ export async function explain(args: readonly string[]): Promise<number> {
     [effect === "ask" ? "would be allowed by" : "rule", rule],
     ["written in", source],
     ["runs", programs?.join(" · ")],
+    ["changes", changes?.join(" · ")],
     ["not understood", doubt],
     ["project", trust],
   ];
@@ -53,7 +55,10 @@ async function projectOf(words: OwnWords): Promise<Project> {
 
 async function policyOf(project: Project, flags: FlagValues): Promise<Policy> {
   const { cwd, root, home, layers, trust } = project;
-  const { permissions } = (await resolveLayers(layers, { trusted: trust.trusted })).settings;
+  checkFlagTools(flags);
+  const resolved = await resolveLayers(layers, { trusted: trust.trusted });
+  checkSettingsTools(resolved);
+  const { permissions } = resolved.settings;
   const mode = flags["permission-mode"] ?? permissions.defaultMode;
   const toRules = (texts: readonly string[] | undefined, source: string): Rule[] =>
     (texts ?? []).map((text) => parseRule(text, source));

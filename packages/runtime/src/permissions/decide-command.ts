@@ -166,12 +166,15 @@ class Question {
     const rule = this.#matching(deny);
     if (rule) return denied(rule);
     if (this.#named?.effect === "deny") return this.#named;
-    const uses = [...this.#redirections, ...[...this.#files.values()].flatMap((files) => files.uses)];
-    const use = uses.find(({ decision }) => decision.effect === "deny");
+    const use = this.#uses().find(({ decision }) => decision.effect === "deny");
     if (use && mode !== "plan") return use.decision;
     if (this.#parsed.tooLarge && deny.length > 0)
       return { effect: "deny", reason: `Deny rules cannot be checked: ${this.#parsed.reason}` };
     return undefined;
+  }
+
+  #uses(): Use[] {
+    return [...this.#redirections, ...[...this.#files.values()].flatMap((files) => files.uses)];
   }
 
   #matching(rules: readonly Rule[]): Rule | undefined {
@@ -250,7 +253,11 @@ class Question {
     const use = this.#redirections.find(({ decision }) => decision.effect !== "allow");
     if (use) return no(use.decision.reason);
     const rule = [...words].find((word) => word !== "mode");
-    return rule ? { ...allowed(rule), ...(words.has("mode") && { partly: true }) } : onlyLooks;
+    if (rule) return { ...allowed(rule), ...(words.has("mode") && { partly: true }) };
+    const changed = [...new Set(this.#uses().flatMap(({ kind, target }) => (kind === "edit" && target ? [target.path] : [])))];
+    return changed.length === 0
+      ? onlyLooks
+      : { effect: "allow", reason: `It changes ${changed.join(", ")}, which may be edited` };
   }
 
   /** Why this program may not run; undefined when it may. */

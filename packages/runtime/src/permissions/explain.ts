@@ -1,11 +1,16 @@
 import { RuntimeError } from "../protocol/errors.ts";
+import { isHarmlessDevice } from "./paths.ts";
 import { decide } from "./decide.ts";
 import type { Decision, Policy, ResolvePath } from "./policy.ts";
 import { type Action, isCommandTool } from "./rules.ts";
+import type { ShellWord } from "./shell-words.ts";
+import { unknownTool } from "./tool-names.ts";
 
 export type Explanation = Decision & {
   /** What a command would run, as far as that can be told. */
   readonly programs?: readonly string[];
+  /** Files a command would write to, as they stand in it; those of programs whose ways with files are known, and of redirections. */
+  readonly changes?: readonly string[];
   /** Why a command is not understood. */
   readonly doubt?: string;
 };
@@ -16,11 +21,18 @@ export async function explainPermission(call: string, policy: Policy, resolve: R
   const decision = await decide(policy, [action], resolve);
   if (action.kind !== "run") return decision;
   const { parseCommand } = await import("./shell.ts");
-  const { programs, reason } = parseCommand(action.resource);
-  const names = programs.map((program) =>
-    program.words.map((word) => (word.kind === "open" ? `${word.text}…` : word.text)).join(" "),
-  );
-  return { ...decision, programs: names, ...(reason !== undefined && { doubt: reason }) };
+  const { lookingOf } = await import("./read-only-commands.ts");
+  const { programs, writes, reason } = parseCommand(action.resource);
+  const shown = (word: ShellWord): string => (word.kind === "open" ? `${word.text}…` : word.text);
+  const names = programs.map((program) => program.words.map(shown).join(" "));
+  const files = [...programs.flatMap((program) => lookingOf(program)?.writes ?? []), ...writes.map(({ word }) => word)];
+  const changes = [...new Set(files.map(shown))].filter((file) => !isHarmlessDevice(file));
+  return {
+    ...decision,
+    programs: names,
+    ...(changes.length > 0 && { changes }),
+    ...(reason !== undefined && { doubt: reason }),
+  };
 }
 
 async function toAction(call: string, resolve: ResolvePath): Promise<Action> {
@@ -30,6 +42,8 @@ async function toAction(call: string, resolve: ResolvePath): Promise<Action> {
       "usage",
       `Not a call: ${JSON.stringify(call)}. Expected something like Bash(git push) or Edit(./a.ts)`,
     );
+  const unknown = unknownTool(tool);
+  if (unknown !== undefined) throw new RuntimeError("usage", unknown);
   const kind = kindOf(tool);
   const isAboutNothing = kind === "note" || tool.startsWith("mcp__");
   if (!isAboutNothing && resource === "") throw new RuntimeError("usage", `${tool} needs something to be about, like ${tool}(…)`);

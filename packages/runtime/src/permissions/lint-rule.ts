@@ -1,5 +1,6 @@
 import { parseRule } from "./rules.ts";
 import { runsAnything } from "./interpreters.ts";
+import { unknownTool } from "./tool-names.ts";
 
 export type RuleProblem = { readonly level: "error" | "warning"; readonly message: string };
 
@@ -12,6 +13,8 @@ export function lintRule(text: string, allowing = true): RuleProblem[] {
     return [{ level: "error", message: error instanceof Error ? error.message : String(error) }];
   }
   const { tool, pattern } = rule;
+  const unknown = unknownTool(tool);
+  if (unknown !== undefined) return [{ level: "error", message: unknown }];
   const warn = (message: string): RuleProblem[] => [{ level: "warning", message }];
   if (/^(?:Bash|Shell)$/.test(tool)) return lintCommand(pattern, allowing).flatMap(warn);
   if (pattern === undefined) return tool === "*" ? warn("It names every tool") : [];

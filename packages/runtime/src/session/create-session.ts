@@ -10,6 +10,7 @@ import type { JournalWriter, StoredEvents } from "../journal/store.ts";
 import { withFallback } from "../model/fallback.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
+import { checkRuleTool } from "../permissions/tool-names.ts";
 import type { JsonValue, ToolDefinition } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { SessionFacts } from "../protocol/events.ts";
@@ -83,6 +84,7 @@ export async function createSession(options: SessionOptions, id: string, gate: P
   };
   const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   const tools = offeredTools(options, agents);
+  checkProhibitions(options, [...tools.keys()]);
   const policy = await SessionPolicy.load({
     mode: options.permissionMode ?? "default",
     allowedTools: options.allowedTools,
@@ -277,6 +279,17 @@ function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[
   const task = createTaskTool(agents);
   for (const name of taskNames) tools.set(name, task);
   return tools;
+}
+
+/** A rule that should forbid something and names no tool would forbid nothing: better no session. */
+function checkProhibitions(
+  { disallowedTools = [], permissions, tools = [], toolAliases = {} }: SessionOptions,
+  offered: string[],
+): void {
+  const more = [...offered, ...tools.map(({ name }) => name), ...Object.keys(toolAliases)];
+  for (const text of disallowedTools) checkRuleTool(text, { where: "disallowedTools", code: "usage", more });
+  for (const { text, source } of [...(permissions?.deny ?? []), ...(permissions?.ask ?? [])])
+    checkRuleTool(text, { where: source, code: "config", more });
 }
 
 /** It is offered under the first; models that know it under the other one are understood. */

@@ -1,4 +1,5 @@
 import { namesTool, type Rule } from "../permissions/rules.ts";
+import { unknownTool } from "../permissions/tool-names.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { type AgentDefinition, toolRule } from "./agent-definition.ts";
 
@@ -17,6 +18,14 @@ export function toolsOf<Tool extends { readonly name: string }>(
   const warnings: string[] = [];
   const all = [...new Set(offered)].filter((tool) => tool.name !== "Task");
   const unwanted = disallowedTools.map((text) => toolRule(text, source));
+  for (const rule of unwanted) {
+    const problem = unknownTool(
+      rule.tool,
+      all.map((tool) => tool.name),
+    );
+    if (problem !== undefined)
+      warnings.push(`The agent ${name} is to go without ${rule.text}, which takes nothing from it. ${problem}`);
+  }
   const rules = wanted?.map((text) => toolRule(text, source));
   for (const rule of rules ?? []) {
     if (rule.pattern !== undefined)
