@@ -1,12 +1,12 @@
 // Runs the tests: builds the packages, compiles every *.test.ts with esbuild, hands them to Node's own test runner.
 // `npm test -- PATTERN…` runs the files whose path contains a pattern; `--node PATH` runs them on another Node.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { mkdirSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
 import { build } from "esbuild";
+import { bundleOptions, root } from "./bundle-options.mjs";
+import { listTests } from "./list-tests.mjs";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const output = join(root, `.cache/tests-${process.pid}`); // inside the project, so that packages resolve
 const args = process.argv.slice(2);
 const nodeFlag = args.indexOf("--node");
@@ -29,28 +29,12 @@ if (sources.length === 0) {
 
 mkdirSync(output, { recursive: true });
 await build({
-  absWorkingDir: root,
+  ...bundleOptions,
   entryPoints: sources,
   outbase: root,
   outdir: output,
-  outExtension: { ".js": ".mjs" },
-  bundle: true,
-  packages: "external",
-  alias: {
-    "@outrider/runtime/admin": join(root, "packages/runtime/src/exports/admin.ts"),
-    "@outrider/runtime/live": join(root, "packages/runtime/src/exports/live.ts"),
-    "@outrider/runtime/mcp": join(root, "packages/runtime/src/exports/mcp.ts"),
-    "@outrider/runtime/atif": join(root, "packages/runtime/src/exports/atif.ts"),
-    "@outrider/runtime/host": join(root, "packages/runtime/src/exports/host.ts"),
-    "@outrider/runtime": join(root, "packages/runtime/src/exports/index.ts"),
-  },
-  conditions: ["outrider-source"],
-  format: "esm",
-  platform: "node",
-  target: "node20.19",
   sourcemap: "inline",
   define: { OUTRIDER_VERSION: '"0.0.0-test"' },
-  logLevel: "warning",
 });
 
 const compiled = sources.map((file) => join(output, file.replace(/\.ts$/, ".mjs")));
@@ -68,12 +52,3 @@ const run = spawnSync(
 );
 rmSync(output, { recursive: true, force: true });
 process.exit(run.status ?? 1);
-
-function listTests(folder) {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (["node_modules", "dist", ".cache", ".git"].includes(entry.name)) return [];
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return listTests(path);
-    return entry.name.endsWith(".test.ts") ? [path] : [];
-  });
-}

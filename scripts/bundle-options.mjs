@@ -1,0 +1,26 @@
+// How everything that runs on the sources (tests, torture, mutants) is bundled.
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+const subpaths = ["acp", "admin", "live", "mcp", "atif", "host", "testing"];
+
+/** One `.mjs` per entry; the packages' sources take the place of what is built of them. */
+export const bundleOptions = {
+  absWorkingDir: root,
+  outExtension: { ".js": ".mjs" },
+  bundle: true,
+  packages: "external",
+  alias: {
+    ...Object.fromEntries(
+      subpaths.map((name) => [`@outrider/runtime/${name}`, join(root, `packages/runtime/src/exports/${name}.ts`)]),
+    ),
+    "@outrider/runtime": join(root, "packages/runtime/src/exports/index.ts"),
+  },
+  conditions: ["outrider-source"],
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  logLevel: "warning",
+};

@@ -1,0 +1,223 @@
+// Which changes of the code no test notices: npm run mutants -- [FOLDER…] [--sample N] [--seed N] [--again] [--list] [--strict].
+// Plants mutants into the sources, runs for each the tests that meet it, nearest first, until one fails. What survives is a missing test, or
+// stands with its reason in scripts/mutants/equivalent.json. Results are kept in .cache/mutants and not asked for twice; --again asks once
+// more for those that survived.
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { createHash } from "node:crypto";
+import { build } from "esbuild";
+import { bundleOptions, root } from "./bundle-options.mjs";
+import { listTests } from "./list-tests.mjs";
+import { findMutants } from "./mutants/find-mutants.mjs";
+import { plantMutants } from "./mutants/plant-mutants.mjs";
+import { preamble, runTests } from "./mutants/run-tests.mjs";
+
+const source = join(root, "packages/runtime/src");
+const place = join(root, ".cache/mutants");
+const args = process.argv.slice(2);
+const option = (name, fallback) => (args.includes(name) ? Number(args[args.indexOf(name) + 1]) : fallback);
+const numbers = new Set(
+  ["--sample", "--seed", "--jobs"].flatMap((name) => (args.includes(name) ? [args.indexOf(name) + 1] : [])),
+);
+const folders = args.filter((arg, index) => !arg.startsWith("--") && !numbers.has(index));
+const seed = option("--seed", 1);
+const jobs = option("--jobs", cpus().length);
+
+/** Folder (or file) → the share of mutants that may survive. Where a mistake is a hole in the wall, none may. */
+const ceilings = {
+  engine: 0.08,
+  journal: 0.08,
+  session: 0.08,
+  permissions: 0,
+  settings: 0.08,
+  checkpoints: 0.08,
+  context: 0.08,
+  hooks: 0.08,
+  tools: 0.08,
+  workspace: 0.08,
+  "transports/live": 0.08,
+  util: 0.08,
+};
+const noneMaySurvive =
+  /^(?:permissions\/|util\/(?:redact|known-secrets|secret-|key-shapes|unfinished-secrets)|journal\/lock|checkpoints\/restore|settings\/trust)/;
+
+const chosen = chooseMutants();
+if (chosen.length === 0) {
+  console.error(`No mutants in ${folders.join(", ") || "the sources"}`);
+  process.exit(1);
+}
+if (args.includes("--list"))
+  for (const { id, file, line, operator, at } of chosen) console.log(`${id} ${file}:${line} ${operator}: ${at}`);
+else process.exitCode = report(await judgeAll(chosen)) ? 0 : 1;
+
+/** The same ones for the same seed and sources: the smallest hashes of their names, so many from each folder. */
+function chooseMutants() {
+  const wanted = Object.keys(ceilings).filter((name) => folders.length === 0 || folders.some((one) => one.startsWith(name)));
+  const sample = option("--sample", Number.POSITIVE_INFINITY);
+  const all = wanted.flatMap((folder) => {
+    const files = listSources(join(source, folder)).filter(
+      (file) => folders.length === 0 || folders.some((one) => file.startsWith(one)),
+    );
+    const mutants = files.flatMap((file) => findMutants(readFileSync(join(source, file), "utf8"), file));
+    const ranked = mutants.map((mutant) => ({ ...mutant, folder, rank: digest(`${seed}|${mutant.key}`) }));
+    return ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1)).slice(0, Math.ceil(sample / wanted.length));
+  });
+  return all.map((mutant, index) => ({ ...mutant, id: index + 1 }));
+}
+
+async function judgeAll(mutants) {
+  mkdirSync(place, { recursive: true });
+  const equivalents = readEquivalents(mutants);
+  const known = readKnown();
+  const open = mutants.filter(({ key }) => !equivalents.has(key) && !known.has(key));
+  console.log(
+    `${mutants.length} mutants: ${equivalents.size} explained, ${mutants.length - open.length - equivalents.size} known, ${open.length} to run`,
+  );
+  if (open.length > 0) {
+    const tests = await meetTests(open);
+    const queue = [...open];
+    let done = 0;
+    const work = async () => {
+      for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
+        const verdict = await judge(mutant, tests);
+        known.set(mutant.key, verdict);
+        appendFileSync(join(place, "results.jsonl"), `${JSON.stringify({ key: mutant.key, verdict })}\n`);
+        if (verdict !== "killed")
+          console.log(
+            `${verdict}  ${mutant.file}:${mutant.line}  ${mutant.operator} → ${mutant.code || "(nothing)"}\n          ${mutant.at}`,
+          );
+        if (++done % 50 === 0) console.log(`… ${done} of ${open.length}`);
+      }
+    };
+    await Promise.all(Array.from({ length: jobs }, work));
+    rmSync(join(place, "tests"), { recursive: true, force: true });
+  }
+  return mutants.map((mutant) => ({ ...mutant, verdict: equivalents.has(mutant.key) ? "explained" : known.get(mutant.key) }));
+}
+
+/** Compiles every test with all mutants asleep, and runs it once: which does it meet, and how long does it take? */
+async function meetTests(mutants) {
+  const output = join(place, "tests");
+  rmSync(output, { recursive: true, force: true });
+  const entries = listTests(root)
+    .map((file) => relative(root, file))
+    .filter(
+      (file) =>
+        !/^(test\/(e2e|contract|agent-sdk|atif|wires)\/|integrations|examples|packages\/cli)|startup|installed|exports\.test/.test(
+          file,
+        ),
+    );
+  const byFile = groupBy(mutants);
+  await build({
+    ...bundleOptions,
+    entryPoints: entries,
+    outbase: root,
+    outdir: output,
+    banner: { js: preamble },
+    define: { OUTRIDER_VERSION: '"0.0.0-mutant"' },
+    plugins: [
+      {
+        name: "mutants",
+        setup({ onLoad }) {
+          onLoad({ filter: /packages\/runtime\/src\/.*\.ts$/ }, ({ path }) => {
+            const planted = byFile.get(relative(source, path));
+            return planted && { contents: plantMutants(readFileSync(path, "utf8"), planted), loader: "ts" };
+          });
+        },
+      },
+    ],
+  });
+  const queue = [...entries];
+  const tests = [];
+  const work = async () => {
+    for (let entry = queue.shift(); entry; entry = queue.shift()) {
+      const file = join(output, entry.replace(/\.ts$/, ".mjs"));
+      const { passed, ms, met } = await runTests(file);
+      if (passed) tests.push({ entry, file, ms, met });
+      else console.log(`not used: ${entry} does not pass here`);
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  return tests;
+}
+
+async function judge(mutant, tests) {
+  const own = `packages/runtime/src/${mutant.file.replace(/\.ts$/, ".test.ts")}`;
+  const folder = dirname(own);
+  const distance = ({ entry }) => (entry === own ? 0 : dirname(entry) === folder ? 1 : 2);
+  const meeting = tests.filter(({ met }) => met.has(mutant.id)).sort((a, b) => distance(a) - distance(b) || a.ms - b.ms);
+  if (meeting.length === 0) return "unmet";
+  for (const { file, ms } of meeting) {
+    if (!(await runTests(file, { mutant: mutant.id, timeoutMs: ms * 4 + 8_000 })).passed) return "killed";
+  }
+  return "survived";
+}
+
+function report(results) {
+  const rows = Object.keys(ceilings).flatMap((folder) => {
+    const own = results.filter((mutant) => mutant.folder === folder && mutant.verdict !== "explained");
+    const alive = own.filter(({ verdict }) => verdict !== "killed");
+    return own.length === 0
+      ? []
+      : [{ folder, mutants: own.length, survive: alive.length, share: alive.length / own.length, alive }];
+  });
+  for (const { folder, mutants, survive, share } of rows)
+    console.log(
+      `${folder.padEnd(18)} ${String(survive).padStart(4)} of ${String(mutants).padStart(5)} survive (${(share * 100).toFixed(1)} %)`,
+    );
+  const breached = results.filter(
+    ({ verdict, file }) => verdict !== "killed" && verdict !== "explained" && noneMaySurvive.test(file),
+  );
+  for (const { file, line, operator, at } of breached) console.log(`must not survive: ${file}:${line} ${operator}: ${at}`);
+  const over = rows.filter(({ folder, share }) => ceilings[folder] > 0 && share > ceilings[folder]);
+  for (const { folder, share } of over)
+    console.log(`${folder}: ${(share * 100).toFixed(1)} % survive, at most ${ceilings[folder] * 100} % may`);
+  const killed = results.filter(({ verdict }) => verdict === "killed").length;
+  const failed = breached.length + over.length;
+  console.log(`${killed} of ${results.length} mutants are noticed`);
+  return failed === 0;
+}
+
+/** Mutants that change nothing, each with a reason: `[file, operator, line, reason]`. */
+function readEquivalents(mutants) {
+  const written = JSON.parse(readFileSync(join(root, "scripts/mutants/equivalent.json"), "utf8"));
+  const explained = new Set();
+  for (const { file, operator, at, nth = 0, reason } of written) {
+    if (!reason) throw new Error(`equivalent.json: ${file} ${at} has no reason`);
+    const mutant = mutants.find((one) => one.file === file && one.operator === operator && one.at === at && one.nth === nth);
+    if (mutant) explained.add(mutant.key);
+  }
+  return explained;
+}
+
+function readKnown() {
+  const path = join(place, "results.jsonl");
+  if (!existsSync(path)) return new Map();
+  const known = new Map(
+    readFileSync(path, "utf8")
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
+      .map(({ key, verdict }) => [key, verdict]),
+  );
+  const kept = args.includes("--again") ? [...known].filter(([, verdict]) => verdict === "killed") : [...known];
+  writeFileSync(path, kept.map(([key, verdict]) => `${JSON.stringify({ key, verdict })}\n`).join(""));
+  return new Map(kept);
+}
+
+function listSources(folder) {
+  return readdirSync(folder, { recursive: true })
+    .map((name) => relative(source, join(folder, String(name))))
+    .filter((name) => name.endsWith(".ts") && !/\.test\.ts$|-bench\.ts$|faulty-fs/.test(name));
+}
+
+function groupBy(mutants) {
+  const groups = new Map();
+  for (const mutant of mutants) groups.set(mutant.file, [...(groups.get(mutant.file) ?? []), mutant]);
+  return groups;
+}
+
+function digest(text) {
+  return createHash("sha256").update(text).digest("hex");
+}
