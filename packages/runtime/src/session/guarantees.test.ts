@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { createFileStore } from "../journal/file-store.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
-import type { SessionStore } from "../journal/store.ts";
 import { toMessages } from "../journal/transcript.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
 import type { AgentEvent, EventType } from "../protocol/events.ts";
 import { isEphemeral } from "../protocol/events.ts";
+import { GatedStore } from "../testing/gated-store.ts";
 import { defineTool, type Tool } from "../tools/tool.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { InteractiveSession } from "./interactive-session.ts";
@@ -52,19 +52,20 @@ function tool(name: string, execute: Tool["execute"], concurrent = true): Tool {
 }
 
 describe("event guarantees", () => {
-  it("1: seq grows by one, and durable events are stored before any reader sees them", async () => {
-    const store = createMemoryStore();
-    const { session } = open(readThenAnswer, { sessionStore: store });
+  it("1: seq grows by one, and durable events are stored before any reader or listener sees them", async () => {
+    const gated = new GatedStore();
+    const { session } = open(readThenAnswer, { sessionStore: gated.store });
+    const isStored = (seq: number): boolean => gated.stored.some((event) => event.seq === seq);
     const unstored: string[] = [];
     const seqs: number[] = [];
+    session.on("tool_end", () => {
+      if (!gated.stored.some(({ type }) => type === "tool.ended")) unstored.push("tool_end");
+    });
     const events = session.events();
     void session.submit("what is in a.txt?");
     for await (const event of events) {
       seqs.push(event.seq);
-      if (!isEphemeral(event.type)) {
-        const stored = (await store.read(session.id)).some((candidate) => candidate.seq === event.seq);
-        if (!stored) unstored.push(event.type);
-      }
+      if (!isEphemeral(event.type) && !isStored(event.seq)) unstored.push(event.type);
       if (event.type === "turn.ended") break;
     }
     assert.deepEqual(unstored, []);
@@ -119,6 +120,27 @@ describe("event guarantees", () => {
     await session.shutdown();
   });
 
+  it("3: a turn is over when its end is stored, not before", async () => {
+    const gated = new GatedStore();
+    const { session } = open([{ text: "First." }], { sessionStore: gated.store });
+    const seen: string[] = [];
+    void (async () => {
+      for await (const { type } of session.events()) seen.push(type);
+    })();
+    const held = gated.hold("turn.ended");
+    let ended = false;
+    const turn = session.submit("one").then(() => {
+      ended = true;
+    });
+    await held;
+    for (let ticks = 0; ticks < 20; ticks++) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual({ ended, told: seen.includes("turn.ended") }, { ended: false, told: false });
+    gated.release();
+    await turn;
+    assert.equal(gated.stored.at(-1)?.type, "turn.ended");
+    await session.shutdown();
+  });
+
   it("4: events() listens from the call, not from the first next()", async () => {
     const { session } = open([{ text: "Done." }]);
     const events = session.events();
@@ -144,26 +166,59 @@ describe("event guarantees", () => {
     await session.shutdown();
   });
 
-  it("6: a store failure reaches all readers and aborts the turn before anything unrecorded happens", async () => {
-    let ran = 0;
-    const spy = tool("Spy", async () => {
-      ran++;
-      return { content: [] };
+  describe("6: a store failure reaches all readers and aborts the turn before anything unrecorded happens", async () => {
+    const writing = [
+      { text: "Go.", calls: [{ name: "Spy", input: {}, callId: "c1" }] },
+      { calls: [{ name: "Write", input: { file_path: "made.txt", content: "x" }, callId: "c2" }] },
+      { text: "Done." },
+    ];
+    const made = join(folder, "made.txt");
+    const attempt = async (gated: GatedStore) => {
+      let ran = 0;
+      const spy = tool("Spy", async () => {
+        ran++;
+        return { content: [] };
+      });
+      const options = { sessionStore: gated.store, tools: [spy], permissionMode: "acceptEdits" as const };
+      const { session, provider } = open(writing, options);
+      const readers = [session.events(), session.events()].map((events) => until(events, "turn.ended"));
+      const errors: Error[] = [];
+      session.on("error", (error) => errors.push(error));
+      const outcome = await session.submit("go");
+      const ends = await Promise.allSettled(readers);
+      await session.shutdown();
+      const wrote = existsSync(made);
+      rmSync(made, { force: true });
+      return { outcome, ends, errors, ran, wrote, requests: provider.requests.length };
+    };
+
+    const whole = new GatedStore();
+    const { outcome: fine, ran, wrote } = await attempt(whole);
+    const durable = whole.stored.findIndex(({ type }) => type === "turn.ended") + 1;
+    it("and nothing of it happens where nothing fails", () => {
+      assert.deepEqual({ type: fine.type, ran, wrote }, { type: "completed", ran: 1, wrote: true });
+      assert.ok(durable > 10, String(durable));
     });
-    const store = failingAfter(4); // session.started, turn.started, message.ended + context: the intent fails
-    const { session } = open([{ text: "Go.", calls: [{ name: "Spy", input: {} }] }, { text: "never" }], {
-      sessionStore: store,
-      tools: [spy],
-    });
-    const readers = [session.events(), session.events()];
-    const errors: Error[] = [];
-    session.on("error", (error) => errors.push(error));
-    const outcome = await session.submit("go");
-    for (const reader of readers) await assert.rejects(until(reader, "turn.ended"), { code: "storage-failed" });
-    assert.equal(outcome.type === "failed" && outcome.error.code, "storage-failed");
-    assert.equal(errors.length, 1);
-    assert.equal(ran, 0);
-    await session.shutdown();
+
+    for (let failAt = 1; failAt <= durable; failAt++) {
+      const { type } = whole.stored[failAt - 1] ?? { type: "nothing" };
+      it(`at event ${failAt} (${type})`, async () => {
+        const gated = new GatedStore({ failAt });
+        const { outcome, ends, errors, requests, ...effects } = await attempt(gated);
+        assert.equal(outcome.type === "failed" && outcome.error.code, "storage-failed");
+        for (const end of ends) assert.equal(end.status === "rejected" && end.reason.code, "storage-failed");
+        assert.equal(errors.length, 1);
+        assert.equal(gated.triedAfterFailure, 0, "nothing is written behind a failure");
+        const intents = only(gated.stored, "tool.started").map(({ callId }) => callId);
+        assert.deepEqual(effects, { ran: intents.includes("c1") ? 1 : 0, wrote: intents.includes("c2") });
+        const isKept = gated.stored.some((event) => event.type === "turn.started");
+        assert.ok(requests === 0 || isKept, "no model is asked for a turn that is not on record");
+        assert.ok(
+          requests <= 1 + only(gated.stored, "message.ended").length,
+          "no model is asked again before its answer is on record",
+        );
+      });
+    }
   });
 
   it("7: a permission question is an event out and a request in; with nobody to answer, policy denies at once and says so", async () => {
@@ -234,10 +289,11 @@ describe("event guarantees", () => {
   });
 
   it("9: an effect has its intent on record before it and its result after; an intent without a result is told as unknown, not repeated", async () => {
-    const store = createMemoryStore();
+    const gated = new GatedStore();
+    const { store } = gated;
     let seenByTool: string[] = [];
     const spy = tool("Spy", async () => {
-      seenByTool = (await store.read("s9")).map((event) => event.type);
+      seenByTool = gated.stored.map((event) => event.type);
       return { content: [{ type: "text", text: "done" }] };
     });
     const { session } = open([{ calls: [{ name: "Spy", input: {}, callId: "c1" }] }, { text: "Ok." }], {
@@ -245,7 +301,13 @@ describe("event guarantees", () => {
       sessionId: "s9",
       tools: [spy],
     });
-    await session.submit("go");
+    const held = gated.hold("tool.started");
+    const turn = session.submit("go");
+    await held;
+    for (let ticks = 0; ticks < 20; ticks++) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(seenByTool, [], "nothing happens while its intent is not stored");
+    gated.release();
+    await turn;
     await session.shutdown();
     assert.equal(seenByTool.at(-1), "tool.started");
     const stored = await store.read("s9");
@@ -287,22 +349,3 @@ describe("event guarantees", () => {
     );
   });
 });
-
-function failingAfter(events: number): SessionStore {
-  const inner = createMemoryStore();
-  let appended = 0;
-  return {
-    ...inner,
-    async open(sessionId) {
-      const writer = await inner.open(sessionId);
-      return {
-        ...writer,
-        async append(batch) {
-          appended += batch.length;
-          if (appended > events) throw new Error("disk full");
-          await writer.append(batch);
-        },
-      };
-    },
-  };
-}
