@@ -2,6 +2,7 @@ import { Transcript } from "../journal/transcript.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
 import { type AssistantMessage, type Message, noUsage, type ToolCallPart, userText } from "../protocol/content.ts";
 import type { EventBody } from "../protocol/events.ts";
+import { createRedactor } from "../util/redact.ts";
 import type { CompactionSettings } from "./compaction-limits.ts";
 import { Compactor, type CompactorDeps, type ContextFit } from "./compactor.ts";
 
@@ -29,13 +30,14 @@ export function createCompactionBench(replies: readonly ScriptStep[], options: B
   const provider = createScriptedProvider(replies, { contextWindow: window });
   const events: EventBody[] = [];
   const transcript = new Transcript();
+  const redactor = deps.redactor ?? createRedactor();
   const time = { now: 1_000_000 };
   const abort = new AbortController();
   let id = 0;
   const record = (...bodies: EventBody[]): void => {
     for (const body of bodies) {
       events.push(body);
-      transcript.apply(body);
+      transcript.apply(redactor.value(body));
     }
   };
   const compactor = new Compactor({
@@ -48,6 +50,7 @@ export function createCompactionBench(replies: readonly ScriptStep[], options: B
     readText: undefined,
     hooks: undefined,
     spend: undefined,
+    redactor,
     ...deps,
     settings: { threshold: 0.835, ...settings },
   });

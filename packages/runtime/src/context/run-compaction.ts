@@ -49,8 +49,7 @@ export async function runCompaction(deps: RunCompactionDeps, input: CompactionIn
   const compactionId = deps.newId();
   const startedAt = deps.clock();
   const hooked = await deps.hooks?.before({ trigger, focus: input.focus });
-  const hide = <T>(value: T): T => deps.redactor?.value(value) ?? value;
-  const focus = hide([input.focus, hooked?.focus].filter(Boolean).join("\n\n") || undefined);
+  const focus = deps.redactor.value([input.focus, hooked?.focus].filter(Boolean).join("\n\n") || undefined);
   const task = toSummaryTask({ ...input, focus }, deps.request.maxOutputTokens);
   deps.emit({
     type: "compaction.started",
@@ -71,7 +70,7 @@ export async function runCompaction(deps: RunCompactionDeps, input: CompactionIn
   if (hooked?.refused !== undefined) return end({ type: "refused", reason: hooked.refused });
   let result: Compacted;
   try {
-    result = hide(await toResult(deps, input, await summarize(deps, task)));
+    result = await toResult(deps, input, await summarize(deps, task)); // of words that were masked, and files read through a mask
   } catch (error) {
     if (!deps.signal.aborted) return end({ type: "failed", error: toRuntimeError(error).toJSON() });
     end({ type: "cancelled" });

@@ -1,4 +1,4 @@
-import type { ModelClient, ModelRequest } from "../model/model.ts";
+import type { MaskedRequest, ModelRequest, SessionModel } from "../model/model.ts";
 import { type AssistantMessage, textOf, userText } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Emit } from "../protocol/events.ts";
@@ -9,7 +9,7 @@ import { estimateText } from "./token-estimate.ts";
 import { summarySteps, summarySystem, type SummaryTask } from "./summary-steps.ts";
 
 export type SummarizeDeps = {
-  readonly provider: ModelClient;
+  readonly provider: Pick<SessionModel, "stream">;
   readonly request: Pick<ModelRequest, "model" | "maxOutputTokens" | "options">;
   readonly emit: Emit;
   readonly signal: AbortSignal;
@@ -17,7 +17,7 @@ export type SummarizeDeps = {
   /** Books an answer; `exceeded` when that was more than may be spent. */
   readonly spend: ((message: AssistantMessage, requestedModel: string) => "within" | "exceeded") | undefined;
   /** Hides secrets, so that what is asked and sent next is what is recorded. */
-  readonly redactor?: Redactor | undefined;
+  readonly redactor: Redactor;
 };
 
 /** Our own estimate of a record may be far off; the provider's word counts, and the parts get smaller. */
@@ -49,9 +49,11 @@ async function ask(deps: SummarizeDeps, text: string): Promise<string> {
   const { signal } = deps;
   signal.throwIfAborted();
   const startedAt = deps.clock();
-  const answered = await untilAborted(listen(deps, toSummaryRequest(deps.request, text)), signal);
+  // Made of masked messages, of answers that were masked, and of our own words.
+  const request = toSummaryRequest(deps.request, text) as MaskedRequest;
+  const answered = await untilAborted(listen(deps, request), signal);
   const { requestedModel } = answered;
-  const message = deps.redactor?.value(answered.message) ?? answered.message;
+  const message = deps.redactor.value(answered.message);
   deps.emit({
     type: "side-call.ended",
     purpose: "compaction",
@@ -79,7 +81,7 @@ export function toSummaryRequest(request: SummarizeDeps["request"], text: string
 
 async function listen(
   deps: SummarizeDeps,
-  request: ModelRequest,
+  request: MaskedRequest,
 ): Promise<{ message: AssistantMessage; requestedModel: string }> {
   let requestedModel = request.model;
   for await (const event of deps.provider.stream(request, { signal: deps.signal })) {

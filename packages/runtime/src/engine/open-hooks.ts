@@ -2,7 +2,7 @@ import { parseHooks, type HookLimits, type HookSource } from "../hooks/config.ts
 import type { HookCallback, HookRunner, HookSet } from "../hooks/hook.ts";
 import type { HookPorts, ModelQuestion } from "../hooks/perform.ts";
 import { createHookRunner } from "../hooks/run.ts";
-import type { ModelRequest } from "../model/model.ts";
+import type { MaskedRequest } from "../model/model.ts";
 import { textOf, userText } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Emit, EventBody, HookEventName } from "../protocol/events.ts";
@@ -79,12 +79,12 @@ const judge =
 
 /** One answer of the session's model, without tools. */
 async function askModel(deps: SessionDeps, { prompt, model, signal, emit }: ModelQuestion): Promise<string> {
-  const request: ModelRequest = {
+  const request: MaskedRequest = {
     ...deps.request,
     model: model ?? deps.request.model,
-    system: judge,
+    system: deps.redactor.text(judge),
     tools: [],
-    messages: [userText(prompt)],
+    messages: [deps.redactor.value(userText(prompt))], // it tells of a call, with what that really says
   };
   const startedAt = deps.clock();
   for await (const event of deps.provider.stream(request, { signal })) {
@@ -115,7 +115,7 @@ async function runAgent(deps: SessionDeps, question: Parameters<HookPorts["runAg
       request: {
         ...deps.request,
         model: question.model ?? deps.request.model,
-        system: `${judge} Look at files with your tools where that helps.`,
+        system: deps.redactor.text(`${judge} Look at files with your tools where that helps.`),
         tools: definitions,
       },
       maxTurns: question.maxTurns ?? defaultTurns,
@@ -124,7 +124,7 @@ async function runAgent(deps: SessionDeps, question: Parameters<HookPorts["runAg
       flush: async () => {},
       congestion: () => undefined,
     },
-    [userText(question.prompt)],
+    [deps.redactor.value(userText(question.prompt))],
   );
   if (outcome.type === "completed") return outcome.text;
   const reason = outcome.type === "failed" ? outcome.error.message : outcome.type;

@@ -1,14 +1,19 @@
 import type { ToolResultPart } from "../protocol/content.ts";
+import type { Masked } from "../util/masked.ts";
 import type { LiveCall } from "./live-call.ts";
 import type { ToolCallDeps } from "./tool-call.ts";
 
 const maxParallel = 8;
 
-type RunOne = (deps: ToolCallDeps, call: LiveCall) => Promise<ToolResultPart>;
+type RunOne = (deps: ToolCallDeps, call: LiveCall) => Promise<Masked<ToolResultPart>>;
 
 /** Runs the calls of one message. Neighbours whose tools say so run side by side; results come back in the order of the calls. */
-export async function runToolCalls(deps: ToolCallDeps, calls: readonly LiveCall[], runOne: RunOne): Promise<ToolResultPart[]> {
-  const results: ToolResultPart[] = [];
+export async function runToolCalls(
+  deps: ToolCallDeps,
+  calls: readonly LiveCall[],
+  runOne: RunOne,
+): Promise<Masked<ToolResultPart>[]> {
+  const results: Masked<ToolResultPart>[] = [];
   for (const group of groupNeighbours(deps, calls)) {
     results.push(...(await Promise.all(group.map((call) => runOne(deps, call)))));
   }

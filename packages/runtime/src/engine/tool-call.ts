@@ -24,6 +24,7 @@ import { checkInput } from "../tools/input.ts";
 import { limitContent } from "../tools/output-limit.ts";
 import { type Access, type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
 import type { Tasks } from "../tasks/task.ts";
+import type { Masked } from "../util/masked.ts";
 import type { Redactor } from "../util/redact.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -88,13 +89,13 @@ const abortGraceMs = 700;
 const heartbeatMs = 30_000;
 
 /** find → parse → hooks and permission → intent → execute → hooks → limit output. Every refusal is a result the model reads; nothing here throws but a failing store. */
-export async function runToolCall(deps: ToolCallDeps, call: LiveCall): Promise<ToolResultPart> {
+export async function runToolCall(deps: ToolCallDeps, call: LiveCall): Promise<Masked<ToolResultPart>> {
   const startedAt = deps.clock();
   const attempted = await attempt(deps, call);
   const { status, output } = attempted;
   const after = attempted.ran ? await afterUse(deps, attempted.ran, attempted) : { notes: [] };
   const hide = deps.redactor.value;
-  // Before it is cut: half a key could not be told from a word.
+  // Also before it is cut: half a key could not be told from a word.
   const limited = await limitContent(hide(after.content ?? output.content), {
     limit: deps.outputLimit,
     save: (text) => deps.workspace.saveOverflow(`${call.name}-${call.callId}.txt`, text),
@@ -103,14 +104,14 @@ export async function runToolCall(deps: ToolCallDeps, call: LiveCall): Promise<T
     ...output.details,
     ...(limited.fullOutputPath !== undefined && { fullOutputPath: limited.fullOutputPath }),
   };
-  const result: ToolResultPart = {
+  const result = hide<ToolResultPart>({
     type: "tool-result",
     callId: call.callId,
     name: call.name,
     // Beside the limit: what a hook has to say is not cut because the tool said much.
-    content: [...limited.content, ...hide([...(attempted.notes ?? []), ...after.notes])],
+    content: [...limited.content, ...(attempted.notes ?? []), ...after.notes],
     isError: status !== "ok",
-  };
+  });
   const durationMs = Math.round(deps.clock() - startedAt);
   deps.emit({
     type: "tool.ended",

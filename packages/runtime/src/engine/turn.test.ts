@@ -34,9 +34,10 @@ async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
   const events: EventBody[] = [];
   const provider = setup.provider ?? createScriptedProvider(replies);
   let ids = 0;
+  const redactor = setup.redactor ?? createRedactor();
   const deps: TurnDeps = {
     provider,
-    request: { model: "m", system: "", tools: [] },
+    request: { model: "m", system: redactor.text(""), tools: [] },
     maxTurns: setup.maxTurns,
     budget: setup.budget,
     answerSchema: setup.answerSchema,
@@ -55,7 +56,7 @@ async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
     gate: new PermissionGate(),
     answerable: false,
     outputLimit: 1000,
-    redactor: setup.redactor ?? createRedactor(),
+    redactor,
     emit: (event) => {
       events.push(event);
       setup.onEvent?.(event);
@@ -67,7 +68,7 @@ async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
     newId: () => `id-${++ids}`,
     clock: () => 0,
   };
-  const report = await runTurn(deps, [userText("go")]);
+  const report = await runTurn(deps, [redactor.value(userText("go"))]);
   const requests = "requests" in provider ? (provider as ReturnType<typeof createScriptedProvider>).requests : [];
   return { ...report, events, requests };
 }

@@ -5,6 +5,7 @@ import {
   type Message,
   noUsage,
   textOf,
+  type ToolResultPart,
   type Usage,
   type UserMessage,
   userText,
@@ -12,7 +13,7 @@ import {
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import type { EventBody } from "../protocol/events.ts";
 import type { Outcome } from "../protocol/outcome.ts";
-import type { ModelRequest, Provider } from "../model/model.ts";
+import type { MaskedRequest, SessionModel } from "../model/model.ts";
 import type { Masked } from "../util/masked.ts";
 import { untilAborted } from "../util/until-aborted.ts";
 import type { Fit } from "../context/fit.ts";
@@ -25,9 +26,9 @@ import { runToolCalls } from "./tool-batch.ts";
 import { TurnAborted } from "./turn-aborted.ts";
 
 export type TurnDeps = ToolCallDeps & {
-  readonly provider: Provider;
+  readonly provider: SessionModel;
   /** Everything a request holds but its messages; the same for every request of a turn. */
-  readonly request: Omit<ModelRequest, "messages">;
+  readonly request: Omit<MaskedRequest, "messages">;
   /** How often the model may be asked in one turn. */
   readonly maxTurns: number | undefined;
   readonly budget: Budget | undefined;
@@ -53,7 +54,7 @@ const maxContinuations = 3;
 const maxPauses = 20;
 
 /** One prompt to its end: ask the model, run what it calls, repeat. Never throws; the outcome says how it went. */
-export async function runTurn(given: TurnDeps, history: readonly Message[]): Promise<TurnReport> {
+export async function runTurn(given: TurnDeps, history: readonly Masked<Message>[]): Promise<TurnReport> {
   const structured = given.answerSchema && new StructuredAnswer(given.answerSchema);
   let halted: string | undefined;
   const deps = {
@@ -92,7 +93,7 @@ export async function runTurn(given: TurnDeps, history: readonly Message[]): Pro
       // Not before the first answer: two prompts that come at once are two turns.
       for (const input of (report.modelCalls > 0 && deps.takeInput?.()) || []) {
         deps.emit({ type: "input.added", input, origin: "user" });
-        messages.push(input);
+        messages.push(hide(deps, input));
       }
       if (deps.budget?.exceeded()) return overBudget(); // subagents and hooks spend too
       if ((await deps.fit?.makeRoom(messages)) === "over-budget") return overBudget();
@@ -117,7 +118,7 @@ export async function runTurn(given: TurnDeps, history: readonly Message[]): Pro
       if (calls.length > 0) {
         said.closeAnswer();
         const results = await runToolCalls(deps, calls, runToolCall);
-        messages.push({ role: "tool", content: results });
+        messages.push(toToolMessage(results));
         structured?.judgeResults(results);
         if (structured?.accepted) {
           const outcome = structuredOutcome(structured.accepted.value);
@@ -244,11 +245,11 @@ async function afterOverflow(deps: TurnDeps, messages: Message[], error: unknown
 /** `requestedModel` is the fallback when that was asked in the end. */
 type Answer = { message: AssistantMessage; requestedModel: string };
 
-async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said): Promise<Answer> {
+async function askModel(deps: TurnDeps, messages: readonly Masked<Message>[], said: Said): Promise<Answer> {
   const { signal } = deps;
   const messageId = deps.newId();
   const startedAt = deps.clock();
-  const request: ModelRequest = { ...deps.request, messages };
+  const request: MaskedRequest = { ...deps.request, messages };
   let partial = "";
   let firstTokenMs: number | undefined;
   let requestedModel = request.model;
@@ -291,6 +292,11 @@ async function askModel(deps: TurnDeps, messages: readonly Message[], said: Said
 
 function hide<T>({ redactor }: TurnDeps, value: T): Masked<T> {
   return redactor.value(value);
+}
+
+function toToolMessage(results: readonly Masked<ToolResultPart>[]): Masked<Message> {
+  const message: Message = { role: "tool", content: [...results] };
+  return message as Masked<Message>; // all of its parts are
 }
 
 function interrupted(deps: TurnDeps, text: string): AssistantMessage {

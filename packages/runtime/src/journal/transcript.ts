@@ -7,14 +7,15 @@ import {
   type ToolResultPart,
   userText,
 } from "../protocol/content.ts";
-import type { AgentEvents, CompactionResult, EventBody, EventEnvelope, EventType } from "../protocol/events.ts";
+import type { AgentEvent, AgentEvents, CompactionResult, EventBody, EventEnvelope, EventType } from "../protocol/events.ts";
+import type { Masked } from "../util/masked.ts";
 import { type ConversationType, conversationTypes } from "./conversation-types.ts";
 import { standingEvents } from "./standing-events.ts";
 
 /** Pure projection: the stored events are the session; messages are only a way of reading them. With a `taskId`, those of that subagent. */
 export function toMessages(events: Iterable<RecordedEvent>, taskId?: string): Message[] {
   const transcript = new Transcript(taskId);
-  for (const event of standingEvents(events)) transcript.apply(event);
+  for (const event of standingEvents(events)) transcript.apply(event as AgentEvent); // on record, whatever of its envelope is told here
   return transcript.messages;
 }
 
@@ -49,10 +50,10 @@ export class Transcript {
     this.#taskId = taskId;
   }
 
-  /** A new list each time; the messages themselves are shared and never change. */
-  get messages(): Message[] {
+  /** A new list each time; the messages themselves are shared and never change. Events were masked before they were stored. */
+  get messages(): Masked<Message>[] {
     this.#refresh();
-    return [...this.#messages];
+    return [...this.#messages] as Masked<Message>[]; // `apply` takes nothing else
   }
 
   /** Where the last prompt stands among the messages. */
@@ -70,7 +71,7 @@ export class Transcript {
     return this.#hasSummary;
   }
 
-  apply(event: RecordedEvent): void {
+  apply(event: AgentEvent | Masked<RecordedEvent>): void {
     if (event.taskId === this.#taskId && isOfConversation(event)) this.#apply(event);
   }
 

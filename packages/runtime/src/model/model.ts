@@ -1,5 +1,6 @@
 import type { AssistantMessage, JsonObject, Message, ToolDefinition } from "../protocol/content.ts";
 import type { ErrorData } from "../protocol/errors.ts";
+import type { Masked } from "../util/masked.ts";
 
 export type { ToolDefinition } from "../protocol/content.ts";
 
@@ -38,6 +39,17 @@ export type ModelEvent =
 /** The only thing the engine knows about any model. Failures reject with a RuntimeError; a stream that does not reject ends with `finished`. */
 export interface ModelClient {
   stream(request: ModelRequest, options: { signal: AbortSignal }): AsyncIterable<ModelEvent>;
+}
+
+/** A request as sessions make it: every word in it was masked, so that no secret leaves the machine by way of a model. */
+export type MaskedRequest = Omit<ModelRequest, "system" | "messages"> & {
+  readonly system: Masked<string>;
+  readonly messages: readonly Masked<Message>[];
+};
+
+/** A provider as the engine sees it. Any provider is one. */
+export interface SessionModel extends Omit<Provider, "stream"> {
+  stream(request: MaskedRequest, options: { signal: AbortSignal }): AsyncIterable<ModelEvent>;
 }
 
 /** A model client with the facts a session needs about it. */

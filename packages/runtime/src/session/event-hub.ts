@@ -2,6 +2,7 @@ import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { type AgentEvent, type EventBody, isEphemeral } from "../protocol/events.ts";
 import type { JournalWriter, SessionStore } from "../journal/store.ts";
 import { AsyncQueue } from "../util/async-queue.ts";
+import type { Masked } from "../util/masked.ts";
 import { createRedactor, type Redactor } from "../util/redact.ts";
 import { HeldDeltas, isDelta } from "./held-deltas.ts";
 
@@ -123,14 +124,14 @@ export class EventHub {
     this.#endReaders();
   }
 
-  #send(body: EventBody, turnId: string | undefined, taskId: string | undefined): void {
+  #send(body: Masked<EventBody>, turnId: string | undefined, taskId: string | undefined): void {
     const event = this.#stamp(body, turnId, taskId);
     if (!this.#draining && isEphemeral(event.type)) return this.#deliver(event);
     this.#pending.push(event);
     if (!this.#draining) this.#drained = this.#drain();
   }
 
-  #stamp(body: EventBody, turnId: string | undefined, taskId: string | undefined): AgentEvent {
+  #stamp(body: Masked<EventBody>, turnId: string | undefined, taskId: string | undefined): AgentEvent {
     const seq = ++this.#seq;
     const at = this.#time();
     const { sessionId } = this.#options;

@@ -1,4 +1,5 @@
 import type { EventBody } from "../protocol/events.ts";
+import type { Masked } from "../util/masked.ts";
 import type { Redactor } from "../util/redact.ts";
 
 /** So many characters that were handed out tell whether a word goes on. */
@@ -22,12 +23,12 @@ export class HeldDeltas {
   }
 
   /** What of this delta may be seen now; undefined when all of it is held back. Another text's delta must be preceded by `release`. */
-  pass(delta: Delta): Delta | undefined {
+  pass(delta: Delta): Masked<Delta> | undefined {
     const piece = textOf(delta);
     if (this.#held === "" && this.#redactor.isPlain(this.#before, piece)) {
       this.#last = delta;
       this.#before = piece.length >= contextLength ? piece : (this.#before + piece).slice(-contextLength);
-      return delta;
+      return delta as Masked<Delta>; // there is nothing to hide in it
     }
     const text = this.#held + piece;
     const keep = this.#redactor.unsettled(this.#before.slice(-contextLength) + text);
@@ -37,7 +38,7 @@ export class HeldDeltas {
     this.#held = held > 0 ? text.slice(-held) : "";
     const shown = this.#show(ready);
     if (shown === "") return undefined;
-    return shown === piece ? delta : withText(delta, shown);
+    return withText(delta, shown);
   }
 
   /** Does a held text go on in this event? */
@@ -48,7 +49,7 @@ export class HeldDeltas {
   }
 
   /** The end that was held back, now that nothing more comes. */
-  release(): Delta | undefined {
+  release(): Masked<Delta> | undefined {
     const last = this.#last;
     const shown = this.#show(this.#held);
     this.#last = undefined;
@@ -57,7 +58,7 @@ export class HeldDeltas {
     return last && shown !== "" ? withText(last, shown) : undefined;
   }
 
-  #show(text: string): string {
+  #show(text: string): Masked<string> {
     const before = this.#before.slice(-contextLength);
     if (text !== "") this.#before = (before + text).slice(-contextLength);
     return this.#redactor.textFrom(before + text, before.length);
@@ -72,6 +73,8 @@ function textOf(delta: Delta): string {
   return delta.type === "tool-input.delta" ? delta.json : delta.text;
 }
 
-function withText(delta: Delta, text: string): Delta {
-  return delta.type === "tool-input.delta" ? { ...delta, json: text } : { ...delta, text };
+function withText(delta: Delta, text: Masked<string>): Masked<Delta> {
+  if (textOf(delta) === text) return delta as Masked<Delta>; // no copy where nothing was hidden
+  const shown: Delta = delta.type === "tool-input.delta" ? { ...delta, json: text } : { ...delta, text };
+  return shown as Masked<Delta>; // the rest are names and ids
 }

@@ -45,7 +45,7 @@ export async function runSubagent(run: SubagentRun, options: SubagentOptions): P
       tell({ type: "warning.raised", message });
     await place.flush();
     const transcript = new Transcript(taskId);
-    transcript.apply(started);
+    transcript.apply(deps.redactor.value(started));
     const denials = new Denials(tell);
     const emit: Emit = (event) => denials.emit(event);
     const settings = options.compaction();
@@ -108,14 +108,16 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
     return { ...session, mode: stricterMode(session.mode, agent.permissionMode), deny: [...session.deny, ...deny] };
   };
   const definitions = tools.map(({ name, description, inputSchema }): ToolDefinition => ({ name, description, inputSchema }));
-  const system = buildSubagentPrompt({
-    prompt: agent.prompt,
-    cwd: deps.workspace.root,
-    platform: process.platform,
-    date: new Date(options.now()),
-    tools: tools.map(({ name }) => name),
-    instructions: agent.omitInstructions ? undefined : options.instructions,
-  });
+  const system = deps.redactor.text(
+    buildSubagentPrompt({
+      prompt: agent.prompt,
+      cwd: deps.workspace.root,
+      platform: process.platform,
+      date: new Date(options.now()),
+      tools: tools.map(({ name }) => name),
+      instructions: agent.omitInstructions ? undefined : options.instructions,
+    }),
+  );
   return {
     ...deps,
     request: { ...deps.request, model, system, tools: definitions, ...(agent.effort && { effort: agent.effort }) },

@@ -110,8 +110,7 @@ export class SessionCompaction {
 }
 
 /** Before it is cut: half a key could not be told from a word. */
-function hiding(readText: ReadText, redactor: Redactor | undefined): ReadText {
-  if (!redactor) return readText;
+function hiding(readText: ReadText, redactor: Redactor): ReadText {
   return async (path) => {
     const text = await readText(path);
     return text === undefined ? undefined : redactor.text(text);

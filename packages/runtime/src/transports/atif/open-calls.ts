@@ -1,5 +1,5 @@
 import { Transcript } from "../../journal/transcript.ts";
-import type { EventBody } from "../../protocol/events.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
 import type { Extra, ObservationResult, Step, SubagentRef, ToolCall } from "./atif.ts";
 
 /** The calls of the latest answer: what is learned about a call is written to the step that made it. */
@@ -11,7 +11,7 @@ export class OpenCalls {
   /** Knows in which words the model hears of a call that has no result. */
   readonly #transcript = new Transcript();
 
-  constructor(step: Step, answer: EventBody<"message.ended">) {
+  constructor(step: Step, answer: AgentEvent<"message.ended">) {
     this.step = step;
     this.#transcript.apply(answer);
   }
@@ -26,7 +26,7 @@ export class OpenCalls {
   }
 
   /** What is run may differ from what the model had asked for. */
-  start(event: EventBody<"tool.started">): void {
+  start(event: AgentEvent<"tool.started">): void {
     const { callId, input } = event;
     this.#transcript.apply(event);
     const call = this.#find(callId);
