@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { RuntimeError } from "../protocol/errors.ts";
 import { type CheckpointBench, createBench } from "./checkpoint-bench.ts";
@@ -93,6 +94,45 @@ describe("a disk that fails", () => {
       assert.ok(points >= 20, `only ${points} points`);
     });
   }
+});
+
+describe("somebody else at work", () => {
+  it("stops a restore that finds a file changed since it was planned, with what the user wrote in its place", async () => {
+    const ends = new Set<string>();
+    for (let at = 1; ; at++) {
+      const bench = await prepare();
+      let count = 0;
+      const stop = await beforeEachChange(() => {
+        count++;
+        if (count === at) writeFileSync(bench.path("a.txt"), "the user's");
+      });
+      const end = await bench.checkpoints.rollbackThrough("t1").then(
+        ({ type }) => type,
+        (error: RuntimeError) => error.code,
+      );
+      stop();
+      const isKept = bench.read("a.txt") === "the user's";
+      if (["refused", "busy"].includes(end)) assert.ok(isKept, `change ${at}: ${end}, and ${bench.read("a.txt")}`);
+      ends.add(end);
+      bench.remove();
+      if (count < at) break;
+    }
+    assert.ok(ends.has("refused") && ends.has("busy") && ends.has("restored"), [...ends].join());
+  });
+
+  it("lets nobody change a file once another process has taken the session over", async (test) => {
+    test.mock.timers.enable({ apis: ["Date"], now: Date.now() });
+    const bench = createBench();
+    bench.userWrites("a.txt", "0");
+    bench.checkpoints.beginTurn({ turnId: "t1", prompt: "go" });
+    await bench.agentWrites("a.txt", "1");
+    const lock = join(bench.directory, "s1.lock");
+    writeFileSync(lock, JSON.stringify({ ...JSON.parse(readFileSync(lock, "utf8")), token: "other" }));
+    test.mock.timers.tick(11_000); // longer than an owner believes in its lock without looking
+    await assert.rejects(bench.agentWrites("b.txt", "1"), { code: "session-locked" });
+    assert.equal(existsSync(bench.path("b.txt")), false);
+    bench.remove();
+  });
 });
 
 const restoredTree = JSON.stringify({ "a.txt": "644 MA==", gone: "folder", "gone/b.txt": "644 MA==" });

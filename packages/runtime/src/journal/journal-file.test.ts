@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -114,7 +114,6 @@ describe("appending to a log", () => {
     const { folder, store } = storeOn(openDisk(), "batch");
     const writer = await store.open("s1");
     await writer.append([warning(1)]);
-    const { writeFileSync } = process.getBuiltinModule("node:fs");
     writeFileSync(join(folder, "blobs"), "a file in the way");
     await assert.rejects(writer.append([{ ...warning(2), message: "x".repeat(100_000) }]), { code: "storage-failed" });
     rmSync(join(folder, "blobs"));
@@ -122,6 +121,23 @@ describe("appending to a log", () => {
     await writer.close();
     assert.equal((await store.read("s1")).length, 2);
     assert.deepEqual(readdirSync(folder).sort(), ["blobs", "s1.jsonl"]);
+  });
+
+  it("writes nothing once another process has taken the session over", async (test) => {
+    test.mock.timers.enable({ apis: ["Date"], now: Date.now() });
+    const { folder, store } = storeOn(openDisk(), "never");
+    const writer = await store.open("s1");
+    await writer.append([warning(1)]);
+    const lock = readdirSync(folder).find((name) => name.includes("lock")) ?? "";
+    writeFileSync(
+      join(folder, lock),
+      JSON.stringify({ ...JSON.parse(readFileSync(join(folder, lock), "utf8")), token: "other" }),
+    );
+    test.mock.timers.tick(11_000); // longer than a writer believes in its lock without looking
+    await assert.rejects(writer.append([warning(2)]), { code: "session-locked" });
+    await writer.close();
+    assert.deepEqual(await store.read("s1"), [warning(1)]);
+    assert.ok(readdirSync(folder).includes(lock), "the other one's lock stays");
   });
 
   it("finds a log that was changed behind its back at the next opening", async () => {
