@@ -4,11 +4,12 @@ import { type Target, targetsOf } from "./command-paths.ts";
 import { ask, askBy, bypassed, decideOne, planDenies } from "./decide.ts";
 import { guardOf, isHarmlessDevice, isInside, mayHold, mayReach, toAbsolutePattern, workFolders } from "./paths.ts";
 import { allowed, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
-import { isDangerousVariable, isHarmlessVariable, isKnownFileTool, lookingOf, type Looking } from "./read-only-commands.ts";
+import { isKnownFileTool, lookingOf, type Looking } from "./read-only-commands.ts";
 import { riskOf } from "./risky-options.ts";
 import { readConflict } from "./read-conflict.ts";
 import { type Action, allows, denies, namesTool, type Rule, unescapeGlob } from "./rules.ts";
 import { type FileUse, type ParsedCommand, parseCommand, type Program } from "./shell.ts";
+import { isHarmlessVariable, isOrdinaryExport, isOrdinaryName } from "./shell-variables.ts";
 import { exactWord, type ShellWord, unknownWord } from "./shell-words.ts";
 import { shownBy, shownUnknown } from "./shown-files.ts";
 import { isInterpreter } from "./interpreters.ts";
@@ -191,7 +192,7 @@ class Question {
     const quiet = (use: Use): boolean => use.kind === "look" && use.decision.effect === "allow";
     return (
       understood &&
-      !this.#parsed.settings.some(isDangerous) &&
+      this.#setsMore() === undefined &&
       this.#redirections.every(quiet) &&
       this.#parsed.programs.every((program) => this.#only(program))
     );
@@ -226,7 +227,7 @@ class Question {
 
   /** Why it may be more than it seems. */
   #doubt(bypassing: boolean): string | undefined {
-    const { understood, reason, settings } = this.#parsed;
+    const { understood, reason } = this.#parsed;
     if (!understood) return reason ?? "it is not understood";
     for (const program of this.#programs) {
       const doubt =
@@ -235,16 +236,25 @@ class Question {
         this.#files.get(program)?.conflict;
       if (doubt) return doubt;
     }
-    return settings.some(isDangerous) && !bypassing ? "it changes how programs behave" : undefined;
+    return bypassing ? undefined : this.#setsMore();
+  }
+
+  /** It sets a variable that bash or a program may give a meaning to. */
+  #setsMore(): string | undefined {
+    const { environment } = this.#policy;
+    const found = this.#parsed.settings.find(({ name, exported }) =>
+      exported ? !isOrdinaryExport(name, environment) : !isOrdinaryName(name, environment),
+    );
+    return found && `it sets ${found.name}`;
   }
 
   allowedByParts(): Decision {
-    const { understood, reason, settings, programs } = this.#parsed;
+    const { understood, reason, programs } = this.#parsed;
     const no = (why: string): Decision =>
       ask(this.#policy, this.#action, `Running a command needs permission in mode ${this.#policy.mode}: ${why}`);
     if (!understood) return no(reason ?? "it is not understood");
-    const setting = settings.find(isDangerous);
-    if (setting) return no(`it sets ${setting.name}`);
+    const setting = this.#setsMore();
+    if (setting) return no(setting);
     const words = new Set<Word>();
     for (const program of programs) {
       const objection = this.#objection(program, this.#allow, words);
@@ -342,10 +352,6 @@ function remembering(resolve: ResolvePath): ResolvePath {
 
 function flatten(programs: readonly Program[]): Program[] {
   return programs.flatMap((program) => [program, ...flatten(program.inside)]);
-}
-
-function isDangerous({ name }: { readonly name: string }): boolean {
-  return isDangerousVariable(name);
 }
 
 function settingRisk(program: Program): string | undefined {

@@ -14,6 +14,8 @@ export type Policy = {
   readonly directories?: readonly string[];
   /** Directories that may be read, such as the one for long outputs. */
   readonly readable: readonly string[];
+  /** Names of the variables that commands find in their environment, where that is known. */
+  readonly environment?: ReadonlySet<string> | undefined;
   /** The user trusts the project's own configuration, so that programs which obey it (git) may look without asking. */
   readonly trusted: () => Promise<boolean>;
   /** What git would obey in a folder; without it, trust alone decides. */

@@ -206,9 +206,11 @@ export function lookingOf(program: Program): Looking | undefined {
     case "typeset":
     case "unset":
     case "read":
+    case "mapfile":
+    case "readarray":
     case "set":
     case "shopt":
-      return readDeclaration(name, rest);
+      return looksAtNothing; // the parser has seen what they change
   }
   if (Object.hasOwn(fileWriters, name)) return readWriter(name, rest);
   const line = Object.hasOwn(lines, name) ? lines[name] : undefined;
@@ -277,22 +279,6 @@ function readWriter(name: string, words: readonly ShellWord[]): Looking | undefi
   return { ...looksAtNothing, reads: sources, writes: [target, ...inFolder, ...(name === "mv" ? sources : [])] };
 }
 
-/** Names only: a subscript is evaluated, and some variables change what programs do. */
-function readDeclaration(name: string, words: readonly ShellWord[]): Looking | undefined {
-  if (name === "set" || name === "shopt") return looksAtNothing; // the parser has seen what they change
-  for (const word of words) {
-    const variable = /^([A-Za-z_]\w*)(?:=|$)/.exec(word.text)?.[1];
-    if (variable === undefined) {
-      if (isPlain(word) && (/^-[rxagpAfs]+$/.test(word.text) || word.text === "--")) continue;
-      return undefined;
-    }
-    if (word.kind !== "exact" && !word.text.includes("=")) return undefined;
-    const exported = name === "export" || words.some((one) => /^-.*x/.test(one.text));
-    if (exported ? !isHarmlessVariable(variable) : isDangerousVariable(variable)) return undefined;
-  }
-  return looksAtNothing;
-}
-
 /** `date` that shows the time: an operand without `+` would set it. */
 function readDate(words: readonly ShellWord[]): Looking | undefined {
   const options = readOptions(words, optionSpec(dateOptions));
@@ -300,22 +286,6 @@ function readDate(words: readonly ShellWord[]): Looking | undefined {
 }
 
 const dateOptions = "-uR -d: -Iseconds -Iminutes -Ihours -Idate -I --utc --universal --date: --iso-8601? --rfc-3339: --rfc-email";
-
-const harmlessVariables =
-  /^(?:NODE_ENV|CI|TZ|LANG|LANGUAGE|LC_[A-Z]+|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|COLUMNS|LINES|TERM|DEBUG|VERBOSE|RUST_BACKTRACE|RUST_LOG|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|GOOS|GOARCH|CGO_ENABLED|PORT|HOST|LOG_LEVEL|APP_ENV|RAILS_ENV|RACK_ENV|FLASK_ENV|GIT_PAGER_IN_USE|GIT_TERMINAL_PROMPT|TEST_[A-Z_]*|JEST_WORKER_ID|UPDATE_SNAPSHOTS|SOURCE_DATE_EPOCH)$/;
-
-/** May be set for a program without changing what it is. */
-export function isHarmlessVariable(name: string): boolean {
-  return harmlessVariables.test(name);
-}
-
-const dangerousVariables =
-  /^(?:PATH|IFS|ENV|HOME|SHELL|PS4|CDPATH|GLOBIGNORE|EXECIGNORE|SHELLOPTS|EDITOR|VISUAL|BROWSER|PAGER|TMPDIR|POSIXLY_CORRECT|PWD|OLDPWD)$|^(?:BASH|LD_|DYLD_|GIT_|NODE_|PYTHON|PERL|RUBY|JAVA|XDG_|npm_|NPM_|LESS|MAN|SSH_|CARGO|RUST|GO|MAKE|CC|CXX|AWK|GREP_)|_(?:proxy|PROXY|COMMAND|OPTIONS|OPTS|WRAPPER|PRELOAD|PAGER|EDITOR)$/;
-
-/** Changes how the shell or programs behave, even when only set and not exported: it may be exported already. */
-export function isDangerousVariable(name: string): boolean {
-  return dangerousVariables.test(name) && !harmlessVariables.test(name);
-}
 
 const fileTools = new Set("rm rmdir unlink ln chmod chown chgrp install truncate shred dd patch".split(" "));
 

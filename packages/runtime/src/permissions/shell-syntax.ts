@@ -1,35 +1,27 @@
-import { type Command, forEachChild, type ParameterExpansionPart, type Redirection, type SyntaxNode, type Word } from "unbash";
+import type { Command, ParameterExpansionPart, Redirection, SyntaxNode, Word } from "unbash";
 
-/** `${x@P}` runs its value, `${!x}` and computed subscripts evaluate it: what is inside cannot be seen. */
-export function isOpaqueExpansion(part: ParameterExpansionPart): boolean {
+/**
+ * Everything but the forms known to put in a value: `${x@P}` runs it, `${!x}` and computed subscripts evaluate it.
+ * `isNumber` tells what arithmetic may safely look up.
+ */
+export function isOpaqueExpansion(part: ParameterExpansionPart, isNumber: (word: Word) => boolean): boolean {
   const { prefix, index, operation } = part;
   if (prefix === "!") return true;
-  if (index && !/^(?:\d+|@|\*)$/.test(index.text)) return true;
-  if (!operation) return false;
-  if (operation.type === "Transform") return !/^[QULu]$/.test(operation.operand.text);
-  if (operation.type === "Slice")
-    return ![operation.offset, operation.length].every((word) => !word || /^\s*-?\d+\s*$/.test(word.text));
-  return operation.type === "Unknown" || operation.type === "Names";
-}
-
-/** Could the variable of a loop get another value inside it? */
-export function maySet(node: SyntaxNode, name: string): boolean {
-  if (node.type === "Assignment" && node.name === name) return true;
-  if ((node.type === "For" || node.type === "Select" || node.type === "Coproc") && node.name?.value === name) return true;
-  if (node.type === "Command" && node.name && (node.name.parts || setters.test(node.name.value))) return true;
-  if (node.type === "ParameterExpansion" && node.parameter === name && node.operation) return true;
-  let found = false;
-  forEachChild(node, (child) => {
-    found ||= maySet(child, name);
-  });
-  return found;
-}
-
-const setters = /^(?:read|printf|declare|typeset|local|export|readonly|unset|mapfile|readarray|getopts|eval|source|\.|let|wait)$/;
-
-/** Nothing that arithmetic would look up. */
-export function isNumber(word: Word): boolean {
-  return /^-?\d+$/.test(word.text) || /^"?\$[#?]"?$/.test(word.text);
+  if (index && !/^[@*]$/.test(index.text) && !isNumber(index)) return true;
+  switch (operation?.type) {
+    case undefined:
+    case "Default":
+    case "Remove":
+    case "Replace":
+    case "CaseModification":
+      return false;
+    case "Transform":
+      return !/^[QULu]$/.test(operation.operand.text);
+    case "Slice":
+      return ![operation.offset, operation.length].every((word) => !word || isNumber(word));
+    default:
+      return true;
+  }
 }
 
 /** Each open level makes the parser look at the rest of the text once more. */

@@ -2,16 +2,24 @@ import type { BraceExpansionPart, DoubleQuotedChild, Word, WordPart } from "unba
 
 /** One word of a command after quote removal, as far as it is known without running anything. */
 export type ShellWord = {
-  /** `exact`: the text is the whole word. `glob`: a pattern bash matches against files. `open`: known only as far as `text` goes. */
-  readonly kind: "exact" | "glob" | "open";
+  /**
+   * `exact`: the text is the whole word. `glob`: a pattern bash matches against files. `below`: names of files below the folder `text`.
+   * `open`: known only as far as `text` goes.
+   */
+  readonly kind: "exact" | "glob" | "below" | "open";
   readonly text: string;
-  /** May become several words, or none. */
+  /** May become several words, or none. A pattern with this has what it matches split once more. */
   readonly splits: boolean;
-  /** Starts with an unquoted `~`, which bash replaces. */
+  /** Starts with an unquoted `~` or with `$HOME`. */
   readonly tilde: boolean;
+  /** For `below`: what must hold for all files there, or the names may lead elsewhere. */
+  readonly needs?: Needs;
 };
 
-/** What a `for` loop gives its variable. */
+/** `links`: none leads out of the folder. `names`: none has a space, a quote or a dash in front, so that none is split or taken for an option. */
+export type Needs = { readonly links: boolean; readonly names: boolean };
+
+/** What variables hold at some point of a script. */
 export type Bindings = ReadonlyMap<string, ShellWord>;
 
 const maxAlternatives = 64;
@@ -31,6 +39,7 @@ export function isPlain(word: ShellWord | undefined): word is ShellWord & { read
 export function mayBeOption(word: ShellWord): boolean {
   if (word.tilde) return false;
   if (word.kind === "exact") return word.text.startsWith("-") && word.text !== "-";
+  if (word.kind === "below") return false;
   if (word.splits || word.text === "") return true;
   return word.kind === "glob" ? /^[-*?[+@!]/.test(word.text) : word.text.startsWith("-");
 }
@@ -45,21 +54,47 @@ export function readWord(word: Word, bindings: Bindings): ShellWord[] {
     if (drafts.length > maxAlternatives) return [{ ...unknownWord, splits: true }];
   }
   const tilde = word.text.startsWith("~");
-  return drafts.map(({ text, open, glob, splits }) => ({ kind: open ? "open" : glob ? "glob" : "exact", text, splits, tilde }));
+  return drafts.map((draft) => toWord(draft, tilde));
 }
 
-type Draft = { readonly text: string; readonly open: boolean; readonly glob: boolean; readonly splits: boolean };
+/** The value a variable gets from this word: bash neither splits it nor replaces patterns or braces in it. */
+export function readValue(word: Word, bindings: Bindings): ShellWord | undefined {
+  if (word.parts?.some(({ type }) => type === "BraceExpansion" || type === "ExtendedGlob")) return undefined;
+  const [value, ...more] = readWord(word, bindings);
+  if (!value || more.length > 0 || value.kind === "open" || value.kind === "below" || /:~/.test(value.text)) return undefined;
+  return { ...value, kind: "exact", splits: false };
+}
 
-const emptyDraft: Draft = { text: "", open: false, glob: false, splits: false };
-const openQuoted: Draft = { ...emptyDraft, open: true };
+function toWord({ text, open, glob, splits, start }: Draft, tilde: boolean): ShellWord {
+  // `$HOME` and `$PWD` are known as the beginning of a path only.
+  if (start && !/^.(?:\/|$)/s.test(text)) return { ...unknownWord, splits };
+  return { kind: open ? "open" : glob ? "glob" : "exact", text, splits, tilde: tilde || start === "home" };
+}
+
+/** `start`: the text begins with where a known folder is, `~` for home and `.` for the current one. */
+type Draft = {
+  readonly text: string;
+  readonly open: boolean;
+  readonly glob: boolean;
+  readonly splits: boolean;
+  readonly start?: "home" | "here" | undefined;
+  readonly fresh?: true;
+};
+
+const emptyDraft: Draft = { text: "", open: false, glob: false, splits: false, fresh: true };
+const openQuoted: Draft = { text: "", open: true, glob: false, splits: false };
 const openBare: Draft = { ...openQuoted, splits: true };
+const closed: Draft = { text: "", open: false, glob: false, splits: false };
 
 function append(draft: Draft, piece: Draft): Draft {
+  if (draft.fresh) return piece;
+  const open = draft.open || piece.open || piece.start !== undefined;
   return {
-    text: draft.open ? draft.text : draft.text + piece.text,
-    open: draft.open || piece.open,
+    text: draft.open || piece.start ? draft.text : draft.text + piece.text,
+    open,
     glob: draft.glob || piece.glob,
     splits: draft.splits || piece.splits,
+    start: draft.start,
   };
 }
 
@@ -68,19 +103,21 @@ function readPart(part: WordPart, bindings: Bindings): Draft[] {
     case "Literal":
     case "SingleQuoted":
     case "AnsiCQuoted":
-      return [{ ...emptyDraft, text: part.value }];
+      return [{ ...closed, text: part.value }];
     case "DoubleQuoted":
     case "LocaleString":
-      return [part.parts.map((child) => readQuoted(child, bindings)).reduce(append, emptyDraft)];
+      return [part.parts.map((child) => readQuoted(child, bindings)).reduce(append, emptyDraft)].map(
+        ({ fresh: _, ...draft }) => draft,
+      );
     case "Glob":
-      return [{ ...emptyDraft, text: part.text, glob: true }];
+      return [{ ...closed, text: part.text, glob: true }];
     case "ProcessSubstitution":
-      return [{ ...emptyDraft, text: "/dev/fd/63" }];
+      return [{ ...closed, text: "/dev/fd/63" }];
     case "BraceExpansion":
       return readBraces(part);
     case "SimpleExpansion":
     case "ParameterExpansion":
-      return [bound(part, bindings) ?? openBare];
+      return [bound(part, bindings, false) ?? openBare];
     case "ArithmeticExpansion":
       return [openQuoted];
     case "CommandExpansion":
@@ -90,22 +127,40 @@ function readPart(part: WordPart, bindings: Bindings): Draft[] {
 }
 
 function readQuoted(child: DoubleQuotedChild, bindings: Bindings): Draft {
-  if (child.type === "Literal") return { ...emptyDraft, text: child.value };
+  if (child.type === "Literal") return { ...closed, text: child.value };
   if (child.type === "SimpleExpansion" && child.text === "$@") return openBare;
   if (child.type !== "SimpleExpansion" && child.type !== "ParameterExpansion") return openQuoted;
   if (child.type === "ParameterExpansion" && (child.parameter === "@" || child.index?.text === "@")) return openBare;
-  return bound(child, bindings) ?? openQuoted;
+  return bound(child, bindings, true) ?? openQuoted;
 }
 
-function bound(part: { readonly type: string; readonly text: string }, bindings: Bindings): Draft | undefined {
-  const word = bindings.get(part.text.replace(/^\$\{?|\}$/g, ""));
-  if (!word || word.kind === "open" || /\s/.test(word.text)) return undefined;
-  return { text: word.text, open: false, glob: word.kind === "glob", splits: false };
+/** What a variable holds: without quotes, bash splits it and takes it for a pattern. */
+function bound(part: { readonly text: string }, bindings: Bindings, quoted: boolean): Draft | undefined {
+  const name = part.text.replace(/^\$\{?|\}$/g, "");
+  const word = bindings.get(name);
+  if (!word && (name === "HOME" || name === "PWD"))
+    return { ...closed, text: name === "HOME" ? "~" : ".", start: name === "HOME" ? "home" : "here" };
+  if (!word || word.kind === "open" || word.kind === "below") return undefined;
+  const start = word.tilde ? "home" : undefined;
+  if (word.tilde && !/^~(?:\/|$)/.test(word.text)) return undefined;
+  const glob = word.kind === "glob";
+  if (quoted) return { ...closed, text: word.text, glob, start };
+  if (word.text === "" || /[\s\\]/.test(word.text)) return undefined;
+  return { ...closed, text: word.text, glob: glob || /[*?[]/.test(word.text), splits: glob, start };
 }
 
 /** `{a,b}` of plain text. Sequences, nesting and quotes are left open. */
 function readBraces(part: BraceExpansionPart): Draft[] {
   const inner = /^\{([\w./:@%+=,-]*)\}$/.exec(part.text)?.[1];
+  const steps = /^(\d{1,4})\.\.(\d{1,4})$/.exec(inner ?? "");
+  if (steps && !/^0\d/.test(steps[1] ?? "") && !/^0\d/.test(steps[2] ?? "")) {
+    const [from, to] = [Number(steps[1]), Number(steps[2])];
+    if (Math.abs(to - from) < maxAlternatives)
+      return Array.from({ length: Math.abs(to - from) + 1 }, (_, step) => ({
+        ...closed,
+        text: String(from < to ? from + step : from - step),
+      }));
+  }
   if (inner === undefined || !inner.includes(",") || inner.includes("..")) return [openBare];
-  return inner.split(",").map((text) => ({ ...emptyDraft, text }));
+  return inner.split(",").map((text) => ({ ...closed, text }));
 }

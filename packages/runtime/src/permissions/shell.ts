@@ -8,20 +8,18 @@ import {
   type SyntaxNode,
   type Word,
 } from "unbash";
-import {
-  deepestParenthesis,
-  hasTornWord,
-  textOfRedirection,
-  wordsPrintedBy,
-  isNumber,
-  isOpaqueExpansion,
-  maySet,
-} from "./shell-syntax.ts";
-import { type Bindings, exactWord, isPlain, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
+import { namesRead, numericNames, type Setters, settersIn } from "./shell-setters.ts";
+import { deepestParenthesis, hasTornWord, isOpaqueExpansion, textOfRedirection, wordsPrintedBy } from "./shell-syntax.ts";
+import { isBashName, isHarmlessVariable } from "./shell-variables.ts";
+import { type Bindings, exactWord, isPlain, readValue, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
+import { builtinObjection } from "./shell-builtins.ts";
 import { commandsFromInput, findInner, type Inner } from "./wrappers.ts";
 
 /** Directories a command may be in: each a chain of `cd` operands from where it started. Undefined: cannot be told. */
 export type Places = readonly (readonly ShellWord[])[] | undefined;
+
+/** When in the line something happens: after everything whose `at` is smaller than `until`. */
+export type Moment = { readonly at: number; until: number };
 
 export type Setting = { readonly name: string; readonly value: ShellWord | undefined; readonly exported: boolean };
 
@@ -32,6 +30,7 @@ export type Program = {
   readonly words: readonly ShellWord[];
   readonly settings: readonly Setting[];
   readonly places: Places;
+  readonly moment: Moment;
   /** What it runs in turn, such as `rm` in `sudo rm`. */
   readonly inside: readonly Program[];
   /** Does nothing but run what is inside. */
@@ -42,14 +41,14 @@ export type Program = {
   readonly hidden: string | undefined;
 };
 
-export type FileUse = { readonly word: ShellWord; readonly places: Places };
+export type FileUse = { readonly word: ShellWord; readonly places: Places; readonly moment?: Moment | undefined };
 
 export type ParsedCommand = {
   readonly programs: readonly Program[];
   /** Targets of redirections. */
   readonly writes: readonly FileUse[];
   readonly reads: readonly FileUse[];
-  /** Variables set for the rest of the command. */
+  /** Variables it sets in any way. */
   readonly settings: readonly Setting[];
   /** False: it may run programs that are not listed. */
   readonly understood: boolean;
@@ -88,6 +87,11 @@ class Walk {
   readonly #settings: Setting[] = [];
   #places: Places = [[]];
   #bindings: Bindings = new Map();
+  /** Variables that hold nothing but digits, in the script that is being read. */
+  #numeric: ReadonlySet<string> = new Set();
+  /** Where two parentheses stand together and are known not to compute. */
+  #explained: { readonly pos: number; readonly end: number }[] = [];
+  readonly #moments: Moment[] = [];
   #reason: string | undefined;
   #tooLarge = false;
   /** What earlier commands of the pipeline print, as far as it is written out. */
@@ -119,75 +123,97 @@ class Walk {
 
   script(text: string): void {
     if (text.includes("\0")) this.doubt("it holds a NUL character");
-    // Bash expands what stands inside arithmetic whatever the quotes; only plain numbers are certain.
-    if (text.replace(/\$\(\([\d\s+\-*/%()<>=!&|^~,]*\)\)/g, "").includes("((")) this.doubt("it computes with ((…))");
     // The parser starts a comment behind `<(x)`; bash goes on with the word.
     if (text.includes(")#") && /[<>]\(/.test(text)) this.doubt("a substitution is part of a word");
-    this.#visit(parse(text));
+    const script = parse(text);
+    const found = settersIn(script);
+    this.#noteSetters(found);
+    const { numeric, explained } = { numeric: this.#numeric, explained: this.#explained };
+    this.#numeric = numericNames(found);
+    this.#explained = [];
+    this.#visit(script);
+    this.#lookForArithmetic(text);
+    this.#numeric = numeric;
+    this.#explained = explained;
   }
 
+  /** Bash tries to compute first wherever it sees two parentheses: all of them must be accounted for. */
+  #lookForArithmetic(text: string): void {
+    const isExplained = (at: number): boolean => this.#explained.some(({ pos, end }) => pos <= at && at < end);
+    for (let at = text.indexOf("(("); at !== -1; at = text.indexOf("((", at + 1))
+      if (!isExplained(at)) return this.doubt("it may compute with ((…))");
+  }
+
+  #noteSetters({ setters }: Setters): void {
+    for (const { name, exported, temporary } of setters) {
+      if (!/^[A-Za-z_]\w*$/.test(name)) this.doubt("it sets a variable by a computed name");
+      const isMeant = name === "REPLY" || (name === "IFS" && temporary) || isHarmlessVariable(name);
+      if (isBashName(name) && !isMeant) this.doubt(`it sets ${name}, which means something to bash`);
+      if (!temporary) this.#settings.push({ name, value: undefined, exported });
+    }
+  }
+
+  /** Everything bash can be told to do, by the list of what is understood; what is not on it is in doubt. */
   #visit = (node: SyntaxNode): void => {
     switch (node.type) {
       case "Script":
         return this.#visitScript(node);
       case "Command":
         return this.#visitCommand(node);
-      case "Statement": {
-        const before = this.#places;
-        this.#visit(node.command);
-        this.#places = node.background ? before : union(before, this.#places);
-        return;
-      }
-      case "AndOr": {
-        let possible = this.#places;
-        node.commands.forEach((command, index) => {
-          if (node.operators[index - 1] === "||") this.#places = possible;
-          this.#visit(command);
-          possible = union(possible, this.#places);
-        });
-        this.#places = possible;
-        return;
-      }
+      case "Statement":
+        return this.#visitStatement(node);
+      case "AndOr":
+        return this.#visitAndOr(node);
       case "Pipeline":
-        if (node.commands.length === 1) return this.#children(node);
-        for (const [index, command] of node.commands.entries()) {
-          this.#piped = index === 0 ? [] : [...this.#piped, ...wordsPrintedBy(node.commands[index - 1])];
-          this.#apart(command);
-        }
-        this.#piped = [];
-        return;
+        return this.#visitPipeline(node);
       case "CommandExpansion":
       case "ArithmeticCommandExpansion":
       case "ProcessSubstitution":
         if (!node.script) this.doubt(`${node.text} cannot be parsed`);
-        return this.#apart(node, true);
+        // Positions in a script with its own source mean nothing here.
+        if (node.script?.source?.includes("((")) this.doubt("it may compute with ((…))");
+        return node.type === "ProcessSubstitution" ? this.#anytime(() => this.#apart(node, true)) : this.#apart(node, true);
       case "Subshell":
-      case "Coproc":
         return this.#apart(node, true);
-      case "While":
-        return this.#loop(node, undefined);
-      case "For":
-      case "Select":
-        return this.#visitFor(node);
+      case "Coproc":
+        this.doubt("it has a coprocess");
+        return this.#anytime(() => this.#apart(node, true));
       case "Function":
         this.doubt("it defines a function");
         return this.#apart(node.body);
+      case "While":
+        return this.#loop(node, undefined);
+      case "For":
+        return this.#visitFor(node);
+      case "Select":
+        this.doubt("it lets somebody select");
+        return this.#loop(node.body, undefined);
+      case "ArithmeticFor":
+        this.#explained.push({ pos: node.pos, end: node.body.pos });
+        for (const part of [node.initialize, node.test, node.update]) this.#compute(part);
+        this.#children(node, [node.body]);
+        return this.#loop(node.body, undefined);
+      case "If":
+      case "Case":
+        return this.#branches(node);
       case "Redirect":
       case "HereString":
       case "HereDoc":
         return this.#visitRedirection(node);
       case "Assignment":
-        if (node.index && !/^\d+$/.test(node.index.text)) this.doubt("it computes a subscript");
+        if (node.index && !this.#isIndex(node.index)) this.doubt("it computes a subscript");
         return this.#children(node);
       case "ParameterExpansion":
-        if (isOpaqueExpansion(node)) this.doubt(`it evaluates ${node.text}`);
+        if (isOpaqueExpansion(node, (word) => this.#isIndex(word))) this.doubt(`it evaluates ${node.text}`);
         return this.#children(node);
       case "ArithmeticExpansion":
-        if (!/^\$\(\([\d\s+\-*/%()<>=!&|^~,]*\)\)$/.test(node.text)) this.doubt("it computes with $[…] or $((…))");
+        if (node.text.startsWith("$[")) this.doubt("it computes with $[…]");
+        this.#explained.push(node);
+        this.#compute(node.expression);
         return this.#children(node);
       case "ArithmeticCommand":
-      case "ArithmeticFor":
-        this.doubt("it computes with ((…))");
+        this.#explained.push(node);
+        this.#compute(node.expression);
         return this.#children(node);
       case "ExtendedGlob":
         this.doubt("it has an extended pattern");
@@ -196,30 +222,162 @@ class Walk {
         this.doubt("it has translated text");
         return this.#children(node);
       case "TestBinary":
-        if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator) && ![node.left, node.right].every(isNumber)) {
+        if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator) && ![node.left, node.right].every((word) => this.#isNumber(word)))
           this.doubt(`[[ … ${node.operator} … ]] computes`);
-        }
         return this.#children(node);
       case "TestUnary":
         if (/^-[vR]$/.test(node.operator) && !/^\w+$/.test(node.operand.text)) this.doubt("it tests a computed variable");
         return this.#children(node);
+      case "SingleQuoted":
+      case "AnsiCQuoted":
+        this.#explained.push(node);
+        return;
+      case "Literal":
+      case "HereDocDelimiter":
+        return;
+      case "DoubleQuoted":
+        for (const part of node.parts) if (part.type === "Literal") this.#explained.push(part);
+        return this.#children(node);
+      case "HereDocBody":
+        for (const part of node.parts ?? [node]) if (part.type === "Literal" || part === node) this.#explained.push(part);
+        return this.#children(node);
+      case "SimpleExpansion":
+      case "Glob":
+      case "BraceExpansion":
+      case "Word":
+      case "ArrayValue":
+      case "CompoundList":
+      case "BraceGroup":
+      case "Elif":
+      case "CaseItem":
+      case "Redirected":
+      case "Time":
+      case "Negation":
+      case "TestCommand":
+      case "TestLogical":
+      case "TestNot":
+      case "TestGroup":
+      case "FileDescriptor":
+      case "FileDescriptorVariable":
+      case "ArithmeticBinary":
+      case "ArithmeticUnary":
+      case "ArithmeticTernary":
+      case "ArithmeticGroup":
+      case "ArithmeticWord":
+      case "Default":
+      case "Remove":
+      case "Replace":
+      case "Slice":
+      case "CaseModification":
+      case "Transform":
+        return this.#children(node);
       default:
+        this.doubt(`it has a ${node.type}, which is not understood`);
         return this.#children(node);
     }
   };
 
-  #children(node: SyntaxNode): void {
+  /** Digits, and variables that hold nothing else: bash evaluates whatever else they hold. */
+  #compute(expression: Parameters<typeof namesRead>[0] | undefined): void {
+    const names = expression ? namesRead(expression) : [];
+    if (!names?.every((name) => this.#numeric.has(name))) this.doubt("it computes with what may be more than a number");
+  }
+
+  #isIndex(word: Word): boolean {
+    return /^\s*-?\d+\s*$/.test(word.text) || this.#isNumber(word) || this.#numeric.has(word.text);
+  }
+
+  #isNumber(word: Word): boolean {
+    const name = /^"?\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))"?$/.exec(word.text);
+    if (name) return this.#numeric.has(name[1] ?? name[2] ?? "");
+    return /^-?\d+$/.test(word.text) || /^"?\$[#?]"?$/.test(word.text) || /^"?\$\{#\w+\}"?$/.test(word.text);
+  }
+
+  #visitStatement(node: Extract<SyntaxNode, { type: "Statement" }>): void {
+    const { places, bindings } = { places: this.#places, bindings: this.#bindings };
+    if (!node.background) {
+      this.#visit(node.command);
+      this.#places = union(places, this.#places);
+      return;
+    }
+    this.#anytime(() => this.#visit(node.command));
+    this.#places = places;
+    this.#bindings = bindings;
+  }
+
+  /** What stands behind `&&` has what comes before it; behind `||` nothing but the first is certain. */
+  #visitAndOr(node: Extract<SyntaxNode, { type: "AndOr" }>): void {
+    let possible = this.#places;
+    let certain = this.#bindings;
+    node.commands.forEach((command, index) => {
+      if (node.operators[index - 1] === "||") {
+        this.#places = possible;
+        this.#bindings = certain;
+      }
+      this.#visit(command);
+      possible = union(possible, this.#places);
+      certain = index === 0 ? this.#bindings : without(certain, settersIn(command));
+    });
+    this.#places = possible;
+    this.#bindings = certain;
+  }
+
+  #visitPipeline(node: Extract<SyntaxNode, { type: "Pipeline" }>): void {
+    if (node.commands.length === 1) return this.#children(node);
+    const from = this.#moments.length;
+    for (const [index, command] of node.commands.entries()) {
+      this.#piped = index === 0 ? [] : [...this.#piped, ...wordsPrintedBy(node.commands[index - 1])];
+      this.#apart(command);
+    }
+    this.#repeated(from);
+    this.#piped = [];
+  }
+
+  /** One of several ways, or none: afterwards nothing is certain about what any of them sets. */
+  #branches(node: SyntaxNode): void {
+    const bindings = this.#bindings;
+    const places = this.#places;
+    forEachChild(node, (child) => {
+      this.#bindings = without(bindings, settersIn(node));
+      if (child.type === "CompoundList" || child.type === "CaseItem") this.#places = union(places, this.#places);
+      this.#visit(child);
+    });
+    this.#places = union(places, this.#places);
+    this.#bindings = without(bindings, settersIn(node));
+  }
+
+  /** What runs at the same time, or again: each part of it may come after every other. */
+  #repeated(from: number): void {
+    for (const moment of this.#moments.slice(from)) moment.until = Math.max(moment.until, this.#moments.length);
+  }
+
+  #anytime(run: () => void): void {
+    const from = this.#moments.length;
+    run();
+    for (const moment of this.#moments.slice(from)) moment.until = Number.POSITIVE_INFINITY;
+  }
+
+  #now(): Moment {
+    const moment = { at: this.#moments.length, until: this.#moments.length };
+    this.#moments.push(moment);
+    return moment;
+  }
+
+  #children(node: SyntaxNode, except: readonly SyntaxNode[] = []): void {
     if (++this.#depth > 2_000) throw new RangeError("depth");
-    forEachChild(node, this.#visit);
+    forEachChild(node, (child) => {
+      if (!except.includes(child)) this.#visit(child);
+    });
     this.#depth--;
   }
 
-  /** In a process of its own: a `cd` in there does not count outside. */
+  /** In a process of its own: what it sets and where it goes does not count outside. */
   #apart(node: SyntaxNode, inside = false): void {
-    const before = this.#places;
+    const { places, bindings } = { places: this.#places, bindings: this.#bindings };
     if (inside) this.#children(node);
     else this.#visit(node);
-    this.#places = before;
+    this.#places = places;
+    this.#bindings = bindings;
   }
 
   #visitScript(node: ParsedScript): void {
@@ -230,23 +388,29 @@ class Walk {
     if (late && !error) this.doubt(`it cannot be parsed (${late.message})`);
   }
 
-  #visitFor(node: Extract<SyntaxNode, { type: "For" | "Select" }>): void {
+  #visitFor(node: Extract<SyntaxNode, { type: "For" }>): void {
     for (const word of node.wordlist ?? []) this.#visit(word);
     const values = (node.wordlist ?? []).flatMap((word) => readWord(word, this.#bindings));
-    const known = node.type === "For" && node.wordlist !== undefined && values.length > 0 && values.length <= 16;
-    if (!known || values.some((word) => word.kind === "open" || word.tilde) || maySet(node.body, node.name.value))
-      return this.#loop(node.body, undefined);
-    for (const value of values) this.#loop(node.body, { name: node.name.value, value });
+    const known = node.wordlist !== undefined && values.length > 0 && values.length <= 16;
+    const setters = settersIn(node.body);
+    const isSetInside = setters.any || setters.setters.some(({ name }) => name === node.name.value);
+    if (!known || isSetInside || values.some((word) => word.kind === "open" || word.splits || word.tilde)) {
+      this.#loop(node.body, { name: node.name.value, value: undefined });
+    } else for (const value of values) this.#loop(node.body, { name: node.name.value, value });
   }
 
   /** What changes directory in a loop ends up anywhere. */
-  #loop(node: SyntaxNode, binding: { name: string; value: ShellWord } | undefined): void {
-    const { places: before, bindings } = { places: this.#places, bindings: this.#bindings };
-    if (binding) this.#bindings = new Map([...bindings, [binding.name, binding.value]]);
+  #loop(node: SyntaxNode, binding: { name: string; value: ShellWord | undefined } | undefined): void {
+    const before = this.#places;
+    const bindings = new Map(without(this.#bindings, settersIn(node)));
+    if (binding) bindings.delete(binding.name);
+    const from = this.#moments.length;
+    this.#bindings = binding?.value ? new Map([...bindings, [binding.name, binding.value]]) : bindings;
     if (node.type === "While") this.#children(node);
     else this.#visit(node);
     if (this.#places !== before) this.doubt("it changes directory in a loop");
     this.#bindings = bindings;
+    this.#repeated(from);
   }
 
   #visitRedirection(node: Redirection): void {
@@ -255,7 +419,9 @@ class Walk {
     const { operator, target } = node;
     const [word = unknownWord] = target ? readWord(target, this.#bindings) : [];
     if (operator === "<&" || (operator === ">&" && word.kind === "exact" && /^(?:\d+-?|-)$/.test(word.text))) return;
-    const use: FileUse = { word: word.kind === "glob" ? { ...word, kind: "open" } : word, places: this.#places };
+    if (!/^(?:>|>>|<|>\||&>|&>>|>&)$/.test(operator)) this.doubt(`it redirects with ${operator}`);
+    const certain = word.kind === "exact";
+    const use: FileUse = { word: certain ? word : { ...word, kind: "open" }, places: this.#places, moment: this.#now() };
     if (operator === "<") this.#reads.push(use);
     else this.#writes.push(use);
   }
@@ -271,13 +437,24 @@ class Walk {
       return;
     }
     if (!node.name) {
-      if (settings.some(({ name }) => name === "IFS")) this.doubt("it sets IFS, by which words are split");
-      this.#settings.push(...settings.map((setting) => ({ ...setting, exported: false })));
+      const assignments = node.prefix.filter((part) => part.type === "Assignment");
+      for (const assignment of assignments) this.#bind(assignment);
       return;
     }
     const words = [node.name, ...node.args].flatMap((argument) => this.#argument(argument));
     const program = this.#program(words, settings);
+    const sets = settersIn(node);
+    if (sets.any || sets.setters.length > 0) this.#bindings = without(this.#bindings, sets);
     if (program) this.#programs.push(readsInput(program) ? this.#fed(program, node) : program);
+  }
+
+  #bind(assignment: Assignment): void {
+    const { name, value, append, index } = assignment;
+    const bindings = new Map(this.#bindings);
+    const known = value.type === "Word" && !append && !index ? readValue(value, this.#bindings) : undefined;
+    if (known) bindings.set(name, known);
+    else bindings.set(name, unknownWord);
+    this.#bindings = bindings;
   }
 
   /** A shell that reads commands from its input: those that are written out count for what is forbidden. */
@@ -310,22 +487,20 @@ class Walk {
     const plain = isPlain(first) && first.text !== "";
     if (!plain) this.doubt("the name of a program is not written out");
     const name = plain ? first.text.slice(first.text.lastIndexOf("/") + 1) : "";
-    if (/^(?:alias|unalias|hash|enable|shopt)$/.test(name) && !isHarmlessShopt(words))
-      this.doubt(`${name} changes what names mean`);
-    if (
-      name === "set" &&
-      words.slice(1).some((word) => !isPlain(word) || !/^(?:[-+][eufvx]*o?|pipefail|errexit|nounset)$/.test(word.text))
-    )
-      this.doubt("set changes how the rest is read");
+    const objection = plain ? builtinObjection(name, words) : undefined;
+    if (objection) this.doubt(objection);
     const places = this.#places;
     const inner = plain ? findInner(name, words) : [];
+    const from = this.#moments.length;
     const own = {
       name,
       words,
       places,
+      moment: this.#now(),
       settings: [...settings, ...inner.flatMap((one) => (one.type === "program" ? (one.settings ?? []) : []))],
     };
     const inside = this.#nested(() => inner.flatMap((one) => this.#inside(one)));
+    if (inside.length > 0) this.#repeated(from);
     if (name === "cd") this.#changeDirectory(words);
     if (/^(?:pushd|popd|source|\.)$/.test(name)) this.#places = undefined;
     const hidden = inner.find((one) => one.type === "hidden");
@@ -387,11 +562,18 @@ function union(first: Places, second: Places): Places {
   return all.length > maxPlaces ? undefined : all;
 }
 
-function isHarmlessShopt(words: readonly ShellWord[]): boolean {
-  return (
-    words[0]?.text === "shopt" &&
-    words.slice(1).every((word) => isPlain(word) && /^(?:-[suq]|nullglob|globstar|dotglob|failglob|nocaseglob)$/.test(word.text))
-  );
+/** What is known about variables, less what these may have set. A name without an entry may be anything. */
+function without(bindings: Bindings, { setters, any }: Setters): Bindings {
+  if (any)
+    return new Map([
+      ["HOME", unknownWord],
+      ["PWD", unknownWord],
+    ]);
+  const lasting = setters.filter(({ temporary }) => !temporary);
+  if (lasting.length === 0) return bindings;
+  const rest = new Map(bindings);
+  for (const { name } of lasting) rest.set(name, unknownWord);
+  return rest;
 }
 
 function readsInput(program: Program): boolean {

@@ -38,7 +38,7 @@ export function findInner(name: string, words: Words): Inner[] {
     case "env":
       return ofEnv(words);
     case "eval":
-      return words.length > 1 ? [joined(words.slice(1), true)] : [];
+      return words.length > 1 ? [joined(words.slice(1), { sameShell: true, transparent: false })] : [];
     case "trap":
       return ofTrap(words);
     case "xargs":
@@ -251,7 +251,7 @@ function ofTrap(words: Words): Inner[] {
   if (!action || words.length <= at + 1) return [];
   if (!isPlain(action)) return [{ type: "hidden", reason: "the action of a trap is not written out" }];
   if (/^(?:-|-[lp]|\d*)$/.test(action.text)) return [];
-  return [{ type: "script", text: action.text, sameShell: true, transparent: true }];
+  return [{ type: "script", text: action.text, sameShell: true, transparent: false }];
 }
 
 const xargsOptions = wrapper("0rtpxo", "InPLdaEs", {
@@ -325,13 +325,13 @@ function ofWatch(words: Words): Inner[] {
   const at = skipOptions(words, 1, options);
   if (at === undefined || !isFixed(words.slice(1, at))) return [obscure("watch", words)];
   if (at >= words.length) return [];
-  const script = joined(words.slice(at), false);
+  const script = joined(words.slice(at), { sameShell: false, transparent: true });
   return script.type !== "script" || readsAlike(script.text) ? [script] : [obscure("watch", words)];
 }
 
-function joined(words: Words, sameShell: boolean): Inner {
+function joined(words: Words, how: { sameShell: boolean; transparent: boolean }): Inner {
   if (!words.every(isPlain)) return { type: "hidden", reason: "code is put together while it runs" };
-  return { type: "script", text: words.map((word) => word.text).join(" "), sameShell, transparent: true };
+  return { type: "script", text: words.map((word) => word.text).join(" "), ...how };
 }
 
 /** Commands that git is given to run. */

@@ -1,0 +1,46 @@
+/**
+ * Names bash itself gives a meaning to: it evaluates them as numbers, obeys them, or takes them back. The list of its manual, and all
+ * that starts like one of its own.
+ */
+const bashNames = new Set(
+  (
+    "_ auto_resume CHILD_MAX COLUMNS COPROC DIRSTACK EMACS ENV EPOCHREALTIME EPOCHSECONDS EUID EXECIGNORE FCEDIT FIGNORE FUNCNAME FUNCNEST GLOBIGNORE " +
+    "GROUPS HISTCMD HISTCONTROL HISTFILE HISTFILESIZE HISTIGNORE HISTSIZE HISTTIMEFORMAT histchars HOSTFILE HOSTNAME HOSTTYPE IFS IGNOREEOF " +
+    "INPUTRC INSIDE_EMACS LINENO LINES MACHTYPE MAIL MAILCHECK MAILPATH MAPFILE OLDPWD OPTARG OPTERR OPTIND OSTYPE PIPESTATUS POSIXLY_CORRECT PPID " +
+    "PROMPT_COMMAND PROMPT_DIRTRIM PS0 PS1 PS2 PS3 PS4 PWD RANDOM READLINE_ARGUMENT READLINE_LINE READLINE_MARK READLINE_POINT REPLY SECONDS " +
+    "SHELLOPTS SHLVL SRANDOM TIMEFORMAT TMOUT UID CDPATH"
+  ).split(" "),
+);
+
+export function isBashName(name: string): boolean {
+  return bashNames.has(name) || /^(?:BASH|COMP_|COMPREPLY|READLINE_|HIST|PS\d|PROMPT_)/.test(name);
+}
+
+const harmlessVariables =
+  /^(?:NODE_ENV|CI|TZ|LANG|LANGUAGE|LC_[A-Z]+|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|COLUMNS|LINES|TERM|DEBUG|VERBOSE|RUST_BACKTRACE|RUST_LOG|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|GOOS|GOARCH|CGO_ENABLED|PORT|HOST|LOG_LEVEL|APP_ENV|RAILS_ENV|RACK_ENV|FLASK_ENV|GIT_PAGER_IN_USE|GIT_TERMINAL_PROMPT|TEST_[A-Z_]*|JEST_WORKER_ID|UPDATE_SNAPSHOTS|SOURCE_DATE_EPOCH)$/;
+
+/** May be set for a program without changing what it is. */
+export function isHarmlessVariable(name: string): boolean {
+  return harmlessVariables.test(name);
+}
+
+const programNames =
+  /^(?:PATH|ENV|HOME|SHELL|EDITOR|VISUAL|BROWSER|PAGER|TMPDIR|TMP|TEMP|MAGIC|BLOCK_SIZE|BLOCKSIZE|TIME_STYLE|QUOTING_STYLE|TABSIZE|LOCPATH|NLSPATH|GCONV_PATH|GLIBC_TUNABLES|USER|LOGNAME|DISPLAY|CC|CXX|CFLAGS)$|^(?:LD_|DYLD_|GIT_|NODE_|PYTHON|PERL|RUBY|JAVA|JDK_|XDG_|NPM_|npm_|LESS|MAN|SSH_|CARGO|RUST|GO[A-Z]*$|MAKE|AWK|GREP_|RIPGREP_|JQ_|TAR_|ZIP|UNZIP|GH_|DOCKER|KUBE|AWS_|MALLOC_)|_(?:proxy|PROXY|COMMAND|OPTIONS|OPTS|FLAGS|WRAPPER|PRELOAD|PAGER|EDITOR|PATH|HOME|CONFIG)$/;
+
+/** Names the environment of a command has, where that is known: what is set there, programs get to see. */
+export type EnvironmentNames = ReadonlySet<string> | undefined;
+
+/**
+ * A name of no meaning to bash and to programs: setting it changes nothing but what later words of the line say.
+ * What is not exported reaches a program only if the environment has the name already.
+ */
+export function isOrdinaryName(name: string, environment: EnvironmentNames): boolean {
+  if (!/^[A-Za-z_]\w*$/.test(name) || isBashName(name)) return name === "REPLY";
+  if (harmlessVariables.test(name)) return true;
+  return environment?.has(name) !== true && !programNames.test(name);
+}
+
+/** May be exported by a line that only looks: no program that is known to look has heard of it. */
+export function isOrdinaryExport(name: string, environment: EnvironmentNames): boolean {
+  return harmlessVariables.test(name) || (/^(?:[A-Z]|[a-z][a-z\d]*)$/.test(name) && isOrdinaryName(name, environment));
+}
