@@ -74,6 +74,21 @@ const LAYERS = {
   },
 };
 
+// Who may ask a model, and how it comes that the request is counted. Whatever else asks one could ask for ever.
+const ASKERS = {
+  "model/request-ledger.ts": "asks the ledger first; every other place of a session is given what it makes of a provider",
+  "engine/turn.ts": "a CountedProvider",
+  "engine/open-hooks.ts": "a CountedProvider",
+  "context/summarize.ts": "a CountedProvider",
+  "session/shared-budget.ts": "wraps a CountedProvider",
+  "model/fallback.ts": "wraps a provider",
+  "model/replay.ts": "wraps a provider",
+  "model/providers/create-provider.ts": "makes a provider",
+  "settings/profile-key.ts": "wraps a provider",
+  "model/providers/probe.ts": "one request of `outrider providers test`",
+  "transports/atif/run-headless.ts": "an agent of the caller's, with a ceiling of its own",
+};
+
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const problems = [];
 const rank = Object.keys(LAYERS);
@@ -126,6 +141,13 @@ if (!process.argv[2]) {
       }
     }
   }
+}
+if (!process.argv[2]) {
+  const asking = new Set(sourceFiles(src).filter((path) => /\.stream\(/.test(readFileSync(join(src, path), "utf8"))));
+  for (const path of asking) if (!(path in ASKERS)) problems.push(`src/${path} asks a model and is not in ASKERS`);
+  for (const path in ASKERS) if (!asking.has(path)) problems.push(`ASKERS names src/${path}, which asks no model`);
+  for (const path of sourceFiles(cli))
+    if (/\.stream\(/.test(readFileSync(join(cli, path), "utf8"))) problems.push(`cli/src/${path} asks a model past the session`);
 }
 if (edges === 0) problems.push("no imports were found: the checker is looking at nothing");
 

@@ -11,6 +11,8 @@ describe("the exit code", () => {
     const table: [Outcome, number][] = [
       [{ type: "completed", text: "" }, 0],
       [{ type: "stopped", limit: "max-turns", text: "" }, 75],
+      [{ type: "stopped", limit: "max-requests", text: "" }, 75],
+      [{ type: "stopped", limit: "loop", text: "" }, 76],
       [{ type: "stopped", limit: "max-budget", text: "" }, 137],
       [{ type: "cancelled", cause: "signal", text: "" }, 124],
       [{ type: "cancelled", cause: "deadline", text: "" }, 124],

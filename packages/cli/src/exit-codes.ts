@@ -9,6 +9,7 @@ export const exitCodes = {
   dataMismatch: 65,
   noInput: 66,
   maxTurns: 75,
+  loop: 76,
   config: 78,
   cancelled: 124,
   killed: 130,
@@ -30,8 +31,10 @@ const byErrorCode: Partial<Record<ErrorCode, number>> = {
 
 const byLimit: Record<StopLimit, number> = {
   "max-turns": exitCodes.maxTurns,
+  "max-requests": exitCodes.maxTurns,
   "max-budget": exitCodes.maxBudget,
   hook: exitCodes.error,
+  loop: exitCodes.loop,
 };
 
 export function exitCodeOf(outcome: Outcome): number {

@@ -157,6 +157,27 @@ export const flags = [
     help: "Ask the model at most N times, then stop with exit code 75",
   },
   {
+    name: "max-requests",
+    kind: "value",
+    placeholder: "N",
+    group: "Limits",
+    help: "At most N model requests for one prompt in all, with those of summaries, hooks and subagents (5000), then exit code 75",
+  },
+  {
+    name: "loop-note",
+    kind: "value",
+    placeholder: "N",
+    group: "Limits",
+    help: "Tell the model when the same call has had the same result N times (3); 0 for never",
+  },
+  {
+    name: "loop-stop",
+    kind: "value",
+    placeholder: "N",
+    group: "Limits",
+    help: "Stop with exit code 76 when it has had it N times (6); 0 for never",
+  },
+  {
     name: "max-budget-usd",
     kind: "value",
     placeholder: "USD",

@@ -30,6 +30,7 @@ import { readTextFile } from "./read-text-file.ts";
 import { numberBetween, positiveInteger, positiveNumber } from "./numbers.ts";
 import { checkFlagTools, checkSettingsTools } from "./check-tools.ts";
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
+import { requestLimits } from "./request-limits.ts";
 
 export type Planned = {
   readonly options: SessionOptions;
@@ -79,6 +80,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     env: childEnv,
     overflowDirectory: join(home, "overflow", session.id),
     ...limits,
+    ...requestLimits(flags, resolved),
     ...permissionOptions(flags, resolved, { home, userHome, root, trust }),
     ...(sessionStore && { sessionStore, audit: auditLog({ home, cwd, sessionId: session.id, ...settings.audit }) }),
     ...(sessionStore &&

@@ -1,4 +1,6 @@
 import { Transcript } from "../journal/transcript.ts";
+import type { Budget } from "../model/budget.ts";
+import { RequestLedger } from "../model/request-ledger.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
 import { type AssistantMessage, type Message, noUsage, type ToolCallPart, userText } from "../protocol/content.ts";
 import type { EventBody } from "../protocol/events.ts";
@@ -22,11 +24,12 @@ export type BenchOptions = Partial<Omit<CompactorDeps, "settings">> & {
   readonly settings?: Partial<CompactionSettings>;
   readonly window?: number;
   readonly system?: string;
+  readonly budget?: Budget;
 };
 
 /** A compactor on a scripted model, and a journal in memory; for tests. */
 export function createCompactionBench(replies: readonly ScriptStep[], options: BenchOptions = {}): CompactionBench {
-  const { window = 10_000, settings, system = "system", ...deps } = options;
+  const { window = 10_000, settings, system = "system", budget, ...deps } = options;
   const provider = createScriptedProvider(replies, { contextWindow: window });
   const events: EventBody[] = [];
   const transcript = new Transcript();
@@ -40,8 +43,9 @@ export function createCompactionBench(replies: readonly ScriptStep[], options: B
       transcript.apply(redactor.value(body));
     }
   };
+  const ledger = new RequestLedger({ maxRequests: 10_000, budget });
   const compactor = new Compactor({
-    provider,
+    provider: ledger.count(provider),
     request: { model: "scripted", system, tools: [] },
     contextWindow: async () => window,
     now: () => time.now,
@@ -49,7 +53,6 @@ export function createCompactionBench(replies: readonly ScriptStep[], options: B
     newId: () => `id-${++id}`,
     readText: undefined,
     hooks: undefined,
-    spend: undefined,
     redactor,
     ...deps,
     settings: { threshold: 0.835, ...settings },

@@ -80,7 +80,8 @@ describe("compaction of any history", () => {
           const { fit, messages } = bench.turn();
           if (trigger === "auto") await fit.makeRoom(messages);
           if (trigger === "manual") await fit.compact(messages);
-          if (trigger === "overflow") await fit.afterOverflow(messages, new Error("too long")).catch(() => undefined);
+          if (trigger === "overflow")
+            await fit.afterOverflow(messages, { cause: new Error("too long"), again: false }).catch(() => undefined);
           const stored: EventBody[] = JSON.parse(JSON.stringify(bench.events));
           assert.equal(JSON.stringify(messages), JSON.stringify(toMessages(stored)));
           assertValid(messages);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toMessages } from "../journal/transcript.ts";
+import { createBudget } from "../model/budget.ts";
 import { type Message, textOf } from "../protocol/content.ts";
 import type { EventBody } from "../protocol/events.ts";
 import { answer, type CompactionBench, createCompactionBench, prompt, toolStep } from "./compaction-bench.ts";
@@ -92,7 +93,7 @@ describe("Compactor", () => {
       );
     const { fit, messages } = bench.turn();
     const from = bench.events.length;
-    assert.equal(await fit.makeRoom(messages), "ready");
+    assert.equal(await fit.makeRoom(messages), "changed");
     assert.deepEqual(typesOf(bench, from), ["context.cleared", "context.updated"]);
     const results = messages.flatMap((message) => (message.role === "tool" ? message.content : []));
     const cleared = results.filter((result) => textOf(result.content).startsWith("[This old Read result (3500 characters)"));
@@ -182,7 +183,7 @@ describe("Compactor", () => {
     );
     bench.record(...talk(60), prompt("go on"));
     const { fit, messages } = bench.turn();
-    assert.equal(await fit.makeRoom(messages), "ready");
+    assert.equal(await fit.makeRoom(messages), "changed");
     const sizes = bench.requests.map((request) => textOf(request.messages[0]?.content ?? []).length / 3.5 + 700);
     assert.equal(bench.requests.length > 5, true);
     assert.equal(Math.max(...sizes) < 4_000, true);
@@ -286,8 +287,8 @@ describe("Compactor", () => {
     assert.equal(ended(bench).length >= 1, true);
   });
 
-  it("compacts at most ten times for one prompt, and again for the next", async () => {
-    const bench = createCompactionBench(Array.from({ length: 30 }, () => ({ text: "summary" })));
+  it("compacts ten times for one prompt and then for every other request, and again for the next", async () => {
+    const bench = createCompactionBench(Array.from({ length: 60 }, () => ({ text: "summary" })));
     bench.record(prompt("go"));
     let { fit, messages } = bench.turn();
     const work = async (steps: number): Promise<void> => {
@@ -301,12 +302,12 @@ describe("Compactor", () => {
         }
       }
     };
-    await work(15);
-    assert.equal(ended(bench).length, 10);
+    await work(40);
+    assert.equal(ended(bench).length, 30);
     bench.record(answer("done"), prompt("and now"));
     ({ fit, messages } = bench.turn());
     await work(2);
-    assert.equal(ended(bench).length, 12);
+    assert.equal(ended(bench).length, 31);
     assertRecorded(bench, messages);
   });
 
@@ -315,13 +316,14 @@ describe("Compactor", () => {
     bench.record(...talk(3, 2_000), prompt("go"));
     const { fit, messages } = bench.turn();
     const cause = new Error("prompt is too long");
-    assert.equal(await fit.afterOverflow(messages, cause), "retry");
+    assert.equal(await fit.afterOverflow(messages, { cause, again: false }), "changed");
     assert.equal(ended(bench)[0]?.trigger, "overflow");
     assertRecorded(bench, messages);
-    await assert.rejects(fit.afterOverflow(messages, cause), { code: "context-overflow", cause });
+    await assert.rejects(fit.afterOverflow(messages, { cause, again: true }), { code: "context-overflow", cause });
     // A later request may overflow again.
-    messages.push({ role: "user", content: [{ type: "text", text: "more" }] }, { role: "user", content: [] });
-    assert.equal(await fit.afterOverflow(messages, cause), "retry");
+    bench.record(...talk(3, 2_000));
+    messages.push(...toMessages(bench.events).slice(messages.length));
+    assert.equal(await fit.afterOverflow(messages, { cause, again: false }), "changed");
   });
 
   it("passes the provider's overflow on when it is off", async () => {
@@ -329,7 +331,7 @@ describe("Compactor", () => {
     bench.record(...talk(3), prompt("go"));
     const { fit, messages } = bench.turn();
     const cause = new Error("prompt is too long");
-    await assert.rejects(fit.afterOverflow(messages, cause), cause);
+    await assert.rejects(fit.afterOverflow(messages, { cause, again: false }), cause);
   });
 
   it("can be aborted, and records that it was", async () => {
@@ -345,11 +347,11 @@ describe("Compactor", () => {
 
   it("books what summaries cost and stops when that is too much", async () => {
     const bench = createCompactionBench([{ text: "summary", usage: { inputTokens: 500, outputTokens: 20 } }], {
-      spend: () => "exceeded",
+      budget: createBudget(0.001, () => 1),
     });
     bench.record(...talk(4, 8_500), prompt("go"));
     const { fit, messages } = bench.turn();
-    assert.equal(await fit.makeRoom(messages), "over-budget");
+    assert.equal(await fit.makeRoom(messages), "limit-reached");
     const call = bench.events.find((event) => event.type === "side-call.ended");
     assert.equal(call?.message.usage.inputTokens, 500);
   });

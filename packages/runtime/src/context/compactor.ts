@@ -7,7 +7,8 @@ import { chooseCut } from "./choose-cut.ts";
 import { planClearing } from "./clear-results.ts";
 import { CompactionBreaker } from "./compaction-breaker.ts";
 import { checkThreshold, type CompactionSettings, type ContextLimits, limitsOf } from "./compaction-limits.ts";
-import { type CompactionHooks, type RunCompactionDeps, runCompaction } from "./run-compaction.ts";
+import { type CompactionHooks, isHopeless, type RunCompactionDeps, runCompaction } from "./run-compaction.ts";
+import type { Overflow } from "./fit.ts";
 import { TokenCount } from "./token-count.ts";
 
 export type CompactorDeps = Omit<RunCompactionDeps, "emit" | "signal" | "request" | "hooks"> & {
@@ -24,7 +25,9 @@ export type FittingDeps = Pick<RunCompactionDeps, "emit" | "signal"> & {
   readonly transcript: Pick<Transcript, "prompt" | "measuredFrom" | "hasSummary">;
 };
 
-const maxPerPrompt = 10;
+/** How often room may be made for one prompt: so often, and once more for every so many requests since the first time. */
+const allowedAtOnce = 10;
+const requestsPerCompaction = 2;
 const maxWithoutGain = 3;
 /** Clearing alone is enough when it leaves this share of the limit; more would need a summary soon after. */
 const enoughAfterClearing = 0.7;
@@ -77,7 +80,7 @@ export class ContextFit {
   #withoutGain = 0;
   /** Tokens before the last compaction, until an answer shows what it has gained. */
   #unproved: number | undefined;
-  #overflowAt: number | undefined;
+  #requests = 0;
 
   constructor(deps: FitDeps) {
     this.#deps = deps;
@@ -87,38 +90,46 @@ export class ContextFit {
   }
 
   /** Before each request. Throws `context-overflow` when compaction has been tried often enough and nothing is gained any more. */
-  async makeRoom(messages: Message[]): Promise<"ready" | "over-budget"> {
+  async makeRoom(messages: Message[]): Promise<"ready" | "changed" | "limit-reached"> {
+    this.#requests++;
     if (this.#deps.settings.threshold === false) return "ready";
     const limits = await this.#limits();
     this.#proveGain(messages, limits);
+    let made: "ready" | "changed" = "ready";
     while (this.#count.used(messages) >= limits.limit) {
-      if (this.#clear(messages, limits)) continue;
-      if (this.#isPointless(messages, limits)) return "ready";
+      if (this.#clear(messages, limits)) {
+        made = "changed";
+        continue;
+      }
+      if (this.#isPointless(messages, limits)) return made;
       const used = this.#count.used(messages);
       if (this.#withoutGain >= maxWithoutGain) {
         if (used >= limits.hard) throw this.#overflow(messages, limits);
-        return "ready";
+        return made;
       }
       // Below, the provider has the last word: our count is an estimate, and a request that might fit is worth a try.
-      if (this.#compactions >= maxPerPrompt || this.#deps.breaker.isOpen()) return "ready";
+      if (!this.#mayCompact() || this.#deps.breaker.isOpen()) return made;
       const result = await this.#compact(messages, { trigger: "auto", limits, force: used >= limits.hard });
-      if (result?.type === "failed" && result.error.code === "limit-reached") return "over-budget";
-      if (result?.type !== "compacted") return "ready";
+      if (result?.type === "failed" && result.error.code === "limit-reached") return "limit-reached";
+      if (result?.type !== "compacted") return made;
+      made = "changed";
     }
-    return "ready";
+    return made;
   }
 
   /** After a provider refused a request as too long. Once per request: throws when there is nothing more to be done. */
-  async afterOverflow(messages: Message[], cause: unknown): Promise<"retry" | "over-budget"> {
+  async afterOverflow(messages: Message[], { cause, again }: Overflow): Promise<"changed" | "limit-reached"> {
     if (this.#deps.settings.threshold === false) throw cause;
     const limits = await this.#limits();
-    const again = this.#overflowAt !== undefined && messages.length <= this.#overflowAt;
-    if (again || this.#compactions >= maxPerPrompt) throw this.#overflow(messages, limits, cause);
+    if (again || !this.#mayCompact()) throw this.#overflow(messages, limits, cause);
     const result = await this.#compact(messages, { trigger: "overflow", limits, force: true });
-    if (result?.type === "failed" && result.error.code === "limit-reached") return "over-budget";
+    if (result?.type === "failed" && result.error.code === "limit-reached") return "limit-reached";
     if (result?.type !== "compacted") throw this.#overflow(messages, limits, cause);
-    this.#overflowAt = messages.length;
-    return "retry";
+    return "changed";
+  }
+
+  #mayCompact(): boolean {
+    return this.#compactions < allowedAtOnce + this.#requests / requestsPerCompaction;
   }
 
   /** Because somebody asked for it; undefined when there is nothing to summarise. */
@@ -162,17 +173,14 @@ export class ContextFit {
     if (replaced === 0) return undefined;
     const { settings, breaker } = this.#deps;
     const preTokens = this.#count.used(messages);
+    const { overhead, scale } = this.#count;
+    const input = { messages, replaced, prompt: this.#prompt, trigger, preTokens, overhead, scale };
+    if (isHopeless(input)) return undefined;
     const result = await runCompaction(this.#deps, {
-      messages,
-      replaced,
-      prompt: this.#prompt,
+      ...input,
       hasSummary: this.#hasSummary,
-      trigger,
       focus: [settings.instructions, how.instructions].filter(Boolean).join("\n\n") || undefined,
-      preTokens,
       limits,
-      overhead: this.#count.overhead,
-      scale: this.#count.scale,
       fileTokens: settings.fileTokens,
     });
     if (result.type === "failed") breaker.failed();

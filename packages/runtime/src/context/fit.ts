@@ -6,13 +6,16 @@ import { TokenCount } from "./token-count.ts";
 
 /** What a turn asks for room in its context. The messages are changed in place; what was changed is on record. */
 export interface Fit {
-  /** Before each request. Rejects with `context-overflow` when nothing is gained any more. */
-  makeRoom(messages: Message[]): Promise<"ready" | "over-budget">;
+  /** Before each request. `changed`: what was said earlier is there in other words. Rejects with `context-overflow` when nothing is gained any more. */
+  makeRoom(messages: Message[]): Promise<"ready" | "changed" | "limit-reached">;
   /** After a provider refused a request as too long; rejects when there is nothing to be done. */
-  afterOverflow(messages: Message[], cause: unknown): Promise<"retry" | "over-budget">;
+  afterOverflow(messages: Message[], overflow: Overflow): Promise<"changed" | "limit-reached">;
   /** What summaries have used so far. */
   usage(): Usage;
 }
+
+/** `again`: the request before it was refused too, and room has been made since. */
+export type Overflow = { readonly cause: unknown; readonly again: boolean };
 
 export type FitOptions = {
   readonly threshold: number | false;
@@ -40,9 +43,9 @@ export function fitOnDemand(options: FitOptions): Fit {
       }
       return await fit.makeRoom(messages);
     },
-    async afterOverflow(messages, cause) {
+    async afterOverflow(messages, overflow) {
       fit ??= await options.open();
-      return await fit.afterOverflow(messages, cause);
+      return await fit.afterOverflow(messages, overflow);
     },
     usage: options.usage,
   };

@@ -1,11 +1,11 @@
 import type { Message } from "../protocol/content.ts";
-import { toRuntimeError } from "../protocol/errors.ts";
+import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import type { CompactionResult, CompactionTrigger } from "../protocol/events.ts";
 import { compactMessages } from "../journal/transcript.ts";
 import type { ContextLimits } from "./compaction-limits.ts";
 import { historyText } from "./history-text.ts";
 import { type ReadText, rereadFiles } from "./recent-files.ts";
-import { summarySystem, type SummaryTask } from "./summary-steps.ts";
+import { minChunkTokens, summarySystem, type SummaryTask } from "./summary-steps.ts";
 import { summarize, type SummarizeDeps } from "./summarize.ts";
 import { estimateMessages, estimateText } from "./token-estimate.ts";
 
@@ -71,6 +71,8 @@ export async function runCompaction(deps: RunCompactionDeps, input: CompactionIn
   let result: Compacted;
   try {
     result = await toResult(deps, input, await summarize(deps, task)); // of words that were masked, and files read through a mask
+    if (!isGain(input, result.postTokens))
+      throw new RuntimeError("context-overflow", "The summary is no shorter than what it would stand for");
   } catch (error) {
     if (!deps.signal.aborted) return end({ type: "failed", error: toRuntimeError(error).toJSON() });
     end({ type: "cancelled" });
@@ -83,12 +85,26 @@ export async function runCompaction(deps: RunCompactionDeps, input: CompactionIn
 
 type Compacted = CompactionResult & { type: "compacted" };
 
+/** Not even an empty summary would be short enough. */
+export function isHopeless(
+  input: Pick<CompactionInput, "messages" | "replaced" | "prompt" | "trigger" | "preTokens" | "overhead" | "scale">,
+): boolean {
+  const { messages, replaced, prompt, overhead, scale } = input;
+  const postTokens = (overhead + estimateMessages(compactMessages(messages, bareResult({ replaced, prompt }, "")))) * scale;
+  return !isGain(input, postTokens);
+}
+
+/** Else summaries of summaries could go on for ever. Who asks for one gets it in any case. */
+function isGain({ trigger, preTokens }: Pick<CompactionInput, "trigger" | "preTokens">, postTokens: number): boolean {
+  return trigger === "manual" || postTokens < preTokens;
+}
+
 function toSummaryTask(input: CompactionInput, maxOutputTokens: number | undefined): SummaryTask {
   const { limits, scale, focus } = input;
   const room = limits.hard / scale - estimateText(summarySystem) - estimateText(focus ?? "") - 200;
   return {
     pieces: historyText(input.messages.slice(0, input.replaced), input.hasSummary),
-    chunkTokens: Math.max(256, Math.floor(room * 0.8)),
+    chunkTokens: Math.max(minChunkTokens, Math.floor(room * 0.8)),
     // What the model may say at all bounds it too: a summary that is cut off lacks its end, which says what comes next.
     summaryTokens: Math.max(128, Math.floor(Math.min(limits.limit / 10 / scale, (maxOutputTokens ?? 10_000) / scale, 10_000))),
     focus,
@@ -97,22 +113,19 @@ function toSummaryTask(input: CompactionInput, maxOutputTokens: number | undefin
 
 async function toResult(deps: RunCompactionDeps, input: CompactionInput, summary: string): Promise<Compacted> {
   const { messages, replaced, prompt, limits, scale, overhead } = input;
-  const bare = {
-    type: "compacted",
-    replaced,
-    ...(prompt !== undefined && prompt < replaced && { prompt }),
-    preface,
-    summary,
-    files: [],
-    postTokens: 0,
-  } as const;
+  const bare = bareResult({ replaced, prompt }, summary);
   const sizeOf = (result: Compacted): number =>
     Math.round((overhead + estimateMessages(compactMessages(messages, result))) * scale);
   // Files may fill what is left of three fifths of the limit: a compaction that is soon needed again gains nothing.
-  const spare = (limits.limit * 0.6 - sizeOf({ ...bare, files: [] })) / scale;
+  const spare = (limits.limit * 0.6 - sizeOf(bare)) / scale;
   const maxTokens = Math.min(spare, input.fileTokens ?? limits.limit / 10 / scale);
   const files =
     deps.readText && maxTokens > 0 ? await rereadFiles(messages, { replaced, maxTokens, readText: deps.readText }) : [];
   const result = { ...bare, files };
   return { ...result, postTokens: sizeOf(result) };
+}
+
+function bareResult({ replaced, prompt }: Pick<CompactionInput, "replaced" | "prompt">, summary: string): Compacted {
+  const kept = prompt !== undefined && prompt < replaced && { prompt };
+  return { type: "compacted", replaced, ...kept, preface, summary, files: [], postTokens: 0 };
 }

@@ -1,4 +1,5 @@
-import type { MaskedRequest, ModelRequest, SessionModel } from "../model/model.ts";
+import type { MaskedRequest, ModelRequest } from "../model/model.ts";
+import type { CountedProvider } from "../model/request-ledger.ts";
 import { type AssistantMessage, textOf, userText } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Emit } from "../protocol/events.ts";
@@ -6,21 +7,19 @@ import type { Redactor } from "../util/redact.ts";
 import { untilAborted } from "../util/until-aborted.ts";
 import { withoutTags } from "./history-text.ts";
 import { estimateText } from "./token-estimate.ts";
-import { summarySteps, summarySystem, type SummaryTask } from "./summary-steps.ts";
+import { minChunkTokens, summarySteps, summarySystem, type SummaryTask } from "./summary-steps.ts";
 
 export type SummarizeDeps = {
-  readonly provider: Pick<SessionModel, "stream">;
+  readonly provider: CountedProvider;
   readonly request: Pick<ModelRequest, "model" | "maxOutputTokens" | "options">;
   readonly emit: Emit;
   readonly signal: AbortSignal;
   readonly clock: () => number;
-  /** Books an answer; `exceeded` when that was more than may be spent. */
-  readonly spend: ((message: AssistantMessage, requestedModel: string) => "within" | "exceeded") | undefined;
   /** Hides secrets, so that what is asked and sent next is what is recorded. */
   readonly redactor: Redactor;
 };
 
-/** Our own estimate of a record may be far off; the provider's word counts, and the parts get smaller. */
+/** Our own estimate of a record may be far off; the provider's word counts, and the parts get smaller while that is possible. */
 const maxHalvings = 3;
 
 /** Asks the session's own model for a summary, without tools. Rejects when there is none to be had. */
@@ -31,8 +30,9 @@ export async function summarize(deps: SummarizeDeps, task: SummaryTask): Promise
       return await runSteps(deps, { ...task, chunkTokens });
     } catch (error) {
       const tooLong = error instanceof RuntimeError && error.code === "context-overflow";
-      if (!tooLong || halvings === maxHalvings) throw error;
-      chunkTokens = Math.min(chunkTokens, estimateText(task.pieces.join("\n"))) / 2;
+      const half = Math.min(chunkTokens, estimateText(task.pieces.join("\n"))) / 2;
+      if (!tooLong || halvings === maxHalvings || half < minChunkTokens) throw error;
+      chunkTokens = half;
     }
   }
 }
@@ -61,7 +61,7 @@ async function ask(deps: SummarizeDeps, text: string): Promise<string> {
     requestedModel,
     durationMs: Math.round(deps.clock() - startedAt),
   });
-  if (deps.spend?.(message, requestedModel) === "exceeded")
+  if (deps.provider.ledger.reached() === "max-budget")
     throw new RuntimeError("limit-reached", "The budget was spent while the conversation was being summarised");
   return summaryIn(message);
 }

@@ -12,6 +12,9 @@ export type SummaryTask = {
   readonly focus: string | undefined;
 };
 
+/** Smaller parts would not get fewer from round to round: two summaries must fit into one. */
+export const minChunkTokens = 256;
+
 /** What the summarising model is told about its work. */
 export const summarySystem: string = [
   "You write the summary that takes the place of the older part of a conversation between a user and a software agent. The agent goes on with its work knowing only your summary, the user's last message and the most recent steps.",
@@ -35,7 +38,8 @@ export const summarySystem: string = [
  * the same questions. A record that does not fit into one request is summarised in parts, and the parts into one.
  */
 export function* summarySteps(task: SummaryTask): Generator<string, string, string> {
-  let chunks = toChunks(task.pieces, task.chunkTokens);
+  const chunkTokens = Math.max(minChunkTokens, task.chunkTokens);
+  let chunks = toChunks(task.pieces, chunkTokens);
   let stage: "record" | "parts" = "record";
   while (chunks.length > 1) {
     const parts: string[] = [];
@@ -43,9 +47,9 @@ export function* summarySteps(task: SummaryTask): Generator<string, string, stri
       const place = `part ${index + 1} of ${chunks.length}`;
       const answer = yield question(task, { chunk, place, stage });
       // A third at most, so that every round has fewer parts than the one before.
-      parts.push(`<part>\n${firstTokens(withoutTags(answer), task.chunkTokens / 3)}\n</part>`);
+      parts.push(`<part>\n${firstTokens(withoutTags(answer), chunkTokens / 3)}\n</part>`);
     }
-    chunks = toChunks(parts, task.chunkTokens);
+    chunks = toChunks(parts, chunkTokens);
     stage = "parts";
   }
   const summary = yield question(task, { chunk: chunks[0] ?? "", place: undefined, stage });

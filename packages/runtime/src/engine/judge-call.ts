@@ -117,7 +117,7 @@ async function askHooks(
 /** Why the hooks do not let it happen. */
 function haltOrDeny(deps: ToolCallDeps, verdict: HookVerdict): string | undefined {
   if (verdict.stop !== undefined) {
-    deps.halt?.(verdict.stop);
+    deps.halt?.({ limit: "hook", reason: verdict.stop });
     return `a PreToolUse hook ended the turn: ${verdict.stop}`;
   }
   return verdict.decision?.effect === "deny" ? `a PreToolUse hook said no: ${verdict.decision.reason}` : undefined;
@@ -178,7 +178,7 @@ async function ask(deps: ToolCallDeps, candidate: Candidate, decision: Decision)
   const { call, tool } = candidate;
   const fields = { reason: decision.reason, permission_suggestions: suggestionsOf(decision) };
   const hooks = await askHooks(deps, candidate, { event: "PermissionRequest", fields });
-  if (hooks.stop !== undefined) deps.halt?.(hooks.stop);
+  if (hooks.stop !== undefined) deps.halt?.({ limit: "hook", reason: hooks.stop });
   const effect = hooks.stop === undefined ? hooks.decision?.effect : "deny";
   if (effect === "allow" || effect === "deny") {
     const reason = `a PermissionRequest hook said ${effect === "allow" ? "yes" : "no"}: ${hooks.stop ?? hooks.decision?.reason}`;

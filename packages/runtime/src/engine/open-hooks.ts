@@ -87,12 +87,13 @@ async function askModel(deps: SessionDeps, { prompt, model, signal, emit }: Mode
     messages: [deps.redactor.value(userText(prompt))], // it tells of a call, with what that really says
   };
   const startedAt = deps.clock();
+  let requestedModel = request.model;
   for await (const event of deps.provider.stream(request, { signal })) {
+    if (event.type === "fallback.used") requestedModel = event.to;
     if (event.type !== "finished") continue;
     const { message } = event;
-    deps.budget?.spend(message, request.model);
     const durationMs = Math.round(deps.clock() - startedAt);
-    emit({ type: "side-call.ended", purpose: "hook", message, requestedModel: request.model, durationMs });
+    emit({ type: "side-call.ended", purpose: "hook", message, requestedModel, durationMs });
     return textOf(message.content);
   }
   throw new RuntimeError("provider-protocol", "The model's stream ended without a final message", { retryable: true });
@@ -127,7 +128,7 @@ async function runAgent(deps: SessionDeps, question: Parameters<HookPorts["runAg
     [deps.redactor.value(userText(question.prompt))],
   );
   if (outcome.type === "completed") return outcome.text;
-  const reason = outcome.type === "failed" ? outcome.error.message : outcome.type;
+  const reason = outcome.type === "failed" ? outcome.error.message : outcome.type === "stopped" ? outcome.limit : outcome.type;
   throw new RuntimeError("internal", `the agent came to no answer (${reason})`);
 }
 

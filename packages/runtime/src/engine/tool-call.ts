@@ -21,6 +21,7 @@ import { type AuditEntry, concernsOf, judgeCall } from "./judge-call.ts";
 import { type LiveCall, liveInputOf } from "./live-call.ts";
 import { runningWith } from "./run-with-permit.ts";
 import { checkInput } from "../tools/input.ts";
+import type { RepeatedCalls } from "./repeated-calls.ts";
 import { limitContent } from "../tools/output-limit.ts";
 import { type Access, type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
 import type { Tasks } from "../tasks/task.ts";
@@ -49,9 +50,11 @@ export type ToolCallDeps = {
   /** Absent where there are no hooks, which then cost nothing. */
   readonly hooks?: HookRunner | undefined;
   /** Ends the turn after the calls that run now; set by the turn itself. */
-  readonly halt?: (reason: string) => void;
+  readonly halt?: (why: Halt) => void;
   /** Why the turn is to end after the calls that run now. */
-  readonly halted?: () => string | undefined;
+  readonly halted?: () => Halt | undefined;
+  /** Finds calls that go round in circles; set by the turn itself. */
+  readonly repeats?: RepeatedCalls | undefined;
   /** Aborts the turn: an answer to a permission question asked for it. */
   readonly interrupt?: () => void;
   /** Keeps a yes to exactly these that was meant to last. */
@@ -70,6 +73,8 @@ export type ToolCallDeps = {
   readonly audit?: ((entry: AuditEntry) => void) | undefined;
 };
 
+export type Halt = { readonly limit: "hook" | "loop"; readonly reason: string };
+
 /** A call that was judged: what it may touch of the machine is decided. */
 type ClearedDeps = ToolCallDeps & { readonly mayRead: ReadCheck | undefined };
 
@@ -80,6 +85,8 @@ type Attempt = {
   notes?: readonly TextPart[];
   /** The call as it was run. */
   ran?: LiveCall;
+  /** It may have changed something. */
+  changes?: boolean;
 };
 
 /** How long a tool may take to stop by itself after an abort before it is left behind. */
@@ -94,6 +101,7 @@ export async function runToolCall(deps: ToolCallDeps, call: LiveCall): Promise<M
   const attempted = await attempt(deps, call);
   const { status, output } = attempted;
   const after = attempted.ran ? await afterUse(deps, attempted.ran, attempted) : { notes: [] };
+  const repeat = status === "interrupted" ? [] : noteRepeat(deps, call, { ...attempted, output: { ...output, ...after } });
   const hide = deps.redactor.value;
   // Also before it is cut: half a key could not be told from a word.
   const limited = await limitContent(hide(after.content ?? output.content), {
@@ -109,7 +117,7 @@ export async function runToolCall(deps: ToolCallDeps, call: LiveCall): Promise<M
     callId: call.callId,
     name: call.name,
     // Beside the limit: what a hook has to say is not cut because the tool said much.
-    content: [...limited.content, ...(attempted.notes ?? []), ...after.notes],
+    content: [...limited.content, ...(attempted.notes ?? []), ...after.notes, ...repeat],
     isError: status !== "ok",
   });
   const durationMs = Math.round(deps.clock() - startedAt);
@@ -125,10 +133,20 @@ export async function runToolCall(deps: ToolCallDeps, call: LiveCall): Promise<M
   return result;
 }
 
+/** As the tool answered: what was cut is told apart by where the whole of it is kept, which is another place each time. */
+function noteRepeat({ repeats, halt }: ToolCallDeps, call: LiveCall, { output, ran, changes = false }: Attempt): TextPart[] {
+  const { note, stop } = repeats?.observe({ call, content: output.content, ran: ran !== undefined, changes }) ?? {};
+  if (stop !== undefined) halt?.({ limit: "loop", reason: stop });
+  return note === undefined ? [] : [{ type: "text", text: note }];
+}
+
 async function attempt(deps: ToolCallDeps, call: LiveCall): Promise<Attempt> {
   if (deps.signal.aborted) return refuse("interrupted", "Not run: the turn was interrupted before this call started.");
   const halted = deps.halted?.();
-  if (halted !== undefined) return refuse("interrupted", `Not run: a hook ended the turn before this call started (${halted}).`);
+  if (halted) {
+    const who = halted.limit === "hook" ? "a hook ended the turn" : "the turn ended";
+    return refuse("interrupted", `Not run: ${who} before this call started (${halted.reason}).`);
+  }
   const { toolAliases: aliases = {} } = deps;
   const tool = deps.tools.get((Object.hasOwn(aliases, call.name) && aliases[call.name]) || call.name);
   if (!tool) return refuse("error", `There is no tool named ${call.name}. The tools are: ${[...deps.tools.keys()].join(", ")}.`);
@@ -145,7 +163,8 @@ async function attempt(deps: ToolCallDeps, call: LiveCall): Promise<Attempt> {
     // The intent is on record before anything happens, so that a crash can never hide that it may have happened.
     deps.emit({ type: "tool.started", callId: call.callId, name: call.name, input: judged.input });
     await deps.flush();
-    return { ...(await runTool(cleared, judged, tool)), notes };
+    const changes = access.kind !== "look" && access.kind !== "note";
+    return { ...(await runTool(cleared, judged, tool)), notes, changes };
   } catch (error) {
     return explain(deps, call, error);
   }
@@ -205,7 +224,7 @@ async function hearAfter(
     emit: deps.emit,
     concerns: concernsOf(deps, call),
   });
-  if (verdict.stop !== undefined) deps.halt?.(verdict.stop);
+  if (verdict.stop !== undefined) deps.halt?.({ limit: "hook", reason: verdict.stop });
   const objection = verdict.decision?.effect === "deny" ? [verdict.decision.reason] : [];
   const notes = toNoteParts(event, [...objection, ...verdict.context]);
   return { notes, ...(verdict.updatedOutput !== undefined && { content: toContent(verdict.updatedOutput) }) };

@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { type Budget, createBudget } from "../model/budget.ts";
 import type { ModelEvent, Provider } from "../model/model.ts";
+import { RequestLedger } from "../model/request-ledger.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
 import { PermissionGate } from "../permissions/gate.ts";
 import type { EventBody } from "../protocol/events.ts";
@@ -11,7 +13,7 @@ import { textOf, userText } from "../protocol/content.ts";
 import { createToolMemory, defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
 import { createRedactor, type Redactor } from "../util/redact.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
-import { type Budget, createBudget } from "./budget.ts";
+import type { LoopLimits } from "./repeated-calls.ts";
 import type { AnswerSchema } from "./structured-output.ts";
 import { runTurn, type TurnDeps } from "./turn.ts";
 import { TurnAborted } from "./turn-aborted.ts";
@@ -22,6 +24,8 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 type Setup = {
   tools?: Tool[];
   maxTurns?: number;
+  maxRequests?: number;
+  loops?: Partial<LoopLimits>;
   budget?: Budget;
   answerSchema?: AnswerSchema;
   signal?: AbortSignal;
@@ -36,10 +40,10 @@ async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
   let ids = 0;
   const redactor = setup.redactor ?? createRedactor();
   const deps: TurnDeps = {
-    provider,
+    provider: new RequestLedger({ maxRequests: setup.maxRequests ?? 1000, budget: setup.budget }).count(provider),
     request: { model: "m", system: redactor.text(""), tools: [] },
     maxTurns: setup.maxTurns,
-    budget: setup.budget,
+    loops: { noteAt: 3, stopAt: 6, ...setup.loops },
     answerSchema: setup.answerSchema,
     tools: new Map((setup.tools ?? []).map((tool) => [tool.name, tool])),
     workspace: await createLocalWorkspace({ root: folder, env: {}, overflowDirectory: join(folder, "overflow") }),
@@ -148,6 +152,79 @@ describe("a turn", () => {
       [outcome.type, outcome.type === "failed" && outcome.error.code, outcome.text],
       ["failed", "model-refusal", "I can"],
     );
+  });
+
+  it("tells the model of a call that goes round in circles and ends with an outcome of its own", async () => {
+    const again = { text: "again", calls: [{ name: "Look", input: {} }] };
+    const look = tool("Look", async () => say("nothing"));
+    const { outcome, modelCalls, requests } = await turn(new Array(9).fill(again), { tools: [look] });
+    assert.deepEqual(
+      [outcome, modelCalls],
+      [
+        {
+          type: "stopped",
+          limit: "loop",
+          reason: "Look was called 6 times with the same input and the same result",
+          text: "again",
+        },
+        6,
+      ],
+    );
+    const results = requests.map(({ messages }) => JSON.stringify(messages.at(-1)));
+    assert.deepEqual(
+      results.map((text) => /You have made this call (\d) times/.exec(text)?.[1]),
+      [undefined, undefined, undefined, "3", "4", "5"],
+    );
+  });
+
+  it("ends a circle within one message, and does not run what is left of it", async () => {
+    let ran = 0;
+    const look = tool("Look", async () => {
+      ran++;
+      return say("nothing");
+    });
+    const calls = new Array(10).fill({ name: "Look", input: {} });
+    const { outcome, events } = await turn([{ calls }, { text: "never" }], { tools: [look] });
+    assert.deepEqual([outcome.type === "stopped" && outcome.limit, ran], ["loop", 6]);
+    const statuses = events.flatMap((event) => (event.type === "tool.ended" ? [event.status] : []));
+    assert.deepEqual(statuses, [...new Array(6).fill("ok"), ...new Array(4).fill("interrupted")]);
+  });
+
+  it("counts calls to tools that are not there, and to those that fail", async () => {
+    const fails = tool("Look", async () => {
+      throw new ToolFailure("no such file");
+    });
+    for (const name of ["Look", "Nothing"]) {
+      const { outcome, modelCalls } = await turn(new Array(9).fill({ calls: [{ name, input: {} }] }), { tools: [fails] });
+      assert.deepEqual([outcome.type === "stopped" && outcome.limit, modelCalls], ["loop", 6]);
+    }
+  });
+
+  it("lets a tool be asked until its answer changes", async () => {
+    let asked = 0;
+    const poll = tool("Poll", async () => say(asked++ % 5 === 4 ? `step ${asked}` : `waiting ${asked / 5}`));
+    const script = [...new Array(30).fill({ calls: [{ name: "Poll", input: {} }] }), { text: "done" }];
+    const { outcome } = await turn(script, { tools: [poll], loops: { noteAt: 0 } });
+    assert.equal(outcome.type, "completed");
+  });
+
+  it("bounds cut answers in all, also with calls in between", async () => {
+    let step = 0;
+    const count = tool("Count", async () => say(`${step}`));
+    const script = new Array(500).fill(() =>
+      step++ % 2 ? { text: "cut ", finish: "length" as const } : { calls: [{ name: "Count", input: { step } }] },
+    );
+    const { outcome, modelCalls } = await turn(script, { tools: [count] });
+    assert.equal(outcome.type === "failed" && outcome.error.code, "model-output-limit");
+    assert.equal(modelCalls, 62);
+  });
+
+  it("stops at the ceiling of requests, and counts only those that were made", async () => {
+    let step = 0;
+    const count = tool("Count", async () => say(`${step++}`));
+    const script = new Array(20).fill(() => ({ text: "on", calls: [{ name: "Count", input: { step } }] }));
+    const { outcome, modelCalls, requests } = await turn(script, { tools: [count], maxRequests: 5 });
+    assert.deepEqual([outcome, modelCalls, requests.length], [{ type: "stopped", limit: "max-requests", text: "on" }, 5, 5]);
   });
 
   it("stops at the limit of model calls after running the last call's tools", async () => {

@@ -13,25 +13,27 @@ import {
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import type { EventBody } from "../protocol/events.ts";
 import type { Outcome } from "../protocol/outcome.ts";
-import type { MaskedRequest, SessionModel } from "../model/model.ts";
+import type { MaskedRequest } from "../model/model.ts";
+import type { CountedProvider } from "../model/request-ledger.ts";
 import type { Masked } from "../util/masked.ts";
 import { untilAborted } from "../util/until-aborted.ts";
-import type { Fit } from "../context/fit.ts";
-import type { Budget } from "./budget.ts";
+import type { Fit, Overflow } from "../context/fit.ts";
 import { liveCallsOf } from "./live-call.ts";
+import { type LoopLimits, RepeatedCalls } from "./repeated-calls.ts";
 import { StopHooks, startSubagent } from "./stop-hooks.ts";
 import { type AnswerSchema, StructuredAnswer } from "./structured-output.ts";
-import { runToolCall, type ToolCallDeps } from "./tool-call.ts";
+import { type Halt, runToolCall, type ToolCallDeps } from "./tool-call.ts";
 import { runToolCalls } from "./tool-batch.ts";
 import { TurnAborted } from "./turn-aborted.ts";
 
-export type TurnDeps = ToolCallDeps & {
-  readonly provider: SessionModel;
+export type TurnDeps = Omit<ToolCallDeps, "halt" | "halted" | "repeats"> & {
+  /** Its ledger says before each request whether there may be one. */
+  readonly provider: CountedProvider;
   /** Everything a request holds but its messages; the same for every request of a turn. */
   readonly request: Omit<MaskedRequest, "messages">;
   /** How often the model may be asked in one turn. */
   readonly maxTurns: number | undefined;
-  readonly budget: Budget | undefined;
+  readonly loops: LoopLimits;
   readonly answerSchema: AnswerSchema | undefined;
   /** Tokens that fit into one request together with its answer. */
   readonly contextWindow: () => Promise<number>;
@@ -49,21 +51,25 @@ export type SubagentRef = { readonly id: string; readonly type: string };
 
 export type TurnReport = { outcome: Outcome; usage: Usage; modelCalls: number; modelDurationMs: number };
 
-/** Answers cut by the output limit are continued this often before the turn fails. */
+/** An answer cut by the output limit is continued this often before the turn fails; all of a turn's together so often. */
 const maxContinuations = 3;
+const maxContinuationsInAll = 30;
 const maxPauses = 20;
 
 /** One prompt to its end: ask the model, run what it calls, repeat. Never throws; the outcome says how it went. */
 export async function runTurn(given: TurnDeps, history: readonly Masked<Message>[]): Promise<TurnReport> {
   const structured = given.answerSchema && new StructuredAnswer(given.answerSchema);
-  let halted: string | undefined;
+  let halted: Halt | undefined;
   const deps = {
     ...(structured ? withAnswerForm(given, structured) : given),
-    halt: (reason: string) => {
-      halted ??= reason;
+    repeats: new RepeatedCalls(given.loops),
+    halt: (why: Halt) => {
+      halted ??= why;
     },
     halted: () => halted,
   };
+  const { repeats } = deps;
+  const { ledger } = deps.provider;
   const stopHooks = deps.hooks && new StopHooks(deps);
   const messages = [...history];
   const report = { usage: { ...noUsage }, modelCalls: 0, modelDurationMs: 0 };
@@ -72,17 +78,17 @@ export async function runTurn(given: TurnDeps, history: readonly Masked<Message>
     const usage = deps.fit ? addUsage(report.usage, deps.fit.usage()) : report.usage;
     return { outcome, ...report, usage };
   };
-  const overBudget = (): TurnReport => end({ type: "stopped", limit: "max-budget", text: said.last });
-  const stopped = (reason: string): TurnReport => end({ type: "stopped", limit: "hook", reason, text: said.last });
+  const stopped = ({ limit, reason }: Halt): TurnReport => end({ type: "stopped", limit, reason, text: said.last });
   const askAgain = (note: string, origin: EventBody<"input.added">["origin"]): void => {
     const input = hide(deps, userText(note));
     deps.emit({ type: "input.added", input, origin });
     messages.push(input);
   };
+  let overflowed = false;
   try {
     if (deps.agent && deps.hooks) {
       const { notes, stop } = await startSubagent(deps);
-      if (stop !== undefined) return stopped(stop);
+      if (stop !== undefined) return stopped({ limit: "hook", reason: stop });
       for (const note of notes) askAgain(note, "hook");
     }
     while (true) {
@@ -94,25 +100,29 @@ export async function runTurn(given: TurnDeps, history: readonly Masked<Message>
       for (const input of (report.modelCalls > 0 && deps.takeInput?.()) || []) {
         deps.emit({ type: "input.added", input, origin: "user" });
         messages.push(hide(deps, input));
+        repeats.forget();
       }
-      if (deps.budget?.exceeded()) return overBudget(); // subagents and hooks spend too
-      if ((await deps.fit?.makeRoom(messages)) === "over-budget") return overBudget();
+      if (ledger.reached()) throw limitReached(); // subagents and hooks ask too
+      const room = await deps.fit?.makeRoom(messages);
+      if (room === "limit-reached") throw limitReached();
+      if (room === "changed") repeats.forget();
       const startedAt = deps.clock();
       report.modelCalls++;
       const answer = await askModel(deps, messages, said)
         .finally(() => {
           report.modelDurationMs += Math.round(deps.clock() - startedAt);
         })
-        .catch((error: unknown) => afterOverflow(deps, messages, error));
-      if (answer === "over-budget") return overBudget();
-      if (answer === "retry") {
+        .catch((error: unknown) => afterOverflow(deps, messages, { cause: error, again: overflowed }));
+      if (answer === "changed") {
         report.modelCalls--;
+        overflowed = true;
+        repeats.forget();
         continue;
       }
-      const { message, requestedModel } = answer;
+      const { message } = answer;
       messages.push(hide(deps, message)); // as it is recorded; its calls are run as they came
       report.usage = addUsage(report.usage, message.usage);
-      if (deps.budget?.spend(message, requestedModel) === "exceeded") return overBudget();
+      if (ledger.reached() === "max-budget") throw limitReached();
 
       const calls = liveCallsOf(message);
       if (calls.length > 0) {
@@ -126,13 +136,18 @@ export async function runTurn(given: TurnDeps, history: readonly Masked<Message>
           return end(outcome);
         }
         if (halted !== undefined) return stopped(halted);
+        overflowed = false;
         continue;
       }
       if (message.finish === "context-overflow") {
-        if ((await afterOverflow(deps, messages, windowFull())) === "over-budget") return overBudget();
+        await afterOverflow(deps, messages, { cause: windowFull(), again: overflowed });
+        overflowed = true;
+        repeats.forget();
+        said.goOn();
         askAgain(goOnNote, "continuation");
         continue;
       }
+      overflowed = false;
       const next = afterAnswer(message, said);
       if (next.type === "ask-again") {
         if (next.note !== undefined) askAgain(next.note, next.origin);
@@ -153,8 +168,17 @@ export async function runTurn(given: TurnDeps, history: readonly Masked<Message>
       askAgain(goOn, "hook");
     }
   } catch (error) {
-    return end(toOutcome(error, deps.signal, said.last));
+    const limit = isLimit(error) && !deps.signal.aborted ? ledger.reached() : undefined;
+    return end(limit ? { type: "stopped", limit, text: said.last } : toOutcome(error, deps.signal, said.last));
   }
+}
+
+function limitReached(): RuntimeError {
+  return new RuntimeError("limit-reached", "No more may be asked for this prompt");
+}
+
+function isLimit(error: unknown): boolean {
+  return error instanceof RuntimeError && error.code === "limit-reached";
 }
 
 function withAnswerForm(deps: TurnDeps, structured: StructuredAnswer): TurnDeps {
@@ -173,9 +197,10 @@ function structuredOutcome(value: JsonValue): Completed {
 class Said {
   answer = "";
   last = "";
-  continuations = 0;
   pauses = 0;
   nudged = false;
+  #continuations = 0;
+  #continuationsInAll = 0;
 
   add(text: string): void {
     this.answer += text;
@@ -184,7 +209,18 @@ class Said {
 
   closeAnswer(): void {
     this.answer = "";
-    this.continuations = 0;
+    this.#continuations = 0;
+  }
+
+  /** Its answer was cut, and is to go on. Throws when that has been done often enough. */
+  goOn(): void {
+    const inAll = this.#continuationsInAll++ >= maxContinuationsInAll;
+    if (this.#continuations++ < maxContinuations && !inAll) return;
+    const what = inAll ? "Answers were" : "The answer was still";
+    const times = inAll ? `${maxContinuationsInAll} times in one turn` : `after ${maxContinuations} continuations`;
+    throw new RuntimeError("model-output-limit", `${what} cut off by the output limit ${times}`, {
+      hint: "Ask for a shorter answer, or raise the output limit",
+    });
   }
 }
 
@@ -194,15 +230,7 @@ type Next = { type: "done" } | { type: "ask-again"; note?: string; origin: "cont
 function afterAnswer(message: AssistantMessage, said: Said): Next {
   switch (message.finish) {
     case "length":
-      if (said.continuations++ >= maxContinuations) {
-        throw new RuntimeError(
-          "model-output-limit",
-          `The answer was still cut off by the output limit after ${maxContinuations} continuations`,
-          {
-            hint: "Ask for a shorter answer, or raise the output limit",
-          },
-        );
-      }
+      said.goOn();
       return {
         type: "ask-again",
         note: goOnNote,
@@ -235,17 +263,21 @@ function windowFull(): RuntimeError {
   return new RuntimeError("context-overflow", "The conversation no longer fits into the model's context window");
 }
 
-/** A request that was too long is made shorter and asked again, once. */
-async function afterOverflow(deps: TurnDeps, messages: Message[], error: unknown): Promise<"retry" | "over-budget"> {
-  const tooLong = error instanceof RuntimeError && error.code === "context-overflow";
-  if (!tooLong || !deps.fit || deps.signal.aborted) throw error;
-  return await deps.fit.afterOverflow(messages, error);
+/** A request that was too long is made shorter, once; throws where that cannot be. */
+async function afterOverflow(deps: TurnDeps, messages: Message[], overflow: Overflow): Promise<"changed"> {
+  const { cause } = overflow;
+  const tooLong = cause instanceof RuntimeError && cause.code === "context-overflow";
+  if (!tooLong || !deps.fit || deps.signal.aborted) throw cause;
+  const made = await deps.fit.afterOverflow(messages, overflow);
+  if (made === "limit-reached") throw limitReached();
+  return made;
 }
 
-/** `requestedModel` is the fallback when that was asked in the end. */
-type Answer = { message: AssistantMessage; requestedModel: string };
-
-async function askModel(deps: TurnDeps, messages: readonly Masked<Message>[], said: Said): Promise<Answer> {
+async function askModel(
+  deps: TurnDeps,
+  messages: readonly Masked<Message>[],
+  said: Said,
+): Promise<{ message: AssistantMessage }> {
   const { signal } = deps;
   const messageId = deps.newId();
   const startedAt = deps.clock();
@@ -281,8 +313,7 @@ async function askModel(deps: TurnDeps, messages: readonly Masked<Message>[], sa
     throw new RuntimeError("provider-protocol", "The model's stream ended without a final message", { retryable: true });
   };
   try {
-    const message = finish(await untilAborted(listen(), signal));
-    return { message, requestedModel };
+    return { message: finish(await untilAborted(listen(), signal)) };
   } catch (error) {
     // What was already said was seen: it belongs to the record, without the half-written parts that cannot be sent back.
     if (signal.aborted && partial) finish(interrupted(deps, partial));

@@ -1,8 +1,11 @@
 import type { JsonValue } from "./content.ts";
 import type { ErrorData } from "./errors.ts";
 
-/** `hook`: a hook said that the turn is to end, or did not let the prompt in. */
-export type StopLimit = "max-turns" | "max-budget" | "hook";
+/**
+ * `max-turns` counts the conversation's own requests, `max-requests` everything asked for one prompt. `hook`: a hook said that the turn is
+ * to end, or did not let the prompt in. `loop`: the model made the same call with the same result again and again.
+ */
+export type StopLimit = "max-turns" | "max-requests" | "max-budget" | "hook" | "loop";
 export type CancelCause = "abort" | "signal" | "output-closed" | "deadline";
 
 /**
@@ -12,7 +15,7 @@ export type CancelCause = "abort" | "signal" | "output-closed" | "deadline";
 export type Outcome =
   /** `structured` is there when the session was given a schema, and fits it. */
   | { type: "completed"; text: string; structured?: JsonValue }
-  /** `reason` is a hook's own. */
+  /** `reason` is a hook's own, or says which call went round in circles. */
   | { type: "stopped"; limit: StopLimit; text: string; reason?: string }
   | { type: "cancelled"; cause: CancelCause; text: string }
   | { type: "failed"; error: ErrorData; text: string };

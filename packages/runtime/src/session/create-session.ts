@@ -3,11 +3,13 @@ import { type CompactionSettings, checkThreshold, defaultThreshold } from "../co
 import { buildSystemPrompt } from "../context/system-prompt.ts";
 import { type AnswerSchema, StructuredAnswer, toAnswerSchema } from "../engine/structured-output.ts";
 import type { AuditEntry } from "../engine/judge-call.ts";
+import { toLoopLimits } from "../engine/repeated-calls.ts";
 import type { TurnDeps } from "../engine/turn.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { standingAt } from "../journal/standing-events.ts";
 import type { JournalWriter, StoredEvents } from "../journal/store.ts";
 import { withFallback } from "../model/fallback.ts";
+import { defaultMaxRequests, RequestLedger } from "../model/request-ledger.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
 import { checkRuleTool } from "../permissions/tool-names.ts";
@@ -96,6 +98,8 @@ export async function createSession(options: SessionOptions, id: string, gate: P
   });
   const model = { provider: options.provider.name, id: options.model ?? options.provider.model };
   const budget = options.maxBudgetUsd === undefined ? undefined : await openBudget(options, options.maxBudgetUsd, model);
+  const ledger = new RequestLedger({ maxRequests: options.maxRequests ?? defaultMaxRequests(options.maxTurns), budget });
+  const loops = toLoopLimits(options.loops);
   const answerSchema =
     options.outputSchema && toAnswerSchema(parseSchema(await toJsonSchema(options.outputSchema)), options.provider.nativeSchema);
   const hooking = options.hooks || options.hookSettings?.sources.length ? await import("../engine/open-hooks.ts") : undefined;
@@ -124,8 +128,8 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     return known.window;
   };
   const deps: OpenSession["deps"] = {
-    provider: options.fallback ? withFallback(options.provider, options.fallback) : options.provider,
-    budget,
+    provider: ledger.count(options.fallback ? withFallback(options.provider, options.fallback) : options.provider),
+    loops,
     contextWindow,
     answerSchema,
     request,

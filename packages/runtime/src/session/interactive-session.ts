@@ -364,7 +364,8 @@ export class InteractiveSession {
   }
 
   async #compact(signal: AbortSignal, instructions?: string): Promise<CompactionReport | undefined> {
-    const { compaction } = await this.#open();
+    const { compaction, deps } = await this.#open();
+    deps.provider.ledger.begin();
     const emit: Emit = (event) => this.#hub.emit(event);
     const result = await compaction.compact({ emit, signal, transcript: this.#transcript }, instructions);
     await this.#hub.flush();

@@ -1,4 +1,4 @@
-import { type Budget, createBudget } from "../engine/budget.ts";
+import { type Budget, createBudget } from "../model/budget.ts";
 import type { ModelRef } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { SessionOptions } from "./session-options.ts";

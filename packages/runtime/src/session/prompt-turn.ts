@@ -47,6 +47,7 @@ export const nothingDone: TurnReport = {
 export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   const { session, prompt, turnId, hub, emitFrom } = turn;
   const emit = emitFrom();
+  session.deps.provider.ledger.begin();
   const keeper = session.checkpoints?.forTurn({ turnId, prompt: prompt.displayInput ?? prompt.input });
   const command = toCompactCommand(prompt.message);
   const admission = command ? undefined : await admit(turn, emit);

@@ -1,9 +1,8 @@
-import { runTurn, type SubagentRef, type TurnDeps, type TurnReport } from "../engine/turn.ts";
+import { runTurn, type SubagentRef, type TurnDeps } from "../engine/turn.ts";
 import type { HookRequest, HookRunner } from "../hooks/hook.ts";
 import { Transcript } from "../journal/transcript.ts";
 import { callsOf, type JsonObject, noUsage, type ToolDefinition } from "../protocol/content.ts";
 import type { Denial, Emit, EventBody } from "../protocol/events.ts";
-import type { Outcome } from "../protocol/outcome.ts";
 import { fewerTurns, stricterMode, toolsOf } from "../tasks/agent-limits.ts";
 import { chooseModel, needsList } from "../tasks/choose-model.ts";
 import { buildSubagentPrompt } from "../tasks/subagent-prompt.ts";
@@ -22,7 +21,7 @@ export async function runSubagent(run: SubagentRun, options: SubagentOptions): P
   const { model, warning } = await modelOf(run, options);
   const share = shared?.join(place.deps.provider);
   const granted = toolsOf(agent, place.deps.tools.values());
-  const given = { ...place.deps, ...(share && { provider: share.provider, budget: share.budget }) };
+  const given = { ...place.deps, ...(share && { provider: share.provider }) };
   const deps = childDeps(given, { run, model, tools: granted.tools, deny: granted.deny, options });
   const { system } = deps.request;
   const tell = place.emitFrom(taskId);
@@ -63,7 +62,7 @@ export async function runSubagent(run: SubagentRun, options: SubagentOptions): P
       transcript.messages,
     );
     const end = {
-      outcome: honest(report, deps),
+      outcome: report.outcome,
       usage: report.usage,
       modelCalls: report.modelCalls,
       durationMs: Math.round(deps.clock() - startedAt),
@@ -78,7 +77,8 @@ export async function runSubagent(run: SubagentRun, options: SubagentOptions): P
 type SessionDeps = SubagentRun["place"]["deps"];
 
 async function modelOf({ spec, place }: SubagentRun, options: SubagentOptions): Promise<{ model: string; warning?: string }> {
-  const { provider, request, budget } = place.deps;
+  const { provider, request } = place.deps;
+  const { budget } = provider.ledger;
   const wanted = spec.model ?? spec.agent.model;
   const listed = needsList(wanted) ? await options.listModels(provider.name) : [];
   const choice = chooseModel(wanted, { provider: provider.name, id: request.model }, listed);
@@ -167,10 +167,4 @@ class Denials {
     if (event.type === "permission.decided" && event.effect === "deny")
       this.list.push({ callId: event.callId, tool: event.tool, input: this.#inputs.get(event.callId), reason: event.reason });
   }
-}
-
-/** A call that had to wait for the others and was not made because they spent the rest is the budget's end, not a failure. */
-function honest({ outcome }: TurnReport, { budget }: SessionDeps): Outcome {
-  const isBudget = outcome.type === "failed" && outcome.error.code === "limit-reached" && budget?.exceeded();
-  return isBudget ? { type: "stopped", limit: "max-budget", text: outcome.text } : outcome;
 }

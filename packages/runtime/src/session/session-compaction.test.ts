@@ -25,6 +25,7 @@ function open(replies: readonly ScriptStep[], options: Partial<SessionOptions> =
 }
 
 const full: ScriptedReply = { text: "first answer", usage: { inputTokens: 84_000, outputTokens: 10 } };
+const lengthy: ScriptedReply = { text: "a ".repeat(1_000) };
 const summary: ScriptedReply = { text: "what happened", usage: { inputTokens: 700, outputTokens: 30 } };
 
 describe("a session whose context gets full", () => {
@@ -70,7 +71,7 @@ describe("a session whose context gets full", () => {
 
   it("compacts and asks once more after the provider's overflow", async () => {
     const overflow: ScriptedReply = { fail: { code: "context-overflow", message: "prompt is too long" } };
-    const lucky = open([{ text: "a" }, overflow, summary, { text: "made it" }]);
+    const lucky = open([lengthy, overflow, summary, { text: "made it" }]);
     await lucky.session.submit("one");
     assert.deepEqual(await lucky.session.submit("two"), { type: "completed", text: "made it" });
     await lucky.session.shutdown();
@@ -79,7 +80,7 @@ describe("a session whose context gets full", () => {
       ["overflow"],
     );
 
-    const unlucky = open([{ text: "a" }, overflow, summary, overflow]);
+    const unlucky = open([lengthy, overflow, summary, overflow]);
     await unlucky.session.submit("one");
     const outcome = await unlucky.session.submit("two");
     await unlucky.session.shutdown();
@@ -89,11 +90,50 @@ describe("a session whose context gets full", () => {
 
   it("goes on with an answer that was cut off because the window was full", async () => {
     const cut: ScriptedReply = { text: "half ", finish: "context-overflow" };
-    const { session, provider } = open([{ text: "a" }, cut, summary, { text: "and half" }]);
+    const { session, provider } = open([lengthy, cut, summary, { text: "and half" }]);
     await session.submit("one");
     assert.deepEqual(await session.submit("two"), { type: "completed", text: "half and half" });
     await session.shutdown();
     assert.match(JSON.stringify(provider.requests[3]?.messages.at(-1)), /Go on exactly where it stopped/);
+  });
+
+  it("asks for no summary that could win nothing, whatever the provider says, and ends", async () => {
+    const cut: ScriptedReply = { text: "x", finish: "context-overflow" };
+    const short = open(new Array<ScriptedReply>(50).fill(cut));
+    const outcome = await short.session.submit("go");
+    await short.session.shutdown();
+    assert.deepEqual([outcome.type === "failed" && outcome.error.code, short.provider.requests.length], ["context-overflow", 1]);
+
+    // The summary is refused like everything else: it is asked for in smaller parts while there are any.
+    const long = open([lengthy, ...new Array<ScriptedReply>(50).fill(cut)]);
+    await long.session.submit("one");
+    const refused = await long.session.submit("two");
+    await long.session.shutdown();
+    assert.equal(refused.type === "failed" && refused.error.code, "context-overflow");
+    assert.equal(long.provider.requests.length <= 1 + 3, true, `${long.provider.requests.length} requests`);
+  });
+
+  it("takes no summary that is longer than what it would stand for", async () => {
+    const overflow: ScriptedReply = { fail: { code: "context-overflow", message: "prompt is too long" } };
+    const { session, provider, ended } = open([lengthy, overflow, { text: "word ".repeat(2_000) }, { text: "never" }]);
+    await session.submit("one");
+    const outcome = await session.submit("two");
+    await session.shutdown();
+    assert.deepEqual([outcome.type === "failed" && outcome.error.code, provider.requests.length], ["context-overflow", 3]);
+    assert.deepEqual(
+      (await ended()).map(({ result }) => result.type),
+      ["failed"],
+    );
+  });
+
+  it("makes parts of a refused record that get fewer, however small it is", async () => {
+    const cut: ScriptedReply = { text: "x", finish: "context-overflow" };
+    const replies: ScriptedReply[] = [lengthy, cut, cut, ...new Array<ScriptedReply>(500).fill({ text: "part ".repeat(300) })];
+    const { session, provider } = open(replies);
+    await session.submit("one");
+    await session.submit("two");
+    await session.shutdown();
+    assert.equal(provider.requests.length < 12, true, `${provider.requests.length} requests`);
   });
 
   it("compacts when asked to, with a focus, but not while a turn runs", async () => {

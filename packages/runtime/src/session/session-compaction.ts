@@ -93,7 +93,6 @@ export class SessionCompaction {
       request: deps.request,
       settings: { ...settings, threshold: this.#threshold },
       contextWindow: deps.contextWindow,
-      spend: (message, requestedModel) => deps.budget?.spend(message, requestedModel) ?? "within",
       redactor: deps.redactor,
       readText: hiding(
         createTextReader(deps.workspace, (path) => mayRead(deps, path)),

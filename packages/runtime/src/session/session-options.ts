@@ -5,6 +5,7 @@ import type { CompactionSettings } from "../context/compaction-limits.ts";
 import type { Instructions } from "../context/instructions.ts";
 import type { HookSettings, HooksByEvent } from "../engine/open-hooks.ts";
 import type { AuditEntry } from "../engine/judge-call.ts";
+import type { LoopLimits } from "../engine/repeated-calls.ts";
 import type { SubagentRef } from "../engine/turn.ts";
 import type { SessionStore } from "../journal/store.ts";
 import type { CatalogOverride } from "../model/catalog-override.ts";
@@ -60,8 +61,15 @@ export type SessionOptions = {
   readonly language?: string;
   /** When older messages give way to a summary, and what that dwells on; at 83.5 % of the window when absent. */
   readonly compaction?: Partial<CompactionSettings>;
-  /** How often the model may be asked for one prompt. */
+  /** How often the model may be asked for one prompt, by the conversation itself. */
   readonly maxTurns?: number;
+  /**
+   * How many requests one prompt may cause in all: turns, summaries, questions of hooks, subagents and tries again. 5,000 when absent,
+   * and less where there are few `maxTurns`.
+   */
+  readonly maxRequests?: number;
+  /** When the same call with the same result is pointed out to the model (3), and when it ends the turn (6); 0 for never. */
+  readonly loops?: Partial<LoopLimits>;
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
   readonly thinkingTokens?: number;

@@ -1,15 +1,14 @@
 import { estimateMessages, estimateOverhead } from "../context/token-estimate.ts";
-import type { Budget } from "../engine/budget.ts";
-import type { ModelEvent, ModelRequest, Provider } from "../model/model.ts";
-import type { AssistantMessage } from "../protocol/content.ts";
+import type { Budget } from "../model/budget.ts";
+import type { MaskedRequest, ModelEvent } from "../model/model.ts";
+import type { CountedProvider } from "../model/request-ledger.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 
 /** A part of the budget that a running call may need. */
 type Hold = { readonly usd: number };
 
 export type Share = {
-  readonly provider: Provider;
-  readonly budget: Budget;
+  readonly provider: CountedProvider;
   /** Gives back what it holds; whoever waits goes on. */
   leave(): void;
 };
@@ -30,48 +29,25 @@ export class SharedBudget {
     this.#budget = budget;
   }
 
-  join(provider: Provider): Share {
-    const budget = this.#budget;
+  /** What the provider's answers cost must be booked by the time they are here. */
+  join(provider: CountedProvider): Share {
     const mine = new Set<Hold>();
-    const answered = new WeakMap<AssistantMessage, Hold>();
-    const give = (hold: Hold): void => {
-      mine.delete(hold);
-      this.#release(hold);
-    };
     return {
-      provider: {
-        ...provider,
-        stream: (request, options) => this.#stream(provider, { request, options, mine, answered, give }),
-      },
-      budget: {
-        ...budget,
-        spend(message, requestedModel) {
-          const verdict = budget.spend(message, requestedModel);
-          const hold = answered.get(message);
-          if (hold) give(hold); // only now: until it was booked, nobody else knew of it
-          return verdict;
-        },
-      },
+      provider: { ...provider, stream: (request, options) => this.#stream(provider, { request, options, mine }) },
       leave: () => {
-        for (const hold of [...mine]) give(hold);
+        for (const hold of mine) this.#release(hold);
       },
     };
   }
 
-  async *#stream(provider: Provider, call: Call): AsyncGenerator<ModelEvent> {
-    const hold = await this.#admit(this.#dearest(provider, call.request), call.options.signal);
-    call.mine.add(hold);
-    let isAnswered = false;
+  async *#stream(provider: CountedProvider, { request, options, mine }: Call): AsyncGenerator<ModelEvent> {
+    const hold = await this.#admit(this.#dearest(provider, request), options.signal);
+    mine.add(hold);
     try {
-      for await (const event of provider.stream(call.request, call.options)) {
-        if (event.type === "finished") {
-          call.answered.set(event.message, hold);
-          isAnswered = true;
-        }
-        yield event;
-      }
+      yield* provider.stream(request, options);
     } finally {
-      if (!isAnswered) call.give(hold);
+      mine.delete(hold);
+      this.#release(hold);
     }
   }
 
@@ -95,7 +71,7 @@ export class SharedBudget {
     for (const wake of waiting) wake();
   }
 
-  #dearest(provider: Provider, request: ModelRequest): number {
+  #dearest(provider: CountedProvider, request: MaskedRequest): number {
     const inputTokens = estimateOverhead(request) + estimateMessages(request.messages);
     const outputTokens = (request.maxOutputTokens ?? assumedOutputTokens) + (request.thinkingTokens ?? 0);
     const usage = { inputTokens, outputTokens, cacheReadTokens: 0, cacheWriteTokens: inputTokens, reasoningTokens: 0 };
@@ -104,9 +80,7 @@ export class SharedBudget {
 }
 
 type Call = {
-  readonly request: ModelRequest;
+  readonly request: MaskedRequest;
   readonly options: { readonly signal: AbortSignal };
   readonly mine: Set<Hold>;
-  readonly answered: WeakMap<AssistantMessage, Hold>;
-  readonly give: (hold: Hold) => void;
 };

@@ -1,5 +1,5 @@
 import type { CompactionSettings } from "../context/compaction-limits.ts";
-import type { Budget } from "../engine/budget.ts";
+import type { Budget } from "../model/budget.ts";
 import type { TurnDeps } from "../engine/turn.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
 import type { ModelRef } from "../protocol/content.ts";
@@ -66,7 +66,7 @@ export class Subagents {
     this.#running.set(taskId, controller);
     try {
       const { runSubagent } = await import("./run-subagent.ts");
-      const shared = await this.#between(place.deps.budget);
+      const shared = await this.#between(place.deps.provider.ledger.budget);
       const signal = AbortSignal.any([place.signal, controller.signal]);
       return await runSubagent({ taskId, spec, place, signal, shared }, this.#options);
     } finally {

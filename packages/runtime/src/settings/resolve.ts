@@ -94,6 +94,8 @@ function toSettings(found: Finder, merged: readonly MergedSetting[], { trusted, 
       enabled: found.value("compaction.enabled", isBoolean),
       threshold: found.value("compaction.threshold", isNumber),
     },
+    limits: { maxRequests: found.value("limits.maxRequests", isNumber) },
+    loops: { noteAt: found.value("loops.noteAt", isNumber), stopAt: found.value("loops.stopAt", isNumber) },
     checkpoints: {
       enabled: found.value("checkpoints.enabled", isBoolean),
       keepDays: found.value("checkpoints.keepDays", isNumber),

@@ -37,6 +37,7 @@ export type Setting = {
 const boolean: Shape = { type: "boolean" };
 const text: Shape = { type: "text" };
 const count = (most: number): Shape => ({ type: "number", least: 1, most, whole: true });
+const repeats: Shape = { type: "number", least: 0, most: 1000, whole: true };
 const milliseconds: Shape = count(2 ** 31 - 1);
 
 /** Loosest first. */
@@ -189,6 +190,15 @@ export const settingsSchema: readonly Setting[] = [
     ...ignored,
     help: "From which share of the model's window on, such as 0.8",
   },
+  { key: "limits.maxRequests", ...limit, help: "Model requests of one prompt in all, without `--max-requests`" },
+  {
+    key: "loops.noteAt",
+    shape: repeats,
+    ...ignored,
+    default: 3,
+    help: "The same call with the same result is pointed out to the model when it has happened so often; 0 for never",
+  },
+  { key: "loops.stopAt", shape: repeats, ...ignored, default: 6, help: "And ends the turn when so often; 0 for never" },
   { key: "checkpoints.enabled", shape: boolean, ...ignored, help: "Keep files as they were before a run changed them" },
   { key: "checkpoints.keepDays", shape: count(36_500), ...ignored, help: "For how many days" },
   {

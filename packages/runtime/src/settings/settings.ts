@@ -45,6 +45,8 @@ export type Settings = {
   readonly enableAllProjectMcpServers: boolean;
   readonly sandbox: SandboxSettings;
   readonly compaction: { readonly enabled: boolean | undefined; readonly threshold: number | undefined };
+  readonly limits: { readonly maxRequests: number | undefined };
+  readonly loops: { readonly noteAt: number | undefined; readonly stopAt: number | undefined };
   readonly checkpoints: { readonly enabled: boolean | undefined; readonly keepDays: number | undefined };
   readonly audit: { readonly keepDays: number | undefined };
   readonly journal: { readonly sync: "always" | "batch" | "never" | undefined };
@@ -111,6 +113,8 @@ export const noSettings: ResolvedSettings = {
     enableAllProjectMcpServers: false,
     sandbox: { mode: "auto", network: { allowed: false, domains: [] }, allowWrite: [], denyRead: [], limits: {} },
     compaction: { enabled: undefined, threshold: undefined },
+    limits: { maxRequests: undefined },
+    loops: { noteAt: undefined, stopAt: undefined },
     checkpoints: { enabled: undefined, keepDays: undefined },
     audit: { keepDays: undefined },
     journal: { sync: undefined },

@@ -77,6 +77,8 @@ function whyNot(outcome: Exclude<Outcome, { type: "completed" }>, modelCalls: nu
       if (outcome.limit === "max-turns")
         return `The subagent was stopped at its limit of ${modelCalls} model calls, before it had finished.`;
       if (outcome.limit === "max-budget") return "The subagent was stopped: the budget of the session is spent.";
+      if (outcome.limit === "max-requests") return "The subagent was stopped: no more models may be asked for this prompt.";
+      if (outcome.limit === "loop") return `The subagent went round in circles and was stopped: ${outcome.reason ?? ""}.`;
       return `A hook stopped the subagent: ${outcome.reason ?? "it gave no reason"}.`;
   }
 }

@@ -55,6 +55,8 @@ describe("how a turn went, for a client", () => {
     [{ type: "completed", text: "" }, "end_turn"],
     [{ type: "cancelled", cause: "signal", text: "" }, "cancelled"],
     [{ type: "stopped", limit: "max-turns", text: "" }, "max_turn_requests"],
+    [{ type: "stopped", limit: "max-requests", text: "" }, "max_turn_requests"],
+    [{ type: "stopped", limit: "loop", text: "" }, "max_turn_requests"],
     [{ type: "stopped", limit: "max-budget", text: "" }, "max_turn_requests"],
     [{ type: "stopped", limit: "hook", text: "" }, "end_turn"],
     [failed("model-refusal"), "refusal"],

@@ -17,8 +17,10 @@ export type HeadlessConfig = {
   readonly modelId: string;
   /** `content` is for the model, `eventContent` for the lines when it differs, `originalContent` what a person typed. */
   readonly initialUserMessage?: { content: string; eventContent?: string; originalContent?: string };
-  /** How often the agent is called in the whole run, reminders included. */
+  /** How often the agent is called in the whole run, reminders included; tries again are not counted. */
   readonly maxIterations?: number;
+  /** The same with tries again; 5,000 when absent, and less where there are few `maxIterations`. A session counts what it asks itself. */
+  readonly maxRequests?: number;
   /** 20 when absent. */
   readonly maxTodoReminders?: number;
   readonly measureUsage?: (messages: ModelMessage[]) => Promise<unknown>;

@@ -225,6 +225,8 @@ function toText(content: readonly ToolResultPart["content"][number][], separator
 
 const stopWords: Record<StopLimit, { error: string; code: string }> = {
   "max-turns": { error: "Max iterations reached", code: "MAX_ITERATIONS" },
+  "max-requests": { error: "The ceiling of model requests is reached", code: "MAX_REQUESTS" },
   "max-budget": { error: "The budget is spent", code: "MAX_BUDGET" },
   hook: { error: "A hook ended the turn", code: "HOOK_STOPPED" },
+  loop: { error: "The same call had the same result again and again", code: "LOOP" },
 };

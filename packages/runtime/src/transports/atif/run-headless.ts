@@ -1,3 +1,4 @@
+import { defaultMaxRequests } from "../../model/request-ledger.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { sleep } from "../../util/sleep.ts";
@@ -53,6 +54,7 @@ class HeadlessRun {
   #graceTimer: NodeJS.Timeout | undefined;
   #steps = 0;
   #iterations = 0;
+  #requests = 0;
   #said = "";
   #writeFailure: RuntimeError | undefined;
   /** The caller's, and what `onBeforeTurn` gives. */
@@ -129,6 +131,8 @@ class HeadlessRun {
     for (let retries = 0; ; ) {
       const steps = new StreamSteps(this.#config.modelId, (event) => this.#emit(event), now);
       const before = this.#steps;
+      if (this.#requests >= this.#maxRequests) return this.#stopAtCeiling();
+      this.#requests++;
       try {
         const ended = await this.#stream(phase, steps);
         for (const id of steps.takeBroken())
@@ -152,6 +156,16 @@ class HeadlessRun {
       retries++;
       await sleep(noOutputDelayMs * retries, this.#streams.signal).catch(() => {}); // an abort is seen by the next call
     }
+  }
+
+  get #maxRequests(): number {
+    return this.#config.maxRequests ?? defaultMaxRequests(this.#config.maxIterations);
+  }
+
+  #stopAtCeiling(): Stop {
+    const reason = `The agent was called ${this.#requests} times`;
+    this.#emit({ type: "error", timestamp: now(), error: reason, code: "MAX_REQUESTS" });
+    return { type: "stopped", limit: "max-requests", text: this.#said, reason };
   }
 
   async #stream(phase: TurnPhase, steps: StreamSteps): Promise<StreamEnd> {

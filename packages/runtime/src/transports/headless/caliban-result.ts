@@ -55,7 +55,7 @@ function subtypeOf(outcome: Outcome): string {
     case "completed":
       return "success";
     case "stopped":
-      if (outcome.limit === "max-turns") return "max_turns";
+      if (outcome.limit === "max-turns" || outcome.limit === "max-requests") return "max_turns";
       return outcome.limit === "max-budget" ? "budget_exceeded" : "error";
     case "cancelled":
       return "cancelled";

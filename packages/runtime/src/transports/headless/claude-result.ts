@@ -91,8 +91,14 @@ function subtypeOf(outcome: Outcome): string {
 
 const stops: Record<StopLimit, { subtype: string; reason: string; words: string }> = {
   "max-turns": { subtype: "error_max_turns", reason: "max_turns", words: "Reached the maximum number of turns" },
+  "max-requests": {
+    subtype: "error_max_turns",
+    reason: "max_requests",
+    words: "Reached the maximum number of model requests, with those of summaries, hooks and subagents",
+  },
   "max-budget": { subtype: "error_max_budget_usd", reason: "budget_exhausted", words: "Spent more than the budget" },
   hook: { subtype: "error_during_execution", reason: "hook_stopped", words: "A hook ended the turn" },
+  loop: { subtype: "error_during_execution", reason: "loop", words: "The same call had the same result again and again" },
 };
 
 function terminalReason(outcome: Outcome, run: RunTotals): string {
@@ -144,7 +150,8 @@ function toError(outcome: NoAnswer): Frame {
 }
 
 function endingCode(outcome: NoAnswer & { type: "stopped" | "cancelled" }): string {
-  return outcome.type === "cancelled" ? "cancelled" : outcome.limit === "hook" ? "hook-stopped" : "limit-reached";
+  if (outcome.type === "cancelled") return "cancelled";
+  return outcome.limit === "hook" ? "hook-stopped" : outcome.limit === "loop" ? "loop" : "limit-reached";
 }
 
 function toRunUsage(run: RunTotals): Frame {

@@ -10,7 +10,21 @@ export function reasonOf(outcome: Outcome): string {
     case "cancelled":
       return outcome.cause === "deadline" ? "Stopped at the deadline" : "Stopped before the end";
     case "stopped":
-      if (outcome.limit === "hook") return outcome.reason ? `Stopped by a hook: ${outcome.reason}` : "Stopped by a hook";
-      return outcome.limit === "max-turns" ? "Stopped: the limit of model calls is reached" : "Stopped: the budget is spent";
+      return stopReason(outcome);
+  }
+}
+
+function stopReason({ limit, reason }: Outcome & { type: "stopped" }): string {
+  switch (limit) {
+    case "hook":
+      return reason ? `Stopped by a hook: ${reason}` : "Stopped by a hook";
+    case "loop":
+      return `Stopped going round in circles: ${reason ?? "the same call had the same result again and again"}`;
+    case "max-turns":
+      return "Stopped: the limit of model calls is reached";
+    case "max-requests":
+      return "Stopped: the ceiling of model requests is reached";
+    case "max-budget":
+      return "Stopped: the budget is spent";
   }
 }

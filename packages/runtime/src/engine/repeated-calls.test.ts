@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type EndedCall, type LoopLimits, RepeatedCalls, toLoopLimits } from "./repeated-calls.ts";
+
+type Given = Partial<Omit<EndedCall, "call" | "content">> & { name?: string; input?: unknown; raw?: string; says?: string };
+
+function ended({ name = "Read", input = { path: "a" }, raw, says = "same", ran = true, changes = false }: Given): EndedCall {
+  const malformed = raw === undefined ? {} : { malformedInput: raw };
+  return {
+    call: { type: "tool-call", callId: "c", name, input, ...malformed },
+    content: [{ type: "text", text: says }],
+    ran,
+    changes,
+  };
+}
+
+/** `n`: the model is told. `S`: the turn ends. `.`: neither. */
+function watch(calls: readonly Given[], limits: Partial<LoopLimits> = {}): string {
+  const repeats = new RepeatedCalls(toLoopLimits(limits));
+  return calls
+    .map((given) => repeats.observe(ended(given)))
+    .map(({ note, stop }) => (stop !== undefined ? "S" : note !== undefined ? "n" : "."))
+    .join("");
+}
+
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+const edit = (index: number): Given => ({ name: "Edit", input: { index }, says: "done", changes: true });
+
+describe("the same call with the same result", () => {
+  const cases: [string, Given[], string][] = [
+    ["is told at the third time and ends the turn at the sixth", times(6, () => ({})), "..nnnS"],
+    ["whatever the order of its keys", times(6, (n) => ({ input: n % 2 ? { a: 1, b: 2 } : { b: 2, a: 1 } })), "..nnnS"],
+    ["counts when it was refused", times(6, () => ({ ran: false })), "..nnnS"],
+    ["counts with another one in between", times(11, (n) => ({ input: { n: n % 2 } })), "....nnnnnnS"],
+    ["counts with others that find something new", times(11, (n) => (n % 2 ? { input: { n } } : {})), "....n.n.n.S"],
+    [
+      "counts beside one whose result changes",
+      times(13, (n) => (n % 2 ? { name: "Bash", changes: true, says: `${n}` } : {})),
+      "......n.n.n.S",
+    ],
+    ["counts broken input", times(6, () => ({ input: {}, raw: "{", ran: false })), "..nnnS"],
+    ["is another one when the input differs", times(9, (n) => ({ input: { n } })), "........."],
+    ["is another one when broken input differs", times(9, (n) => ({ input: {}, raw: `{${n}`, ran: false })), "........."],
+    ["is another one when the tool differs", times(9, (n) => ({ name: `T${n}` })), "........."],
+    ["begins anew when the result changes", times(9, (n) => ({ says: `${n >> 1}` })), "........."],
+    ["begins anew after something was changed", times(18, (n) => (n % 2 ? edit(n) : {})), ".................."],
+    ["does not when the change is always the same one", times(12, (n) => (n % 2 ? edit(0) : {})), ".....nnnnnnS"],
+    ["does not for a refusal, which no change helps", times(11, (n) => (n % 2 ? edit(n) : { ran: false })), "....n.n.n.S"],
+    ["begins anew after many others", times(6 * 52, (n) => (n % 52 ? { input: { n } } : {})), ".".repeat(6 * 52)],
+  ];
+  for (const [name, calls, expected] of cases) {
+    it(name, () => assert.equal(watch(calls).slice(0, expected.length), expected));
+  }
+
+  it("is not looked for where that is off, and where other numbers are set", () => {
+    const same = times(8, () => ({}));
+    assert.equal(watch(same, { noteAt: 0, stopAt: 0 }), "........");
+    assert.equal(watch(same, { stopAt: 0 }), "..nnnnnn");
+    assert.equal(watch(same, { noteAt: 0, stopAt: 4 }), "...SSSSS");
+    for (const wrong of [1, -1, 2.5, Number.NaN]) assert.throws(() => toLoopLimits({ stopAt: wrong }), { code: "config" });
+  });
+
+  it("begins anew when the model no longer knows its calls", () => {
+    const repeats = new RepeatedCalls(toLoopLimits());
+    for (let index = 0; index < 5; index++) repeats.observe(ended({}));
+    repeats.forget();
+    assert.deepEqual(repeats.observe(ended({})), {});
+  });
+});

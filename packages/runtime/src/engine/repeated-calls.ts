@@ -1,0 +1,75 @@
+import type { ToolCallPart } from "../protocol/content.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import type { ToolOutput } from "../tools/tool.ts";
+import { fingerprint } from "../util/fingerprint.ts";
+
+/** How often the same call may have the same result before the model is told, and before its turn ends; 0 for never. */
+export type LoopLimits = { readonly noteAt: number; readonly stopAt: number };
+
+const defaults: LoopLimits = { noteAt: 3, stopAt: 6 };
+
+/** Throws a `config` error for a limit that would end every turn, or none. */
+export function toLoopLimits(limits: Partial<LoopLimits> = {}): LoopLimits {
+  for (const [name, value] of Object.entries(limits)) {
+    if (value !== undefined && value !== 0 && !(Number.isSafeInteger(value) && value >= 2))
+      throw new RuntimeError("config", `loops.${name} is a whole number of at least 2, or 0 for never, not ${value}`);
+  }
+  return { noteAt: limits.noteAt ?? defaults.noteAt, stopAt: limits.stopAt ?? defaults.stopAt };
+}
+
+/** A call that has ended. */
+export type EndedCall = {
+  readonly call: ToolCallPart;
+  readonly content: ToolOutput["content"];
+  /** It was run, and may have changed what other calls see. Else it was refused, which nothing but a rule changes. */
+  readonly ran: boolean;
+  readonly changes: boolean;
+};
+
+export type Verdict = { readonly note?: string; readonly stop?: string };
+
+type Seen = { result: string; count: number; at: number; change: number };
+
+/** A call that comes back after so many others is no circle. */
+const maxDistance = 50;
+
+/**
+ * Finds calls that go round in circles: the same tool, the same input (whatever the order of its keys) and the same result, however many
+ * others lie between. It begins to count anew when the result is another one, when a call that was never made before may have changed
+ * something, when too many others were made in between, and when the model no longer knows its earlier calls.
+ */
+export class RepeatedCalls {
+  readonly #limits: LoopLimits;
+  readonly #seen = new Map<string, Seen>();
+  #calls = 0;
+  #changes = 0;
+
+  constructor(limits: LoopLimits) {
+    this.#limits = limits;
+  }
+
+  observe({ call, content, ran, changes }: EndedCall): Verdict {
+    const { noteAt, stopAt } = this.#limits;
+    const key = fingerprint([call.name, call.malformedInput ?? null, call.input]);
+    const result = fingerprint(content);
+    const before = this.#seen.get(key);
+    if (ran && changes && !before) this.#changes++;
+    const at = ++this.#calls;
+    const isSame = before?.result === result && at - before.at <= maxDistance && (!ran || before.change === this.#changes);
+    const count = isSame ? before.count + 1 : 1;
+    this.#seen.set(key, { result, count, at, change: this.#changes });
+    if (stopAt > 0 && count >= stopAt)
+      return { stop: `${call.name} was called ${count} times with the same input and the same result` };
+    return noteAt > 0 && count >= noteAt ? { note: noteOf(count, stopAt) } : {};
+  }
+
+  /** The model does not know its calls any more, or was told something new. */
+  forget(): void {
+    this.#seen.clear();
+  }
+}
+
+function noteOf(count: number, stopAt: number): string {
+  const end = stopAt > 0 ? ` The turn ends when it has happened ${stopAt} times.` : "";
+  return `[You have made this call ${count} times with the same input, and its result was the same each time. Making it again will not change that: try something else, or give your final answer and say what is in the way.${end}]`;
+}
