@@ -17,7 +17,7 @@ import type { Action } from "../permissions/rules.ts";
 import { forApprovedFiles } from "./approved-files.ts";
 import { toNoteParts } from "./hook-notes.ts";
 import { type ChangeKeeper, keepingChanges } from "./kept-changes.ts";
-import { type AuditEntry, concernsOf, judgeCall } from "./judge-call.ts";
+import { type AuditEntry, concernsOf, judgeCall, type Permit } from "./judge-call.ts";
 import { type LiveCall, liveInputOf } from "./live-call.ts";
 import { runningWith } from "./run-with-permit.ts";
 import { checkInput } from "../tools/input.ts";
@@ -163,11 +163,18 @@ async function attempt(deps: ToolCallDeps, call: LiveCall): Promise<Attempt> {
     // The intent is on record before anything happens, so that a crash can never hide that it may have happened.
     deps.emit({ type: "tool.started", callId: call.callId, name: call.name, input: judged.input });
     await deps.flush();
-    const changes = access.kind !== "look" && access.kind !== "note";
-    return { ...(await runTool(cleared, judged, tool)), notes, changes };
+    return { ...(await runTool(cleared, judged, tool)), notes, changes: mayChange(deps, access, permit) };
   } catch (error) {
     return explain(deps, call, error);
   }
+}
+
+/** A command that these modes let run without a rule only looks. */
+const lookingModes: ReadonlySet<string> = new Set(["default", "dontAsk", "plan"]);
+
+function mayChange({ policy }: ToolCallDeps, { kind }: Access, { by }: Permit): boolean {
+  if (kind === "run") return !(by === "mode" && lookingModes.has(policy().mode));
+  return kind === "edit" || kind === "reach";
 }
 
 /** What a call may touch of the machine: the files it was given permission for, kept before they change. */
