@@ -130,6 +130,7 @@ describe("the ledger of requests", () => {
   });
 });
 
-async function* failing(): AsyncGenerator<ModelEvent> {
-  throw new RuntimeError("provider-unavailable", "gone");
+function failing(): AsyncIterable<ModelEvent> {
+  const fail = { code: "provider-unavailable", message: "gone" } as const;
+  return createScriptedProvider([{ fail }]).stream(request, { signal: new AbortController().signal });
 }
