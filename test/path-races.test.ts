@@ -109,7 +109,6 @@ function openStage({ project, top }: Scene, onMoment: (moment: Moment) => void):
             deny: [],
             base: { root: local.root, home: undefined },
             readable: [],
-            trusted: async () => false,
           }),
           gate: new PermissionGate(),
           answerable: false,

@@ -14,7 +14,7 @@ type Row = [command: string, expected: string, allow: string[], deny: string[], 
 function policyOf(allow: string[], deny: string[], mode: PermissionMode = "default"): Policy {
   const toRules = (texts: string[]) => texts.map((text) => parseRule(text));
   const base = { root: "/repo/proj", home: "/home/me" };
-  return { mode, allow: toRules(allow), ask: [], deny: toRules(deny), base, readable: [], trusted: async () => true };
+  return { mode, allow: toRules(allow), ask: [], deny: toRules(deny), base, readable: [], inertGit: async () => "/inert" };
 }
 
 function judge([command, , allow, deny, mode]: Row): Promise<Decision> {
@@ -71,13 +71,10 @@ describe("a command", () => {
     assert.deepEqual(await differences(ways.map((command) => [command, "deny", [], ["Bash(rm:*)"], "bypassPermissions"])), []);
   });
 
-  it("needs no question for git in a trusted project only", async () => {
+  it("needs a question for git where no git can be kept from obeying a repository", async () => {
     const action = { tool: "Bash", kind: "run", resource: "git status" } as const;
-    assert.equal((await decide({ ...policyOf([], []), trusted: async () => false }, [action])).effect, "ask");
-    assert.equal(
-      (await decide({ ...policyOf(["Bash(git status:*)"], []), trusted: async () => false }, [action])).effect,
-      "allow",
-    );
+    assert.equal((await decide({ ...policyOf([], []), inertGit: undefined }, [action])).effect, "ask");
+    assert.equal((await decide({ ...policyOf(["Bash(git status:*)"], []), inertGit: undefined }, [action])).effect, "allow");
   });
 
   it("starts where the last one ended", async () => {

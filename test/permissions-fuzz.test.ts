@@ -18,7 +18,7 @@ const policy: Policy = {
   deny: ["Bash(rm:*)", "Bash(* --force *)", "Read(./secret/**)", "Edit(**/*.key)"].map((text) => parseRule(text)),
   base: { root: "/repo/proj", home: "/home/me" },
   readable: [],
-  trusted: async () => true,
+  inertGit: async () => "/inert",
 };
 
 let state = 7;

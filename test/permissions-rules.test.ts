@@ -58,7 +58,7 @@ function policyOf({ allow = [], ask = [], deny = [], mode }: Line): Policy {
     deny: toRules(deny),
     base: { root, home },
     readable: [],
-    trusted: async () => true,
+    inertGit: async () => "/inert",
   };
 }
 

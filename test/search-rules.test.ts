@@ -229,7 +229,6 @@ function depsFor(setup: Setup, machine: Workspace, tools: readonly Tool[]): Tool
       base: { root, home, platform: "linux" },
       directories: setup.directories ?? [],
       readable: [],
-      trusted: async () => false,
     }),
     gate,
     answerable: setup.answer !== undefined,

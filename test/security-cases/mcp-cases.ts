@@ -55,7 +55,7 @@ export const mcpCases: CaseTable = {
       deny: [],
       base: { root: "/repo", home: "/home/me" },
       readable: [],
-      trusted: async () => true,
+      inertGit: async () => "/inert",
     };
     const effect = async (server: string): Promise<string> =>
       (await decide(policy, [{ tool: toToolName(server, "tool"), kind: "reach", resource: "" }])).effect;

@@ -34,7 +34,7 @@ const asked: CaseTest = async ({ given, input }) => {
     deny: [],
     base: { root: "/repo/proj", home: "/home/me" },
     readable: [],
-    trusted: async () => true,
+    inertGit: async () => "/inert",
   };
   assert.ok(policy.allow.length > 0);
   const decision = await decide(

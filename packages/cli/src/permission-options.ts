@@ -2,21 +2,19 @@ import { realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isPermissionMode, type PermissionMode, RuntimeError, type SessionOptions } from "@outrider/runtime";
 import { createGrants, type ResolvedSettings } from "@outrider/runtime/host";
-import type { TrustJudgement } from "@outrider/runtime/admin";
 import type { FlagValues } from "./flags.ts";
 
 export type PermissionPlaces = {
   readonly home: string;
   readonly userHome: string;
   readonly root: string;
-  readonly trust: () => Promise<TrustJudgement>;
 };
 
 /** What may be done: flags over settings, and the user's own folder for answers that are remembered. */
 export function permissionOptions(
   flags: FlagValues,
   resolved: ResolvedSettings,
-  { home, userHome, root, trust }: PermissionPlaces,
+  { home, userHome, root }: PermissionPlaces,
 ): Pick<SessionOptions, "permissionMode" | "allowedTools" | "disallowedTools" | "permissions"> {
   const { permissions } = resolved.settings;
   return {
@@ -29,7 +27,6 @@ export function permissionOptions(
       deny: permissions.deny,
       root,
       additionalDirectories: [...permissions.additionalDirectories, ...(flags["add-dir"] ?? []).map(additionalDirectory)],
-      trustsGit: async () => (await trust()).trustsGit,
       grants: createGrants({ root, directory: join(home, "grants"), home: userHome }),
       mayBypass: mayBypass(flags) && !permissions.disableBypassPermissionsMode,
     },

@@ -81,7 +81,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     overflowDirectory: join(home, "overflow", session.id),
     ...limits,
     ...requestLimits(flags, resolved),
-    ...permissionOptions(flags, resolved, { home, userHome, root, trust }),
+    ...permissionOptions(flags, resolved, { home, userHome, root }),
     ...(sessionStore && { sessionStore, audit: auditLog({ home, cwd, sessionId: session.id, ...settings.audit }) }),
     ...(sessionStore &&
       settings.checkpoints.enabled !== false && {

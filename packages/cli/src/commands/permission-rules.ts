@@ -1,9 +1,8 @@
-import { readFileSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { isPermissionMode, type Policy, parseRule, type Rule, RuntimeError } from "@outrider/runtime";
 import { createGrants, resolveLayers } from "@outrider/runtime/host";
-import { explainPermission, inspectRepository, lintRule, type RuleProblem } from "@outrider/runtime/admin";
+import { explainPermission, lintRule, type RuleProblem } from "@outrider/runtime/admin";
 import { parseArguments } from "../args.ts";
 import { checkFlagTools, checkSettingsTools } from "../check-tools.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -73,15 +72,8 @@ async function policyOf(project: Project, flags: FlagValues): Promise<Policy> {
     base: { root: cwd, home, platform: process.platform },
     directories: permissions.additionalDirectories.map((path) => resolve(cwd, path)),
     readable: [],
-    trusted: async () => trust.trustsGit,
-    inspectRepository: (folder) => inspectRepository(folder, lookAt),
+    inertGit: async () => "git", // a run makes it when it first needs it
   };
-}
-
-async function lookAt(path: string): Promise<{ text: string } | "folder" | undefined> {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat) return undefined;
-  return stat.isFile() && stat.size < 1_000_000 ? { text: readFileSync(path, "utf8") } : "folder";
 }
 
 /** Rules that were given, or all there are in the settings files. */

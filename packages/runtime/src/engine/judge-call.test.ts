@@ -49,7 +49,6 @@ function depsWith(setup: Setup) {
       deny: rules(setup.deny),
       base: { root: folder, home: undefined },
       readable: [],
-      trusted: async () => false,
     }),
     gate,
     answerable: setup.answerable ?? false,

@@ -30,7 +30,7 @@ export type Judgement =
   | { readonly type: "refused"; readonly text: string; readonly notes: readonly string[]; readonly details?: ToolDetails };
 
 /** How a call came to be allowed: what it rests on decides where it runs. */
-export type Permit = { readonly by: AllowedBy | "answer"; readonly partly?: true | undefined };
+export type Permit = Pick<Decision, "git"> & { readonly by: AllowedBy | "answer"; readonly partly?: true | undefined };
 
 type Candidate = { readonly call: LiveCall; readonly tool: Tool; readonly access: Access };
 type Word = Pick<AgentEvents["permission.decided"], "effect" | "by" | "reason" | "rule" | "source">;
@@ -81,8 +81,8 @@ export async function judgeCall(deps: ToolCallDeps, call: LiveCall, tool: Tool):
   return { type: "allowed", call: final.call, access: final.access, notes, permit: { by: "answer" } };
 }
 
-function permitOf({ by = "mode", source, partly }: Decision): Permit {
-  return { by: source === byHook ? "hook" : by, partly };
+function permitOf({ by = "mode", source, partly, git }: Decision): Permit {
+  return { by: source === byHook ? "hook" : by, partly, ...(git && { git }) };
 }
 
 type Refuse = (candidate: Candidate, word: Omit<Word, "effect">, text?: string) => Judgement & { type: "refused" };
@@ -140,7 +140,8 @@ async function decideCall(
   { tool, access }: Candidate,
   hook: "allow" | "ask" | "deny" | undefined,
 ): Promise<Decision> {
-  const policy = deps.policy();
+  const { inertGit, ...others } = deps.policy();
+  const policy: Policy = tool.takesGit ? { ...others, inertGit } : others;
   const rule: Rule = { text: tool.name, tool: tool.name, pattern: undefined, source: byHook };
   const asked = hook === "allow" ? { ...policy, allow: [...policy.allow, rule] } : policy;
   const decision = await decide(asked, actionsOf(tool, access), (path) => deps.workspace.resolve(path));

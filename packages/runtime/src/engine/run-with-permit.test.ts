@@ -25,6 +25,7 @@ const bash = defineTool<{ command: string }>({
   description: "",
   inputSchema: { type: "object", properties: { command: { type: "string" } }, required: ["command"] },
   concurrent: false,
+  takesGit: true,
   access: async ({ command }) => ({ kind: "run", resources: [command] }),
   async execute({ command }, { workspace, signal }) {
     await workspace.run({ file: "true", args: [command], timeoutMs: 1000, signal });
@@ -112,7 +113,7 @@ async function wayOf({ command, mode = "default", allow = [], hook, answer }: Om
         deny: [],
         base: { root: folder, home: undefined },
         readable: [],
-        trusted: async () => true,
+        inertGit: async () => "/inert",
       }),
       gate,
       answerable: answer !== undefined,

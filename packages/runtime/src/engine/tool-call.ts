@@ -7,6 +7,7 @@ import {
   type ToolResultPart,
 } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import type { InertGit } from "../protocol/permission.ts";
 import type { Emit, ToolDetails, ToolStatus } from "../protocol/events.ts";
 import type { HookRunner } from "../hooks/hook.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
@@ -76,7 +77,7 @@ export type ToolCallDeps = {
 export type Halt = { readonly limit: "hook" | "loop"; readonly reason: string };
 
 /** A call that was judged: what it may touch of the machine is decided. */
-type ClearedDeps = ToolCallDeps & { readonly mayRead: ReadCheck | undefined };
+type ClearedDeps = ToolCallDeps & { readonly mayRead: ReadCheck | undefined; readonly git?: InertGit | undefined };
 
 type Attempt = {
   status: ToolStatus;
@@ -158,7 +159,8 @@ async function attempt(deps: ToolCallDeps, call: LiveCall): Promise<Attempt> {
     const notes = toNoteParts("PreToolUse", judgement.notes);
     if (judgement.type === "refused") return { ...refuse("denied", judgement.text, judgement.details), notes };
     const { access, call: judged, permit } = judgement;
-    const cleared = clear({ ...deps, workspace: runningWith(deps.workspace, permit) }, tool, access);
+    const workspace = runningWith(deps.workspace, permit);
+    const cleared: ClearedDeps = { ...clear({ ...deps, workspace }, tool, access), git: permit.git };
     if (access.kind === "run") await deps.keeper?.noteUncovered(call.callId, access.resources.join("\n"));
     // The intent is on record before anything happens, so that a crash can never hide that it may have happened.
     deps.emit({ type: "tool.started", callId: call.callId, name: call.name, input: judged.input });
@@ -271,6 +273,7 @@ async function execute(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<T
     memory: deps.memory,
     tasks: deps.tasks,
     mayRead: deps.mayRead,
+    git: deps.git,
     signal,
     progress,
   });

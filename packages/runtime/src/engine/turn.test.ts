@@ -55,7 +55,6 @@ async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
       deny: [],
       base: { root: folder, home: undefined },
       readable: [],
-      trusted: async () => false,
     }),
     gate: new PermissionGate(),
     answerable: false,

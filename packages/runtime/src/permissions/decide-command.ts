@@ -1,7 +1,8 @@
-import { join } from "node:path";
+import type { InertGit } from "../protocol/permission.ts";
 import { forbids, forbidsText, isWholeCommand, wordsAllowed } from "./command-rules.ts";
 import { type Target, targetsOf } from "./command-paths.ts";
 import { ask, askBy, bypassed, decideOne, planDenies } from "./decide.ts";
+import { outOfReach } from "./git-reach.ts";
 import { guardOf, isHarmlessDevice, isInside, mayHold, mayReach, toAbsolutePattern, workFolders } from "./paths.ts";
 import { allowed, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
 import { isKnownFileTool, lookingOf, type Looking } from "./read-only-commands.ts";
@@ -23,7 +24,8 @@ export async function decideCommand(policy: Policy, action: Action, resolve: Res
   await question.lookAtFiles(resolve);
   const forbidden = question.forbidden();
   if (forbidden) return forbidden;
-  if (policy.mode === "plan") return question.looksOnly() ? (question.askedFor() ?? onlyLooks) : planDenies;
+  if (policy.mode === "plan")
+    return question.looksOnly() ? (question.askedFor() ?? { ...onlyLooks, ...question.withGit("everything") }) : planDenies;
   return question.askedFor() ?? question.allowedWhole() ?? question.allowedByParts();
 }
 
@@ -36,7 +38,7 @@ type Files = {
   readonly looking: Looking | undefined;
   readonly uses: readonly Use[];
   readonly conflict: string | undefined;
-  /** Why the configuration it obeys is not to be obeyed. */
+  /** Why it cannot be kept from obeying a repository. */
   readonly distrust: string | undefined;
 };
 
@@ -53,6 +55,9 @@ class Question {
   readonly #files = new Map<Program, Files>();
   #redirections: readonly Use[] = [];
   #named: Decision | undefined;
+  #inertGit: string | undefined;
+  /** Those the mode lets run because they obey no repository. */
+  readonly #inert = new Set<Program>();
 
   constructor(policy: Policy, action: Action, parsed: ParsedCommand) {
     this.#policy = policy;
@@ -77,6 +82,7 @@ class Question {
       const targets = await Promise.all(words.map((use) => targetsOf(use, ground)));
       return targets.flat().flatMap((target) => (target && isHarmlessDevice(target.path) ? [] : [this.#use(kind, target)]));
     };
+    const lost = new Set(outOfReach(this.#parsed.programs));
     for (const program of this.#programs) {
       const { places } = program;
       const looking = lookingOf(program);
@@ -85,25 +91,27 @@ class Question {
         words.filter((word) => word.text !== "-").map((word) => ({ word, places }));
       const uses = files ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))] : [];
       if (this.#against.length > 0) await this.#searchNames(program, { looking, find: (use) => targetsOf(use, ground) });
-      const repository = looking?.repository;
-      const distrust = repository && (await this.#distrust(await targetsOf({ word: repository, places }, ground)));
+      const distrust = looking?.repository && (await this.#distrust(program, lost));
       const conflict = await this.#conflict(program, { looking, find: (use) => targetsOf(use, ground) });
       this.#files.set(program, { looking, uses, conflict, distrust });
     }
     this.#redirections = [...(await usesOf(this.#parsed.reads, "look")), ...(await usesOf(this.#parsed.writes, "edit"))];
   }
 
-  /** A repository can make a git that only looks run programs: the project's own may when it is trusted, others never. */
-  async #distrust(folders: readonly Target[]): Promise<string | undefined> {
-    const { trusted, inspectRepository, base } = this.#policy;
-    if (!inspectRepository) return (await trusted()) ? undefined : "git obeys the configuration of a project that is not trusted";
-    for (const folder of folders) {
-      if (!folder || folder.pattern) return "it cannot be told which repository git would use";
-      const { directory, executor } = await inspectRepository(folder.path);
-      if (executor !== undefined && !(directory === join(base.root, ".git") && (await trusted())))
-        return `git would obey ${executor}, which is not trusted`;
-    }
-    return undefined;
+  /** A repository can make a git that only looks run programs: it must be the one that cannot be told to. */
+  async #distrust(program: Program, lost: ReadonlySet<Program>): Promise<string | undefined> {
+    if (this.#policy.mode === "bypassPermissions") return undefined; // nothing rests on it
+    this.#inertGit ??= await this.#policy.inertGit?.();
+    if (this.#inertGit === undefined) return "git cannot be kept from running what a repository names";
+    const [name] = program.words;
+    return name?.text === program.name && !lost.has(program)
+      ? undefined
+      : "this git is not found by its name, and may run what a repository names";
+  }
+
+  /** What the decision rests on, when git is part of it. */
+  withGit(reach: InertGit["reach"]): { git?: InertGit } {
+    return this.#inertGit === undefined || this.#inert.size === 0 ? {} : { git: { folder: this.#inertGit, reach } };
   }
 
   #use(kind: "look" | "edit", target: Target): Use {
@@ -263,11 +271,15 @@ class Question {
     const use = this.#redirections.find(({ decision }) => decision.effect !== "allow");
     if (use) return no(use.decision.reason);
     const rule = [...words].find((word) => word !== "mode");
-    if (rule) return { ...allowed(rule), ...(words.has("mode") && { partly: true }) };
+    if (rule) {
+      // What a rule names keeps the git it knows: only the shell itself gets the other one.
+      if ([...this.#inert].some((program) => !programs.includes(program)))
+        return no("git is started by another program, beside one that a rule names");
+      return { ...allowed(rule), ...(words.has("mode") && { partly: true }), ...this.withGit("shell") };
+    }
     const changed = [...new Set(this.#uses().flatMap(({ kind, target }) => (kind === "edit" && target ? [target.path] : [])))];
-    return changed.length === 0
-      ? onlyLooks
-      : { effect: "allow", reason: `It changes ${changed.join(", ")}, which may be edited` };
+    const changes: Decision = { effect: "allow", reason: `It changes ${changed.join(", ")}, which may be edited` };
+    return { ...(changed.length === 0 ? onlyLooks : changes), ...this.withGit("everything") };
   }
 
   /** Why this program may not run; undefined when it may. */
@@ -297,8 +309,10 @@ class Question {
     }
     if (!looking) return `no rule allows ${program.name || "it"}`;
     const why = this.#files.get(program)?.distrust ?? this.#fileObjection(program, false);
-    if (why === undefined) used?.add("mode");
-    return why;
+    if (why !== undefined) return why;
+    used?.add("mode");
+    if (looking.repository) this.#inert.add(program);
+    return undefined;
   }
 
   #firstObjection(programs: readonly Program[], by: { allow: readonly Rule[]; used: Set<Word> | undefined }): string | undefined {

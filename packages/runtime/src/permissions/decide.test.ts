@@ -22,7 +22,7 @@ function full(action: Action, mode: PermissionMode, rules: Rules = {}): Promise<
       deny: toRules(rules.deny),
       base: { root, home: "/home/me" },
       readable: ["/spill"],
-      trusted: async () => true,
+      inertGit: async () => "/inert",
     },
     [action],
   );
@@ -157,24 +157,62 @@ describe("a permission decision", () => {
     assert.equal(await effect(run("bash <<< 'ls'"), "default", { deny: ["Bash(rm:*)"] }), "ask");
   });
 
-  it("lets git look where nothing in the repository can run a program, or where that is trusted", async () => {
-    const decideIn = async (folder: string, trusted: boolean, executor?: string): Promise<string> => {
-      const policy = {
-        mode: "default",
-        allow: [],
-        ask: [],
-        deny: [],
-        base: { root, home: "/home/me" },
-        readable: [],
-        trusted: async () => trusted,
-      } as const;
-      const inspectRepository = async () => ({ directory: `${folder}/.git`, executor });
-      return (await decide({ ...policy, inspectRepository }, [run("git status")])).effect;
+  it("lets git look only with a git that obeys no repository, and only where the command finds that one", async () => {
+    const policy = { mode: "default", ask: [], deny: [], base: { root, home: "/home/me" }, readable: [] } as const;
+    const gitOf = async (
+      command: string,
+      allow: string[] = [],
+      inertGit?: () => Promise<string | undefined>,
+    ): Promise<string> => {
+      const rules = allow.map((text) => parseRule(text, "a test"));
+      const { effect, git } = await decide({ ...policy, allow: rules, inertGit }, [run(command)]);
+      return git ? `${effect} ${git.folder} for ${git.reach}` : effect;
     };
-    assert.equal(await decideIn(root, false), "allow");
-    assert.equal(await decideIn(root, false, "core.fsmonitor"), "ask");
-    assert.equal(await decideIn(root, true, "core.fsmonitor"), "allow");
-    assert.equal(await decideIn(`${root}/planted`, true, "core.fsmonitor"), "ask");
+    const inert = async (): Promise<string> => "/inert";
+    const everything = "allow /inert for everything";
+    const cases: [string, string, string[]?][] = [
+      ["git status", everything],
+      ["ls", "allow"],
+      ["echo $(git ls-files) | wc -l", everything],
+      ["echo a | xargs -I{} git diff", everything],
+      ["find . -name '*.ts' -exec git log -1 {} +", everything],
+      ["timeout 5 git status; command git status; bash -c 'git status'; CI=1 git status", everything],
+      ["/usr/bin/git status", "ask"],
+      ["command -p git status", "ask"],
+      ["exec -c git status", "ask"],
+      ["env -i git status", "ask"],
+      ["env -u PATH git status", "ask"],
+      ["bash -lc 'git status'", "ask"],
+      ["bash -ic 'git status'", "ask"],
+      ["zsh -c 'git status'", "ask"],
+      ["npm test && git status", "allow /inert for shell", ["Bash(npm test:*)"]],
+      ["npm test && ls", "allow", ["Bash(npm test:*)"]],
+      ["npm test && echo a | xargs -I{} git diff", "ask", ["Bash(npm test:*)"]],
+      ["git status", "allow", ["Bash(git status:*)"]],
+      ["git status", "allow", ["Bash"]],
+    ];
+    for (const [command, expected, allow] of cases) assert.equal(await gitOf(command, allow, inert), expected, command);
+    assert.equal(await gitOf("git status"), "ask");
+    assert.equal(await gitOf("git status", [], async () => undefined), "ask");
+    assert.equal((await decide({ ...policy, mode: "plan", allow: [], inertGit: inert }, [run("git log")])).git?.folder, "/inert");
+  });
+
+  it("asks before a command changes what git is told", async () => {
+    const names = "COUNT KEY_0 VALUE_0 PARAMETERS GLOBAL SYSTEM NOSYSTEM".split(" ").map((name) => `GIT_CONFIG_${name}`);
+    const others = "DIR WORK_TREE EXEC_PATH EXTERNAL_DIFF SSH_COMMAND PAGER EDITOR ASKPASS TRACE ALLOW_PROTOCOL INDEX_FILE";
+    for (const name of [...names, ...others.split(" ").map((name) => `GIT_${name}`), "PATH"])
+      for (const command of [
+        `${name}=0 git status`,
+        `export ${name}=0; git status`,
+        `export -n ${name}; git status`,
+        `unset ${name}; git status`,
+        `declare -x ${name}=0; git status`,
+        `${name}=0; git status`,
+        `read ${name} <<< 0; git status`,
+        `env ${name}=0 git status`,
+        `env -u ${name} git status`,
+      ])
+        assert.equal(await effect(run(command), "default"), "ask", command);
   });
 
   it("never lets an allow rule change things in plan mode", async () => {
@@ -272,7 +310,7 @@ describe("directories beside the root", () => {
   const effectIn = async (directories: string[], action: Action, allow: string[] = []): Promise<string> => {
     const policy = { mode: "acceptEdits" as const, allow: allow.map((text) => parseRule(text, "a test")), ask: [], deny: [] };
     const base = { root, home: "/home/me" };
-    return (await decide({ ...policy, base, directories, readable: [], trusted: async () => true }, [action])).effect;
+    return (await decide({ ...policy, base, directories, readable: [], inertGit: async () => "/inert" }, [action])).effect;
   };
 
   it("are worked in like the root, and guarded like it", async () => {

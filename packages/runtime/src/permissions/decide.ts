@@ -14,14 +14,16 @@ export async function decide(
   resolve: ResolvePath = async (path) => path,
 ): Promise<Decision> {
   let strictest = untouched;
+  let git: Decision["git"];
   for (const [index, action] of actions.entries()) {
     const decision = action.kind === "run" ? await decideRun(policy, action, resolve) : decideOne(policy, action);
     strictest = index === 0 ? decision : stricter(strictest, decision);
+    git ??= decision.git;
     if (strictest.effect === "deny") break;
   }
   if (strictest.effect === "ask" && policy.mode === "dontAsk")
     return { ...strictest, effect: "deny", reason: `${strictest.reason}, and mode dontAsk denies what would be asked` };
-  return strictest;
+  return strictest.effect === "allow" && git ? { ...strictest, git } : strictest;
 }
 
 /** Commands are taken apart only where that can matter: the parser is loaded when it is first needed. */

@@ -36,7 +36,7 @@ const diffOptions =
   "--raw --minimal --patience --histogram --diff-algorithm: --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines " +
   "--diff-filter: --find-renames? --find-copies? --relative? --exit-code --quiet --no-ext-diff --no-textconv --no-renames --full-index --binary " +
   "--text --compact-summary --dirstat? --color? --no-color --word-diff? --color-words? --unified: --check --function-context --pickaxe-regex " +
-  "--submodule? --abbrev? --no-prefix --stat-width: --stat-count:";
+  "--abbrev? --no-prefix --stat-width: --stat-count:";
 const logOptions =
   `${diffOptions} -igEFPcm -n: -L: -# --oneline --graph --all --decorate? --no-decorate --format: --pretty? --abbrev-commit --no-abbrev-commit --since: --until: ` +
   "--after: --before: --author: --committer: --grep: --no-merges --merges --first-parent --reverse --follow --topo-order --date-order " +
@@ -44,7 +44,11 @@ const logOptions =
   "--left-only --right-only --source --no-walk --full-history --simplify-merges --parents --children --boundary --invert-grep --all-match " +
   "--regexp-ignore-case --numbered --no-notes --no-mailmap --use-mailmap --walk-reflogs --count --objects --timestamp --show-pulls --cc";
 
-/** Subcommands that only look, with their harmless options; `none` take no operands, `list` only with an option that says to list. */
+/**
+ * Subcommands that only look, with their harmless options; `none` take no operands, `list` only with an option that says to list.
+ * Not here although it looks: what compares the files of submodules in a way that cannot be turned off (`describe --dirty`,
+ * `diff --submodule=diff`): git would start itself in them, with their configuration.
+ */
 const lookers: Readonly<Record<string, readonly [options: string, operands: "paths" | "none" | "list"]>> = {
   status: [
     "-sbuvz --short --branch --porcelain? --long --untracked-files? --ignored? --ahead-behind --no-ahead-behind --show-stash --renames",
@@ -56,7 +60,6 @@ const lookers: Readonly<Record<string, readonly [options: string, operands: "pat
   shortlog: ["-nsec --numbered --summary --email --since: --until: --all --no-merges --group:", "paths"],
   "rev-list": [logOptions, "paths"],
   "diff-tree": [`${diffOptions} -rtm --no-commit-id --root --name-only`, "paths"],
-  whatchanged: [logOptions, "paths"],
   blame: [
     "-wMCesltfnpc -L: --date: --porcelain --line-porcelain --show-email --since: --root --abbrev: --show-name --show-number",
     "paths",
@@ -72,10 +75,7 @@ const lookers: Readonly<Record<string, readonly [options: string, operands: "pat
     "paths",
   ],
   "cat-file": ["-tspe", "paths"],
-  describe: [
-    "--tags --all --long --always --abbrev: --dirty? --exact-match --match: --first-parent --contains --candidates:",
-    "paths",
-  ],
+  describe: ["--tags --all --long --always --abbrev: --exact-match --match: --first-parent --contains --candidates:", "paths"],
   "name-rev": ["--name-only --tags --always --refs:", "paths"],
   "merge-base": ["-a --all --is-ancestor --octopus --independent --fork-point", "paths"],
   "show-ref": ["-hdsq --head --heads --tags --dereference --hash? --verify --quiet --abbrev?", "paths"],
@@ -94,9 +94,10 @@ const lookers: Readonly<Record<string, readonly [options: string, operands: "pat
   ],
   tag: ["-ln --list --contains? --no-contains? --merged? --no-merged? --sort: --format: --points-at: --column?", "list"],
   remote: ["-v --verbose", "none"],
-  stash: ["", "list"],
+  stash: [`${logOptions} --include-untracked --only-untracked`, "list"],
   reflog: [logOptions, "none"],
   worktree: ["-vz --porcelain --verbose", "list"],
+  submodule: ["--cached", "list"],
   config: [
     "-lz --get: --get-all: --list --show-origin --show-scope --name-only --global --local --system --type: --bool --int",
     "none",
@@ -104,7 +105,7 @@ const lookers: Readonly<Record<string, readonly [options: string, operands: "pat
   version: ["--build-options", "none"],
 };
 
-/** `git` that only looks. The repository's own configuration can make even `git status` run programs, so it needs trust. */
+/** `git` that only looks. A repository's own configuration can make even `git status` run programs: that takes a git that does not obey it. */
 export function readGit(words: Words): Looking | undefined {
   const call = splitGit(words);
   if (!call) return undefined;
@@ -121,14 +122,29 @@ export function readGit(words: Words): Looking | undefined {
   if (!options) return undefined;
   const { operands, given } = options;
   if (kind === "paths") return done(operands);
-  if (kind === "none") return operands.length === 0 && isListing(call.subcommand, given) ? done([]) : undefined;
-  if (operands.length === 0) return call.subcommand === "stash" || call.subcommand === "worktree" ? undefined : done([]);
-  if (["-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged"].some((option) => given.has(option)))
-    return done(operands);
-  const [action] = operands;
-  const lists = isPlain(action) && (action.text === "list" || (call.subcommand === "stash" && action.text === "show"));
-  return (call.subcommand === "stash" || call.subcommand === "worktree") && lists ? done([]) : undefined;
+  if (kind === "none") return operands.length === 0 && isListing(call.subcommand, given) ? done([]) : readsKey(call, operands);
+  const actions = Object.hasOwn(listingActions, call.subcommand) ? listingActions[call.subcommand] : undefined;
+  if (actions) {
+    const [action] = call.rest;
+    return isPlain(action) && actions.includes(action.text) ? done([]) : undefined;
+  }
+  if (operands.length === 0) return done([]);
+  const lists = ["-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged"].some((option) => given.has(option));
+  return lists ? done(operands) : undefined;
+
+  /** `git config user.name`. */
+  function readsKey({ subcommand }: GitCall, [key, ...others]: Words): Looking | undefined {
+    const isKey = isPlain(key) && /^[A-Za-z][\w-]*\.(?:.+\.)?[A-Za-z][\w-]*$/.test(key.text);
+    return subcommand === "config" && isKey && others.length === 0 ? done([]) : undefined;
+  }
 }
+
+/** What they do is the first word. */
+const listingActions: Readonly<Record<string, readonly string[]>> = {
+  stash: ["list", "show"],
+  worktree: ["list"],
+  submodule: ["status"],
+};
 
 function isListing(subcommand: string, given: ReadonlySet<string>): boolean {
   return subcommand !== "config" || ["-l", "--list", "--get", "--get-all"].some((option) => given.has(option));

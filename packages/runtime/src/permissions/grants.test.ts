@@ -10,7 +10,7 @@ import type { Policy } from "./policy.ts";
 import { type Action, parseRule, type Rule } from "./rules.ts";
 
 const base = { root: "/repo", home: "/home/user" };
-const policy: Policy = { mode: "default", allow: [], ask: [], deny: [], base, readable: [], trusted: async () => false };
+const policy: Policy = { mode: "default", allow: [], ask: [], deny: [], base, readable: [] };
 const run = (resource: string, cwd?: string): Action => ({ tool: "Bash", kind: "run", resource, ...(cwd && { cwd }) });
 
 async function effectOf(action: Action, more: Partial<Policy>): Promise<string> {

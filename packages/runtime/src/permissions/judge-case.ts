@@ -115,7 +115,7 @@ function policyOf(given: Readonly<Record<string, unknown>>, root: string, readab
     deny: toRules("deny"),
     base: { root, home, ...(os && { platform: os }) },
     readable,
-    trusted: async () => given["trusted"] !== false,
+    ...(given["trusted"] !== false && { inertGit: async () => "git" }), // else git obeys the repository
   };
 }
 

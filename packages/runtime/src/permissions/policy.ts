@@ -1,5 +1,4 @@
-import type { PermissionMode } from "../protocol/permission.ts";
-import type { Repository } from "./git-repository.ts";
+import type { InertGit, PermissionMode } from "../protocol/permission.ts";
 import type { Rule, RuleBase } from "./rules.ts";
 
 export type Policy = {
@@ -16,10 +15,8 @@ export type Policy = {
   readonly readable: readonly string[];
   /** Names of the variables that commands find in their environment, where that is known. */
   readonly environment?: ReadonlySet<string> | undefined;
-  /** The user trusts the project's own configuration, so that programs which obey it (git) may look without asking. */
-  readonly trusted: () => Promise<boolean>;
-  /** What git would obey in a folder; without it, trust alone decides. */
-  readonly inspectRepository?: (folder: string) => Promise<Repository>;
+  /** A folder with a `git` that obeys no repository. Without one, git is asked about: a repository can make it run programs. */
+  readonly inertGit?: (() => Promise<string | undefined>) | undefined;
 };
 
 /**
@@ -35,6 +32,8 @@ export type Decision = {
   readonly by?: AllowedBy;
   /** With `allow` by a rule: the rule names some programs of the command, the mode alone lets the others run. */
   readonly partly?: true;
+  /** With `allow`: only with this git. */
+  readonly git?: InertGit;
   /** The rule that decided, or for `ask` one that would allow it. */
   readonly rule?: string;
   /** Where the rule that decided was written. */

@@ -6,3 +6,10 @@ export const permissionModes: readonly PermissionMode[] = ["plan", "default", "a
 export function isPermissionMode(value: unknown): value is PermissionMode {
   return (permissionModes as readonly unknown[]).includes(value);
 }
+
+/** Where the `git` of a command is one that obeys no repository: in all that the command starts, or in its own shell only. */
+export type InertGit = {
+  /** Holds that `git`. */
+  readonly folder: string;
+  readonly reach: "everything" | "shell";
+};

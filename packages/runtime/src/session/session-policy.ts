@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import type { LookAt } from "../permissions/git-repository.ts";
 import type { GrantScope, Grants } from "../permissions/grants.ts";
 import type { PermissionUpdate, PolicyState } from "../permissions/permission-update.ts";
 import type { Policy } from "../permissions/policy.ts";
@@ -20,8 +19,6 @@ export type PermissionOptions = {
   readonly root?: string;
   /** Folders beside the working directory that belong to the work. */
   readonly additionalDirectories?: readonly string[];
-  /** Git may obey the configuration of the project; asked when it first matters. */
-  readonly trustsGit?: () => Promise<boolean>;
   /** Answers that were to be remembered. */
   readonly grants?: Grants;
   /** The session may change to `bypassPermissions` later. It may always start with it. */
@@ -40,7 +37,7 @@ type Given = {
 
 /** The rules and the mode of one session, which answers and the host may change while it runs. */
 export class SessionPolicy {
-  readonly #fixed: Pick<Policy, "base" | "trusted" | "inspectRepository">;
+  readonly #fixed: Pick<Policy, "base" | "inertGit">;
   readonly #grants: Grants | undefined;
   readonly #workspace: Workspace;
   #state: PolicyState;
@@ -67,9 +64,7 @@ export class SessionPolicy {
     this.#grants = permissions.grants;
     this.#fixed = {
       base: { root, home, platform: process.platform },
-      trusted: permissions.trustsGit ?? (async () => false),
-      inspectRepository: async (folder) =>
-        (await import("../permissions/git-repository.ts")).inspectRepository(folder, lookIn(workspace)),
+      inertGit: onFirstCall(async () => (await import("../workspace/inert-git.ts")).installInertGit(workspace)),
     };
     this.#state = {
       mode,
@@ -131,10 +126,7 @@ function expandHome(root: string, path: string, home: string | undefined): strin
   return resolve(root, path);
 }
 
-function lookIn(workspace: Workspace): LookAt {
-  return async (path) => {
-    const stat = await workspace.stat(path);
-    if (stat?.kind !== "file") return stat && "folder";
-    return { text: new TextDecoder().decode(await workspace.readFile(path, { maxBytes: 1_000_000 })) };
-  };
+function onFirstCall<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
 }

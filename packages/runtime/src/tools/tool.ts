@@ -1,5 +1,6 @@
 import type { ImagePart, JsonObject, TextPart } from "../protocol/content.ts";
 import type { ToolDetails } from "../protocol/events.ts";
+import type { InertGit } from "../protocol/permission.ts";
 import type { Tasks } from "../tasks/task.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -27,6 +28,8 @@ export type ToolContext = {
   readonly tasks?: Tasks | undefined;
   /** May this file be read, which lies in what the call was given permission for? A real path. Absent where all of them may. */
   readonly mayRead?: ((path: string) => boolean) | undefined;
+  /** The git that commands of this call must find; only for tools with `takesGit`. Absent where they may find any. */
+  readonly git?: InertGit | undefined;
 };
 
 /** Session-long memory, one slot per key, made on first use. */
@@ -50,6 +53,8 @@ export interface Tool<Input = unknown> {
   readonly concurrent: boolean;
   /** How long it may take to stop by itself after an abort before it is left behind; 700 ms when absent. */
   readonly abortGraceMs?: number;
+  /** Commands it runs find the `git` it is given. Without this, a command with git is asked about even if it only looks. */
+  readonly takesGit?: true;
   /** Declared, not performed: the engine asks once, before `execute`. A tool cannot forget to ask. */
   access(input: Input, workspace: Workspace, memory?: ToolMemory): Promise<Access>;
   execute(input: Input, context: ToolContext): Promise<ToolOutput>;

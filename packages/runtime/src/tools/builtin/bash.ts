@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { ToolDetails } from "../../protocol/events.ts";
+import type { InertGit } from "../../protocol/permission.ts";
 import type { RunResult, Workspace } from "../../workspace/workspace.ts";
 import { defaultOutputLimit } from "../output-limit.ts";
 import { defineTool, type Tool, type ToolContext, ToolFailure, type ToolMemory, type ToolOutput } from "../tool.ts";
@@ -54,6 +55,7 @@ export const bashTool: Tool = defineTool<BashInput>({
     additionalProperties: false,
   },
   concurrent: false,
+  takesGit: true,
   async access(input, workspace, memory) {
     const cwd = memory && placeIn(memory, workspace).directory;
     return { kind: "run", resources: [input.command], ...(cwd !== undefined && { cwd }) };
@@ -74,7 +76,7 @@ async function runBash(input: BashInput, context: ToolContext): Promise<ToolOutp
   try {
     result = await workspace.run({
       file: "bash",
-      args: ["-c", await scriptFor({ command: input.command, place, workspace })],
+      args: ["-c", await scriptFor({ command: input.command, place, workspace, git: context.git })],
       cwd: place.directory,
       env: { ...unattended, PWD: place.directory },
       ...(place.record !== undefined && { writes: [place.record] }),
@@ -126,10 +128,12 @@ async function scriptFor({
   command,
   place,
   workspace,
+  git,
 }: {
   command: string;
   place: Place;
   workspace: Workspace;
+  git: InertGit | undefined;
 }): Promise<string> {
   // Most commands stay where they are, and then there is nothing to write or read.
   const remember = `[[ $PWD == ${quote(place.directory)} ]] || builtin pwd >| ${quote(place.record ?? "/dev/null")} || :`;
@@ -138,11 +142,18 @@ async function scriptFor({
   const source = fits ? quoted : `"$(< ${quote(await workspace.saveOverflow("command.sh", command))})"`;
   return [
     "exec 2>&1", // one pipe: lines of both streams keep their order
+    ...(git ? [findGit(git)] : []),
     `trap ${quote(`{ ${remember}; } > /dev/null 2>&1`)} EXIT`,
     `eval ${source}`,
     `{ outrider_status=$?; trap - DEBUG ERR; set +x; ${remember}; } > /dev/null 2>&1`,
     "exit $outrider_status",
   ].join("\n");
+}
+
+/** As a function that cannot be taken away where programs a rule names must find their own git. */
+function findGit({ folder, reach }: InertGit): string {
+  if (reach === "shell") return `git() { ${quote(`${folder}/git`)} "$@"; }; readonly -f git`;
+  return `unset BASH_ENV; export PATH=${quote(folder)}:"$PATH"`;
 }
 
 async function followShell(place: Place, workspace: Workspace): Promise<void> {

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, utimesSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { decide } from "../packages/runtime/src/permissions/decide.ts";
+import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
+import { bashTool } from "../packages/runtime/src/tools/builtin/bash.ts";
+import { createToolMemory } from "../packages/runtime/src/tools/tool.ts";
+import { installInertGit } from "../packages/runtime/src/workspace/inert-git.ts";
+import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
+import { fillRepository, hostileRepositories, lookingForms, stageIn } from "./hostile-repositories.ts";
+
+const top = realpathSync(mkdtempSync(join(tmpdir(), "outrider-zoo-")));
+after(() => rmSync(top, { recursive: true, force: true }));
+const home = join(top, "home");
+mkdirSync(home);
+const env = { PATH: process.env["PATH"] ?? "", HOME: home };
+let count = 0;
+
+/** Runs commands the way a session runs those nobody was asked about; fails when somebody would be. */
+async function runUnasked(root: string, cwd: string, commands: readonly string[]): Promise<string[]> {
+  const workspace = createLocalWorkspace({ root, env, overflowDirectory: join(top, `overflow-${count++}`) });
+  const folder = await installInertGit(workspace);
+  const policy: Policy = {
+    mode: "default",
+    allow: [],
+    ask: [],
+    deny: [],
+    base: { root, home },
+    readable: [],
+    inertGit: async () => folder,
+  };
+  const outputs: string[] = [];
+  for (const command of commands) {
+    const { effect, reason, git } = await decide(
+      policy,
+      [{ tool: "Bash", kind: "run", resource: command, cwd }],
+      workspace.resolve,
+    );
+    assert.deepEqual([effect, git?.reach], ["allow", "everything"], `${command}: ${reason}`);
+    const memory = createToolMemory();
+    memory.slot("bash.cwd", () => ({ directory: cwd, record: undefined, readAt: 0 }));
+    const { content } = await bashTool.execute(
+      { command },
+      { callId: "c", workspace, memory, signal: AbortSignal.timeout(60_000), progress() {}, git },
+    );
+    outputs.push(content.map((part) => (part.type === "text" ? part.text : "")).join(""));
+  }
+  await workspace.close();
+  return outputs;
+}
+
+/** Which of these leave the mark, one by one. */
+async function guilty(mark: string, forms: readonly string[], run: (form: string) => Promise<unknown>): Promise<string[]> {
+  const found: string[] = [];
+  for (const form of forms) {
+    rmSync(mark, { force: true });
+    await run(form);
+    if (existsSync(mark)) found.push(`${form} → ${readFileSync(mark, "utf8").trim()}`);
+  }
+  return found;
+}
+
+describe("looking with git, unasked, in a repository with", () => {
+  for (const { name, build, forms = [], only = lookingForms, harmless } of hostileRepositories)
+    it(`${name} runs nothing of it`, async () => {
+      const mark = join(top, `mark-${count++}`);
+      const stage = stageIn(join(top, `zoo-${count++}`), mark);
+      const cwd = join(stage.folder, build(stage) ?? ".");
+      const all = [...forms, ...only];
+      rmSync(mark, { force: true });
+      await runUnasked(stage.folder, cwd, [all.join("\n")]);
+      if (existsSync(mark)) assert.deepEqual(await guilty(mark, all, (form) => runUnasked(stage.folder, cwd, [form])), []);
+      // The danger is real: a git that obeys runs it.
+      const untilMarked = all.map((form) => `${form}\n[ ! -e '${mark}' ] || exit 0`).join("\n");
+      utimesSync(join(stage.folder, "b.bin"), 9, 9);
+      spawnSync("bash", ["-c", untilMarked], { cwd, env, stdio: "ignore", timeout: 60_000 });
+      assert.equal(existsSync(mark), !harmless, "with a git that obeys");
+    });
+});
+
+describe("a git that obeys no repository", () => {
+  it("says the same as any other where there is nothing to obey", async () => {
+    const stage = stageIn(join(top, "plain"), join(top, "mark-plain"));
+    fillRepository(stage);
+    const said = await runUnasked(stage.folder, stage.folder, lookingForms);
+    const different = lookingForms.filter((form, index) => {
+      if (form === "git config --list") return false; // which says what it is told
+      const { stdout, stderr } = spawnSync("bash", ["-c", form], { cwd: stage.folder, env, encoding: "utf8" });
+      const text = (said[index] ?? "").replace(/\n?Exit code \d+$/, "").replace("(no output)", "");
+      return timeless(stdout + stderr) !== timeless(text);
+    });
+    assert.deepEqual(different, []);
+  });
+});
+
+/** Lines that are not committed are as old as now. */
+function timeless(text: string): string {
+  return text.trimEnd().replaceAll(/\d\d:\d\d:\d\d/g, "");
+}
