@@ -12,8 +12,9 @@ export type Stage = {
 
 export type HostileRepository = {
   readonly name: string;
-  /** Answers the folder to look from; the top when absent. */
-  readonly build: (stage: Stage) => string | void;
+  readonly build: (stage: Stage) => void;
+  /** The folder to look from; the top when absent. */
+  readonly from?: string;
   /** To be tried first. */
   readonly forms?: readonly string[];
   /** These are enough. */
@@ -134,7 +135,6 @@ const bare =
     stage.git("-C", "ebare", "config", "core.bare", "false");
     stage.git("-C", "ebare", "config", "core.worktree", "..");
     change(at, stage);
-    return "ebare";
   };
 
 /** A repository below the top that the top has as a submodule. */
@@ -253,12 +253,12 @@ export const hostileRepositories: readonly HostileRepository[] = [
   },
   { name: "a configuration per worktree", build: perWorktree },
   { name: "signatures to be checked", build: signed },
-  { name: "a bare repository", build: bare(() => {}) },
-  { name: "a bare repository whose HEAD leads nowhere", build: bare(danglingHead) },
-  { name: "a bare repository of files", build: bare(filesForFolders) },
+  { name: "a bare repository", build: bare(() => {}), from: "ebare" },
+  { name: "a bare repository whose HEAD leads nowhere", build: bare(danglingHead), from: "ebare" },
+  { name: "a bare repository of files", build: bare(filesForFolders), from: "ebare" },
   {
     name: "a bare repository named by an option",
-    build: (stage) => void bare(danglingHead)(stage),
+    build: bare(danglingHead),
     forms: ["git -C ebare status", "cd ebare && git status", "git -C ebare log", "git -C ebare diff"],
   },
   {
@@ -273,9 +273,10 @@ export const hostileRepositories: readonly HostileRepository[] = [
   { name: "a submodule nobody has listed", build: unlisted },
   {
     name: "a nested repository",
-    build: (stage) => (addSubmodule(stage, (git) => git("config", "core.fsmonitor", stage.evil)), "sub"),
+    build: (stage) => addSubmodule(stage, (git) => git("config", "core.fsmonitor", stage.evil)),
+    from: "sub",
   },
-  { name: "a linked worktree", build: linked },
+  { name: "a linked worktree", build: linked, from: "tree" },
   { name: "a folder for common files", build: commonFolder },
   { name: "a relative .git file", build: elsewhere(() => "gitdir: moved\n") },
   { name: "an absolute .git file", build: elsewhere((at) => `gitdir: ${at}`) },
@@ -374,11 +375,10 @@ function unlisted(stage: Stage): void {
   stage.git("commit", "-q", "-m", "unlisted");
 }
 
-function linked(stage: Stage): string {
+function linked(stage: Stage): void {
   fillRepository(stage);
   stage.git("config", "core.fsmonitor", stage.evil);
   stage.git("-c", "core.fsmonitor=false", "worktree", "add", "-q", "tree");
-  return "tree";
 }
 
 function commonFolder(stage: Stage): void {

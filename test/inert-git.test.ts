@@ -64,11 +64,12 @@ async function guilty(mark: string, forms: readonly string[], run: (form: string
 }
 
 describe("looking with git, unasked, in a repository with", () => {
-  for (const { name, build, forms = [], only = lookingForms, harmless } of hostileRepositories)
+  for (const { name, build, from = ".", forms = [], only = lookingForms, harmless } of hostileRepositories)
     it(`${name} runs nothing of it`, async () => {
       const mark = join(top, `mark-${count++}`);
       const stage = stageIn(join(top, `zoo-${count++}`), mark);
-      const cwd = join(stage.folder, build(stage) ?? ".");
+      build(stage);
+      const cwd = join(stage.folder, from);
       const all = [...forms, ...only];
       rmSync(mark, { force: true });
       await runUnasked(stage.folder, cwd, [all.join("\n")]);
