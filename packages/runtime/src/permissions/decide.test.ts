@@ -176,7 +176,7 @@ describe("a permission decision", () => {
       ["echo $(git ls-files) | wc -l", everything],
       ["echo a | xargs -I{} git diff", everything],
       ["find . -name '*.ts' -exec git log -1 {} +", everything],
-      ["timeout 5 git status; command git status; bash -c 'git status'; CI=1 git status", everything],
+      ["timeout 5 git status; bash -c 'git status'; CI=1 git status; env CI=1 git status", everything],
       ["/usr/bin/git status", "ask"],
       ["command -p git status", "ask"],
       ["exec -c git status", "ask"],

@@ -19,10 +19,14 @@ export function shownByGit(words: readonly ShellWord[]): Shown {
   if (doers.has(subcommand)) return options.some(showsPatch) ? unknown(subcommand) : { type: "nothing" };
   if (subcommand === "cat-file")
     return options.length > 0 && options.every(({ text }) => /^-[tse]$/.test(text)) ? { type: "nothing" } : unknown(subcommand);
-  if (subcommand === "stash") return isPlain(rest[0]) && stashes.test(rest[0].text) ? { type: "nothing" } : unknown("stash");
+  const isQuiet = options.every((word) => isPlain(word) && quietOption.test(word.text));
+  if (subcommand === "stash") {
+    const [action] = rest;
+    if (isPlain(action) && action.text === "list") return isQuiet ? { type: "nothing" } : unknown("stash list");
+    return isPlain(action) && stashes.test(action.text) ? { type: "nothing" } : unknown("stash");
+  }
   const tells = tellingOptions[subcommand];
   if (tells === undefined) return unknown(subcommand);
-  const isQuiet = options.every((word) => isPlain(word) && quietOption.test(word.text));
   if (isQuiet && (tells === "alone" || options.some(({ text }) => summaries.test(text)))) return { type: "nothing" };
   return shownPaths(subcommand, rest) ?? unknown(subcommand);
 }
@@ -80,7 +84,7 @@ const doers = new Set(
     "submodule bisect update-index update-ref write-tree read-tree apply am maintenance sparse-checkout lfs"
   ).split(" "),
 );
-const stashes = /^(?:list|push|pop|apply|drop|clear|save|branch|create|store)$/;
+const stashes = /^(?:push|pop|apply|drop|clear|save|branch|create|store)$/;
 
 /** `alone`: shows no patch unless told to. `told`: only with an option that says to summarise. */
 const tellingOptions: Readonly<Record<string, "alone" | "told">> = {
