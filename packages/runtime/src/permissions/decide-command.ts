@@ -3,17 +3,18 @@ import { forbids, forbidsText, isWholeCommand, wordsAllowed } from "./command-ru
 import { type Target, targetsOf } from "./command-paths.ts";
 import { ask, askBy, bypassed, decideOne, planDenies } from "./decide.ts";
 import { outOfReach } from "./git-reach.ts";
-import { guardOf, isHarmlessDevice, isInside, mayHold, mayReach, toAbsolutePattern, workFolders } from "./paths.ts";
+import { type Guard, guardOf, isHarmlessDevice, isInside, mayHold, mayReach, toAbsolutePattern, workFolders } from "./paths.ts";
 import { allowed, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
-import { isKnownFileTool, lookingOf, type Looking } from "./read-only-commands.ts";
+import { lookingOf, type Looking } from "./read-only-commands.ts";
 import { riskOf } from "./risky-options.ts";
 import { readConflict } from "./read-conflict.ts";
 import { type Action, allows, denies, namesTool, type Rule, unescapeGlob } from "./rules.ts";
 import { type FileUse, type ParsedCommand, parseCommand, type Program } from "./shell.ts";
 import { isHarmlessVariable, isOrdinaryExport, isOrdinaryName } from "./shell-variables.ts";
 import { exactWord, type ShellWord, unknownWord } from "./shell-words.ts";
-import { shownBy, shownUnknown } from "./shown-files.ts";
-import { isInterpreter } from "./interpreters.ts";
+import { shownBy, shownUnknown, tellsFacts } from "./shown-files.ts";
+import { gainsRights, isInterpreter } from "./interpreters.ts";
+import { filesNamedBy } from "./written-files.ts";
 
 /** A command is allowed when every part of it is. A part that is forbidden forbids all; what is not understood is never allowed by parts. */
 export async function decideCommand(policy: Policy, action: Action, resolve: ResolvePath): Promise<Decision> {
@@ -26,14 +27,22 @@ export async function decideCommand(policy: Policy, action: Action, resolve: Res
   if (forbidden) return forbidden;
   if (policy.mode === "plan")
     return question.looksOnly() ? (question.askedFor() ?? { ...onlyLooks, ...question.withGit("everything") }) : planDenies;
-  return question.askedFor() ?? question.allowedWhole() ?? question.allowedByParts();
+  return (
+    question.askedFor() ?? question.allowedExactly() ?? question.guarded() ?? question.allowedWhole() ?? question.allowedByParts()
+  );
 }
 
 const onlyLooks: Decision = { effect: "allow", reason: "It only looks at the project" };
 
 /** What lets a program of a command run. */
 type Word = Rule | "mode";
-type Use = { readonly kind: "look" | "edit"; readonly target: Target; readonly decision: Decision };
+type Use = {
+  readonly kind: "look" | "edit";
+  readonly target: Target;
+  readonly decision: Decision;
+  /** It is, or may be, a place that only a rule written for it opens. */
+  readonly guarded: boolean;
+};
 type Files = {
   readonly looking: Looking | undefined;
   readonly uses: readonly Use[];
@@ -80,16 +89,22 @@ class Question {
     const ground = { base, cwd: this.#action.cwd ?? base.root, resolve: remembering(resolve) };
     const usesOf = async (words: readonly FileUse[], kind: "look" | "edit"): Promise<Use[]> => {
       const targets = await Promise.all(words.map((use) => targetsOf(use, ground)));
-      return targets.flat().flatMap((target) => (target && isHarmlessDevice(target.path) ? [] : [this.#use(kind, target)]));
+      return words.flatMap(({ word }, index) =>
+        (targets[index] ?? []).flatMap((target) =>
+          target && isHarmlessDevice(target.path) ? [] : [this.#use(kind, target, word)],
+        ),
+      );
     };
     const lost = new Set(outOfReach(this.#parsed.programs));
     for (const program of this.#programs) {
       const { places } = program;
       const looking = lookingOf(program);
-      const files = looking ? withFolder(program, looking) : filesByGuess(program);
+      const files = looking ? withFolder(program, looking) : filesNamedBy(program);
       const at = (words: readonly ShellWord[]): FileUse[] =>
         words.filter((word) => word.text !== "-").map((word) => ({ word, places }));
-      const uses = files ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))] : [];
+      const uses = files
+        ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))]
+        : await this.#guardedWords(program, (use) => targetsOf(use, ground));
       if (this.#against.length > 0) await this.#searchNames(program, { looking, find: (use) => targetsOf(use, ground) });
       const distrust = looking?.repository && (await this.#distrust(program, lost));
       const conflict = await this.#conflict(program, { looking, find: (use) => targetsOf(use, ground) });
@@ -114,10 +129,32 @@ class Question {
     return this.#inertGit === undefined || this.#inert.size === 0 ? {} : { git: { folder: this.#inertGit, reach } };
   }
 
-  #use(kind: "look" | "edit", target: Target): Use {
+  #use(kind: "look" | "edit", target: Target, word: ShellWord): Use {
     const action: Action = { tool: this.#action.tool, kind, resource: target?.path ?? "" };
-    if (!target) return { kind, target, decision: ask(this.#policy, this.#action, "It names a file that is not written out") };
-    return { kind, target, decision: decideOne(this.#policy, action) };
+    if (!target) {
+      const decision = ask(this.#policy, this.#action, "It names a file that is not written out");
+      return { kind, target, decision, guarded: /^\/+proc\//.test(word.text) };
+    }
+    return { kind, target, decision: decideOne(this.#policy, action), guarded: this.#guard(kind, target.path) !== undefined };
+  }
+
+  #guard(kind: "look" | "edit", path: string): Guard | undefined {
+    return guardOf(path, kind, { ...this.#policy.base, directories: this.#policy.directories });
+  }
+
+  /** A program whose ways with files are not known may write to whatever protected place its words name. */
+  async #guardedWords(program: Program, find: (use: FileUse) => Promise<Target[]>): Promise<Use[]> {
+    if (program.transparent || isInterpreter(program.name)) return [];
+    const uses: Use[] = [];
+    for (const word of program.words.slice(1).flatMap(namesIn)) {
+      for (const target of await find({ word, places: program.places })) {
+        const guard = target && (this.#guard("edit", target.path) ?? this.#guard("look", target.path));
+        if (!target || !guard || isInside(target.path, this.#policy.base.root)) continue;
+        const decision = ask(this.#policy, this.#action, `${target.path} is protected: ${guard.reason}`);
+        uses.push({ kind: "edit", target, decision, guarded: true });
+      }
+    }
+    return uses;
   }
 
   /** Words of any program that name a file which rules speak against: `cp .env x` reads it as much as `cat` does. */
@@ -175,11 +212,29 @@ class Question {
     const rule = this.#matching(deny);
     if (rule) return denied(rule);
     if (this.#named?.effect === "deny") return this.#named;
-    const use = this.#uses().find(({ decision }) => decision.effect === "deny");
+    const use = this.#uses().find((one) => one.decision.effect === "deny" && this.#isForbidden(one));
     if (use && mode !== "plan") return use.decision;
     if (this.#parsed.tooLarge && deny.length > 0)
       return { effect: "deny", reason: `Deny rules cannot be checked: ${this.#parsed.reason}` };
     return undefined;
+  }
+
+  #isForbidden({ kind, target }: Use): boolean {
+    const { deny, base } = this.#policy;
+    return deny.some((rule) => denies(rule, { tool: this.#action.tool, kind, resource: target?.path ?? "" }, base));
+  }
+
+  /** What is denied without a rule, unless somebody wrote a rule for exactly this. */
+  guarded(): Decision | undefined {
+    const programs = this.#programs.filter((program) => !this.#isExactlyAllowed(program));
+    const uses = [...this.#redirections, ...programs.flatMap((program) => this.#files.get(program)?.uses ?? [])];
+    return uses.find(({ decision }) => decision.effect === "deny")?.decision;
+  }
+
+  /** To the letter, where the command starts: elsewhere the same words name other files. */
+  #isExactlyAllowed(program: Program): boolean {
+    const isHere = program.places?.length === 1 && program.places[0]?.length === 0;
+    return isHere && this.#allow.some(({ pattern }) => pattern !== undefined && wordsAllowed(pattern, program)?.whole === true);
   }
 
   #uses(): Use[] {
@@ -218,19 +273,32 @@ class Question {
     return this.#named;
   }
 
-  /** By its whole text, with the whole tool, or because nothing is asked. */
-  allowedWhole(): Decision | undefined {
-    const { mode, deny } = this.#policy;
+  /** By its whole text, which somebody wrote or was shown. */
+  allowedExactly(): Decision | undefined {
     const rule =
       this.#remembered ??
       this.#allow.find(({ pattern }) => pattern !== undefined && isWholeCommand(pattern, this.#action.resource));
-    if (rule) return allowed(rule);
+    return rule && allowed(rule);
+  }
+
+  /** With the whole tool, or because nothing is asked. */
+  allowedWhole(): Decision | undefined {
+    const { mode, deny } = this.#policy;
     const whole = this.#allow.find(({ pattern }) => pattern === undefined);
     if (!whole && mode !== "bypassPermissions") return undefined;
     const yes = whole ? allowed(whole) : bypassed;
+    const beyond = mode === "bypassPermissions" ? undefined : this.#beyondAnyRule();
+    if (beyond) return ask(this.#policy, this.#action, beyond);
     const watched = deny.length > 0 || this.#policy.ask.length > 0;
     const doubt = watched ? this.#doubt(mode === "bypassPermissions") : undefined;
     return doubt ? ask(this.#policy, this.#action, `Rules forbid some of what may be run, and ${doubt}`) : yes;
+  }
+
+  /** Other rights and protected places are not meant by a rule for all commands. */
+  #beyondAnyRule(): string | undefined {
+    const other = this.#programs.find((program) => gainsRights(program.name) && !this.#isExactlyAllowed(program));
+    if (other) return `${other.name} runs programs with other rights`;
+    return this.#uses().find(({ decision, guarded }) => guarded && decision.effect !== "allow")?.decision.reason;
   }
 
   /** Why it may be more than it seems. */
@@ -250,8 +318,9 @@ class Question {
   /** It sets a variable that bash or a program may give a meaning to. */
   #setsMore(): string | undefined {
     const { environment } = this.#policy;
+    const mayExport = this.#allow.some(({ pattern = "" }) => /^(?:export|declare|typeset|readonly)\b/.test(pattern));
     const found = this.#parsed.settings.find(({ name, exported }) =>
-      exported ? !isOrdinaryExport(name, environment) : !isOrdinaryName(name, environment),
+      exported && !mayExport ? !isOrdinaryExport(name, environment) : !isOrdinaryName(name, environment),
     );
     return found && `it sets ${found.name}`;
   }
@@ -292,7 +361,7 @@ class Question {
         settingRisk(program) ??
         (match.whole ? undefined : riskOf(program, match.words)) ??
         this.#insideObjection(program, { allow, used, words: match.words }) ??
-        this.#fileObjection(program, true);
+        (match.whole && this.#isExactlyAllowed(program) ? undefined : this.#fileObjection(program, true));
       if (why === undefined) {
         used?.add(rule);
         return undefined;
@@ -330,18 +399,18 @@ class Question {
   ): string | undefined {
     const { name, inside, insideAt, hidden } = program;
     if (isInterpreter(name)) return undefined;
-    if (hidden) return hidden;
+    if (hidden && name !== "git") return hidden; // of git, the options that run something are known
     if (insideAt !== undefined && by.words > insideAt) return undefined;
     return this.#firstObjection(inside, by);
   }
 
-  /** With a rule for the program, files of the project may be changed and files that are not written out be read. */
+  /** With a rule for the program, ordinary files of the project may be changed. */
   #fileObjection(program: Program, byRule: boolean): string | undefined {
     const { uses = [], conflict } = this.#files.get(program) ?? {};
     if (conflict) return conflict;
     for (const { kind, target, decision } of uses) {
       if (decision.effect === "allow") continue;
-      if (byRule && kind === "look" && !target && program.name !== "cd") continue;
+      if (byRule && kind === "look" && !target && tellsFacts(program.name)) continue;
       if (byRule && kind === "edit" && target && this.#isOrdinary(target.path)) continue;
       return decision.reason;
     }
@@ -350,7 +419,7 @@ class Question {
 
   #isOrdinary(path: string): boolean {
     const ground = { ...this.#policy.base, directories: this.#policy.directories };
-    return workFolders(ground).some((folder) => isInside(folder, path)) && guardOf(path, "edit", ground) === undefined;
+    return workFolders(ground).some((folder) => isInside(folder, path)) && this.#guard("edit", path) === undefined;
   }
 }
 
@@ -379,23 +448,6 @@ const lookAround = new Set(["ls", "find", "rg", "fd", "tree", "du", "grep"]);
 function withFolder(program: Program, looking: Looking): Looking {
   const implied = looking.repository !== undefined || (lookAround.has(program.name) && looking.reads.length === 0);
   return implied ? { ...looking, reads: [...looking.reads, exactWord(".")] } : looking;
-}
-
-const treeReaders = new Set(["cp", "tar", "zip", "rsync", "scp"]);
-
-/** A program whose words are files, called in a way that is not in the tables: every operand counts, as read or as changed. */
-function filesByGuess(program: Program): Looking | undefined {
-  const tree = treeReaders.has(program.name);
-  const kind = isKnownFileTool(program.name) ?? (tree ? "look" : undefined);
-  if (!kind) return undefined;
-  const operands = program.words
-    .slice(1)
-    .filter((word) => !word.text.startsWith("-") && (kind === "edit" || word.kind !== "open"));
-  return {
-    reads: kind === "look" ? operands : [],
-    writes: kind === "edit" ? operands : [],
-    tree: tree ? "all" : "no",
-  };
 }
 
 /** Words that name what a program reads: all that may be names, where it is called in a way that is not in the tables. */

@@ -1,6 +1,6 @@
 import { optionSpec, readOptions } from "./option-spec.ts";
 import type { Looking } from "./read-only-commands.ts";
-import { exactWord, isPlain, mayBeOption, type ShellWord } from "./shell-words.ts";
+import { exactWord, isPlain, type ShellWord } from "./shell-words.ts";
 
 type Words = readonly ShellWord[];
 
@@ -148,56 +148,6 @@ const listingActions: Readonly<Record<string, readonly string[]>> = {
 
 function isListing(subcommand: string, given: ReadonlySet<string>): boolean {
   return subcommand !== "config" || ["-l", "--list", "--get", "--get-all"].some((option) => given.has(option));
-}
-
-const executingOptions = [
-  "--upload-pack",
-  "--receive-pack",
-  "--ext-diff",
-  "--textconv",
-  "--open-files-in-pager",
-  "--output",
-  "--template",
-  "--extcmd",
-  "--config",
-  "--tool",
-];
-
-/** Why a rule like `Bash(git:*)` does not cover this call: git is told to run or write something else. `from` is where the rule's own words end. */
-export function gitRisk(words: Words, from: number): string | undefined {
-  const call = splitGit(words.slice(1));
-  if (!call) return "git is called in a way that cannot be told";
-  const written = (word: ShellWord): boolean => words.indexOf(word) < from;
-  const global = call.globals.find((word) =>
-    /^(?:-c|-p|--paginate|--config-env|--exec-path|--git-dir|--work-tree|--namespace)/.test(word.text),
-  );
-  if (global && !written(global)) return `git ${global.text} can run other programs`;
-  for (const [index, word] of call.rest.entries()) {
-    if (written(word)) continue;
-    const previous = call.rest[index - 1];
-    if (word.kind !== "exact") {
-      if (isPlain(previous) && textOption.test(previous.text) && !word.splits) continue;
-      if (isPlain(previous) && previous.text === "--") break;
-      if (mayBeOption(word)) return "an option of git is not written out";
-      continue;
-    }
-    if (word.text === "--") break;
-    if (/^[\w-]+::/.test(word.text)) return `${word.text} is a transport that runs programs`;
-    const name = word.text.replace(/=.*/s, "");
-    if (name.length >= 4 && executingOptions.some((option) => option.startsWith(name)))
-      return `git ${name} runs or writes something else`;
-    if (call.subcommand === "rebase" && /^(?:-x|--ex)/.test(name)) return "git rebase --exec runs commands";
-    if (call.subcommand === "grep" && /^-O/.test(name)) return "git grep -O runs a program";
-    if (call.subcommand === "clone" && /^-[uc]/.test(name)) return `git clone ${name} runs a program`;
-    if (/^(?:push|archive|ls-remote|fetch|pull)$/.test(call.subcommand) && /^--ex/.test(name)) return "git --exec runs a program";
-  }
-  const pair = `${call.subcommand} ${call.rest[0]?.text ?? ""}`;
-  if (from < 3 && (pair === "bisect run" || pair === "submodule foreach")) return `git ${pair} runs commands`;
-  if (from < 2 && /^(?:filter-branch|difftool|mergetool|daemon|instaweb|send-email|shell)$/.test(call.subcommand))
-    return `git ${call.subcommand} runs programs`;
-  if (from < 2 && call.subcommand === "config" && readGit(words.slice(1)) === undefined)
-    return "git config can make git run programs";
-  return undefined;
 }
 
 /** Their value is text, whatever it holds. */

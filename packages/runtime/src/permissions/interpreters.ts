@@ -30,6 +30,11 @@ export function runsAnything(name: string): boolean {
   return isInterpreter(name) || carriers.test(name);
 }
 
+/** Runs what it is given as somebody else: not meant by a rule that allows all commands. */
+export function gainsRights(name: string): boolean {
+  return /^(?:sudo|sudoedit|doas|su|pkexec|run0|runuser|gosu|su-exec|dzdo|machinectl|systemd-run)$/.test(name);
+}
+
 const carriers =
   /^(?:command|builtin|exec|nohup|nice|ionice|setsid|stdbuf|time|timeout|sudo|doas|busybox|toybox|env|eval|xargs|watch|source|\.|[gmn]?awk|find|make|npx|bunx|uvx|pipx|docker|podman)$/;
 

@@ -60,7 +60,9 @@ export function guardOf(path: string, kind: "look" | "edit", ground: Ground): Gu
 
 /** Never to be read, in any mode, without a rule that names it. */
 export function isSecretOfProcess(path: string): boolean {
-  return /^\/proc\/(?:[^/]+\/)+(?:environ|mem|auxv)$/.test(foldPath(path));
+  const names = foldPath(path).split("/");
+  const last = names.at(-1) ?? "";
+  return names[1] === "proc" && names.length > 3 && ["environ", "mem", "auxv"].some((secret) => overlaps(last, secret));
 }
 
 /** Names that Windows takes for devices, wherever they stand. */
@@ -127,6 +129,13 @@ function guardReading(path: string, base: RuleBase): Guard | undefined {
   if (path.startsWith("/dev/")) return { effect: "deny", reason: "it is a device" };
   if (isInside(foldPath(base.root), path)) return undefined;
   const names = path.split("/");
+  if (
+    names[1] === "proc" &&
+    names.length > 3 &&
+    /^(?:\d+|self|thread-self|.*[*?[].*)$/.test(names[2] ?? "") &&
+    !isFactOfProcess.test(path)
+  )
+    return { effect: "ask", reason: "it tells what a process knows" };
   const folder = names.find(
     (name, index) => secretFolders.has(name) || (name === ".config" && /^(?:gh|gcloud)$/.test(names[index + 1] ?? "")),
   );
@@ -134,6 +143,9 @@ function guardReading(path: string, base: RuleBase): Guard | undefined {
     return { effect: "ask", reason: "it may hold credentials" };
   return undefined;
 }
+
+const isFactOfProcess =
+  /^\/proc\/[^/]+\/(?:status|stat|statm|comm|limits|io|cgroup|mounts|mountinfo|oom_score|loginuid|wchan|sched|net\/\w+)$/;
 
 /** `//x` is absolute, `/x` and `./x` and `x` start at the project, `~/x` at home. */
 export function toAbsolutePattern(pattern: string, base: RuleBase): string {

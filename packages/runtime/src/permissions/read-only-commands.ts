@@ -286,12 +286,3 @@ function readDate(words: readonly ShellWord[]): Looking | undefined {
 }
 
 const dateOptions = "-uR -d: -Iseconds -Iminutes -Ihours -Idate -I --utc --universal --date: --iso-8601? --rfc-3339: --rfc-email";
-
-const fileTools = new Set("rm rmdir unlink ln chmod chown chgrp install truncate shred dd patch".split(" "));
-
-/** Do the operands of this program name files, and are those read or changed? */
-export function isKnownFileTool(name: string): "look" | "edit" | undefined {
-  if (fileTools.has(name) || Object.hasOwn(fileWriters, name)) return "edit";
-  const line = Object.hasOwn(lines, name) ? lines[name] : undefined;
-  return line && line[1] !== "text" && line[1] !== "none" ? "look" : undefined;
-}

@@ -1,58 +1,38 @@
-import { gitRisk } from "./git-commands.ts";
-import { isHarmlessSed, readPrintf, readTest } from "./read-only-scripts.ts";
+import { gitRisk } from "./git-risk.ts";
+import { isInterpreter } from "./interpreters.ts";
+import { type Effect, type GivenOption, optionsOf, readWords, type Row } from "./option-grammar.ts";
+import { rowOf } from "./program-table.ts";
+import { readAwk, readPrintf, readTest } from "./read-only-scripts.ts";
+import { ruleRows } from "./rule-rows.ts";
+import { makeVariableRisk, sedRisk, sqliteRisk, urlRisk } from "./script-risks.ts";
 import type { Program } from "./shell.ts";
-import { isPlain, mayBeOption, type ShellWord } from "./shell-words.ts";
-
-/** Options by which a program that people allow as a whole runs or writes something else. Long ones may be shortened by the caller. */
-const risky: Readonly<Record<string, string>> = {
-  rg: "--pre --hostname-bin",
-  sort: "--compress-program -o --output -T --temporary-directory",
-  tar: "--checkpoint-action --to-command --use-compress-program -I --rsh-command --info-script --new-volume-script -F --use-compress-prog",
-  find: "-delete -fprint -fprintf -fprint0 -fls",
-  fd: "-x -X --exec --exec-batch",
-  man: "--html -H -P --pager -C --config-file -B --browser",
-  less: "-o -O --log-file -k --lesskey-file +",
-  more: "+",
-  date: "-s --set -f --file",
-  tree: "-o --output -R",
-  gcc: "-wrapper -fplugin -B -specs @",
-  "g++": "-wrapper -fplugin -B -specs @",
-  cc: "-wrapper -fplugin -B -specs @",
-  "c++": "-wrapper -fplugin -B -specs @",
-  clang: "-fplugin -Xclang -load -B @",
-  ssh: "-o -F -J -S -W -E -L -R -D -M -w",
-  scp: "-o -F -S -J -D",
-  sftp: "-o -F -S -J -D -b",
-  rsync: "-e --rsh --rsync-path --log-file --config",
-  kubectl: "--kubeconfig --as --token --server -s --exec",
-  helm: "--kubeconfig --post-renderer",
-  curl: "-K --config -o -O --output --remote-name --output-dir -T --upload-file --unix-socket -c --cookie-jar -D --dump-header --trace --engine",
-  wget: "-O --output-document -e --execute --use-askpass --post-file --body-file -P --directory-prefix -i --input-file --config -o -a",
-  make: "--eval -f --file --makefile SHELL= MAKEFLAGS= CC=",
-  npm: "--script-shell --node-options --prefix --userconfig --globalconfig --call -c",
-  pnpm: "--script-shell --node-options --config-dir --shell-mode -c",
-  yarn: "--use-yarnrc --script-shell --cwd",
-  go: "-exec -toolexec -overlay -modfile",
-  cargo: "--config --manifest-path -Z",
-  pytest: "-p -c --rootdir --confcutdir -o --override-ini",
-  zip: "-TT --unzip-command -T",
-  tcpdump: "-z -w",
-  ffmpeg: "-f -filter_script",
-  eslint: "--rulesdir --resolve-plugins-relative-to -c --config --plugin --parser",
-  terraform: "-chdir -plugin-dir",
-  psql: "-c --command -f --file -o --output",
-  sqlite3: "-cmd -init",
-  mysql: "-e --execute --init-command",
-  docker: "-H --host -c --context --config",
-};
+import { isOrdinaryName } from "./shell-variables.ts";
+import { isPlain, mayBeOption, type ShellWord, unknownWord } from "./shell-words.ts";
+import { tellsFacts } from "./shown-files.ts";
+import { subcommandRisk } from "./subcommand-risks.ts";
+import { extractionRisk } from "./written-files.ts";
 
 /**
  * Why a rule with a wildcard does not cover this call although its words fit; undefined when it does.
  * Words before `from` were written out in the rule and are what its author wanted.
  */
-export function riskOf(program: Program, from: number): string | undefined {
+export function riskOf(program: Pick<Program, "name" | "words">, from: number): string | undefined {
   const { name, words } = program;
   const rest = words.slice(Math.max(from, 1));
+  const row = ruleRowOf(name);
+  const own = ownRisk(program, { rest, from }) ?? subcommandRisk(name, words, from) ?? extractionRisk(program);
+  return own ?? (row ? optionRisk({ name, words, row }, from) : undefined);
+}
+
+/** The grammar of a program for which there is one, also of those that only rules let run. */
+export function ruleRowOf(name: string): Row | undefined {
+  return rowOf(name) ?? (Object.hasOwn(ruleRows, name) ? ruleRows[name] : undefined);
+}
+
+function ownRisk(
+  { name, words }: Pick<Program, "name" | "words">,
+  { rest, from }: { rest: readonly ShellWord[]; from: number },
+): string | undefined {
   switch (name) {
     case "git":
       return gitRisk(words, from);
@@ -63,6 +43,28 @@ export function riskOf(program: Program, from: number): string | undefined {
       return readPrintf(words.slice(1)) ? undefined : "printf may evaluate a word";
     case "sed":
       return sedRisk(rest);
+    case "awk":
+    case "gawk":
+    case "mawk":
+    case "nawk":
+      return from > 1 || readAwk(words.slice(1)) ? undefined : "the program of awk may run, read or write something else";
+    case "sqlite3":
+      return sqliteRisk(rest);
+    case "curl":
+    case "wget":
+      return urlRisk(name, rest);
+    case "make":
+    case "gmake":
+      return makeVariableRisk(rest);
+    case "find":
+      return findRisk(rest);
+    case "gcc":
+    case "g++":
+    case "cc":
+    case "c++":
+    case "clang":
+    case "clang++":
+      return compilerRisk(name, rest);
     case "export":
     case "declare":
     case "typeset":
@@ -72,42 +74,114 @@ export function riskOf(program: Program, from: number): string | undefined {
     case "unset":
     case "wait":
     case "getopts":
-      return rest.some((word) => word.text.includes("[") || word.kind !== "exact" || /^-.*[in]/.test(word.text))
-        ? `${name} may evaluate a word`
-        : undefined;
+    case "mapfile":
+    case "readarray":
+      return declarationRisk(name, rest);
   }
-  const options = Object.hasOwn(risky, name) ? risky[name]?.split(" ") : undefined;
-  if (!options) return undefined;
-  for (const word of rest) {
-    if (isPlain(word) && word.text === "--") break;
-    if (word.kind !== "exact") {
-      if (mayBeOption(word)) return `an option of ${name} is not written out`;
-      continue;
-    }
-    const hit = options.find((option) => isOption(word.text, option));
-    if (hit) return `${name} ${word.text.replace(/=.*/s, "")} can run or write something else`;
+  if (/^(?:python[\d.]*|pypy3?)$/.test(name) && isPlain(words[1]) && words[1].text === "-m" && isPlain(words[2]) && from >= 3)
+    return riskOf({ name: words[2].text, words: words.slice(2) }, from - 2);
+  return isInterpreter(name) && from >= 2 ? codeRisk(name, words, from) : undefined;
+}
+
+/** Words whose value bash evaluates, and variables that bash or programs give a meaning to. */
+function declarationRisk(name: string, words: readonly ShellWord[]): string | undefined {
+  for (const word of words) {
+    if (word.text.includes("[") || word.text.includes("(") || word.kind !== "exact" || /^[-+].*[inaA]/.test(word.text))
+      return `${name} may evaluate a word`;
+    const variable = /^[A-Za-z_]\w*/.exec(word.text)?.[0];
+    if (variable !== undefined && !isOrdinaryName(variable, undefined)) return `${variable} may change what other programs do`;
   }
   return undefined;
 }
 
-function isOption(text: string, option: string): boolean {
-  if (option.endsWith("=")) return text.startsWith(option);
-  if (option === "@" || option === "+") return text.startsWith(option) && text.length > 1;
-  const name = text.replace(/=.*/s, "");
-  if (option.startsWith("--")) return name.length >= 4 && name.startsWith("--") && option.startsWith(name);
-  if (option.length > 2) return name === option;
-  return text.startsWith(option) && !text.startsWith("--");
+const findActions = /^-(?:delete|fprint.*|fls|files0-from)$/;
+
+function findRisk(words: readonly ShellWord[]): string | undefined {
+  const action = words.find((word) => isPlain(word) && findActions.test(word.text));
+  return action && `find ${action.text} changes or reads other files`;
 }
 
-function sedRisk(words: readonly ShellWord[]): string | undefined {
-  const script = words.find((word) => !isPlain(word) || !word.text.startsWith("-"));
-  for (const [index, word] of words.entries()) {
-    const given = isPlain(words[index - 1]) && /^(?:-[nErsuz]*e|--expression)$/.test(words[index - 1]?.text ?? "");
-    const glued = /^--expression=(.*)/s.exec(word.text)?.[1];
-    if (isPlain(word) && /^(?:-[nErsuz]*f|--file)/.test(word.text)) return "sed takes its script from a file";
-    const code = glued ?? (given || word === script ? word.text : undefined);
-    if (code !== undefined && (word.kind !== "exact" || !isHarmlessSed(code)))
-      return "the script of sed may run or write something";
-  }
+/** Their values stand right behind the name, without a sign in between. */
+function compilerRisk(name: string, words: readonly ShellWord[]): string | undefined {
+  const option = words.find((word) =>
+    /^(?:-B|-W[lpa],|-fplugin|-specs|--specs|-T|-Xlinker|-fuse-ld|--?ld-path|@)/.test(word.text),
+  );
+  return option && `${name} ${option.text} can run or write something else`;
+}
+
+/** A rule that names more than the interpreter is about that script or check, not about other code. */
+function codeRisk(name: string, words: readonly ShellWord[], from: number): string | undefined {
+  const isScript = words.slice(1, from).some((word) => isPlain(word) && !word.text.startsWith("-"));
+  const isRunner = name === "bun" || name === "deno";
+  if (isScript && !isRunner) return undefined;
+  const code = words.slice(from).find((word) => !isPlain(word) || codeOption.test(word.text));
+  return code && `${name} ${isPlain(code) ? code.text.replace(/=.*/s, "") : ""} can run other code`.replace("  ", " ");
+}
+
+const codeOption =
+  /^(?:-[a-zA-Z]*[cemrRIEpC](?:$|[^a-zA-Z-].*)|--(?:eval|print|require|import|loader|experimental-.*|preload|env-file.*|config.*|import-map|cwd|allow-.*|test-reporter.*|inspect.*|build-snapshot.*|snapshot-blob.*|run|rcfile|init-file|script-shell|shell))(?:=|$)/;
+
+function optionRisk(
+  { name, words, row }: { name: string; words: readonly ShellWord[]; row: Row },
+  from: number,
+): string | undefined {
+  const { options, operands, doubt } = readWords(row, words.slice(1));
+  // ssh takes options on both sides of the host.
+  const behind = name === "ssh" && operands[1] ? words.slice(operands[1].at + 1) : [];
+  if (behind.length > 0 && mayBeOption(behind[0] ?? unknownWord))
+    return optionRisk({ name, words: [unknownWord, ...behind], row }, 0);
+  const later = options.filter(({ at }) => at + 1 >= from);
+  const risk = later.find((option) => isRisky(name, option));
+  if (risk) return `${name} ${describeOption(risk)} can ${verbs[risk.effect]}`;
+  if (doubt && !tellsFacts(name) && hasRiskyOption(name, row)) return `${name}: ${doubt}`;
   return undefined;
 }
+
+/** A word that turns out to be an option does harm only where there is one that does. */
+function hasRiskyOption(name: string, row: Row): boolean {
+  return optionsOf(row).some(({ name: option, effect }) => isRisky(name, { name: option, effect, at: 0, exact: true }));
+}
+
+function describeOption({ name }: GivenOption): string {
+  return name === "*=" ? "VARIABLE=…" : name;
+}
+
+const verbs: Readonly<Record<Effect | "unknown", string>> = {
+  looks: "look",
+  recurses: "look",
+  follows: "follow links out of the project",
+  reads: "read other files",
+  lists: "read files that are not written out",
+  changes: "change something else",
+  moves: "work elsewhere",
+  writes: "write other files",
+  configures: "be told to do something else",
+  runs: "run something else",
+  unknown: "do more than is known",
+};
+
+function isRisky(name: string, { name: option, effect, value }: GivenOption): boolean {
+  if (effect === "writes") return !writers.has(name);
+  if (effect === "unknown") return rowOf(name) !== undefined && !openRows.has(name) && !/^--(?:help|version)$/.test(option);
+  if (effect === "moves") return !(movers.has(name) && value !== undefined && option !== "-P");
+  if (name === "make" || name === "gmake") return effect === "configures" || (effect === "runs" && option !== "*=");
+  return effect === "runs" || effect === "configures" || effect === "lists" || effect === "changes" || effect === "follows";
+}
+
+/** Their work is to write: the files are judged, one by one, instead of the option. */
+const writers: ReadonlySet<string> = new Set(
+  (
+    "cp mv ln install touch mkdir rmdir tee rm unlink truncate shred chmod chown chgrp dd split csplit sed tar zip unzip gcc g++ cc c++ clang " +
+    "clang++ go cargo pytest rsync scp gzip bzip2 xz zstd tsc esbuild rollup webpack openssl ffmpeg iconv"
+  ).split(" "),
+);
+
+/** Where they go is judged like a file that is written. */
+const movers: ReadonlySet<string> = new Set(["tar", "fd", "patch"]);
+
+/** Their rows name what is dangerous; options that are not there do no more than the program is allowed for. */
+const openRows: ReadonlySet<string> = new Set(
+  "npm pnpm yarn go cargo pytest gcc g++ cc c++ clang clang++ psql mysql docker kubectl helm terraform ffmpeg eslint sqlite3 man yq find".split(
+    " ",
+  ),
+);

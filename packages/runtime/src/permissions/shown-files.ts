@@ -43,6 +43,13 @@ const named = list(
   xzcat zstdcat hd split csplit tsort truncate bat batcat dd`,
 );
 
+/** Tells numbers and kinds, never words: it does not matter much which file that is about. */
+export function tellsFacts(name: string): boolean {
+  return facts.has(name);
+}
+
+const facts = list("wc ls stat du df file realpath readlink basename dirname test [");
+
 const searchers = list("grep egrep fgrep zgrep bzgrep xzgrep");
 /** Given a folder, they show what is in it. ripgrep has settings and ignore files of its own that make it look at hidden files. */
 const folderReaders = list("diff rg ag ack ugrep rgrep sdiff colordiff");

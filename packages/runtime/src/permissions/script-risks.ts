@@ -1,0 +1,62 @@
+import { isHarmlessSed } from "./read-only-scripts.ts";
+import { isPlain, type ShellWord } from "./shell-words.ts";
+
+type Words = readonly ShellWord[];
+
+/** A script of sed that may run or write; in-place editing is judged by the files. */
+export function sedRisk(words: Words): string | undefined {
+  const scriptGiven = words.some((word) => isPlain(word) && /^(?:-[nErsuzi]*[ef]|--expression|--file)/.test(word.text));
+  const script = scriptGiven ? undefined : words.find((word) => !isPlain(word) || !word.text.startsWith("-"));
+  for (const [index, word] of words.entries()) {
+    const before = words[index - 1];
+    const isGiven = isPlain(before) && /^(?:-[nErsuz]*e|--expression)$/.test(before.text);
+    const glued = /^(?:--expression=|-[nErsuz]*e(?=.))(.*)/s.exec(word.text)?.[1];
+    if (!isGiven && isPlain(word) && /^(?:-[nErsuz]*f|--file)/.test(word.text)) return "sed takes its script from a file";
+    const code = isGiven || word === script ? word.text : glued;
+    if (code !== undefined && (word.kind !== "exact" || !isHarmlessSed(code)))
+      return "the script of sed may run or write something";
+  }
+  return undefined;
+}
+
+/** SQL that stays in the database it is given; commands of the shell of sqlite start with a dot. */
+export function sqliteRisk(words: Words): string | undefined {
+  const operands = words.filter((word) => !isPlain(word) || !word.text.startsWith("-"));
+  const isElsewhere = (word: ShellWord): boolean =>
+    !isPlain(word) ||
+    /(?:^|[\n;])\s*\.|\b(?:attach|readfile|writefile|load_extension|edit|fsdir|lsdir|sqlar\w*|zipfile)\b|\bvacuum\b[^;]*\binto\b|\bpragma\b/i.test(
+      word.text,
+    );
+  return operands.slice(1).some(isElsewhere) ? "sqlite3 may run programs or use other files" : undefined;
+}
+
+/** Addresses of the web, written out: curl also reads files, and its patterns can make one address into another. */
+export function urlRisk(name: string, words: Words): string | undefined {
+  for (const [index, word] of words.entries()) {
+    const url = /^--url=(.*)/s.exec(word.text)?.[1] ?? word.text;
+    const before = words[index - 1]?.text ?? "";
+    const isFile = /^[a-z][a-z0-9+.-]*:/i.test(url) && !/^https?:\/\//i.test(url) && !/^[\w.-]+:\d+(?:\/|$)/.test(url);
+    // A value such as `Accept: x` has a colon as well.
+    if (isFile && !/\s/.test(url) && !textOptions.test(before) && !url.startsWith("-")) return `${name} may read or reach ${url}`;
+    if (/^[^/?]*[{[]/.test(url) && !textOptions.test(before) && !url.startsWith("-"))
+      return `an address for ${name} is a pattern`;
+  }
+  return undefined;
+}
+
+const textOptions =
+  /^(?:-[a-zA-Z]*[HdAeuUXwbFmCrxtYyzPh]|--(?:header|data\S*|json|user-agent|user|referer|request|write-out|cookie|form\S*|proxy\S*|post-data|body-data|method|url-query|resolve|connect-to|range|password))$/;
+
+/** A variable for make can hold code that make expands, or the name of a program. */
+export function makeVariableRisk(words: Words): string | undefined {
+  const assigned = words.find((word) => /^[^-][^=]*=/.test(word.text) && !isHarmlessAssignment(word));
+  return assigned && `make ${assigned.text.replace(/=.*/s, "=")} can run something else`;
+}
+
+function isHarmlessAssignment(word: ShellWord): boolean {
+  const [, name = "", value = "$"] = isPlain(word) ? (/^(\w+)[:?]?=(.*)$/s.exec(word.text) ?? []) : [];
+  return /^[A-Za-z0-9_.,-]*$/.test(value) && !programVariables.test(name);
+}
+
+const programVariables =
+  /^(?:SHELL|MAKE\w*|\.SHELLFLAGS|CC|CXX|CPP|LD|AR|AS|FC|LEX|YACC|RM|CP|MV|INSTALL|SUDO|\w*(?:FLAGS|PREFIX|CMD|COMMAND|BIN|PROG|TOOL|EXEC|PYTHON|NODE|RUBY|PERL|JAVA|GO|CARGO|NPM|GIT|DOCKER|COMPILER|LAUNCHER|WRAPPER|RUNNER))$/i;

@@ -1,0 +1,183 @@
+import { splitGit } from "./git-commands.ts";
+import { gitRows } from "./git-rows.ts";
+import { type GivenOption, readWords, type Row } from "./option-grammar.ts";
+import { rowOf } from "./program-table.ts";
+import { ruleRows } from "./rule-rows.ts";
+import type { Program } from "./shell.ts";
+import { isPlain, type ShellWord } from "./shell-words.ts";
+
+type Words = readonly ShellWord[];
+
+/** Files that the words of a program name, by what happens to them. */
+export type NamedFiles = { readonly reads: Words; readonly writes: Words };
+
+/** By the grammar of the program; undefined for a program that has none, whose words may be anything. */
+export function filesNamedBy({ name, words }: Program): NamedFiles | undefined {
+  if (name === "git") return filesOfGit(words.slice(1));
+  const row = rowOf(name) ?? (Object.hasOwn(ruleRows, name) ? ruleRows[name] : undefined);
+  return row && filesOfRow(name, row, words.slice(1));
+}
+
+function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
+  const { options, operands: given } = readWords(row, words);
+  const operands = given.map(({ word }) => word);
+  const valuesOf = (effect: GivenOption["effect"]): Words =>
+    options.flatMap((option) => (option.effect === effect && option.value ? fileIn(name, option.name, option.value) : []));
+  const reads = [...valuesOf("reads"), ...valuesOf("lists")];
+  const writes = [...valuesOf("writes"), ...(name === "tar" || name === "patch" ? valuesOf("moves") : [])];
+  const has = (...names: string[]): boolean => options.some((option) => names.includes(option.name));
+  switch (name) {
+    case "sed":
+    case "yq": {
+      const files = has("-e", "--expression", "-f", "--file") ? operands : operands.slice(1);
+      return has("-i", "--in-place", "--inplace") ? { reads, writes: files } : { reads: [...reads, ...files], writes };
+    }
+    case "tar":
+      return has("-c", "-r", "-u", "-A", "--create", "--append", "--update")
+        ? { reads: [...reads, ...operands], writes }
+        : { reads: [...reads, ...valuesOf("writes")], writes: valuesOf("moves") };
+    case "zip":
+      return { reads: [...reads, ...operands.slice(1)], writes: [...writes, ...operands.slice(0, 1)] };
+    case "unzip":
+    case "7z":
+      return { reads: [...reads, ...operands.slice(0, 1)], writes };
+    case "chmod":
+    case "chown":
+    case "chgrp":
+      return { reads, writes: [...writes, ...(has("--reference") ? operands : operands.slice(1))] };
+    case "sqlite3":
+      return { reads, writes: [...writes, ...operands.slice(0, 1).filter((word) => word.text !== ":memory:")] };
+    case "uniq":
+    case "xxd":
+      return { reads: [...reads, ...operands.slice(0, 1)], writes: [...writes, ...operands.slice(1)] };
+    case "tee":
+      return { reads, writes: [...writes, ...operands] };
+  }
+  switch (row.operands) {
+    case "reads":
+    case "reads one":
+      return { reads: [...reads, ...operands], writes };
+    case "pattern reads": {
+      const isGiven = has("-e", "-f", "--regexp", "--file", "--from-file", "--files");
+      return { reads: [...reads, ...(isGiven ? operands : operands.slice(1))], writes };
+    }
+    case "writes":
+      return { reads, writes: [...writes, ...operands] };
+    case "copies":
+      return copied(name, {
+        operands,
+        reads,
+        writes: [...writes],
+        isInto: has("-t", "--target-directory"),
+        makesFolders: has("-d", "--directory"),
+      });
+    default:
+      return { reads, writes };
+  }
+}
+
+type Copying = { operands: Words; reads: Words; writes: Words; isInto: boolean; makesFolders: boolean };
+
+/** Into a folder, the names of the sources count. */
+function copied(name: string, { operands, reads, writes, isInto, makesFolders }: Copying): NamedFiles {
+  if (name === "install" && makesFolders) return { reads, writes: [...writes, ...operands] };
+  const local = operands.filter((word) => !/^[\w.@-]+:/.test(word.text));
+  const target = isInto ? writes.at(-1) : operands.length > 1 ? operands.at(-1) : undefined;
+  const sources = local.filter((word) => word !== target);
+  const inFolder = target && local.concat(writes).includes(target) ? sources.map((source) => below(target, source)) : [];
+  return {
+    reads: [...reads, ...sources],
+    writes: [
+      ...writes,
+      ...(target && !isInto && local.includes(target) ? [target] : []),
+      ...inFolder,
+      ...(name === "mv" ? sources : []),
+    ],
+  };
+}
+
+function below(folder: ShellWord, source: ShellWord): ShellWord {
+  const name = source.text.replace(/\/+$/, "").replace(/.*\//s, "");
+  return { ...folder, kind: source.kind === "exact" ? folder.kind : "open", text: `${folder.text}/${name}` };
+}
+
+/** For most options the value is a file; for some of curl only behind a sign. Bash replaces `~` behind `=` as well. */
+function fileIn(name: string, option: string, value: ShellWord): Words {
+  const file = (text: string): Words => (text === "-" ? [] : [{ ...value, text, tilde: text.startsWith("~") }]);
+  if (name !== "curl" || !signed.test(option)) return file(value.text);
+  if (/^(?:-b|--cookie)$/.test(option)) return value.text.includes("=") || value.kind === "open" ? [] : file(value.text);
+  const path = /^(?:[^@<=]*=)?[@<](.*?)(?:;.*)?$/s.exec(value.text)?.[1];
+  return path === undefined ? [] : file(path);
+}
+
+const signed = /^(?:-[bdFH]|--(?:cookie|data\S*|json|form\S*|header|proxy-header|url-query|variable))$/;
+
+function filesOfGit(words: Words): NamedFiles {
+  const call = splitGit(words);
+  const row = call && Object.hasOwn(gitRows, call.subcommand) ? gitRows[call.subcommand] : undefined;
+  if (!call || !row) return { reads: call?.folders ?? [], writes: [] };
+  const { options, operands: given } = readWords(row, call.rest);
+  // On all of the project is what git works anyway.
+  const operands = given.map(({ word }) => word).filter((word) => !/^(?:\.\/?|:\/)$/.test(word.text));
+  const reads = [
+    ...call.folders,
+    ...options.flatMap(({ effect, value }) => (effect === "reads" && value ? fileIn("git", "", value) : [])),
+  ];
+  if (call.folders.length > 1) return { reads, writes: [] };
+  switch (call.subcommand) {
+    case "worktree":
+      return { reads, writes: operands[0]?.text === "add" || operands[0]?.text === "move" ? operands.slice(1, 3) : [] };
+    case "clone": {
+      const [source, target] = operands;
+      const isLocal = source !== undefined && !/^(?:[a-z+]+:\/\/|[\w.-]+@|[\w.-]+:)/i.test(source.text);
+      return { reads: [...reads, ...(isLocal ? [source] : [])], writes: target ? [target] : [] };
+    }
+  }
+  if (row.operands === "reads") return { reads: [...reads, ...operands.filter(mayBeFile)], writes: [] };
+  return { reads, writes: row.operands === "writes" ? operands.filter(mayBeFile) : [] };
+}
+
+/** Names of commits are names of files that do not exist. What is not written out has been asked about as an option. */
+function mayBeFile(word: ShellWord): boolean {
+  return word.kind !== "open" && !/^[^/]*\.\.\.?[^/]*$/.test(word.text.replace(/^\.\.(?=\/|$)/, "//"));
+}
+
+/** Programs that unpack write what is in the archive, wherever that says. In a folder of their own they may. */
+export function extractionRisk({ name, words }: Pick<Program, "name" | "words">): string | undefined {
+  const row = rowOf(name) ?? (Object.hasOwn(ruleRows, name) ? ruleRows[name] : undefined);
+  const { options, operands } = row ? readWords(row, words.slice(1)) : { options: [], operands: [] };
+  const has = (...names: string[]): boolean => options.some((option) => names.includes(option.name));
+  const into = (...names: string[]): boolean =>
+    options.some(
+      ({ name: option, value }) =>
+        names.includes(option) && value !== undefined && isPlain(value) && /^(?!\.{0,2}\/*$)/.test(value.text),
+    );
+  const unknown = `the files that ${name} writes cannot be known`;
+  switch (name) {
+    case "patch":
+      return has("--dry-run") ? undefined : unknown;
+    case "tar":
+    case "bsdtar": {
+      const archive = options.find((option) => option.name === "-f" || option.name === "--file")?.value;
+      if (archive && /^[^/]*:/.test(archive.text)) return "tar would reach another machine";
+      return has("-x", "--extract", "--get") && !has("-O", "--to-stdout") && !into("-C", "--directory") ? unknown : undefined;
+    }
+    case "unzip":
+      return has("-l", "-v", "-t", "-p", "-c", "-Z", "-Z1") || into("-d") ? undefined : unknown;
+    case "7z":
+    case "7za":
+    case "7zr":
+      return /^[ex]/.test(operands[0]?.word.text ?? "x") ? unknown : undefined;
+    case "cpio":
+    case "pax":
+    case "ar":
+    case "jar":
+    case "unrar":
+      return words
+        .slice(1)
+        .some((word) => !isPlain(word) || /^-?[a-zA-Z]*[irx]/.test(word.text) || /^--(?:ex|pass)/.test(word.text))
+        ? unknown
+        : undefined;
+  }
+  return undefined;
+}
