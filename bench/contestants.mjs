@@ -20,13 +20,14 @@ export async function prepareContestants({ node, model, wire }) {
     const program = install(join(folder, "outrider"));
     const env = environment({ folder, node });
     const settings = (url) => ({ cwd: project, env: { ...env, ...wires[wire].variables(url) } });
-    // The floor has no sandbox either.
-    const flags = ["-p", "Do what you were told.", "--allowedTools", "Bash", "--sandbox", "off"];
+    const flags = ["-p", "Do what you were told.", "--allowedTools", "Bash", "--sandbox"];
     // Deltas are what stream-json is measured by.
     const output = { text: [], "stream-json": ["--include-partial-messages", "--output-format", "stream-json"] };
     const commands = {
       floor: (format, url) => floorCommand({ node, wire, requestFile, folder, format, url }),
-      ours: (format) => [node, program, ...flags, ...output[format]],
+      // The floor has no sandbox either.
+      ours: (format) => [node, program, ...flags, "off", ...output[format]],
+      boxed: (format) => [node, program, ...flags, "require", ...output[format]],
     };
     writeProject(project);
     mkdirSync(env.OUTRIDER_HOME, { recursive: true });

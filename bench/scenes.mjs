@@ -1,12 +1,15 @@
 import { existsSync } from "node:fs";
 import { runChild, runForCpu, runForMemory } from "./children.mjs";
-import { buildingTurns, measuredTurns, textDeltas, toolCalls } from "./scripts.mjs";
+import { buildingTurns, measuredTurns, textDeltas, thoughtMs, toolCalls } from "./scripts.mjs";
 import { median, summarize } from "./statistics.mjs";
 
 const atOnce = 20;
 const historyBytes = 2_000_000;
 
-/** Every scene is played by both contestants in turn; `measure` gives one number per row. `target` is the most that ours may be of the floor. */
+/**
+ * Every scene is played by both contestants in turn; `measure` gives one number per row. `target` is the most that ours may be of the floor.
+ * `sides` names other contestants for the two.
+ */
 export const scenes = [
   {
     script: "answer",
@@ -27,13 +30,20 @@ export const scenes = [
     format: "text",
     repetitions: { full: 15, quick: 3 },
     rows: { "tool-turn": { what: `a turn with a trivial call (of ${toolCalls})`, unit: "ms", target: 2 } },
-    async measure({ command, settings, model }) {
-      await runChild(command, settings);
-      const turns = turnsIn(await model.seen());
-      expect(turns.length === toolCalls, `${toolCalls} tool calls, not ${turns.length}`);
-      return { "tool-turn": median(turns.map((turn) => turn.ms)) };
-    },
+    measure: async (stage) => ({ "tool-turn": await measureToolTurn(stage) }),
   },
+  boxedScene({
+    script: "thoughtfulCalls",
+    repetitions: { full: 7, quick: 2 },
+    name: "boxed-turn",
+    row: { what: `the same in the sandbox, a model that thinks for ${thoughtMs} ms`, unit: "ms", target: 1.5 },
+  }),
+  boxedScene({
+    script: "toolCalls",
+    repetitions: { full: 9, quick: 2 },
+    name: "boxed-burst",
+    row: { what: "the same, a model that answers at once", unit: "ms", target: 3 },
+  }),
   {
     script: "deltas",
     format: "stream-json",
@@ -93,6 +103,19 @@ export const scenes = [
   },
 ];
 
+/** A trivial call in the sandbox; the floor is our own command without. */
+function boxedScene({ script, repetitions, name, row }) {
+  return {
+    script,
+    format: "text",
+    available: hasBubblewrap,
+    sides: { floor: "ours", ours: "boxed" },
+    repetitions,
+    rows: { [name]: row },
+    measure: async (stage) => ({ [name]: await measureToolTurn(stage) }),
+  };
+}
+
 /** Floor, ours, floor, ours: what the machine does meanwhile hits both. The first pair warms up and is not counted. */
 export async function playScene(scene, { contestants, model, quick, onPair }) {
   const numbers = { floor: [], ours: [] };
@@ -101,7 +124,7 @@ export async function playScene(scene, { contestants, model, quick, onPair }) {
     onPair(pair / repetitions);
     for (const side of ["floor", "ours"]) {
       const url = await model.play(scene.script);
-      const command = contestants.commands[side](scene.format, url);
+      const command = contestants.commands[scene.sides?.[side] ?? side](scene.format, url);
       const measured = await scene.measure({ command, settings: contestants.settings(url), model });
       if (pair > 0) numbers[side].push(measured);
     }
@@ -111,6 +134,13 @@ export async function playScene(scene, { contestants, model, quick, onPair }) {
     const ratio = ours.median / floor.median;
     return { name, ...row, floor, ours, ratio, ok: ratio <= row.target };
   });
+}
+
+async function measureToolTurn({ command, settings, model }) {
+  await runChild(command, settings);
+  const turns = turnsIn(await model.seen());
+  expect(turns.length === toolCalls, `${toolCalls} tool calls, not ${turns.length}`);
+  return median(turns.map((turn) => turn.ms));
 }
 
 function requestsIn({ marks }) {
@@ -131,6 +161,12 @@ function expectDeltas(lines) {
 
 function expect(condition, expectation) {
   if (!condition) throw new Error(`The scene did not play as written: expected ${expectation}`);
+}
+
+function hasBubblewrap() {
+  return ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].some((path) => existsSync(path))
+    ? undefined
+    : "needs bubblewrap";
 }
 
 function hasProc() {

@@ -1,6 +1,8 @@
 // What the model says in each scene, and the sizes that the scenes are about.
 
 export const toolCalls = 50;
+/** How long the model takes for an answer in the scene of boxes, in which real ones take longer. */
+export const thoughtMs = 25;
 export const textDeltas = 20_000;
 export const historyFiles = 80;
 export const historyFileBytes = 23_500;
@@ -30,6 +32,11 @@ const scripts = {
 
   toolCalls: () => (_request, index) =>
     index < toolCalls ? { calls: [{ name: "Bash", input: { command: "true" } }] } : { text: "Done." },
+
+  thoughtfulCalls: () => (_request, index) => ({
+    ...(index < toolCalls ? { calls: [{ name: "Bash", input: { command: "true" } }] } : { text: "Done." }),
+    delayMs: thoughtMs,
+  }),
 
   deltas() {
     const reply = { text: "word ".repeat(textDeltas) };

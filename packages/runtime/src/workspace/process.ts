@@ -1,11 +1,12 @@
 import type { ChildProcess, IOType } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
+import type { Writable } from "node:stream";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { RuntimeError } from "../protocol/errors.ts";
 import { endProcesses } from "./process-sweep.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
-import type { RunCommand, RunResult } from "./workspace.ts";
+import type { RunCommand, RunResult, StartedProgram } from "./workspace.ts";
 
 export type ProcessSetting = {
   /** The whole environment of the program. */
@@ -33,8 +34,10 @@ export async function runProcess(command: RunCommand, setting: ProcessSetting): 
     if (stop.now()) return { result: { end: "aborted" }, group: 0 };
     const child = start(command, setting);
     const output = forwardOutput(child, command);
-    child.stdin?.on("error", () => {}); // a program need not read its input
-    child.stdin?.end(command.input);
+    const input = inputOf(child, command);
+    input?.on("error", () => {}); // a program need not read its input
+    input?.end(command.input);
+    if (command.onStart) command.onStart(startedProgram(child));
     const exited = new Promise<RunResult>((resolve, reject) => {
       child.once("error", (error) => reject(startFailure({ error, command, cwd: setting.cwd })));
       child.once("exit", (code, signal) => resolve(signal ? { end: "signal", signal } : { end: "exit", exitCode: code ?? 0 }));
@@ -48,6 +51,7 @@ export async function runProcess(command: RunCommand, setting: ProcessSetting): 
       await Promise.race([exited, pause(drainMs, undefined, { ref: false })]);
     }
     child.stdin?.destroy();
+    input?.destroy();
     await output.drained();
     return { result, group };
   } finally {
@@ -63,7 +67,8 @@ function watchForStop(command: RunCommand, setting: ProcessSetting) {
   });
   const onAbort = (): void => request("aborted");
   for (const signal of signals) signal.addEventListener("abort", onAbort, { once: true });
-  const timer = setTimeout(() => request("timeout"), Math.min(command.timeoutMs, maxTimerMs));
+  const isTimed = command.timeoutMs !== Number.POSITIVE_INFINITY;
+  const timer = isTimed ? setTimeout(() => request("timeout"), Math.min(command.timeoutMs, maxTimerMs)) : undefined;
   return {
     requested,
     now: (): boolean => signals.some((signal) => signal.aborted),
@@ -77,8 +82,9 @@ function watchForStop(command: RunCommand, setting: ProcessSetting) {
 function start(command: RunCommand, setting: ProcessSetting): ChildProcess {
   const { spawn } = process.getBuiltinModule("node:child_process");
   const output = command.onOutput ? "pipe" : "ignore";
-  const stdio: (IOType | number)[] = [command.input === undefined ? "ignore" : "pipe", output, output];
+  const stdio: (IOType | number)[] = [command.input === undefined && !command.onStart ? "ignore" : "pipe", output, output];
   const { token } = setting;
+  if (command.onStart && command.input !== undefined) stdio[inputDescriptor] = "pipe";
   if (token && !command.holdsOthers) {
     while (stdio.length < token.to) stdio.push("ignore"); // which opens nothing
     stdio.push(token.from);
@@ -93,6 +99,32 @@ function start(command: RunCommand, setting: ProcessSetting): ChildProcess {
   } catch (error) {
     throw startFailure({ error, command, cwd: setting.cwd });
   }
+}
+
+/** Where a program that gets its orders on standard input finds the command's own input. */
+export const inputDescriptor = 3;
+
+function inputOf(child: ChildProcess, command: RunCommand): Writable | null {
+  const input = child.stdio[command.onStart ? inputDescriptor : 0];
+  return (input ?? null) as Writable | null; // what "pipe" makes below the outputs is written to
+}
+
+function startedProgram(child: ChildProcess): StartedProgram {
+  const { stdin } = child;
+  stdin?.on("error", () => {}); // it ended before it was told anything
+  const handles = [child, ...child.stdio] as readonly (Pick<Socket, "ref" | "unref"> | null | undefined)[];
+  return {
+    pid: child.pid,
+    write: (text) => void stdin?.write(text),
+    close: () => void stdin?.end(),
+    kill() {
+      stdin?.destroy();
+      child.kill("SIGKILL");
+    },
+    hold(isHeld) {
+      for (const handle of handles) isHeld ? handle?.ref() : handle?.unref();
+    },
+  };
 }
 
 function startFailure(facts: { error: unknown; command: RunCommand; cwd: string }): RuntimeError {

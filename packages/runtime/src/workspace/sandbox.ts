@@ -73,8 +73,10 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
     run: async (command): Promise<RunResult> => runIn(command.unboxed ? undefined : await boxOf(), command, local),
     saveOverflow: (name, content) => local.saveOverflow(name, content),
     async close() {
+      const opened = await box?.catch(() => undefined);
+      await opened?.retire();
       await local.close();
-      await (await box?.catch(() => undefined))?.close();
+      await opened?.close();
     },
   };
 }

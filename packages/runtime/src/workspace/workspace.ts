@@ -51,7 +51,22 @@ export type RunCommand = {
   readonly unboxed?: true;
   /** The program holds everything it starts: its own end would be theirs, without warning, so they are asked to end first. */
   readonly holdsOthers?: true;
+  /** Makes it a program that waits for orders on its standard input; its own input, if any, has the number 3. Of this machine only. */
+  onStart?(program: StartedProgram): void;
   onOutput?(chunk: { stream: "stdout" | "stderr"; bytes: Uint8Array }): void;
+};
+
+/** A program that was started ahead of its work. */
+export type StartedProgram = {
+  /** Undefined when it could not be started: `run` rejects then. */
+  readonly pid: number | undefined;
+  /** To its standard input, which `close` ends. */
+  write(text: string): void;
+  close(): void;
+  /** At once and unasked. What it holds goes with it. */
+  kill(): void;
+  /** Whether our own process stays for it. */
+  hold(isHeld: boolean): void;
 };
 
 /** `exit` is the program's own end; `timeout` and `aborted` mean that its whole process group was killed. */

@@ -56,6 +56,24 @@ export function planBox(places: BoxPlaces): BoxPlan {
   };
 }
 
+/** Would they make the same box, watched in the same way? */
+export function isSamePlan(one: BoxPlan, other: BoxPlan): boolean {
+  return keyOf(one) === keyOf(other);
+}
+
+const keys = new WeakMap<BoxPlan, string>();
+
+function keyOf(plan: BoxPlan): string {
+  const key =
+    keys.get(plan) ?? JSON.stringify(plan, (_, value) => (value instanceof Set || value instanceof RegExp ? text(value) : value));
+  keys.set(plan, key);
+  return key;
+}
+
+function text(value: ReadonlySet<unknown> | RegExp): string {
+  return value instanceof RegExp ? String(value) : [...value].join("/");
+}
+
 /** Where commands may write, as real paths: a link given as workspace or in a list stands for what it leads to. */
 export function writableDirectories({ root, home, allowWrite }: Pick<BoxPlaces, "root" | "home" | "allowWrite">): string[] {
   const paths = [root, ...existing(allowWrite.map((path) => expand(path, { root, home })))];

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join, resolve as resolvePath } from "node:path";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { SandboxAvailability } from "../detect-sandbox.ts";
+import { inputDescriptor } from "../process.ts";
 import type { SandboxSetting } from "../sandbox.ts";
 import type { RunCommand, RunResult } from "../workspace.ts";
-import { type BoxPlan, planBox, proxyMount, writableDirectories } from "./box-plan.ts";
+import { type BoxPlan, isSamePlan, planBox, proxyMount, writableDirectories } from "./box-plan.ts";
 import { bubblewrapArguments, type Mount } from "./bubblewrap-arguments.ts";
 import { type DomainProxy, openDomainProxy } from "./domain-proxy.ts";
 import type { DomainRule } from "./domain-rules.ts";
@@ -16,7 +17,8 @@ import { entryAt, isInside } from "./host-files.ts";
 import { inheritedFiles } from "./inherited-files.ts";
 import { guardPaths } from "./path-guard.ts";
 import { hardProcessLimit, limitProcesses, type ProcessLimit } from "./process-limit.ts";
-import { defaultProcessLimit, readyMark, type StartSetting, shellFor, startScript } from "./start-script.ts";
+import { type BoxEnd, raiseBox, type StandingBox } from "./standing-box.ts";
+import { defaultProcessLimit, orderScript, type StartSetting, shellFor, startScript } from "./start-script.ts";
 
 export type BoxOptions = SandboxSetting & {
   readonly bubblewrap: Extract<SandboxAvailability, { available: true }>;
@@ -45,14 +47,25 @@ const proxyPort = 3128;
 /** A shell's own words for "found, and not to be run". */
 const refusedExitCode = 126;
 
+/** A model often asks for several commands at once. Programs of other tools see other files, so their boxes are others. */
+const sparesOfPlan = 2;
+const maxSpares = 3;
+const raiseAfterMs = 3;
+
 /** Of all boxes of this process: a command must not trust what another one is just making. */
 const running = new Set<BoxPlan>();
 
-/** Runs programs, each in a box of its own that is gone when the program ends, with everything it left behind. */
+/**
+ * Runs programs, each in a box of its own that is gone when the program ends, with everything it left behind. The box of the next
+ * program is made ahead: making one takes longer than most commands.
+ */
 export class Box {
   readonly #options: BoxOptions;
   readonly #directory: string;
   #prepared: Promise<Prepared> | undefined;
+  readonly #spares: StandingBox[] = [];
+  #raising: NodeJS.Timeout | undefined;
+  #isRetired = false;
 
   constructor(options: BoxOptions) {
     this.#options = options;
@@ -60,54 +73,54 @@ export class Box {
   }
 
   async run(command: RunCommand): Promise<RunResult> {
-    const { local, bubblewrap } = this.#options;
+    const { local } = this.#options;
     this.#prepared ??= this.#prepare();
     const prepared = await this.#prepared;
     const plan = this.#plan(command, prepared);
+    const box = (await this.#takeSpare(plan, command)) ?? this.#raise(plan, prepared, command.input);
     const cwd = resolvePath(local.root, command.cwd ?? ".");
     const seen = isVisible(cwd, plan.mounts) ? cwd : local.root;
-    const start = this.#startSetting(prepared);
-    const args = bubblewrapArguments({
-      mounts: plan.mounts,
-      cwd: seen,
-      shareNetwork: this.#sharesNetwork(),
-      asRoot: process.getuid?.() === 0,
-      features: bubblewrap.features,
-      unset: droppedVariables,
-      set: { TMPDIR: "/tmp", ...(seen !== cwd && { PWD: seen }), ...(prepared.proxy && proxyVariables) },
-      command: [...shellFor(start), "-c", startScript(start), "sh", command.file, ...command.args],
-    });
-    const group = prepared.processLimit;
-    const output = separateOutput(command);
     const guard = guardPaths(plan.watched, prepared.setAside);
     running.add(plan);
-    let result: RunResult;
+    let undone: readonly string[] = [];
+    let end: BoxEnd;
     try {
-      result = await local.run({
-        ...command,
-        file: group ? "/bin/sh" : bubblewrap.path,
-        args: group ? ["-c", joinGroup, group.procs, bubblewrap.path, ...args] : args,
-        cwd: "/",
-        holdsOthers: true,
-        signal: AbortSignal.any([command.signal, guard.signal]),
-        onOutput: output.take,
+      end = await box.run({
+        script: orderScript({
+          file: command.file,
+          args: command.args,
+          cwd: seen,
+          env: { PWD: seen, ...command.env, ...(seen !== cwd && { PWD: seen }) },
+          input: command.input === undefined ? undefined : inputDescriptor,
+        }),
+        timeoutMs: command.timeoutMs,
+        signals: [command.signal, guard.signal],
+        onOutput: command.onOutput,
       });
     } finally {
       running.delete(plan);
+      this.#raiseSparesSoon(plan, prepared);
       // Also when the command could not be started: looking costs nothing, and nothing else would.
-      const undone = await guard.restore();
-      if (undone.length > 0) output.say(undoneText(undone, prepared.setAside));
-      output.refused = undone.length > 0 || guard.signal.aborted;
+      undone = await guard.restore();
+      if (undone.length > 0) say(command, undoneText(undone, prepared.setAside));
     }
-    if (output.refused && !command.signal.aborted && result.end !== "timeout") return { end: "exit", exitCode: refusedExitCode };
-    if (!output.ready() && result.end === "exit") throw setUpFailure(output.complaint());
-    return result;
+    const isRefused = undone.length > 0 || guard.signal.aborted;
+    if (isRefused && !command.signal.aborted && end.result.end !== "timeout") return { end: "exit", exitCode: refusedExitCode };
+    if (end.complaint !== undefined) throw setUpFailure(end.complaint);
+    return end.result;
   }
 
   /** Where on the host lies what commands see at this path below /tmp. What only the host has there is found there. */
   placeOf(path: string): string {
     const own = join(this.#temporary, path.slice("/tmp".length));
     return entryAt(own) === "missing" && entryAt(path) !== "missing" ? path : own;
+  }
+
+  /** Nothing waits for a command any more. Before the processes of the workspace are ended: those are asked first. */
+  async retire(): Promise<void> {
+    this.#isRetired = true;
+    clearTimeout(this.#raising);
+    await Promise.all(this.#spares.splice(0).map((spare) => spare.discard()));
   }
 
   async close(): Promise<void> {
@@ -117,6 +130,52 @@ export class Box {
     if (prepared?.proxy) await rm(prepared.proxy.directory, { recursive: true, force: true });
     await rm(this.#temporary, { recursive: true, force: true });
     if (prepared?.identity) await rm(prepared.identity, { force: true });
+  }
+
+  /** One that was made for just this, and still is just this. */
+  async #takeSpare(plan: BoxPlan, { input }: RunCommand): Promise<StandingBox | undefined> {
+    if (input !== undefined) return undefined; // has no way in for it
+    const at = this.#spares.findIndex((spare) => isSamePlan(spare.plan, plan));
+    const [spare] = at === -1 ? [] : this.#spares.splice(at, 1);
+    if (spare === undefined || (await spare.isIntact())) return spare;
+    void spare.discard();
+    return undefined;
+  }
+
+  /** While the model thinks about what the command said: not in the way of asking it. */
+  #raiseSparesSoon(plan: BoxPlan, prepared: Prepared): void {
+    clearTimeout(this.#raising);
+    if (this.#isRetired) return;
+    this.#raising = setTimeout(() => {
+      const fitting = this.#spares.filter((spare) => isSamePlan(spare.plan, plan)).length;
+      for (let count = fitting; count < sparesOfPlan; count++) this.#spares.push(this.#raise(plan, prepared));
+      while (this.#spares.length > maxSpares) void this.#spares.shift()?.discard();
+    }, raiseAfterMs);
+    this.#raising.unref();
+  }
+
+  #raise(plan: BoxPlan, prepared: Prepared, input?: string): StandingBox {
+    const { local, bubblewrap } = this.#options;
+    const start = this.#startSetting(prepared, input);
+    const args = bubblewrapArguments({
+      mounts: plan.mounts,
+      cwd: local.root,
+      shareNetwork: this.#sharesNetwork(),
+      asRoot: process.getuid?.() === 0,
+      features: bubblewrap.features,
+      unset: droppedVariables,
+      set: { TMPDIR: "/tmp", ...(prepared.proxy && proxyVariables) },
+      command: shellFor(start),
+    });
+    const group = prepared.processLimit;
+    return raiseBox({
+      local,
+      plan,
+      file: group ? "/bin/sh" : bubblewrap.path,
+      args: group ? ["-c", joinGroup, group.procs, bubblewrap.path, ...args] : args,
+      start: startScript(start),
+      input,
+    });
   }
 
   get #temporary(): string {
@@ -185,12 +244,12 @@ export class Box {
     });
   }
 
-  #startSetting({ inherited, proxy }: Prepared): StartSetting {
+  #startSetting({ inherited, proxy }: Prepared, input: string | undefined): StartSetting {
     const limits = this.#options.sandbox.limits ?? {};
     const processes = Math.min(limits.processes ?? defaultProcessLimit, hardProcessLimit());
     return {
       limits: { ...limits, processes },
-      close: inherited,
+      close: inherited.filter((number) => input === undefined || number !== inputDescriptor),
       proxy: proxy && { socket: `${proxyMount}/socket`, port: proxyPort },
     };
   }
@@ -217,27 +276,8 @@ function isVisible(path: string, mounts: readonly Mount[]): boolean {
   return above === undefined || above.type === "read-only" || above.type === "writable" || above.path === path;
 }
 
-/** Keeps the words of bubblewrap apart from those of the program. */
-function separateOutput(command: RunCommand) {
-  const mark = Buffer.from(readyMark);
-  let isReady = false;
-  let complaint = "";
-  return {
-    refused: false,
-    ready: (): boolean => isReady,
-    complaint: (): string => complaint,
-    say: (text: string): void => command.onOutput?.({ stream: "stderr", bytes: Buffer.from(text) }),
-    take(chunk: { stream: "stdout" | "stderr"; bytes: Uint8Array }): void {
-      if (isReady || chunk.stream === "stdout") return command.onOutput?.(chunk);
-      const bytes = Buffer.from(chunk.bytes);
-      if (!bytes.subarray(0, mark.length).equals(mark)) {
-        complaint = (complaint + bytes.toString("utf8")).slice(0, 2000);
-        return;
-      }
-      isReady = true;
-      if (bytes.length > mark.length) command.onOutput?.({ stream: "stderr", bytes: bytes.subarray(mark.length) });
-    },
-  };
+function say(command: RunCommand, text: string): void {
+  command.onOutput?.({ stream: "stderr", bytes: Buffer.from(text) });
 }
 
 function undoneText(paths: readonly string[], setAside: string): string {

@@ -1,3 +1,5 @@
+import { shellWord } from "../sandbox-client.ts";
+
 export type SandboxLimits = {
   /** Processes and threads of one command (for root: of all commands of the session); 4096 unless given. */
   readonly processes?: number;
@@ -17,12 +19,16 @@ export type StartSetting = {
   readonly proxy: { readonly socket: string; readonly port: number } | undefined;
 };
 
-/** The first thing on standard error once the box stands. What comes before, or instead, are words of bubblewrap. */
+/**
+ * On standard error: once when the box stands, and again just before the program starts. What comes before, or instead, are words
+ * of bubblewrap or of the shell.
+ */
 export const readyMark = "\u001eoutrider-box-ready\u001e";
+const sayMark = `printf '\\036outrider-box-ready\\036' >&2`;
 
 export const defaultProcessLimit = 4096;
 
-/** Runs as `SHELL -c SCRIPT sh PROGRAM ARGUMENT…` inside the box. Any step that fails ends it before the program starts. */
+/** What the shell of a box reads first on its standard input. Any step that fails ends it before it takes an order. */
 export function startScript({ limits, close, proxy }: StartSetting): string {
   const kibibytes = (bytes: number): number => Math.max(1, Math.floor(bytes / 1024));
   const processes = limits.processes ?? defaultProcessLimit;
@@ -42,14 +48,38 @@ export function startScript({ limits, close, proxy }: StartSetting): string {
       ? []
       : [`ulimit -t ${Math.ceil(limits.cpuSeconds)} || fail "the processor limit cannot be set"`]),
     ...(proxy === undefined ? [] : forwarding(proxy)),
-    `printf '\\036outrider-box-ready\\036' >&2`,
-    'exec "$@"',
+    `${sayMark}\n`,
+  ].join("\n");
+}
+
+export type BoxOrder = {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The number of the open file it reads as its standard input; nothing is read when absent. */
+  readonly input: number | undefined;
+};
+
+/** What the shell reads next: it becomes the program. In braces, so that half an order is an error of grammar and not another order. */
+export function orderScript({ file, args, cwd, env, input }: BoxOrder): string {
+  const variables = Object.entries(env);
+  const plain = variables.filter(([name]) => /^[A-Za-z_]\w*$/.test(name));
+  const odd = variables.filter(([name]) => !/^[A-Za-z_]\w*$/.test(name)).map(([name, value]) => `${name}=${value}`);
+  const words = [...(odd.length === 0 ? [] : ["env", ...odd]), file, ...args];
+  return [
+    "{",
+    `cd ${shellWord(cwd)} || fail "the directory cannot be entered"`,
+    ...plain.map(([name, value]) => `export ${name}=${shellWord(value)}`),
+    sayMark,
+    `exec ${words.map(shellWord).join(" ")} ${input === undefined ? "</dev/null" : `<&${input} ${input}<&-`}`,
+    "}\n",
   ].join("\n");
 }
 
 /** Only bash can name a file above 9; it counts blocks as the others do when it is told to follow the standard. */
 export function shellFor({ close }: StartSetting): string[] {
-  return close.some((number) => number > 9) ? ["/bin/bash", "--posix"] : ["/bin/sh"];
+  return [...(close.some((number) => number > 9) ? ["/bin/bash", "--posix"] : ["/bin/sh"]), "-s"];
 }
 
 /** Programs speak to a port, the proxy listens on a socket outside. Waits until the port is open: the table of ports says so. */
