@@ -10,6 +10,7 @@ import { standingAt } from "../journal/standing-events.ts";
 import type { JournalWriter, StoredEvents } from "../journal/store.ts";
 import { withFallback } from "../model/fallback.ts";
 import { defaultMaxRequests, RequestLedger } from "../model/request-ledger.ts";
+import { sendableProvider } from "../model/sendable/sendable-provider.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
 import { checkRuleTool } from "../permissions/tool-names.ts";
@@ -128,7 +129,7 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     return known.window;
   };
   const deps: OpenSession["deps"] = {
-    provider: ledger.count(options.fallback ? withFallback(options.provider, options.fallback) : options.provider),
+    provider: ledger.count(sendableProvider(options.fallback ? withFallback(options.provider, options.fallback) : options.provider)),
     loops,
     contextWindow,
     answerSchema,

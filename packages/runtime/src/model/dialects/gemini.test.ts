@@ -10,7 +10,7 @@ import { gemini } from "./gemini.ts";
 const request: ModelRequest = { model: "gemini-3-pro", system: "", messages: [userText("hi")], tools: [] };
 const older = "gemini-2.5-flash";
 const hi = [{ role: "user", parts: [{ text: "hi" }] }];
-const schema = { type: "object", properties: { path: { type: "string", minLength: 1 } }, $defs: {} };
+const schema = { type: "object", properties: { path: { type: "string", minLength: 1 } }, required: ["path"] };
 
 describe("encode", () => {
   const rows: [what: string, asked: Partial<ModelRequest>, expected: JsonObject][] = [
@@ -36,6 +36,55 @@ describe("encode", () => {
                 name: "Map",
                 description: "any keys",
                 parametersJsonSchema: { type: "object", additionalProperties: { type: "string" } },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      "declares schemas in the keywords that the API knows",
+      {
+        tools: [
+          {
+            name: "Read",
+            description: "reads",
+            inputSchema: {
+              $schema: "https://json-schema.org/draft/2020-12/schema",
+              type: "object",
+              properties: {
+                kind: { const: "a" },
+                count: { type: "integer", exclusiveMinimum: 0, not: { const: 7 } },
+                tree: { $ref: "#/$defs/tree" },
+                either: {
+                  oneOf: [{ type: "string" }, { allOf: [{ properties: { x: { type: "null" } } }], required: ["x", "y"] }],
+                },
+              },
+              patternProperties: { "^x-": {} },
+              required: ["kind", "gone"],
+              $defs: { tree: { type: "object", properties: { inner: { $ref: "#/$defs/tree", description: "more" } } } },
+            },
+          },
+        ],
+      },
+      {
+        contents: hi,
+        tools: [
+          {
+            functionDeclarations: [
+              {
+                name: "Read",
+                description: "reads",
+                parametersJsonSchema: {
+                  type: "object",
+                  properties: {
+                    kind: { enum: ["a"] },
+                    count: { type: "integer", minimum: 0 },
+                    tree: { type: "object", properties: { inner: { type: "object", description: "more" } } },
+                    either: { anyOf: [{ type: "string" }, { properties: { x: { type: "null" } }, required: ["x"] }] },
+                  },
+                  required: ["kind"],
+                },
               },
             ],
           },

@@ -18,6 +18,7 @@ import { type ErrorCode, RuntimeError } from "../../protocol/errors.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts";
 import type { Effort, ModelEvent, ModelRequest, ToolDefinition } from "../model.ts";
+import { toGeminiSchema } from "./gemini-schema.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
 
 const dialectId = "gemini";
@@ -71,7 +72,7 @@ function toSystem(request: ModelRequest): JsonObject[] {
 }
 
 function toDeclaration({ name, description, inputSchema }: ToolDefinition): JsonObject {
-  return { name, description, ...(!isEmptySchema(inputSchema) && { parametersJsonSchema: inputSchema }) };
+  return { name, description, ...(!isEmptySchema(inputSchema) && { parametersJsonSchema: toGeminiSchema(inputSchema) }) };
 }
 
 /** A function without parameters is declared without a schema: the API does not take an object without properties everywhere. */
@@ -158,6 +159,8 @@ function toParts(message: Message, callIds: ReadonlyMap<string, string>): JsonOb
 
 function toContentParts(part: TextPart | ImagePart): JsonObject[] {
   if (part.type === "text") return part.text ? [{ text: part.text }] : [];
+  // Gemini looks at PNG, JPEG and WebP, and refuses a request with a GIF in it.
+  if (part.mediaType === "image/gif") return [{ text: "(an image, image/gif, that this model cannot see)" }];
   return [{ inlineData: { mimeType: part.mediaType, data: part.data } }];
 }
 

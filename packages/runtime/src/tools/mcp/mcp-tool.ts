@@ -1,5 +1,6 @@
 import type { CallToolResult, Client, Tool as ServerTool } from "@modelcontextprotocol/client";
 import type { ImagePart, JsonObject, TextPart } from "../../protocol/content.ts";
+import { shortChecksum } from "../../util/short-checksum.ts";
 import { type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../tool.ts";
 import { toServerName } from "./server-config.ts";
 
@@ -30,7 +31,7 @@ export function toTool(
 export function toToolName(server: string, tool: string): string {
   const name = `mcp__${toServerName(server)}__${tool.replace(/[^A-Za-z0-9_-]/g, "_")}`;
   if (name.length <= maxNameLength) return name;
-  return `${name.slice(0, maxNameLength - 9)}_${checksum(name)}`;
+  return `${name.slice(0, maxNameLength - 9)}_${shortChecksum(name)}`;
 }
 
 async function callTool(
@@ -90,11 +91,4 @@ function toPart(block: CallToolResult["content"][number]): TextPart | ImagePart 
       return { type: "text", text: "text" in resource ? resource.text : `(binary resource ${resource.uri})` };
     }
   }
-}
-
-/** Tells two long names apart that are the same up to where they are cut. */
-function checksum(text: string): string {
-  let hash = 2_166_136_261;
-  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 16_777_619);
-  return (hash >>> 0).toString(16).padStart(8, "0");
 }
