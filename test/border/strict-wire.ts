@@ -32,7 +32,7 @@ function* textProblems(value: unknown, place: string): Generator<string> {
 type Image = { mediaType: string; data: string };
 
 const signatures: Readonly<Record<string, RegExp>> = {
-  "image/png": /^\x89PNG\r\n\x1a\n[^]*IEND/,
+  "image/png": /^\x89PNG\r\n.\n.*IEND/s,
   "image/jpeg": /^\xff\xd8\xff/,
   "image/gif": /^GIF8[79]a/,
   "image/webp": /^RIFF....WEBP/s,
@@ -46,7 +46,7 @@ export function imagesOf(value: unknown): Image[] {
     return [{ mediaType: String(source["media_type"]), data: String(source["data"]) }];
   if (isJsonObject(inlineData)) return [{ mediaType: String(inlineData["mimeType"]), data: String(inlineData["data"]) }];
   const address = isJsonObject(url) ? url["url"] : url;
-  const [, mediaType, data] = /^data:([^;]*);base64,([^]*)$/.exec(typeof address === "string" ? address : "") ?? [];
+  const [, mediaType, data] = /^data:([^;]*);base64,(.*)$/s.exec(typeof address === "string" ? address : "") ?? [];
   if (address !== undefined) return [{ mediaType: mediaType ?? "none", data: data ?? "" }];
   return Object.values(value).flatMap(imagesOf);
 }

@@ -9,7 +9,7 @@ import type { Policy } from "../../packages/runtime/src/permissions/policy.ts";
 import { parseRule } from "../../packages/runtime/src/permissions/rules.ts";
 import { textOf } from "../../packages/runtime/src/protocol/content.ts";
 import { McpServers, type McpServerState } from "../../packages/runtime/src/tools/mcp/mcp-servers.ts";
-import { toToolName } from "../../packages/runtime/src/tools/mcp/mcp-tool.ts";
+import { toToolName } from "../../packages/runtime/src/tools/mcp/server-tool.ts";
 import { parseMcpServers } from "../../packages/runtime/src/tools/mcp/server-config.ts";
 import { createToolBench } from "../../packages/runtime/src/tools/tool-bench.ts";
 import { scrubEnvironment } from "../../packages/runtime/src/workspace/environment.ts";

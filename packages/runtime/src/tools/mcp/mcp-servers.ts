@@ -2,11 +2,15 @@ import type { Client, Transport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { Tool } from "../tool.ts";
-import { toTool, toToolName } from "./mcp-tool.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
+import { callServerTool, listServerTools } from "./call-server.ts";
+import { toTool } from "./mcp-tool.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
 import type { McpServerConfig, McpServerConfigs } from "./server-config.ts";
 import { toServerName } from "./server-config.ts";
+import { toToolName, toToolNames } from "./server-tool.ts";
 import { StdioTransport } from "./stdio-transport.ts";
+import { toToolOutput } from "./tool-result.ts";
 import type { McpTransport } from "./transport.ts";
 
 export type McpServerState = {
@@ -72,8 +76,11 @@ export class McpServers {
 
   /** Rules that those who wrote the servers down want, by what they do. */
   get rules(): { readonly ask: string[]; readonly deny: string[] } {
-    const all = [...this.#connections].flatMap(([name, { config }]) =>
-      (config.policies ?? []).map(({ tool, effect }) => ({ effect, rule: toToolName(name, tool) })),
+    const all = [...this.#connections].flatMap(([name, { config, state }]) =>
+      (config.policies ?? []).map(({ tool, effect }) => {
+        const known = state.tools[state.offers.findIndex((offer) => offer.name === tool)];
+        return { effect, rule: known ?? toToolName(name, tool) };
+      }),
     );
     const of = (wanted: "ask" | "deny"): string[] => all.flatMap(({ effect, rule }) => (effect === wanted ? [rule] : []));
     return { ask: of("ask"), deny: of("deny") };
@@ -136,7 +143,8 @@ export class McpServers {
     for (const { client, state, tools } of this.#connections.values()) {
       const offer = state.offers[tools.findIndex(({ name }) => name === toolName)];
       if (!client || !offer) continue;
-      const { content, isError } = await client.callTool({ name: offer.name, arguments: input }, { signal });
+      const result = await callServerTool(client, { name: offer.name, arguments: input }, { signal });
+      const { content, isError } = toToolOutput(result);
       const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
       if (isError) throw new Error(text || `${toolName} answered with an error`);
       return text;
@@ -176,10 +184,16 @@ export class McpServers {
     const signal = AbortSignal.any([connection.stop.signal, AbortSignal.timeout(timeout)]);
     await withDeadline(client.connect(transport, { timeout: timeout + 1_000, signal }), { signal, timeout }); // ours is the one to tell
     const listTools = async (): Promise<void> => {
-      const { tools } = await client.listTools(undefined, { timeout, signal: connection.stop.signal });
+      const tools = await listServerTools(client, { timeout, signal: connection.stop.signal });
       const limitMs = connection.config.callTimeoutMs;
       const timeoutMs = limitMs ?? this.#options.callTimeoutMs ?? defaultCallMs;
-      connection.tools = tools.map((tool) => toTool(name, { tool, client, timeoutMs, limitMs }));
+      const names = toToolNames(
+        name,
+        tools.map((tool) => tool.name),
+      );
+      connection.tools = tools.map((tool, index) =>
+        toTool({ tool, name: names[index] ?? tool.name, client, timeoutMs, limitMs }),
+      );
       const offers = tools.map(({ name, description }) => ({ name, ...(description !== undefined && { description }) }));
       connection.state = { ...connection.state, tools: connection.tools.map((tool) => tool.name), offers };
     };
@@ -226,7 +240,10 @@ export class McpServers {
       case "sse": {
         const { SSEClientTransport, StreamableHTTPClientTransport } = await import("./official-client.ts");
         const Chosen = config.type === "sse" ? SSEClientTransport : StreamableHTTPClientTransport;
-        return new Chosen(new URL(config.url), { requestInit: { headers: config.headers }, fetch: sameOriginFetch });
+        return new Chosen(new URL(config.url), {
+          requestInit: { headers: config.headers },
+          fetch: boundedFetch(sameOriginFetch),
+        });
       }
       case "sdk":
         if (!hostTransport) throw new Error("there is no host that could hold this server");

@@ -1,50 +1,46 @@
-import type { CallToolResult, Client, Tool as ServerTool } from "@modelcontextprotocol/client";
-import type { ImagePart, JsonObject, TextPart } from "../../protocol/content.ts";
-import { shortChecksum } from "../../util/short-checksum.ts";
+import type { Client } from "@modelcontextprotocol/client";
+import type { JsonObject } from "../../protocol/content.ts";
 import { type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../tool.ts";
-import { toServerName } from "./server-config.ts";
+import { callServerTool } from "./call-server.ts";
+import type { ServerTool } from "./server-tool.ts";
+import { toToolOutput } from "./tool-result.ts";
 
-/** Providers take no longer names. */
-const maxNameLength = 64;
 const maxDescription = 4_000;
-/** What is longer is in the words too, where it is kept whole. */
-const maxStructured = 256 * 1024;
 
-/** A tool of a server, under the name by which models and rules know it. */
-export function toTool(
-  server: string,
-  { tool, client, timeoutMs, limitMs }: { tool: ServerTool; client: Client; timeoutMs: number; limitMs?: number | undefined },
-): Tool {
+type Binding = {
+  readonly tool: ServerTool;
+  /** By which models and rules know it. */
+  readonly name: string;
+  readonly client: Client;
+  readonly timeoutMs: number;
+  readonly limitMs?: number | undefined;
+};
+
+/** A tool of a server. */
+export function toTool({ tool, name, ...binding }: Binding): Tool {
   return {
-    name: toToolName(server, tool.name),
-    description: (tool.description ?? tool.title ?? tool.name).slice(0, maxDescription),
-    inputSchema: tool.inputSchema as JsonObject, // JSON by the protocol
-    concurrent: tool.annotations?.readOnlyHint === true,
+    name,
+    description: (tool.description ?? tool.name).slice(0, maxDescription),
+    inputSchema: tool.inputSchema,
+    concurrent: tool.readOnly,
     async access() {
       // What a server does cannot be known; its own hints are no reason to trust it.
       return { kind: "reach", resources: [] };
     },
-    execute: (input, context) => callTool(client, { name: tool.name, input, context, timeoutMs, limitMs }),
+    execute: (input, context) => callTool({ tool, input, context, ...binding }),
   };
 }
 
-export function toToolName(server: string, tool: string): string {
-  const name = `mcp__${toServerName(server)}__${tool.replace(/[^A-Za-z0-9_-]/g, "_")}`;
-  if (name.length <= maxNameLength) return name;
-  return `${name.slice(0, maxNameLength - 9)}_${shortChecksum(name)}`;
-}
+type Call = Omit<Binding, "name"> & { readonly input: unknown; readonly context: ToolContext };
 
-async function callTool(
-  client: Client,
-  call: { name: string; input: unknown; context: ToolContext; timeoutMs: number; limitMs: number | undefined },
-): Promise<ToolOutput> {
-  const { context, timeoutMs, limitMs } = call;
-  let result: CallToolResult;
+async function callTool({ tool, input, context, client, timeoutMs, limitMs }: Call): Promise<ToolOutput> {
+  let result: JsonObject;
   try {
-    result = await client.callTool(
+    result = await callServerTool(
+      client,
       {
-        name: call.name,
-        arguments: call.input as Record<string, unknown>, // checked against the tool's schema, which is an object's
+        name: tool.name,
+        arguments: input as Record<string, unknown>, // checked against the tool's schema, which is an object's
         _meta: { "claudecode/toolUseId": context.callId },
       },
       {
@@ -61,34 +57,17 @@ async function callTool(
       cause: error,
     });
   }
-  const content = result.content.map(toPart);
-  if (content.length === 0 && result.structuredContent !== undefined)
-    content.push({ type: "text", text: JSON.stringify(result.structuredContent) });
-  return {
-    content: content.length > 0 ? content : [{ type: "text", text: "(no output)" }],
-    isError: result.isError === true,
-    ...detailsOf(result),
-  };
+  const output = toToolOutput(result);
+  const misfit = await misfitOf(tool, result);
+  return misfit === undefined ? output : { ...output, content: [...output.content, { type: "text", text: misfit }] };
 }
 
-function detailsOf({ structuredContent }: CallToolResult): Pick<ToolOutput, "details"> {
-  if (structuredContent === undefined || JSON.stringify(structuredContent).length > maxStructured) return {};
-  return { details: { structuredContent: structuredContent as JsonObject } }; // JSON by the protocol
-}
+const maxProblem = 500;
 
-function toPart(block: CallToolResult["content"][number]): TextPart | ImagePart {
-  switch (block.type) {
-    case "text":
-      return { type: "text", text: block.text };
-    case "image":
-      return { type: "image", mediaType: block.mimeType, data: block.data };
-    case "audio":
-      return { type: "text", text: `(audio, ${block.mimeType}, not shown)` };
-    case "resource_link":
-      return { type: "text", text: `${block.name}: ${block.uri}` };
-    case "resource": {
-      const { resource } = block;
-      return { type: "text", text: "text" in resource ? resource.text : `(binary resource ${resource.uri})` };
-    }
-  }
+/** What a server answers and does not fit its own description is shown all the same, with a word about it. */
+async function misfitOf({ outputSchema }: ServerTool, { structuredContent, isError }: JsonObject): Promise<string | undefined> {
+  if (!outputSchema || structuredContent === undefined || isError === true) return undefined;
+  const { outputProblem } = await import("./official-client.ts");
+  const problem = outputProblem(outputSchema, structuredContent);
+  return problem && `[The server's structured answer does not fit the schema it gave for it: ${problem.slice(0, maxProblem)}]`;
 }

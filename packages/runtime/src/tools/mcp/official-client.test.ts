@@ -2,8 +2,17 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { InMemoryTransport, Server } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../protocol/content.ts";
+import { createLocalWorkspace } from "../../workspace/local.ts";
+import { createToolMemory, type ToolContext } from "../tool.ts";
 import { McpServers } from "./mcp-servers.ts";
 
+const context: ToolContext = {
+  callId: "1",
+  workspace: createLocalWorkspace({ root: process.cwd(), env: {}, overflowDirectory: "/nowhere" }),
+  signal: new AbortController().signal,
+  progress() {},
+  memory: createToolMemory(),
+};
 const text = [{ type: "text" as const, text: "It is 21 degrees." }];
 
 /** One tool that says what it answers, in a server of the official SDK that lives in this process. */
@@ -23,28 +32,36 @@ async function connectWeather(outputSchema: JsonObject, structuredContent: JsonO
   return mcp;
 }
 
-const ask = (mcp: McpServers): Promise<string> => mcp.call("mcp__weather__now", {}, new AbortController().signal);
+/** What the model is shown. */
+async function ask(mcp: McpServers): Promise<string> {
+  const { content = [] } = (await mcp.tools[0]?.execute({}, context)) ?? {};
+  return content.map((part) => (part.type === "text" ? part.text : part.mediaType)).join("\n");
+}
 
 describe("what a tool of a server answers", () => {
   const degrees = { properties: { degrees: { type: "number", maximum: 60 } }, required: ["degrees"] };
 
   it("is taken when it is what the tool said it would be", async () => {
-    assert.equal(await ask(await connectWeather(degrees, { degrees: 21 })), "It is 21 degrees.");
+    const mcp = await connectWeather(degrees, { degrees: 21 });
+    assert.equal(await ask(mcp), "It is 21 degrees.");
+    assert.equal(await mcp.call("mcp__weather__now", {}, context.signal), "It is 21 degrees.");
   });
 
-  it("is refused when it is something else", async () => {
-    await assert.rejects(ask(await connectWeather(degrees, { degrees: 300 })), /#\/degrees: 300 is greater than 60/);
-    await assert.rejects(ask(await connectWeather(degrees, {})), /required property/);
+  it("is shown with a note when it is something else", async () => {
+    const hot = await ask(await connectWeather(degrees, { degrees: 300 }));
+    assert.match(hot, /^It is 21 degrees\.\n\[.*does not fit.*#\/degrees: 300 is greater than 60/);
+    assert.match(await ask(await connectWeather(degrees, {})), /^It is 21 degrees\.\n\[.*required property/);
   });
 
-  it("is not asked for when what the tool says of it cannot be checked", async () => {
+  it("is shown with a note when what the tool says of it cannot be checked", async () => {
     const lost = { properties: { degrees: { $ref: "#/$defs/nowhere" } } };
-    await assert.rejects(ask(await connectWeather(lost, { degrees: 21 })), /#\/\$defs\/nowhere leads nowhere/);
+    const said = await ask(await connectWeather(lost, { degrees: 21 }));
+    assert.match(said, /^It is 21 degrees\.\n\[.*#\/\$defs\/nowhere leads nowhere/);
   });
 
   it("is read by the rules of the draft it names", async () => {
     const tuple = { properties: { pair: { type: "array", items: [{ type: "string" }, { type: "number" }] } } };
     const draft = { ...tuple, $schema: "http://json-schema.org/draft-07/schema#" };
-    await assert.rejects(ask(await connectWeather(draft, { pair: ["a", "b"] })), /#\/pair\/1/);
+    assert.match(await ask(await connectWeather(draft, { pair: ["a", "b"] })), /#\/pair\/1/);
   });
 });

@@ -22,3 +22,12 @@ export const outputValidator: jsonSchemaValidator = {
     };
   },
 };
+
+/** Why a value does not fit a server's schema, or cannot be checked against it; undefined when it fits. */
+export function outputProblem(schema: object, value: unknown): string | undefined {
+  try {
+    return outputValidator.getValidator(schema as Parameters<typeof outputValidator.getValidator>[0])(value).errorMessage;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { RuntimeError } from "../../protocol/errors.ts";
-import { toToolName } from "./mcp-tool.ts";
+import { toToolName } from "./server-tool.ts";
 import { parseMcpServers, toServerName } from "./server-config.ts";
 
 const parse = (value: unknown, env: Record<string, string> = {}) =>

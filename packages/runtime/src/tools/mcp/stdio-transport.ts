@@ -1,7 +1,8 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { readLines } from "../../util/jsonl.ts";
 import { randomUuid } from "../../util/unique-ids.ts";
 import { endProcesses, killAtExit } from "../../workspace/process-sweep.ts";
+import { type BoundedLine, boundedLines } from "./bounded-lines.ts";
+import { toShortMessage } from "./oversized-message.ts";
 import type { McpMessage, McpTransport } from "./transport.ts";
 
 export type StdioOptions = {
@@ -28,6 +29,8 @@ export class StdioTransport implements McpTransport {
   readonly #mark: string = `mcp-${randomUuid()};`;
   #child: ChildProcessWithoutNullStreams | undefined;
   #exited: Promise<void> = Promise.resolve();
+  /** The requests that wait for an answer. */
+  readonly #asked = new Set<string | number>();
   #stderr = "";
   #problem: string | undefined;
   #ending = false;
@@ -80,6 +83,7 @@ export class StdioTransport implements McpTransport {
   async send(message: McpMessage): Promise<void> {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable) throw new Error("The server has ended");
+    if (message.method !== undefined && message.id !== undefined) this.#asked.add(message.id);
     await new Promise<void>((resolve, reject) =>
       stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve())),
     );
@@ -110,16 +114,18 @@ export class StdioTransport implements McpTransport {
   async #read(stdout: AsyncIterable<Uint8Array>): Promise<void> {
     try {
       let strange = 0;
-      for await (const line of readLines(stdout)) {
-        const message = parseMessage(line);
+      for await (const line of boundedLines(stdout)) {
+        const message = this.#toMessage(line);
+        const text = line.type === "line" ? line.text.trim() : line.start;
         if (message) {
           strange = 0;
+          if (message.method === undefined && message.id !== undefined) this.#asked.delete(message.id);
           this.onmessage?.(message);
-          continue;
         }
+        if (message || text === "") continue;
         if (strange === 0) this.onerror?.(new Error("The server wrote a line that is no message")); // many print a banner first
         if (++strange <= maxStrangeLines) continue;
-        this.#problem = `it prints what is no message: ${line.slice(0, maxLastWords)}`;
+        this.#problem = `it prints what is no message: ${text.slice(0, maxLastWords)}`;
         break;
       }
     } catch (error) {
@@ -127,6 +133,10 @@ export class StdioTransport implements McpTransport {
     }
     this.#ending = true;
     this.onclose?.();
+  }
+
+  #toMessage(line: BoundedLine): McpMessage | undefined {
+    return line.type === "line" ? parseMessage(line.text.trim()) : toShortMessage(line, this.#asked);
   }
 }
 

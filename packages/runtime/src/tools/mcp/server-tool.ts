@@ -1,0 +1,64 @@
+import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
+import { shortChecksum } from "../../util/short-checksum.ts";
+import { toServerName } from "./server-config.ts";
+
+/** A tool as its server describes it. */
+export type ServerTool = {
+  readonly name: string;
+  readonly description?: string;
+  /** What any input fits where the server gave none. */
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
+  /** The server says that it only looks. */
+  readonly readOnly: boolean;
+};
+
+/** One tool of a list; undefined for what has no name. What else is wrong with it costs that part alone. */
+export function parseServerTool(value: unknown): ServerTool | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { name, title, description, inputSchema, outputSchema, annotations } = value;
+  if (typeof name !== "string" || name === "") return undefined;
+  const words = [description, title].find((text) => typeof text === "string");
+  return {
+    name,
+    ...(typeof words === "string" && { description: words }),
+    inputSchema: isJsonObject(inputSchema) ? inputSchema : { type: "object" },
+    ...(isJsonObject(outputSchema) && { outputSchema }),
+    readOnly: isJsonObject(annotations) && annotations["readOnlyHint"] === true,
+  };
+}
+
+/** Providers take no longer names. */
+const maxNameLength = 64;
+
+/**
+ * The names that models and rules know a server's tools by, in the order of the tools, whose own names differ, and all different. Characters that providers do
+ * not take become `_`; where two tools would get the same name so, the one that was called so keeps it and the others get a checksum.
+ */
+export function toToolNames(server: string, tools: readonly string[]): string[] {
+  const plain = tools.map(toPlain);
+  return tools.map((tool, index) => {
+    const isShared = plain.some((other, at) => at !== index && other === plain[index]);
+    return toName(server, tool, { marked: plain[index] !== tool && (isShared || !isLegible(tool)) });
+  });
+}
+
+/** The same for one tool alone, when the others are not known. */
+export function toToolName(server: string, tool: string): string {
+  return toName(server, tool, { marked: !isLegible(tool) });
+}
+
+function isLegible(tool: string): boolean {
+  return /[A-Za-z0-9]/.test(tool);
+}
+
+function toPlain(tool: string): string {
+  return tool.replace(/[^A-Za-z0-9_-]/g, "_");
+}
+
+function toName(server: string, tool: string, { marked }: { marked: boolean }): string {
+  const name = `mcp__${toServerName(server)}__${toPlain(tool)}`;
+  if (!marked && name.length <= maxNameLength) return name;
+  const mark = `_${shortChecksum(marked ? tool : name)}`;
+  return name.slice(0, maxNameLength - mark.length) + mark;
+}
