@@ -129,7 +129,9 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     return known.window;
   };
   const deps: OpenSession["deps"] = {
-    provider: ledger.count(sendableProvider(options.fallback ? withFallback(options.provider, options.fallback) : options.provider)),
+    provider: ledger.count(
+      sendableProvider(options.fallback ? withFallback(options.provider, options.fallback) : options.provider),
+    ),
     loops,
     contextWindow,
     answerSchema,
