@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/co
 
 const unions = ["anyOf", "oneOf"] as const;
 /** What Anthropic or OpenAI refuse at the top of a tool's schema. */
-const refusedAtTop = ["anyOf", "oneOf", "allOf", "not", "enum", "const", "if", "then", "else", "$ref"];
+const refusedAtTop = ["anyOf", "oneOf", "allOf", "not", "enum", "const", "$ref"];
 const maxDepth = 8;
 /** References are followed; a few of them could lead to forms without end. */
 const maxParts = 2_000;

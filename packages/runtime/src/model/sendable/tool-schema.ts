@@ -68,6 +68,7 @@ class Cleaner {
       ...arrayParts(schema, inner),
       ...pick(schema, oneSchema, (value) => (typeof value === "boolean" || isJsonObject(value) ? inner(value) : undefined)),
       ...pick(schema, schemaLists, (value) => (isFilled(value) ? value.map(inner) : undefined)),
+      ...(depth === 0 && pick(schema, ["$schema"], (value) => (isKnownDraft(value) ? value : undefined))),
       ...(depth === 0 &&
         pick(schema, ["$defs", "definitions"], (value) => (isJsonObject(value) ? mapValues(value, inner) : undefined))),
     };
@@ -170,6 +171,10 @@ function pick(schema: JsonObject, keywords: readonly string[], take: (value: Jso
 
 function mapValues(map: JsonObject, change: (value: JsonValue) => JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(map).map(([name, value]) => [wellFormed(name), change(value)]));
+}
+
+function isKnownDraft(value: JsonValue): boolean {
+  return typeof value === "string" && /^https?:\/\/json-schema\.org\/(draft-07|draft\/2020-12)\/schema#?$/.test(value);
 }
 
 function isFilled(value: JsonValue): value is JsonValue[] {
