@@ -83,6 +83,7 @@ const ASKERS = {
   "session/shared-budget.ts": "wraps a CountedProvider",
   "model/fallback.ts": "wraps a provider",
   "model/replay.ts": "wraps a provider",
+  "model/sendable/sendable-provider.ts": "wraps a provider",
   "model/providers/create-provider.ts": "makes a provider",
   "settings/profile-key.ts": "wraps a provider",
   "model/providers/probe.ts": "one request of `outrider providers test`",
