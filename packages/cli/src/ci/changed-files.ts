@@ -1,5 +1,4 @@
 import { lstatSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import { fromHere } from "./run-report.ts";
 
@@ -9,10 +8,7 @@ export interface WorkTree {
   changes(timeoutMs: number): Promise<readonly string[] | undefined>;
 }
 
-/**
- * Undefined where there is no work tree, git takes too long, or the repository's configuration could make a git that only
- * looks run a program: a report is not worth that.
- */
+/** Undefined where there is no work tree, or git takes too long. */
 export async function lookAtWorkTree(cwd: string, timeoutMs: number): Promise<WorkTree | undefined> {
   const before = await takeSnapshot(cwd, timeoutMs);
   if (!before) return undefined;
@@ -41,7 +37,6 @@ const maxStamps = 5_000;
 
 async function takeSnapshot(cwd: string, timeoutMs: number): Promise<Snapshot | undefined> {
   try {
-    if (await couldRunSomething(cwd)) return undefined;
     const git = (args: readonly string[]): Promise<string> => runGit(cwd, args, timeoutMs);
     const [top, status] = await Promise.all([git(["rev-parse", "--show-toplevel"]), git(statusWords)]);
     const root = top.replace(/\n$/, "");
@@ -51,26 +46,7 @@ async function takeSnapshot(cwd: string, timeoutMs: number): Promise<Snapshot | 
   }
 }
 
-/** `--ignore-submodules=dirty`: git would start itself in each of them, with their own configuration. */
-const statusWords = [
-  "status",
-  "--porcelain=v2",
-  "--branch",
-  "-z",
-  "--untracked-files=all",
-  "--no-renames",
-  "--ignore-submodules=dirty",
-];
-
-async function couldRunSomething(cwd: string): Promise<boolean> {
-  const { inspectRepository } = await import("@outrider/runtime/admin");
-  const { directory, executor } = await inspectRepository(cwd, async (path) => {
-    const found = await stat(path).catch(() => undefined);
-    if (!found) return undefined;
-    return found.isFile() ? { text: await readFile(path, "utf8") } : "folder";
-  });
-  return directory === undefined || executor !== undefined;
-}
+const statusWords = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames"];
 
 function readStatus(root: string, status: string): Pick<Snapshot, "head" | "entries"> {
   const entries = new Map<string, string>();
@@ -107,15 +83,16 @@ async function committedBetween(before: Snapshot, after: Snapshot, timeoutMs: nu
 
 const maxBytes = 8 * 1024 * 1024;
 
-/** A git that only reads: no locks, no hooks, no monitor, no network, and nothing of this process's environment that could change that. */
-async function runGit(cwd: string, args: readonly string[], timeoutMs: number): Promise<string> {
+/** A git that only reads and starts nothing, whatever the repository or this process's environment says. */
+async function runGit(cwd: string, words: readonly string[], timeoutMs: number): Promise<string> {
+  const { inertGit } = await import("@outrider/runtime/admin");
+  const { file, args } = inertGit(words);
   const { env } = process;
-  const options = ["--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
   const { execFile } = process.getBuiltinModule("node:child_process");
   return await new Promise((resolve, reject) => {
     const child = execFile(
-      "git",
-      [...options, ...args],
+      file,
+      args,
       {
         cwd,
         timeout: timeoutMs,
@@ -127,10 +104,6 @@ async function runGit(cwd: string, args: readonly string[], timeoutMs: number): 
           HOME: env["HOME"],
           XDG_CONFIG_HOME: env["XDG_CONFIG_HOME"],
           LC_ALL: "C",
-          GIT_OPTIONAL_LOCKS: "0",
-          GIT_TERMINAL_PROMPT: "0",
-          GIT_NO_LAZY_FETCH: "1",
-          GIT_ALLOW_PROTOCOL: "none",
         },
       },
       (error, stdout) => (error ? reject(error) : resolve(stdout)),

@@ -82,14 +82,13 @@ async function confirm(): Promise<boolean> {
 
 function describe({ project, inspection }: View): string {
   const { root, trust } = project;
-  const { executors, files, git, fingerprint, problem } = inspection;
+  const { executors, files, fingerprint, problem } = inspection;
   const lines = [`Project: ${root}`];
   if (executors.length === 0) lines.push("It runs and loosens nothing, so there is nothing to trust.");
   else lines.push("When it is trusted, this runs or counts:", ...executors.map((one) => describeExecutor(one, root)));
   if (problem !== undefined) lines.push(`It cannot be trusted: ${problem}`);
   if (executors.length > 0 && problem === undefined) {
-    const counted = git.length > 0 ? `${files.length} files and ${git.length} keys or hooks of git` : `${files.length} files`;
-    lines.push(`What counts: ${counted}${files.length > 0 ? `: ${listed(files.map(([name]) => name))}` : ""}`);
+    lines.push(`What counts: ${files.length} files${files.length > 0 ? `: ${listed(files.map(([name]) => name))}` : ""}`);
     lines.push(`Fingerprint: sha256:${fingerprint}`);
   }
   if (executors.length > 0) lines.push(`Trusted: ${trust.trusted ? "yes" : "no"} (${trust.reason})`);

@@ -14,7 +14,7 @@ export { expireCheckpoints, sessionsWithCheckpoints } from "../checkpoints/expir
 export type { RestorePlan } from "../checkpoints/plan.ts";
 export type { RestoreResult } from "../checkpoints/restore.ts";
 export { type AuditRecord, readAuditLog } from "../permissions/audit.ts";
-export { inspectRepository } from "../permissions/git-repository.ts";
+export { inertGit } from "../workspace/inert-git.ts";
 export {
   forgetTrust,
   inspectProject,

@@ -6,7 +6,7 @@ import { type Action, isCommandTool } from "./rules.ts";
 import type { ShellWord } from "./shell-words.ts";
 import { unknownTool } from "./tool-names.ts";
 
-export type Explanation = Decision & {
+export type Explanation = Omit<Decision, "git"> & {
   /** What a command would run, as far as that can be told. */
   readonly programs?: readonly string[];
   /** Files a command would write to, as they stand in it; those of programs whose ways with files are known, and of redirections. */
@@ -18,7 +18,7 @@ export type Explanation = Decision & {
 /** The decision about a call written like a rule, such as `Bash(git push)` or `Edit(./a.ts)`, and what it rests on. */
 export async function explainPermission(call: string, policy: Policy, resolve: ResolvePath): Promise<Explanation> {
   const action = await toAction(call, resolve);
-  const decision = await decide(policy, [action], resolve);
+  const { git: _, ...decision } = await decide(policy, [action], resolve); // which git it is, a run finds out
   if (action.kind !== "run") return decision;
   const { parseCommand } = await import("./shell.ts");
   const { lookingOf } = await import("./read-only-commands.ts");

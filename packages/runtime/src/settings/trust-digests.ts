@@ -1,17 +1,13 @@
 import { type Bounds, type ProjectFile, readProjectFile } from "./trust-files.ts";
-import type { GitItem } from "./trust-git.ts";
 import type { TrustRecord } from "./trust-store.ts";
 
 type Pairs = TrustRecord["files"];
-type Found = { readonly files: readonly ProjectFile[]; readonly git: readonly GitItem[]; readonly problem: string | undefined };
-type Digests = { readonly fingerprint: string; readonly files: Pairs; readonly git: Pairs; readonly problem: string | undefined };
+type Found = { readonly files: readonly ProjectFile[]; readonly problem: string | undefined };
+type Digests = { readonly fingerprint: string; readonly files: Pairs; readonly problem: string | undefined };
 
-/**
- * What was there, in a form that can be kept and compared. Git's part is not in the fingerprint: it is never delivered
- * with a project, and differs from machine to machine.
- */
+/** What was there, in a form that can be kept and compared. */
 export function takeDigests(found: Found, bounds: Bounds): Digests {
-  const nothing = { fingerprint: "", files: [], git: [] };
+  const nothing = { fingerprint: "", files: [] };
   if (found.problem !== undefined) return { ...nothing, problem: found.problem };
   try {
     let left = bounds.bytes;
@@ -20,9 +16,8 @@ export function takeDigests(found: Found, bounds: Bounds): Digests {
       left -= size;
       return [file.name, digest];
     });
-    const git = found.git.map(({ name, value, source }): [string, string] => [`${source} (${name})`, sha256([value])]);
     files.sort(byName);
-    return { fingerprint: sha256(files.flat()), files, git: git.sort(byName), problem: undefined };
+    return { fingerprint: sha256(files.flat()), files, problem: undefined };
   } catch (error) {
     return { ...nothing, problem: error instanceof Error ? error.message : String(error) };
   }
@@ -48,12 +43,7 @@ function byName([first]: readonly [string, string], [second]: readonly [string, 
 
 /** Names that were added, removed or changed. */
 export function differences(before: Pairs, after: Pairs): string[] {
-  const count = (pairs: Pairs): Map<string, string> => {
-    const digests = new Map<string, string>();
-    for (const [name, digest] of pairs) digests.set(name, `${digests.get(name) ?? ""}${digest}`); // a key of git may stand there twice
-    return digests;
-  };
-  const old = count(before);
-  const now = count(after);
+  const old = new Map(before);
+  const now = new Map(after);
   return [...new Set([...old.keys(), ...now.keys()])].filter((name) => old.get(name) !== now.get(name)).sort();
 }

@@ -17,8 +17,7 @@ export type Executor = {
     | "sandbox"
     | "plugin"
     | "skill"
-    | "setting"
-    | "git";
+    | "setting";
   /** In words for a person; not escaped. */
   readonly what: string;
   /** File and line. */

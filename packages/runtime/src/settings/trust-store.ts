@@ -12,9 +12,8 @@ export type TrustRecord = {
   readonly fingerprint: string;
   /** When it was trusted, as an ISO date. */
   readonly at: string;
-  /** Digests of what was shown, by file of the project or key of git. */
+  /** Digests of what was shown, by file of the project. */
   readonly files: readonly (readonly [name: string, digest: string])[];
-  readonly git: readonly (readonly [name: string, digest: string])[];
 };
 
 /** One file per project, so that two runs never overwrite each other's answer. */
@@ -89,8 +88,8 @@ function readRecord(path: string): TrustRecord | undefined {
 
 function isRecord(value: unknown): value is TrustRecord {
   if (typeof value !== "object" || value === null) return false;
-  const { root, fingerprint, at, files, git } = value as Partial<Record<keyof TrustRecord, unknown>>; // each is looked at here
-  return [root, fingerprint, at].every((text) => typeof text === "string") && isPairs(files) && isPairs(git);
+  const { root, fingerprint, at, files } = value as Partial<Record<keyof TrustRecord, unknown>>; // each is looked at here
+  return [root, fingerprint, at].every((text) => typeof text === "string") && isPairs(files);
 }
 
 function isPairs(value: unknown): boolean {

@@ -99,7 +99,6 @@ describe("judgeTrust", () => {
       place.write(".claude/settings.json", { permissions: { deny: ["Read(./.env)"], ask: ["Bash"], defaultMode: "plan" } });
       assert.deepEqual(await place.judge(), {
         trusted: false,
-        trustsGit: false,
         fingerprint: "",
         reason: nothingToTrust,
         executors: [],
@@ -224,17 +223,14 @@ describe("judgeTrust", () => {
       place.write(".claude/settings.json", hooked);
       const { fingerprint } = await place.judge();
       assert.match(fingerprint, /^[0-9a-f]{64}$/);
-      const by = async (value: string): Promise<[boolean, boolean, string]> => {
-        const { trusted, trustsGit, reason } = await place.judge({ env: { ...place.env, OUTRIDER_TRUST_PROJECT: value } });
-        return [trusted, trustsGit, reason];
-      };
-      const pinned = [true, false, "OUTRIDER_TRUST_PROJECT has its fingerprint"];
-      assert.deepEqual(await by("1"), [true, true, "OUTRIDER_TRUST_PROJECT=1"]);
+      const by = async (value: string): Promise<[boolean, string]> =>
+        said(await place.judge({ env: { ...place.env, OUTRIDER_TRUST_PROJECT: value } }));
+      const pinned = [true, "OUTRIDER_TRUST_PROJECT has its fingerprint"];
+      assert.deepEqual(await by("1"), [true, "OUTRIDER_TRUST_PROJECT=1"]);
       assert.deepEqual(await by(fingerprint), pinned);
       assert.deepEqual(await by(`sha256:${fingerprint}`), pinned);
-      assert.deepEqual(await by("0"), [false, false, "Nobody has said to trust it"]);
+      assert.deepEqual(await by("0"), [false, "Nobody has said to trust it"]);
       assert.deepEqual(await by("0".repeat(64)), [
-        false,
         false,
         `OUTRIDER_TRUST_PROJECT has another fingerprint than sha256:${fingerprint}`,
       ]);
@@ -390,14 +386,6 @@ describe("what trust depends on", () => {
     ],
     ["what is behind a link", ".claude/hooks/link.sh", (place) => place.write("linked.sh", "evil")],
     ["what is in a linked folder", ".claude/skills/x.sh", (place) => place.write("shared-skills/x.sh", "evil")],
-    ["git's fsmonitor", "core.fsmonitor", (place) => place.git("config", "core.fsmonitor", "./evil.sh")],
-    [
-      "git's hooks",
-      "hook pre-commit",
-      (place) => {
-        writeFileSync(join(place.root, ".git/hooks/pre-commit"), "#!/bin/sh\n", { mode: 0o755 });
-      },
-    ],
   ];
 
   function fill(place: Place): void {
@@ -433,14 +421,14 @@ describe("what trust depends on", () => {
         await place.trust();
         assert.equal((await place.judge()).trusted, true);
         change(place);
-        const { trusted, trustsGit, reason } = await place.judge();
-        assert.deepEqual([trusted, trustsGit], [false, false]);
+        const { trusted, reason } = await place.judge();
+        assert.equal(trusted, false);
         assert.ok(reason.includes(name), reason);
       }),
     );
 
   it(
-    "not on what agents write all the time, on branches or on which layers were asked for",
+    "not on what agents write all the time, on git or on which layers were asked for",
     inPlace(async (place) => {
       fill(place);
       await place.trust();
@@ -449,7 +437,7 @@ describe("what trust depends on", () => {
       place.write("src/index.ts", "x");
       place.git("config", "branch.main.remote", "origin");
       place.git("remote", "add", "origin", "https://example.org/x.git");
-      place.git("config", "user.name", "somebody");
+      place.git("config", "core.fsmonitor", "./evil.sh"); // nothing that rests on trust obeys it
       assert.equal((await place.judge()).trusted, true);
       assert.equal((await place.judge({ layers: [] })).trusted, true);
     }),

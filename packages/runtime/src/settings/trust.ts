@@ -6,7 +6,6 @@ import type { SettingsLayer } from "./layers.ts";
 import type { Executor } from "./trust-executors.ts";
 import { differences, takeDigests } from "./trust-digests.ts";
 import { type Bounds, defaultBounds, filesNamedIn, listProjectFiles, type ProjectFile, readProjectFile } from "./trust-files.ts";
-import type { GitItem } from "./trust-git.ts";
 import { listTrustRecords, readTrustRecord, removeTrustRecord, type TrustRecord, writeTrustRecord } from "./trust-store.ts";
 
 export type TrustQuestion = {
@@ -24,8 +23,6 @@ export type TrustQuestion = {
 export type TrustJudgement = {
   /** The project's hooks, servers, allow rules and so on may be used. */
   readonly trusted: boolean;
-  /** Git may obey the configuration of this repository. */
-  readonly trustsGit: boolean;
   /** Of the project's files, the same on every machine; empty where nobody had to know it. */
   readonly fingerprint: string;
   readonly reason: string;
@@ -39,7 +36,6 @@ export type ProjectInspection = {
   readonly executors: readonly Executor[];
   readonly fingerprint: string;
   readonly files: TrustRecord["files"];
-  readonly git: TrustRecord["git"];
   /** Why it cannot be trusted by content. */
   readonly problem: string | undefined;
 };
@@ -53,29 +49,28 @@ export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgemen
   const root = realPath(question.root);
   const record = storeIsOutside(question, root) ? readTrustRecord(question.outriderHome, root) : undefined;
   const isAsked = question.flag === true || wanted !== undefined || record !== undefined;
-  const found = await lookAround(question, root, isAsked);
+  const found = await lookAround(question, root);
   const { executors } = found;
-  const judge = (trusted: boolean, reason: string, facts: { git?: boolean; fingerprint?: string } = {}): TrustJudgement => ({
+  const judge = (trusted: boolean, reason: string, fingerprint = ""): TrustJudgement => ({
     trusted,
-    trustsGit: facts.git ?? trusted,
-    fingerprint: facts.fingerprint ?? "",
+    fingerprint,
     reason,
     executors,
   });
   if (!isAsked && executors.length === 0 && found.problem === undefined) return judge(false, nothingToTrust);
-  const { fingerprint, problem, files, git } = takeDigests(found, question.bounds ?? defaultBounds);
-  if (question.flag) return judge(true, "--trust-project", { fingerprint });
-  if (wanted === "anything") return judge(true, "OUTRIDER_TRUST_PROJECT=1", { fingerprint });
+  const { fingerprint, problem, files } = takeDigests(found, question.bounds ?? defaultBounds);
+  if (question.flag) return judge(true, "--trust-project", fingerprint);
+  if (wanted === "anything") return judge(true, "OUTRIDER_TRUST_PROJECT=1", fingerprint);
   if (problem !== undefined) return judge(false, problem);
-  if (wanted === fingerprint) return judge(true, "OUTRIDER_TRUST_PROJECT has its fingerprint", { fingerprint, git: false });
+  if (wanted === fingerprint) return judge(true, "OUTRIDER_TRUST_PROJECT has its fingerprint", fingerprint);
   if (record) {
-    const changed = [...differences(record.files, files), ...differences(record.git, git)];
-    if (changed.length === 0) return judge(true, `It was trusted on ${record.at.slice(0, 10)}`, { fingerprint });
-    return judge(false, `It has changed since it was trusted on ${record.at.slice(0, 10)}: ${listed(changed)}`, { fingerprint });
+    const changed = differences(record.files, files);
+    if (changed.length === 0) return judge(true, `It was trusted on ${record.at.slice(0, 10)}`, fingerprint);
+    return judge(false, `It has changed since it was trusted on ${record.at.slice(0, 10)}: ${listed(changed)}`, fingerprint);
   }
   if (wanted !== undefined)
-    return judge(false, `OUTRIDER_TRUST_PROJECT has another fingerprint than sha256:${fingerprint}`, { fingerprint });
-  return judge(false, executors.length === 0 ? nothingToTrust : "Nobody has said to trust it", { fingerprint });
+    return judge(false, `OUTRIDER_TRUST_PROJECT has another fingerprint than sha256:${fingerprint}`, fingerprint);
+  return judge(false, executors.length === 0 ? nothingToTrust : "Nobody has said to trust it", fingerprint);
 }
 
 export const nothingToTrust = "The project has nothing that runs or loosens anything";
@@ -83,7 +78,7 @@ export const nothingToTrust = "The project has nothing that runs or loosens anyt
 /** The same look that `judgeTrust` takes, for showing it to a person before `rememberTrust`. */
 export async function inspectProject(question: Omit<TrustQuestion, "flag">): Promise<ProjectInspection> {
   const root = realPath(question.root);
-  const found = await lookAround(question, root, true);
+  const found = await lookAround(question, root);
   return { root, executors: found.executors, ...takeDigests(found, question.bounds ?? defaultBounds) };
 }
 
@@ -92,13 +87,13 @@ export async function rememberTrust(
   inspection: ProjectInspection,
   { outriderHome, env, now = Date.now }: Pick<TrustQuestion, "outriderHome" | "env"> & { now?: () => number },
 ): Promise<string> {
-  const { root, fingerprint, files, git, problem } = inspection;
+  const { root, fingerprint, files, problem } = inspection;
   if (problem !== undefined) throw new RuntimeError("config", `${root} cannot be trusted: ${problem}`);
   if (!storeIsOutside({ outriderHome, env }, root))
     throw new RuntimeError("config", `${outriderHome} lies inside the project, which could then trust itself`, {
       hint: "Point OUTRIDER_HOME at a folder outside of it",
     });
-  return await writeTrustRecord(outriderHome, { root, fingerprint, at: new Date(now()).toISOString(), files, git });
+  return await writeTrustRecord(outriderHome, { root, fingerprint, at: new Date(now()).toISOString(), files });
 }
 
 /** Says whether it was trusted. A project that is gone can be forgotten as well. */
@@ -110,10 +105,10 @@ export function listTrust(outriderHome: string): readonly TrustRecord[] {
   return listTrustRecords(outriderHome);
 }
 
-/** What is left out of an untrusted project, one item per kind: `2 hooks`, `1 MCP server`. Git is not left out, it is asked about. */
+/** What is left out of an untrusted project, one item per kind: `2 hooks`, `1 MCP server`. */
 export function describeIgnored(executors: readonly Executor[]): string[] {
   const counts = new Map<string, number>();
-  for (const { kind } of executors) if (kind !== "git") counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const { kind } of executors) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return [...counts].map(([kind, count]) => `${count} ${names[kind as Executor["kind"]]}${count === 1 ? "" : "s"}`); // keys are kinds
 }
 
@@ -130,7 +125,6 @@ const names: Readonly<Record<Executor["kind"], string>> = {
   plugin: "plugin setting",
   skill: "skill permission",
   setting: "setting",
-  git: "key of git",
 };
 
 /** `1` is every content; else one content. */
@@ -153,16 +147,14 @@ function storeIsOutside({ outriderHome, env }: Pick<TrustQuestion, "outriderHome
 type Surroundings = {
   readonly executors: readonly Executor[];
   readonly files: readonly ProjectFile[];
-  readonly git: readonly GitItem[];
   readonly problem: string | undefined;
 };
 
 /** Everything but digests: a few looks at the file system in an ordinary project. */
-async function lookAround(question: Omit<TrustQuestion, "flag">, root: string, withGit: boolean): Promise<Surroundings> {
+async function lookAround(question: Omit<TrustQuestion, "flag">, root: string): Promise<Surroundings> {
   const bounds = question.bounds ?? defaultBounds;
   const executors: Executor[] = [];
   let files: ProjectFile[] = [];
-  let git: GitItem[] = [];
   let problem: string | undefined;
   try {
     files = listProjectFiles(root, foldersOf(question, root), bounds);
@@ -175,23 +167,16 @@ async function lookAround(question: Omit<TrustQuestion, "flag">, root: string, w
       const scripts = new Set(found.commands.flatMap((text) => filesNamedIn(text, root)).filter((name) => !known.has(name)));
       files = [...files, ...listProjectFiles(root, [...scripts], bounds)];
     }
-    if (withGit) git = await (await import("./trust-git.ts")).gitItems(root);
-    executors.push(...git.map(toExecutor));
   } catch (error) {
     problem = error instanceof Error ? error.message : String(error);
   }
-  return { executors, files, git, problem };
+  return { executors, files, problem };
 }
 
 /** The user's own folders are no part of a project, also when the run starts in the home folder. */
 function foldersOf({ outriderHome, env }: Pick<TrustQuestion, "outriderHome" | "env">, root: string): string[] {
   const own = [realPath(outriderHome), ...(root === homeOf(env) ? [`${root}/.claude`] : [])];
   return [".agents", ".claude", ".mcp.json", ".outrider"].filter((name) => !own.includes(realPath(`${root}/${name}`)));
-}
-
-function toExecutor({ name, value, source }: GitItem): Executor {
-  const what = name.startsWith("hook ") || name === "configuration" ? name : value;
-  return { kind: "git", what, source };
 }
 
 function listed(items: readonly string[]): string {
