@@ -134,9 +134,13 @@ export async function runToolCall(deps: ToolCallDeps, call: LiveCall): Promise<M
   return result;
 }
 
-/** As the tool answered: what was cut is told apart by where the whole of it is kept, which is another place each time. */
+/** As the tool answered, but for the place where the whole of a long answer is kept: that is another one each time. */
 function noteRepeat({ repeats, halt }: ToolCallDeps, call: LiveCall, { output, ran, changes = false }: Attempt): TextPart[] {
-  const { note, stop } = repeats?.observe({ call, content: output.content, ran: ran !== undefined, changes }) ?? {};
+  const kept = output.details?.fullOutputPath;
+  const content = output.content.map((part) =>
+    kept !== undefined && part.type === "text" ? { ...part, text: part.text.replaceAll(kept, "") } : part,
+  );
+  const { note, stop } = repeats?.observe({ call, content, ran: ran !== undefined, changes }) ?? {};
   if (stop !== undefined) halt?.({ limit: "loop", reason: stop });
   return note === undefined ? [] : [{ type: "text", text: note }];
 }
