@@ -57,7 +57,7 @@ export async function compactHistory(compactor: HistoryCompactor, reason: "thres
     callbacks?.onRejected?.();
     if (!benign.includes(report.reason ?? "")) breaker?.recordFailure?.(report.reason);
   }
-  return report.success;
+  return report.success && !(report.tokensBefore > 0 && report.tokensAfter >= report.tokensBefore);
 }
 
 function toFields({ tokensBefore, tokensAfter, success, reason }: CompactionReport): {
