@@ -11,6 +11,8 @@ import { watchTrajectory, writeDocument } from "../../packages/runtime/src/trans
 import { validateTrajectory } from "../../packages/runtime/src/transports/atif/validate.ts";
 import { loadReference, schemaErrors } from "./reference.ts";
 import { runScenario, scenarios } from "./scenarios.ts";
+import { createRedactor } from "../../packages/runtime/src/util/redact.ts";
+import type { Outcome } from "../../packages/runtime/src/protocol/outcome.ts";
 
 const temp = mkdtempSync(join(tmpdir(), "outrider-atif-"));
 after(() => rmSync(temp, { recursive: true, force: true }));
@@ -56,7 +58,7 @@ describe("a trajectory file that grows with its run", () => {
       const path = join(folder, "out", "trajectory.json");
       const format = await watchTrajectory({ event: () => "", end: async () => "" }, { path });
       for (const event of events) format.event(event);
-      await format.end({ type: "completed", text: "" });
+      await format.end(createRedactor().value<Outcome>({ type: "completed", text: "" }));
       const whole = toTrajectoryDocument(events, { priceOf: await loadCallPrice() });
       assert.deepEqual(JSON.parse(readFileSync(path, "utf8")), JSON.parse(JSON.stringify(whole?.trajectory)));
       for (const [name, child] of whole?.subagents ?? [])

@@ -10,6 +10,7 @@ import { lines, projectRoot } from "../e2e/command.ts";
 import { refute, type Requirement } from "./requirement.ts";
 import { type Played, play, type Scenario } from "./scenario.ts";
 import type { JsonRecord } from "./structure.ts";
+import { createRedactor } from "../../packages/runtime/src/util/redact.ts";
 
 const read = (name: string): unknown => JSON.parse(readFileSync(join(projectRoot, "test/contract", name), "utf8"));
 const scenarios = read("scenarios.json") as Readonly<Record<string, Scenario>>;
@@ -91,7 +92,7 @@ async function encodeAgain(flavor: string, events: readonly AgentEvent[], scenar
   let text = "";
   for (const event of events) {
     text += format.event(event);
-    if (event.type === "turn.ended") text += await format.end(event.outcome);
+    if (event.type === "turn.ended") text += await format.end(createRedactor().value(event.outcome));
   }
   return lines(text) as JsonRecord[]; // every line is an object, or parsing has failed
 }

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from "node:path";
 import type { AgentEvent, Outcome, SessionOptions } from "@outrider/runtime";
-import { createClaudeFormat, createIdSeries } from "@outrider/runtime/host";
+import { createClaudeFormat, createIdSeries, type ShownOutcome } from "@outrider/runtime/host";
 import { clip } from "./clip.ts";
 
 export type ToolLine = { readonly name: string; calls: number; failed: number; denied: number; durationMs: number };
@@ -131,7 +131,7 @@ export class RunReporter {
     this.#inputs.clear();
   }
 
-  async finish(outcome: Outcome, exitCode: number): Promise<RunReport> {
+  async finish(outcome: ShownOutcome, exitCode: number): Promise<RunReport> {
     // Our own encoder wrote it.
     const result = JSON.parse(await this.#format.end(outcome)) as {
       total_cost_usd: number | null;

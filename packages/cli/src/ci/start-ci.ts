@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, statSync, writeSync } from "node:fs";
 import type { AgentEvent, Outcome } from "@outrider/runtime";
-import type { OutputFormat } from "@outrider/runtime/host";
+import type { OutputFormat, ShownOutcome } from "@outrider/runtime/host";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { lookAtWorkTree, type WorkTree } from "./changed-files.ts";
 import { toOutputs } from "./outputs.ts";
@@ -33,7 +33,7 @@ export interface CiRun {
   apply(event: AgentEvent): void;
   readonly rewrite: (lines: string) => string;
   /** Leaves the report. Whoever does not come to call it leaves a shorter one when the process exits. */
-  end(outcome: Outcome, exitCode: number): Promise<void>;
+  end(outcome: ShownOutcome, exitCode: number): Promise<void>;
 }
 
 /** How long git may take to look at the work tree; at the end of a run that was told to stop there is less time. */

@@ -1,5 +1,5 @@
 import { type InteractiveSession, type JsonObject, RuntimeError } from "@outrider/runtime";
-import { createIdSeries, LineOutput } from "@outrider/runtime/host";
+import { createIdSeries, createRedactor, LineOutput } from "@outrider/runtime/host";
 import { type LiveSession, type PromptsView, runLive } from "@outrider/runtime/live";
 import { parseMcpServers } from "@outrider/runtime/mcp";
 import type { Arguments } from "../args.ts";
@@ -50,6 +50,7 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
       notices: { fates: isClaude, states: isClaude && process.env["CLAUDE_CODE_SDK_READS_SESSION_STATE"] === "1" },
       awaitInitialize: flags["await-initialize"] ?? false,
       warn,
+      redactor: createRedactor({ env: process.env }),
       async open(setup, ways) {
         const live = await openLiveSession({ flags, planned, setup, ways, warn, prompts, giveUp: giveUp.signal });
         opened = ci ? reported(live, ci, options) : live;

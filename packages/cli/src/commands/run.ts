@@ -1,5 +1,5 @@
 import { InteractiveSession, type Outcome, RuntimeError, type SessionOptions, toRuntimeError } from "@outrider/runtime";
-import { createRedactor, LineOutput, runPrompt } from "@outrider/runtime/host";
+import { createRedactor, LineOutput, runPrompt, type ShownOutcome } from "@outrider/runtime/host";
 import type { McpServerConfigs, McpServers } from "@outrider/runtime/mcp";
 import type { Arguments } from "../args.ts";
 import { openCi, wantsReport } from "../ci/open-ci.ts";
@@ -95,7 +95,7 @@ async function runSession(
     ci,
     mcp,
   }: Planned & { flags: FlagValues; ci: CiRun | undefined; mcp: McpServers | undefined },
-): Promise<Outcome> {
+): Promise<ShownOutcome> {
   const output = new LineOutput(process.stdout, { descriptor: 1 });
   const { catalogOverride } = options;
   const format = await createOutputFormat({ flags, session, options, keySource, ...(mcp && { mcpServers: () => mcp.states }) });
@@ -113,6 +113,8 @@ async function runSession(
     const outcome = await runPrompt(session, prompt, { format: watched, output, judge });
     progress?.stop();
     if (output.failure) complain(`stdout cannot be written: ${output.failure.message}`);
+    // JSON has it in its result.
+    if (formatName(flags["output-format"]) === "text") for (const place of outcome.masked ?? []) complain(place);
     if (!output.closed) await explain(outcome, session, flags);
     return outcome;
   } finally {
@@ -153,9 +155,9 @@ export async function failEarly(thrown: unknown, wanted: EarlyWish, begun?: CiRu
   const ci = begun ?? (await openCi(wantsReport(process.argv.slice(2)), complain));
   const error = isWithoutFolder(thrown) ? noFolder() : toRuntimeError(thrown);
   const stopped = thrown instanceof StoppedEarly;
-  const outcome: Outcome = stopped
-    ? { type: "cancelled", cause: thrown.by, text: "" }
-    : { type: "failed", error: error.toJSON(), text: "" };
+  const outcome = createRedactor({ env: process.env }).value<Outcome>(
+    stopped ? { type: "cancelled", cause: thrown.by, text: "" } : { type: "failed", error: error.toJSON(), text: "" },
+  );
   complain(error.message + (error.hint ? `\n${error.hint}` : ""));
   if (error.code === "usage") process.stderr.write("See outrider --help\n");
   if (!stopped && error.code === "internal" && error.cause instanceof Error) process.stderr.write(`${error.cause.stack}\n`);

@@ -289,7 +289,7 @@ async function askModel(
     const durationMs = Math.round(deps.clock() - startedAt);
     const heard = firstTokenMs === undefined ? {} : { firstTokenMs };
     deps.emit({ type: "message.ended", messageId, message, durationMs, requestedModel, ...heard });
-    said.add(textOf(hide(deps, message).content));
+    said.add(textOf(message.content));
     return message;
   };
   const listen = async (): Promise<AssistantMessage> => {

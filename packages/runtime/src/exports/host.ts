@@ -19,6 +19,7 @@ export {
   type AnsweredPrompts,
   type OutputFormat,
   type OutputFormatName,
+  type ShownOutcome,
   outputFormatNames,
 } from "../transports/headless/output-format.ts";
 export { runPrompt } from "../transports/headless/run-prompt.ts";

@@ -12,10 +12,15 @@ export type CancelCause = "abort" | "signal" | "output-closed" | "deadline";
  * How a turn went: the one value that exit code, result frame and stored record are derived from.
  * `text` is the last thing the model said in the turn, also when it did not end well.
  */
-export type Outcome =
+export type Outcome = Shown &
   /** `structured` is there when the session was given a schema, and fits it. */
-  | { type: "completed"; text: string; structured?: JsonValue }
-  /** `reason` is a hook's own, or says which call went round in circles. */
-  | { type: "stopped"; limit: StopLimit; text: string; reason?: string }
-  | { type: "cancelled"; cause: CancelCause; text: string }
-  | { type: "failed"; error: ErrorData; text: string };
+  (
+    | { type: "completed"; text: string; structured?: JsonValue }
+    /** `reason` is a hook's own, or says which call went round in circles. */
+    | { type: "stopped"; limit: StopLimit; text: string; reason?: string }
+    | { type: "cancelled"; cause: CancelCause; text: string }
+    | { type: "failed"; error: ErrorData; text: string }
+  );
+
+/** `masked` is there in an outcome that is shown: where a mask stands in the place of a secret, in sentences. */
+type Shown = { readonly masked?: readonly string[] };

@@ -10,6 +10,7 @@ import { type AgentEvent, type Emit, type EventType, isEphemeral } from "../prot
 import type { CancelCause, Outcome } from "../protocol/outcome.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
+import type { Masked } from "../util/masked.ts";
 import { createRedactor, type Redactor } from "../util/redact.ts";
 import { createIdSeries } from "../util/unique-ids.ts";
 import { compactCommand, listCommands, toCommandResult, toCompactCommand } from "./compact-command.ts";
@@ -23,6 +24,7 @@ import { tellOpening } from "./tell-opening.ts";
 import { tellStopped } from "./tell-stopped.ts";
 import { type Beginning, nothingDone, type Prompt, runPromptTurn } from "./prompt-turn.ts";
 import { SessionControls } from "./session-controls.ts";
+import { toShownOutcome } from "./shown-outcome.ts";
 import { Steering } from "./steering.ts";
 import { outcomeError, type PermissionRequest, type SessionEventName, type SessionEvents, SessionView } from "./session-view.ts";
 
@@ -92,7 +94,7 @@ export class InteractiveSession {
   }
 
   /**
-   * Hands in a prompt; resolves with how its turn went. While a turn runs, one prompt waits for its end; another one is refused.
+   * Hands in a prompt; resolves with how its turn went, with the answer as the model gave it. While a turn runs, one prompt waits for its end; another one is refused.
    * `displayInput` is what people are shown instead of `input`; `rawInput` is what the user typed, kept for hooks.
    */
   async submit(input: string | UserMessage | NamedPrompt, displayInput?: string, rawInput?: string): Promise<Outcome> {
@@ -106,6 +108,11 @@ export class InteractiveSession {
       if (this.#running) this.#queued = prompt;
       else this.#start(prompt);
     });
+  }
+
+  /** What `submit` resolved with, for others to read: masked, with `masked` saying where. */
+  shown(outcome: Outcome): Masked<Outcome> {
+    return toShownOutcome(outcome, this.#redactor);
   }
 
   /**
@@ -356,10 +363,10 @@ export class InteractiveSession {
       over = true;
       this.#hub.emit({ type: "turn.ended", ...report, durationMs: Math.round(monotonicMs() - startedAt) }, turnId);
       await this.#hub.flush();
-      return this.#redactor.value(report.outcome);
+      return report.outcome;
     } catch (error) {
       this.#finish();
-      return this.#redactor.value(this.#unrecordable(error, report.outcome.text));
+      return this.#unrecordable(error, report.outcome.text);
     }
   }
 

@@ -13,6 +13,8 @@ export interface Redactor {
   text(text: string): Masked<string>;
   /** Every string in a JSON value; the very same object when nothing in it is secret. Images and opaque payloads stay as they are. */
   value<T>(value: T): Masked<T>;
+  /** The same, but only known values: what merely looks like a secret stays. */
+  known<T>(value: T): Masked<T>;
   /** What `value` hides, by the mask that stands in its place: more than one text where masks look the same. */
   hidden(value: unknown): ReadonlyMap<string, ReadonlySet<string>>;
   /** Is there surely nothing to hide or to hold back in the next piece of a text? Quick, and right for nearly every piece. */
@@ -39,6 +41,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   return {
     text,
     value: <T>(value: T): Masked<T> => redactValue(value, text, 0) as Masked<T>, // strings stay strings, lists lists, and objects keep their properties
+    known: <T>(value: T): Masked<T> => redactValue(value, (given) => hideKnown(get(), given), 0) as Masked<T>, // as above
     hidden(value) {
       const found = new Map<string, Set<string>>();
       const note: Note = (mask, secret) => found.set(mask, (found.get(mask) ?? new Set()).add(secret));
@@ -62,6 +65,10 @@ function redactFrom(known: KnownSecrets, text: string, from: number, note: Note 
   if (text.length < known.shortest) return text.slice(from) as Masked<string>; // no secret is so short
   const plain = known.exact ? hideExact(known.exact, known.nameOf, { text, from, note }) : { text, from };
   return hideShapes(known, { ...plain, note }) as Masked<string>; // the only place where a secret is hidden
+}
+
+function hideKnown({ exact, nameOf }: KnownSecrets, text: string): string {
+  return exact ? hideExact(exact, nameOf, { text, from: 0, note: unheard }).text : text;
 }
 
 type Part = { readonly text: string; readonly from: number; readonly note: Note };
@@ -143,10 +150,9 @@ function redactValue(value: unknown, redact: (text: string) => string, depth: nu
 }
 
 function redactObject(value: Record<string, unknown>, redact: (text: string) => string, depth: number): unknown {
-  if (value["type"] === "image") return value;
   let copy: Record<string, unknown> | undefined;
   for (const key in value) {
-    if (!Object.hasOwn(value, key) || key === "providerMetadata") continue;
+    if (!Object.hasOwn(value, key) || isOpaque(value, key)) continue;
     const item = value[key];
     const shown = redactValue(item, redact, depth + 1);
     const name = redact(key);
@@ -159,4 +165,10 @@ function redactObject(value: Record<string, unknown>, redact: (text: string) => 
   // Providers sign the thoughts of their models and refuse them when a word has changed; without a signature they are left out.
   if (copy["type"] === "reasoning") delete copy["providerMetadata"];
   return copy;
+}
+
+/** Pictures, and what only a provider understands: nobody reads it, and it is of no use when it is changed. */
+function isOpaque(value: Record<string, unknown>, key: string): boolean {
+  if (key === "data") return value["type"] === "image" && typeof value["mediaType"] === "string";
+  return key === "providerMetadata" && typeof value["type"] === "string";
 }

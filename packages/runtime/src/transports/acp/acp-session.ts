@@ -148,7 +148,7 @@ export class AcpSession {
     const told = new Promise<void>((resolve) => {
       this.#onTurnTold = resolve;
     });
-    const outcome = await session.submit(message);
+    const outcome = session.shown(await session.submit(message));
     await Promise.race([told, this.#following]); // a session that cannot be followed any more has nothing more to tell
     if (outcome.type === "completed" && toCompactCommand(message)) await this.#say(outcome.text);
     if (outcome.type === "stopped" && outcome.limit === "hook")

@@ -55,8 +55,8 @@ export async function watchTrajectory(format: OutputFormat, options: TrajectoryF
       failure = cannotWrite(path, error); // later steps try again
     }
   };
-  const judge = (outcome: Outcome): Outcome =>
-    failure && outcome.type === "completed" ? { type: "failed", error: failure.toJSON(), text: outcome.text } : outcome;
+  const judge = <O extends Outcome>(outcome: O): O =>
+    failure && outcome.type === "completed" ? ({ type: "failed", error: failure.toJSON(), text: outcome.text } as O) : outcome; // masked if that was: the failure names a file
   const close = format.close?.bind(format);
   return {
     event(event) {

@@ -56,6 +56,7 @@ function toResult(outcome: Outcome, sessionId: string): Record<string, unknown> 
     result: success ? outcome.text : "",
     session_id: sessionId,
     subtype: success ? "success" : "error",
+    ...(outcome.masked && { warnings: outcome.masked }),
     ...errorFields(outcome),
   };
 }

@@ -4,6 +4,7 @@ import { type AssistantMessage, type AssistantPart, noUsage } from "../../protoc
 import type { AgentEvent, EventBody, SessionFacts } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { type CalibanFormatOptions, createCalibanFormat } from "./caliban-format.ts";
+import { createRedactor } from "../../util/redact.ts";
 
 type Frame = { type: string; subtype?: string; [field: string]: unknown };
 
@@ -42,6 +43,8 @@ const ran: EventBody = {
   durationMs: 5,
 };
 
+const shown = (outcome: Outcome) => createRedactor().value(outcome);
+
 type Run = { events?: (EventBody & { taskId?: string })[]; outcomes: Outcome[]; options?: Partial<CalibanFormatOptions> };
 
 async function encode({ events = [], outcomes, options = {} }: Run): Promise<Frame[]> {
@@ -50,7 +53,7 @@ async function encode({ events = [], outcomes, options = {} }: Run): Promise<Fra
   let text = [...begin, ...events]
     .map((body, index) => format.event({ seq: index + 1, at, sessionId: "s", ...body } as AgentEvent)) // as the hub does
     .join("");
-  for (const outcome of outcomes) text += await format.end(outcome);
+  for (const outcome of outcomes) text += await format.end(shown(outcome));
   return text
     .split("\n")
     .filter(Boolean)
@@ -101,9 +104,9 @@ describe("caliban's result", () => {
       bodies
         .map((body) => format.event({ seq: 1, at: "2026-01-01T00:00:00.000Z", sessionId: "s", ...body } as AgentEvent))
         .join("");
-    let text = apply(begin) + (await format.end(failed));
-    text += apply(begin.slice(1)) + (await format.end({ type: "cancelled", cause: "abort", text: "" }));
-    text += apply(begin.slice(1)) + (await format.end(failed)) + ((await format.close?.(failed)) ?? "");
+    let text = apply(begin) + (await format.end(shown(failed)));
+    text += apply(begin.slice(1)) + (await format.end(shown({ type: "cancelled", cause: "abort", text: "" })));
+    text += apply(begin.slice(1)) + (await format.end(shown(failed))) + ((await format.close?.(shown(failed))) ?? "");
     const frames = text
       .trimEnd()
       .split("\n")

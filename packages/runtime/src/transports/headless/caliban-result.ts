@@ -40,7 +40,7 @@ export function toCalibanResult(outcome: Outcome, totals: CalibanTotals): Frame 
       ...(lastText && { last_assistant_text: lastText }),
       ...(subtype === "error" && { error: reasonOf(outcome) }),
     }),
-    ...unknownPrices(totals.costs),
+    ...toWarnings([...unknownPrices(totals.costs), ...(outcome.masked ?? [])]),
   };
 }
 
@@ -64,8 +64,11 @@ function subtypeOf(outcome: Outcome): string {
   }
 }
 
-function unknownPrices({ models }: PricedRun): Frame {
+function unknownPrices({ models }: PricedRun): string[] {
   const names = models.flatMap(({ costUsd, served }) => (costUsd === null ? [`${served.provider}/${served.id}`] : []));
-  if (names.length === 0) return {};
-  return { warnings: [`The price of ${names.join(", ")} is not known and not in total_cost_usd`] };
+  return names.length === 0 ? [] : [`The price of ${names.join(", ")} is not known and not in total_cost_usd`];
+}
+
+function toWarnings(warnings: readonly string[]): Frame {
+  return warnings.length === 0 ? {} : { warnings };
 }

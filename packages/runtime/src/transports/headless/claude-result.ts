@@ -24,6 +24,8 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
   const { ended } = run;
   const completed = outcome.type === "completed";
   const unknown = costs.models.filter((line) => line.costUsd === null).map((line) => `${line.served.provider}/${line.served.id}`);
+  const unpriced = unknown.length > 0 ? [`The price of ${unknown.join(", ")} is not known: the cost is not known either`] : [];
+  const warnings = [...unpriced, ...(outcome.masked ?? [])];
   return {
     subtype: subtypeOf(outcome),
     is_error: !completed,
@@ -40,7 +42,7 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
     usage: toRunUsage(run),
     modelUsage: toModelUsages(costs),
     model_usage_since_last_result: toModelUsages(fresh),
-    ...(unknown.length > 0 && { warnings: [`The price of ${unknown.join(", ")} is not known: the cost is not known either`] }),
+    ...(warnings.length > 0 && { warnings }),
     permission_denials: run.denials.map(({ callId, tool, input, reason }) => ({
       tool_name: tool,
       tool_use_id: callId,

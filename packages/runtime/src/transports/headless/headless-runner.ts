@@ -27,7 +27,9 @@ export function createHeadlessRunner(options: HeadlessRunnerOptions): { run(prom
       const output = options.output ? new LineOutput(options.output) : new LineOutput(process.stdout, { descriptor: 1 });
       const format = createBasicFormat(outputFormat, { sessionId: session.id, newId: createIdSeries() });
       const command = parseCommand(prompt);
-      const outcome = command ? await runCommand(session, command) : await runPrompt(session, prompt, { format, output });
+      const outcome = command
+        ? session.shown(await runCommand(session, command))
+        : await runPrompt(session, prompt, { format, output });
       if (command) output.write(await format.end(outcome));
       await output.drain();
       output.release();

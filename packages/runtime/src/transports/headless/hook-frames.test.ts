@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AgentEvent, EventBody } from "../../protocol/events.ts";
 import { createClaudeFormat } from "./claude-format.ts";
+import { createRedactor } from "../../util/redact.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
 
 function frames(bodies: readonly EventBody[], includeHookEvents: boolean): unknown[] {
   let ids = 0;
@@ -69,7 +71,9 @@ describe("frames about hooks", () => {
 
   it("end with a result that says a hook stopped it, and why", async () => {
     const format = createClaudeFormat("json", { sessionId: "s", newId: () => "u" });
-    const result = JSON.parse(await format.end({ type: "stopped", limit: "hook", text: "so far", reason: "enough" }));
+    const result = JSON.parse(
+      await format.end(createRedactor().value<Outcome>({ type: "stopped", limit: "hook", text: "so far", reason: "enough" })),
+    );
     const { subtype, is_error, terminal_reason, errors, last_assistant_text } = result;
     assert.deepEqual(
       { subtype, is_error, terminal_reason, errors, last_assistant_text },

@@ -1,5 +1,9 @@
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
+import type { Masked } from "../../util/masked.ts";
+
+/** How it went, as it may be shown: `InteractiveSession.shown` makes one. */
+export type ShownOutcome = Masked<Outcome>;
 
 /** How a run is written to stdout. A format only encodes: it decides nothing and keeps no more than it needs to encode. */
 export interface OutputFormat {
@@ -8,9 +12,9 @@ export interface OutputFormat {
   /** The last word on how it went, where writing it down can fail too. */
   judge?(outcome: Outcome): Outcome;
   /** The end of the output. Called exactly once per prompt, on every path. */
-  end(outcome: Outcome): Promise<string>;
+  end(outcome: ShownOutcome): Promise<string>;
   /** Where one output holds several prompts: its last words, with how the last of them went. Called once, after everything else. */
-  close?(outcome: Outcome): Promise<string>;
+  close?(outcome: ShownOutcome): Promise<string>;
 }
 
 /** Which messages of a host are answered by what is written now, by the names it gave them, and how many more wait. */

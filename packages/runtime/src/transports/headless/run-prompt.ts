@@ -3,7 +3,7 @@ import type { UserMessage } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
-import type { OutputFormat } from "./output-format.ts";
+import type { OutputFormat, ShownOutcome } from "./output-format.ts";
 import type { LineOutput } from "./line-output.ts";
 
 /**
@@ -19,7 +19,7 @@ export async function runPrompt(
     /** The last word on how it went, before the end is written. */
     judge?: (outcome: Outcome) => Outcome;
   },
-): Promise<Outcome> {
+): Promise<ShownOutcome> {
   const { format, output } = target;
   const events = session.events({ whenFull: "wait", capacity: 256 });
   const turn = session
@@ -31,10 +31,12 @@ export async function runPrompt(
   const problem = await writing;
   const written: Outcome =
     problem && outcome.type === "completed" ? { type: "failed", error: problem.toJSON(), text: outcome.text } : outcome;
-  const honest = target.judge?.(written) ?? written;
+  const honest = session.shown(target.judge?.(written) ?? written);
   output.write(await format.end(honest));
   await output.drain();
-  return output.closed && honest.type === "completed" ? { type: "cancelled", cause: "output-closed", text: honest.text } : honest;
+  return output.closed && honest.type === "completed"
+    ? session.shown({ type: "cancelled", cause: "output-closed", text: honest.text })
+    : honest;
 }
 
 /** Writes until the turn's last event; answers what kept it from reading on, if anything did. */

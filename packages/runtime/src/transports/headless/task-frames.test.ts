@@ -13,6 +13,7 @@ import { createBasicFormat } from "./basic-format.ts";
 import { createCalibanFormat } from "./caliban-format.ts";
 import { createClaudeFormat } from "./claude-format.ts";
 import type { OutputFormat } from "./output-format.ts";
+import { createRedactor } from "../../util/redact.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-task-frames-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -50,7 +51,7 @@ async function record(
 }
 
 async function encode(format: OutputFormat, { events, outcome }: Awaited<ReturnType<typeof record>>): Promise<Frame[]> {
-  const text = events.map((event) => format.event(event)).join("") + (await format.end(outcome));
+  const text = events.map((event) => format.event(event)).join("") + (await format.end(createRedactor().value(outcome)));
   return text
     .split("\n")
     .filter(Boolean)

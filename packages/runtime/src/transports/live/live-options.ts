@@ -1,16 +1,17 @@
 import type { JsonObject, JsonValue } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
-import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
+import type { CancelCause } from "../../protocol/outcome.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
 import type { McpServerConfigs } from "../../tools/mcp/server-config.ts";
 import type { LineOutput } from "../headless/line-output.ts";
-import type { OutputFormat } from "../headless/output-format.ts";
+import type { OutputFormat, ShownOutcome } from "../headless/output-format.ts";
 import type { ControlTargets } from "./control-requests.ts";
 import type { HostMcpTransport } from "./host-mcp-transport.ts";
 import type { HostNoticesOptions, PromptsView } from "./host-notices.ts";
 import type { LiveSetup } from "./initialize.ts";
 import type { Tool } from "../../tools/tool.ts";
+import type { Redactor } from "../../util/redact.ts";
 import type { PermissionAnswerer } from "./permission-questions.ts";
 
 /** A session as the live driver needs it. */
@@ -49,6 +50,8 @@ export type LiveOptions = {
   /** No prompt is begun before the host has sent `initialize`. */
   readonly awaitInitialize?: boolean;
   readonly warn: (message: string) => void;
+  /** Hides secrets in what the driver itself has to say; what a session says was masked there. */
+  readonly redactor?: Redactor | undefined;
 };
 
 /** What a session can reach in the host. */
@@ -66,5 +69,5 @@ export interface LiveRun {
   /** Ends the running turn and drops what waits; the run then ends in its own way. */
   stop(cause: CancelCause): void;
   /** How the last prompt went. Never rejects. */
-  readonly done: Promise<Outcome>;
+  readonly done: Promise<ShownOutcome>;
 }

@@ -2,8 +2,10 @@ import type { JsonObject } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
+import { toShownOutcome } from "../../session/shown-outcome.ts";
 import { readLines, toLine } from "../../util/jsonl.ts";
-import type { AnsweredPrompts, OutputFormat } from "../headless/output-format.ts";
+import type { AnsweredPrompts, OutputFormat, ShownOutcome } from "../headless/output-format.ts";
+import { createRedactor, type Redactor } from "../../util/redact.ts";
 import { ControlChannel } from "./control-channel.ts";
 import { answerControlRequest, type ControlReply, type ControlTargets, type Interrupted } from "./control-requests.ts";
 import { toEmptyOutcome } from "./empty-run.ts";
@@ -60,21 +62,23 @@ class LiveDriver {
   #turn: RunningTurn | undefined;
   #stopped: CancelCause | undefined;
   /** How the last message went that has its result. */
-  #last: Outcome | undefined;
+  #last: ShownOutcome | undefined;
 
   readonly #notices: HostNotices;
+  readonly #redactor: Redactor;
   /** Of the message whose result is written right now, when that is not the turn's. */
   #told: Pick<LivePrompt, "uuid"> | undefined;
 
   constructor(options: LiveOptions) {
     this.#options = options;
+    this.#redactor = options.redactor ?? createRedactor();
     const { prompts, notices = { fates: false, states: false } } = options;
     this.#notices = new HostNotices({ ...notices, send: (frame) => this.#send(frame), stamp: () => this.#stamp() });
     if (prompts) prompts.look = () => this.#answered();
     this.#channel = new ControlChannel({ send: (frame) => this.#send(frame), newId: options.newId });
   }
 
-  async run(): Promise<Outcome> {
+  async run(): Promise<ShownOutcome> {
     const { awaitInitialize, output } = this.#options;
     output.onClosed(() => this.stop("output-closed")); // also while nothing is asked for
     const reading = this.#read();
@@ -95,8 +99,9 @@ class LiveDriver {
     return await this.#close(ending ?? this.#last ?? this.#nothing());
   }
 
-  async #close(outcome: Outcome): Promise<Outcome> {
+  async #close(ending: Outcome): Promise<ShownOutcome> {
     const { output } = this.#options;
+    const outcome = this.#shown(ending);
     this.#opened?.writer.stop();
     output.write((await (await this.#format()).close?.(outcome)) ?? "");
     await output.drain();
@@ -181,12 +186,12 @@ class LiveDriver {
     this.#notices.tell("started", prompt);
   }
 
-  async #runPrompt(prompt: LivePrompt): Promise<Outcome> {
+  async #runPrompt(prompt: LivePrompt): Promise<ShownOutcome> {
     const turn = new RunningTurn(prompt);
     if (prompt.uuid !== undefined) this.#turnsByUuid.set(prompt.uuid, turn.turnId);
     this.#turn = turn;
     this.#notices.tell("started", prompt);
-    let outcome: Outcome;
+    let outcome: ShownOutcome;
     try {
       const { writer } = await this.#open();
       await this.#introduced;
@@ -194,7 +199,7 @@ class LiveDriver {
       if (turn.signal.aborted) outcome = await this.#cancelled(this.#stopped ?? "abort", prompt);
       else outcome = await writer.run({ ...prompt.input, turnId: turn.turnId });
     } catch (error) {
-      outcome = { type: "failed", error: toRuntimeError(error).toJSON(), text: "" };
+      outcome = this.#shown({ type: "failed", error: toRuntimeError(error).toJSON(), text: "" });
       await this.#writeEnd(outcome);
     }
     this.#turn = undefined; // from here on messages wait for a turn of their own
@@ -322,8 +327,8 @@ class LiveDriver {
     for (const prompt of prompts) this.#writeSoon(this.#cancelled(cause, prompt));
   }
 
-  async #cancelled(cause: CancelCause, { uuid }: LivePrompt): Promise<Outcome> {
-    const outcome: Outcome = { type: "cancelled", cause, text: "" };
+  async #cancelled(cause: CancelCause, { uuid }: LivePrompt): Promise<ShownOutcome> {
+    const outcome = this.#shown({ type: "cancelled", cause, text: "" });
     await this.#writeNotRun(outcome, uuid, "cancelled");
     return outcome;
   }
@@ -348,8 +353,9 @@ class LiveDriver {
   }
 
   /** The result of a prompt that had no turn: nothing of another turn is in it. */
-  async #writeNotRun(outcome: Outcome, uuid: string | undefined, fate?: "completed" | "cancelled"): Promise<void> {
+  async #writeNotRun(ending: Outcome, uuid: string | undefined, fate?: "completed" | "cancelled"): Promise<void> {
     const { early, output } = this.#options;
+    const outcome = this.#shown(ending);
     this.#last = outcome;
     output.write(await this.#endFor(early, outcome, { uuid }));
     if (fate) this.#notices.tell(fate, { uuid });
@@ -358,12 +364,12 @@ class LiveDriver {
 
   async #writeEnd(outcome: Outcome, prompt?: LivePrompt): Promise<void> {
     const { output } = this.#options;
-    output.write(await this.#endFor(await this.#format(), outcome, prompt));
+    output.write(await this.#endFor(await this.#format(), this.#shown(outcome), prompt));
     await output.drain();
   }
 
   /** Encoders look at once whose result it is, before they wait for anything. */
-  #endFor(format: OutputFormat, outcome: Outcome, prompt: Pick<LivePrompt, "uuid"> | undefined): Promise<string> {
+  #endFor(format: OutputFormat, outcome: ShownOutcome, prompt: Pick<LivePrompt, "uuid"> | undefined): Promise<string> {
     this.#told = prompt;
     const text = format.end(outcome);
     this.#told = undefined;
@@ -381,8 +387,12 @@ class LiveDriver {
     return (await this.#opening?.catch(() => undefined))?.format ?? this.#options.early;
   }
 
-  #nothing(): Outcome {
-    return toEmptyOutcome({ stopped: this.#stopped, served: this.#served });
+  #nothing(): ShownOutcome {
+    return this.#shown(toEmptyOutcome({ stopped: this.#stopped, served: this.#served }));
+  }
+
+  #shown(outcome: Outcome): ShownOutcome {
+    return toShownOutcome(outcome, this.#redactor);
   }
 
   #stamp(): { session_id: string; uuid: string } {

@@ -3,7 +3,7 @@ import { type RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession, NamedPrompt } from "../../session/interactive-session.ts";
 import type { LineOutput } from "../headless/line-output.ts";
-import type { OutputFormat } from "../headless/output-format.ts";
+import type { OutputFormat, ShownOutcome } from "../headless/output-format.ts";
 
 export type WriterOptions = {
   readonly session: InteractiveSession;
@@ -32,7 +32,7 @@ export class SessionWriter {
   }
 
   /** One prompt to its end; the end is written exactly once. Never rejects. */
-  async run(prompt: NamedPrompt): Promise<Outcome> {
+  async run(prompt: NamedPrompt): Promise<ShownOutcome> {
     const { session, format, output } = this.#options;
     const written = new Promise<undefined>((resolve) => {
       this.#turnWritten = () => resolve(undefined);
@@ -44,11 +44,11 @@ export class SessionWriter {
     const problem = await Promise.race([written, this.#over]);
     const told: Outcome =
       problem && outcome.type === "completed" ? { type: "failed", error: problem.toJSON(), text: outcome.text } : outcome;
-    const honest = format.judge?.(told) ?? told;
+    const honest = session.shown(format.judge?.(told) ?? told);
     output.write(await format.end(honest));
     await output.drain();
     return output.closed && honest.type === "completed"
-      ? { type: "cancelled", cause: "output-closed", text: honest.text }
+      ? session.shown({ type: "cancelled", cause: "output-closed", text: honest.text })
       : honest;
   }
 
