@@ -129,6 +129,7 @@ const published: Record<string, string[]> = {
     "loadLayers",
     "loadProvider",
     "loadUserSettings",
+    "modelKeys",
     "nearest",
     "noSettings",
     "outputFormatNames",
@@ -142,6 +143,7 @@ const published: Record<string, string[]> = {
     "secretsIn",
     "suggestProfileKey",
     "unknownTool",
+    "userEnvironment",
   ],
   "./live": [
     "answerPermissionQuestions",

@@ -159,7 +159,7 @@ describe("modes and models over ACP", { timeout: 120_000 }, () => {
     const { sessionId, modes, configOptions } = await client.open(cwd);
     assert.deepEqual(
       { current: modes?.currentModeId, offered: modes?.availableModes.map(({ id }) => id) },
-      { current: "default", offered: ["default", "acceptEdits", "plan", "dontAsk"] },
+      { current: "default", offered: ["default", "acceptEdits", "sandboxed", "plan", "dontAsk"] },
     );
     assert.deepEqual(
       configOptions?.map(({ id, category }) => [id, category]),

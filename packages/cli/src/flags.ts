@@ -216,9 +216,9 @@ export const flags = [
     name: "permission-mode",
     kind: "value",
     placeholder: "MODE",
-    choices: ["plan", "default", "manual", "acceptEdits", "dontAsk", "bypassPermissions"],
+    choices: ["plan", "default", "manual", "acceptEdits", "dontAsk", "sandboxed", "bypassPermissions"],
     group: "Permissions",
-    help: "plan (look only), default or manual (look; the rest by rule), acceptEdits (also change files of the project), dontAsk (as default, never ask), bypassPermissions (everything)",
+    help: "plan (look only), default or manual (look; the rest by rule), acceptEdits (also change files of the project), dontAsk (as default, never ask), sandboxed (also run what the sandbox contains), bypassPermissions (everything)",
   },
   {
     name: "allowedTools",
@@ -271,7 +271,14 @@ export const flags = [
     placeholder: "MODE",
     choices: ["auto", "require", "off"],
     group: "Permissions",
-    help: "Commands run in a box without network and home: auto (where bubblewrap works), require (or not at all), off",
+    help: "What runs in a box without network and home: auto (commands that only the mode allows, where bubblewrap works), require (all, or nothing runs), off (none)",
+  },
+  {
+    name: "pass-env",
+    kind: "words",
+    placeholder: "NAME",
+    group: "Permissions",
+    help: "Programs get this variable (NAME or NAME,NAME) although it looks like a secret or is a key of a model",
   },
   {
     name: "dangerously-skip-permissions",
@@ -283,7 +290,7 @@ export const flags = [
     name: "allow-dangerously-skip-permissions",
     kind: "switch",
     group: "Permissions",
-    help: "Let --permission-mode or the host choose bypassPermissions",
+    help: "Let the host change to bypassPermissions later",
   },
   {
     name: "settings",

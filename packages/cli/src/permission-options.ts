@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isPermissionMode, type PermissionMode, RuntimeError, type SessionOptions } from "@outrider/runtime";
 import { createGrants, type ResolvedSettings } from "@outrider/runtime/host";
@@ -37,7 +37,7 @@ function mayBypass(flags: FlagValues): boolean {
   return Boolean(flags["dangerously-skip-permissions"] || flags["allow-dangerously-skip-permissions"]);
 }
 
-/** Bypassing permissions is never a matter of a file or of one wrong word: it has a flag of its own. */
+/** Bypassing permissions is never a matter of a file: it needs a flag. */
 function permissionMode(flags: FlagValues, { settings: { permissions } }: ResolvedSettings): PermissionMode {
   const named =
     flags["permission-mode"] ?? (flags["dangerously-skip-permissions"] ? "bypassPermissions" : permissions.defaultMode);
@@ -47,9 +47,9 @@ function permissionMode(flags: FlagValues, { settings: { permissions } }: Resolv
     throw new RuntimeError("config", "The settings do not allow to bypass permissions (disableBypassPermissionsMode)", {
       hint: "Allow what is needed with --allowedTools instead",
     });
-  if (!mayBypass(flags))
-    throw new RuntimeError("usage", "Mode bypassPermissions must be asked for with a flag of its own", {
-      hint: "Add --dangerously-skip-permissions, or allow what is needed with --allowedTools",
+  if (flags["permission-mode"] === undefined && !mayBypass(flags))
+    throw new RuntimeError("usage", "Mode bypassPermissions must be asked for on the command line, not in a file", {
+      hint: "Add --permission-mode bypassPermissions, or allow what is needed with --allowedTools",
     });
   return mode;
 }
@@ -64,8 +64,10 @@ function additionalDirectory(path: string): string {
 export function sandboxOptions(
   flags: FlagValues,
   { settings: { sandbox } }: ResolvedSettings,
+  home: string,
 ): NonNullable<SessionOptions["sandbox"]> {
   const { processes, memoryMb, fileSizeMb } = sandbox.limits;
+  const memoryFile = join(home, "sandbox-works.json");
   const megabyte = 1024 * 1024;
   const mode = flags.sandbox as "auto" | "require" | "off" | undefined; // its choices are the modes
   return {
@@ -73,6 +75,7 @@ export function sandboxOptions(
     network: sandbox.network,
     allowWrite: [...sandbox.allowWrite, ...(flags["add-dir"] ?? []).map(additionalDirectory)],
     denyRead: sandbox.denyRead,
+    ...(flags["no-session-persistence"] && !existsSync(memoryFile) ? {} : { memoryFile }),
     limits: {
       ...(processes !== undefined && { processes }),
       ...(memoryMb !== undefined && { memoryBytes: memoryMb * megabyte }),

@@ -9,13 +9,14 @@ import {
   loadCatalogOverride,
   loadInstructions,
   loadLayers,
+  modelKeys,
   noSettings,
   outriderHome,
   parseSettingSources,
   type ResolvedSettings,
   resolveLayers,
   type SettingsLayer,
-  scrubEnvironment,
+  userEnvironment,
 } from "@outrider/runtime/host";
 import type { Checkpoints, TrustJudgement } from "@outrider/runtime/admin";
 import type { McpServerConfigs } from "@outrider/runtime/mcp";
@@ -72,8 +73,15 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   const session = await chooseSession(flags, { store: sessionStore, cwd, warn });
   const scopes = instructionScopes(flags);
   const instructions = flags.bare ? undefined : loadInstructions({ cwd, root, userHome, outriderHome: home, ...scopes });
-  const childEnv = { ...withoutCommandFiles(scrubEnvironment(env)), ...settings.env };
+  const passEnv = [...settings.passEnv, ...passedNames(flags)];
+  const keys = [...modelKeys, ...(isOwnKey(keySource) ? [keySource] : [])];
+  const childEnv = {
+    ...withoutCommandFiles(userEnvironment(env, { keys, keep: passEnv })),
+    ...settings.env,
+    CLAUDECODE: "1", // as programs know it that behave otherwise in the hands of an agent
+  };
   const agents = await findAgents(flags, { root, home, userHome, trust });
+  const isUntrusted = resolved.ignored.length + agents.ignored.length > 0;
   const options: SessionOptions = {
     cwd,
     provider,
@@ -95,7 +103,9 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     ...(settings.language !== undefined && { language: settings.language }),
     ...compactionOptions(resolved),
     ...(!flags.bare && settings.hooks.length > 0 && { hookSettings: hookSettings(resolved) }),
-    sandbox: sandboxOptions(flags, resolved),
+    sandbox: sandboxOptions(flags, resolved, home),
+    ...(passEnv.length > 0 && { passEnv }),
+    ...(isUntrusted && { untrusted: true }),
     ...promptOptions(flags),
     ...(flags.tools && !flags.tools.includes("default") && { builtinTools: flags.tools }),
     ...agents.options,
@@ -104,13 +114,31 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     ...session.options,
     settingSources: resolved.sources,
     warnings: [...resolved.warnings, ...unknownTools, ...agents.warnings],
-    ...(resolved.ignored.length + agents.ignored.length > 0 && {
+    ...(isUntrusted && {
       ignoredSettings: await ignoredSettings(resolved, agents.ignored, trust),
     }),
   };
   if (options.ignoredSettings) warn(describeIgnored(options.ignoredSettings));
   const mcpServers = await planMcpServers({ flags, resolved, root, trust });
   return { options, replay, keySource, mcpServers, resolved, begin: session.begin };
+}
+
+/** A variable a settings file names for a key; what clouds call their credentials is more than that. */
+function isOwnKey(keySource: string): boolean {
+  return (
+    /^[A-Z_][A-Z0-9_]*$/i.test(keySource) &&
+    !/^(?:AWS|GOOGLE)_/.test(keySource) &&
+    keySource !== "none" &&
+    keySource !== "settings"
+  );
+}
+
+function passedNames(flags: FlagValues): string[] {
+  const names = (flags["pass-env"] ?? []).flatMap((words) => words.split(",")).map((name) => name.trim());
+  const wrong = names.find((name) => !/^[A-Za-z_]\w*$/.test(name));
+  if (wrong !== undefined)
+    throw new RuntimeError("usage", `--pass-env takes names of variables, and ${JSON.stringify(wrong)} is none`);
+  return names;
 }
 
 type Places = { readonly home: string; readonly userHome: string; readonly root: string };

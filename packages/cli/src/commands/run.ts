@@ -1,5 +1,5 @@
 import { InteractiveSession, type Outcome, RuntimeError, type SessionOptions, toRuntimeError } from "@outrider/runtime";
-import { createRedactor, LineOutput, runPrompt, type ShownOutcome } from "@outrider/runtime/host";
+import { createRedactor, LineOutput, type OutputFormat, runPrompt, type ShownOutcome } from "@outrider/runtime/host";
 import type { McpServerConfigs, McpServers } from "@outrider/runtime/mcp";
 import type { Arguments } from "../args.ts";
 import { openCi, wantsReport } from "../ci/open-ci.ts";
@@ -101,8 +101,6 @@ async function runSession(
   const format = await createOutputFormat({ flags, session, options, keySource, ...(mcp && { mcpServers: () => mcp.states }) });
   const progress = await showProgress(session, flags);
   const isFramed = !["text", "json"].includes(formatName(flags["output-format"]));
-  if (options.resumeSessionId !== undefined && !progress && !isFramed)
-    void (await import("../tell-opening.ts")).tellOpening(session, complain);
   ci?.follow({ task: prompt, sessionId: session.id, cwd: options.cwd, ...(catalogOverride && { catalogOverride }) });
   try {
     const judge = (ended: Outcome): Outcome => {
@@ -110,7 +108,8 @@ async function runSession(
       return format.judge?.(replayed) ?? replayed;
     };
     const watched = ci?.watch(format, (flags["output-format"] ?? "text") === "text" ? "text" : "json") ?? format;
-    const outcome = await runPrompt(session, prompt, { format: watched, output, judge });
+    const told = progress || isFramed || flags.quiet ? watched : telling(watched);
+    const outcome = await runPrompt(session, prompt, { format: told, output, judge });
     progress?.stop();
     if (output.failure) complain(`stdout cannot be written: ${output.failure.message}`);
     // JSON has it in its result.
@@ -120,6 +119,21 @@ async function runSession(
   } finally {
     progress?.stop();
   }
+}
+
+/** Formats without a place for warnings while the run goes on: a person hears of them on stderr, each once. */
+function telling(format: OutputFormat): OutputFormat {
+  const told = new Set<string>();
+  return {
+    event(event) {
+      if (event.type === "warning.raised" && !told.has(event.message)) {
+        told.add(event.message);
+        complain(event.message);
+      }
+      return format.event(event);
+    },
+    end: (outcome) => format.end(outcome),
+  };
 }
 
 /** The tools of the servers, and the rules that came with them. */

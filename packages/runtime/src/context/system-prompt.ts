@@ -4,7 +4,9 @@ export type SystemPromptFacts = {
   readonly date: Date;
   readonly tools: readonly string[];
   /** What the user wants answers to be written in. */
-  readonly language?: string;
+  readonly language?: string | undefined;
+  /** Where commands run. */
+  readonly sandbox?: string | undefined;
 };
 
 /** What every session tells the model first. The date is the day only, so that the prompt stays the same for caches. */
@@ -23,6 +25,7 @@ export function buildSystemPrompt(facts: SystemPromptFacts): string {
     `Working directory: ${facts.cwd}`,
     `Platform: ${facts.platform}`,
     `Date: ${day}`,
+    ...(facts.sandbox === undefined ? [] : [`Sandbox: ${facts.sandbox}`]),
     ...(facts.tools.length > 0 ? [`Tools: ${facts.tools.join(", ")}`] : []),
     ...(facts.language?.trim() ? [`Response language: ${facts.language.replace(/\s+/g, " ").trim()}`] : []),
   ].join("\n");

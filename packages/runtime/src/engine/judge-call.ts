@@ -167,9 +167,10 @@ export function concernsOf(deps: ToolCallDeps, call: LiveCall, known?: Access): 
   };
 }
 
-function actionsOf(tool: Tool, { kind, resources, cwd }: Access): Action[] {
+function actionsOf(tool: Tool, { kind, resources, cwd, outside }: Access): Action[] {
   const touched = resources.length > 0 ? resources : [""];
-  return touched.map((resource) => ({ tool: tool.name, kind, resource, ...(cwd !== undefined && { cwd }) }));
+  const where = { ...(cwd !== undefined && { cwd }), ...(outside && { outside }) };
+  return touched.map((resource) => ({ tool: tool.name, kind, resource, ...where }));
 }
 
 type Answered = Answer & { readonly by: "hook" | "user" | "policy"; readonly reason: string; readonly text?: string };

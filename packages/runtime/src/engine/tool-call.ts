@@ -196,11 +196,19 @@ async function runTool(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<A
   const ran = { ...call, name: tool.name }; // hooks know it by its own name
   try {
     const output = await execute(deps, call, tool);
+    if (output.warning !== undefined) warnOnce(deps, output.warning);
     return { status: output.isError ? "error" : "ok", output, ran };
   } catch (error) {
     const failed = explain(deps, call, error);
     return failed.status === "interrupted" ? failed : { ...failed, ran };
   }
+}
+
+function warnOnce({ memory, emit }: ToolCallDeps, message: string): void {
+  const told = memory.slot("warnings", () => new Set<string>());
+  if (told.has(message)) return;
+  told.add(message);
+  emit({ type: "warning.raised", message });
 }
 
 type AfterUse = { readonly notes: readonly TextPart[]; readonly content?: ToolOutput["content"] };

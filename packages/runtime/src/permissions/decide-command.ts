@@ -4,7 +4,7 @@ import { type Target, targetsOf } from "./command-paths.ts";
 import { ask, askBy, bypassed, decideOne, planDenies } from "./decide.ts";
 import { outOfReach } from "./git-reach.ts";
 import { type Guard, guardOf, isHarmlessDevice, isInside, mayHold, mayReach, toAbsolutePattern, workFolders } from "./paths.ts";
-import { allowed, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
+import { allowed, type BoxReach, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
 import { lookingOf, type Looking } from "./read-only-commands.ts";
 import { riskOf } from "./risky-options.ts";
 import { readConflict } from "./read-conflict.ts";
@@ -27,10 +27,15 @@ export async function decideCommand(policy: Policy, action: Action, resolve: Res
   if (forbidden) return forbidden;
   if (policy.mode === "plan")
     return question.looksOnly() ? (question.askedFor() ?? { ...onlyLooks, ...question.withGit("everything") }) : planDenies;
-  return (
-    question.askedFor() ?? question.allowedExactly() ?? question.guarded() ?? question.allowedWhole() ?? question.allowedByParts()
-  );
+  const settled = question.askedFor() ?? question.allowedExactly() ?? question.guarded();
+  if (settled) return settled;
+  const decision = question.allowedWhole() ?? question.allowedByParts();
+  if (policy.mode === "sandboxed" && decision.effect === "ask") return question.contained(await policy.box?.()) ?? decision;
+  const isByMode = decision.effect === "allow" && (decision.by ?? "mode") === "mode";
+  return action.outside && isByMode ? ask(policy, action, leaves) : decision;
 }
+
+const leaves = "Running a command outside the sandbox needs permission";
 
 const onlyLooks: Decision = { effect: "allow", reason: "It only looks at the project" };
 
@@ -325,6 +330,33 @@ class Question {
     return found && `it sets ${found.name}`;
   }
 
+  /** Mode `sandboxed`: what the box holds may run there, whatever it is. What would leave it is asked about. */
+  contained(box: BoxReach | undefined): Decision | undefined {
+    const { deny, ask: asking } = this.#policy;
+    if (!box) return undefined;
+    const doubt = deny.length + asking.length > 0 ? this.#doubt(true) : undefined;
+    if (doubt) return ask(this.#policy, this.#action, `Rules forbid some of what may be run, and ${doubt}`);
+    const leaving = this.#action.outside ? leaves : (this.#writesOutside(box) ?? this.#reachesOutside(box));
+    if (leaving) return ask(this.#policy, this.#action, leaving);
+    return { effect: "allow", reason: "The sandbox contains it" };
+  }
+
+  #writesOutside({ writable }: BoxReach): string | undefined {
+    const ground = { ...this.#policy.base, directories: this.#policy.directories };
+    const folders = [...workFolders(ground), ...this.#policy.readable, ...writable, "/tmp"];
+    const uses = [...this.#redirections, ...[...this.#files.values()].flatMap((files) => files.uses)];
+    const use = uses.find(
+      ({ kind, target }) => kind === "edit" && target && !folders.some((folder) => isInside(folder, target.path)),
+    );
+    return use?.target ? `Changing ${use.target.path}, outside the sandbox, needs permission` : undefined;
+  }
+
+  #reachesOutside({ reaches }: BoxReach): string | undefined {
+    const addresses = this.#programs.flatMap(({ words }) => words.flatMap(({ text }) => addressIn(text) ?? []));
+    const far = addresses.find((address) => !reaches(address));
+    return far && `Reaching ${far.host}, outside the sandbox, needs permission`;
+  }
+
   allowedByParts(): Decision {
     const { understood, reason, programs } = this.#parsed;
     const no = (why: string): Decision =>
@@ -448,6 +480,14 @@ const lookAround = new Set(["ls", "find", "rg", "fd", "tree", "du", "grep"]);
 function withFolder(program: Program, looking: Looking): Looking {
   const implied = looking.repository !== undefined || (lookAround.has(program.name) && looking.reads.length === 0);
   return implied ? { ...looking, reads: [...looking.reads, exactWord(".")] } : looking;
+}
+
+/** The address in a word, as curl and git take them: `https://host/…`, `git@host:path`. */
+function addressIn(word: string): URL | undefined {
+  const written = /\b(?:https?|ssh|git|ftps?|wss?):\/\/[^\s'"]+/.exec(word)?.[0];
+  const short = /^[\w.-]+@([\w.-]+):(?!\/\/)/.exec(word)?.[1];
+  const text = written ?? (short && `ssh://${short}`);
+  return text !== undefined && URL.canParse(text) ? new URL(text) : undefined;
 }
 
 /** Words that name what a program reads: all that may be names, where it is called in a way that is not in the tables. */

@@ -51,16 +51,16 @@ describe("a permission decision", () => {
     for (const [name, action] of actions)
       table[name] = (await Promise.all(permissionModes.map((mode) => effect(action, mode)))).join(" ");
     assert.deepEqual(table, {
-      // plan default acceptEdits dontAsk bypassPermissions
-      note: "allow allow allow allow allow",
-      "read inside": "allow allow allow allow allow",
-      "read spilled output": "allow allow allow allow allow",
-      "read outside": "ask ask ask deny allow",
-      "edit inside": "deny ask allow deny allow",
-      "edit outside": "deny ask ask deny allow",
-      "look around": "allow allow allow allow allow",
-      run: "deny ask ask deny allow",
-      reach: "ask ask ask deny allow",
+      // plan default acceptEdits dontAsk sandboxed bypassPermissions
+      note: "allow allow allow allow allow allow",
+      "read inside": "allow allow allow allow allow allow",
+      "read spilled output": "allow allow allow allow allow allow",
+      "read outside": "ask ask ask deny ask allow",
+      "edit inside": "deny ask allow deny allow allow",
+      "edit outside": "deny ask ask deny ask allow",
+      "look around": "allow allow allow allow allow allow",
+      run: "deny ask ask deny ask allow",
+      reach: "ask ask ask deny ask allow",
     });
   });
 

@@ -16,7 +16,7 @@ export async function decide(
   let strictest = untouched;
   let git: Decision["git"];
   for (const [index, action] of actions.entries()) {
-    const decision = action.kind === "run" ? await decideRun(policy, action, resolve) : decideOne(policy, action);
+    const decision = action.kind === "run" ? await decideRun(policy, action, resolve) : await decideOther(policy, action);
     strictest = index === 0 ? decision : stricter(strictest, decision);
     git ??= decision.git;
     if (strictest.effect === "deny") break;
@@ -36,6 +36,15 @@ async function decideRun(policy: Policy, action: Action, resolve: ResolvePath): 
 }
 
 export const bypassed: Decision = { effect: "allow", reason: "Permissions are bypassed", by: "bypass" };
+
+/** Mode `sandboxed` reaches what programs in the box may reach. */
+async function decideOther(policy: Policy, action: Action): Promise<Decision> {
+  const decision = decideOne(policy, action);
+  const isQuestion = decision.effect === "ask" && decision.source === undefined && action.kind === "reach";
+  if (policy.mode !== "sandboxed" || !isQuestion || !URL.canParse(action.resource)) return decision;
+  const box = await policy.box?.();
+  return box?.reaches(new URL(action.resource)) ? { effect: "allow", reason: "The sandbox may reach this address" } : decision;
+}
 
 /** Everything but commands. Paths are real ones already. */
 export function decideOne(policy: Policy, action: Action): Decision {
@@ -75,8 +84,8 @@ function decideByMode(policy: Policy, action: Action): Decision {
   const inside = workFolders({ ...base, directories: policy.directories }).some(isIn);
   const isReadable = inside || policy.readable.some((folder) => isBeside(folder, base) && isIn(folder));
   if (action.kind === "look" && isReadable) return { effect: "allow", reason: "Reading in the project is allowed" };
-  if (action.kind === "edit" && inside && mode === "acceptEdits")
-    return { effect: "allow", reason: "acceptEdits allows changing files of the project" };
+  if (action.kind === "edit" && inside && (mode === "acceptEdits" || mode === "sandboxed"))
+    return { effect: "allow", reason: `${mode} allows changing files of the project` };
   return ask(policy, action, `${describe(action)} needs permission in mode ${mode}`);
 }
 

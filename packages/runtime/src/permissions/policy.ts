@@ -1,6 +1,14 @@
 import type { InertGit, PermissionMode } from "../protocol/permission.ts";
 import type { Rule, RuleBase } from "./rules.ts";
 
+/** What a command in the box can reach of what lies outside. */
+export type BoxReach = {
+  /** May a program in the box talk to this host? */
+  readonly reaches: (url: URL) => boolean;
+  /** Directories it can change beside the project. */
+  readonly writable: readonly string[];
+};
+
 export type Policy = {
   readonly mode: PermissionMode;
   readonly allow: readonly Rule[];
@@ -17,6 +25,8 @@ export type Policy = {
   readonly environment?: ReadonlySet<string> | undefined;
   /** A folder with a `git` that obeys no repository. Without one, git is asked about: a repository can make it run programs. */
   readonly inertGit?: (() => Promise<string | undefined>) | undefined;
+  /** The box commands can run in, told when it matters; absent where there is none, and nothing may then rest on it. */
+  readonly box?: (() => Promise<BoxReach>) | undefined;
 };
 
 /**

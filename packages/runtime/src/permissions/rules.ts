@@ -21,6 +21,8 @@ export type Action = {
   readonly resource: string;
   /** Where a command starts; the root when absent. */
   readonly cwd?: string;
+  /** The command is to run outside the sandbox: what only the mode allows is not for there. */
+  readonly outside?: true;
   /** What would read the command; bash when absent. */
   readonly shell?: string;
 };

@@ -226,8 +226,19 @@ export type SessionFacts = {
   settingSources?: string[];
   /** AGENTS.md, CLAUDE.md and what they import, in the order of the system prompt; absent when there are none. */
   instructionFiles?: { path: string; bytes: number }[];
-  /** What boxes commands in; absent when nothing does. */
+  /** What boxes commands in: `bubblewrap`, `client` for another machine, `none` where it was wanted and is not to be had; absent when nothing was wanted. */
   sandbox?: string;
+  /** Where commands run on this machine; absent when nothing is boxed. */
+  places?: {
+    /** `unasked`: what nothing but the mode lets run is boxed, the rest runs outside, as the user. */
+    boxed: "everything" | "unasked" | "nothing";
+    /** Of commands in the box. */
+    network: "none" | "domains" | "open";
+    /** Names of the variables that commands in the box do not get. */
+    withheld: string[];
+    /** Why there is no box. */
+    reason?: string;
+  };
   /** Where a copy in another layout is kept; absent when none is. */
   transcriptPath?: string;
   /** The kinds of subagents the model may start; absent when it may start none. */

@@ -1,7 +1,14 @@
-/** What may happen without asking: `plan` only looks, `default` also does nothing else, `acceptEdits` changes files, `dontAsk` denies what `default` would ask about, `bypassPermissions` everything. */
-export type PermissionMode = "plan" | "default" | "acceptEdits" | "dontAsk" | "bypassPermissions";
+/** What may happen without asking: `plan` only looks, `default` also does nothing else, `acceptEdits` changes files, `dontAsk` denies what `default` would ask about, `sandboxed` whatever the sandbox contains, `bypassPermissions` everything. */
+export type PermissionMode = "plan" | "default" | "acceptEdits" | "dontAsk" | "sandboxed" | "bypassPermissions";
 
-export const permissionModes: readonly PermissionMode[] = ["plan", "default", "acceptEdits", "dontAsk", "bypassPermissions"];
+export const permissionModes: readonly PermissionMode[] = [
+  "plan",
+  "default",
+  "acceptEdits",
+  "dontAsk",
+  "sandboxed",
+  "bypassPermissions",
+];
 
 export function isPermissionMode(value: unknown): value is PermissionMode {
   return (permissionModes as readonly unknown[]).includes(value);

@@ -12,6 +12,7 @@ import { withFallback } from "../model/fallback.ts";
 import { defaultMaxRequests, RequestLedger } from "../model/request-ledger.ts";
 import { sendableProvider } from "../model/sendable/sendable-provider.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
+import type { Policy } from "../permissions/policy.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
 import { checkRuleTool } from "../permissions/tool-names.ts";
 import type { JsonValue, ToolDefinition } from "../protocol/content.ts";
@@ -24,11 +25,12 @@ import { defaultOutputLimit } from "../tools/output-limit.ts";
 import { parseSchema, toJsonSchema } from "../tools/schema.ts";
 import { isPublicAddress } from "../tools/web-address.ts";
 import { createToolMemory, type Tool } from "../tools/tool.ts";
-import { scrubEnvironment } from "../workspace/environment.ts";
+import { carefulVariables, userEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
 import { createIdSeries } from "../util/unique-ids.ts";
-import { openWorkspace } from "../workspace/open-workspace.ts";
+import { type CommandPlaces, openWorkspace } from "../workspace/open-workspace.ts";
+import { describePlaces, placeFacts } from "./command-places.ts";
 import { SessionCompaction } from "./session-compaction.ts";
 import type { Controlled } from "./session-controls.ts";
 import { Subagents } from "./subagents.ts";
@@ -65,15 +67,21 @@ export type OpenSession = {
 
 /** The only place in the library where parts are put together. */
 export async function createSession(options: SessionOptions, id: string, gate: PermissionGate): Promise<OpenSession> {
-  const env = options.env ?? scrubEnvironment(process.env);
+  const { passEnv = [] } = options;
+  const env = options.env ?? userEnvironment(process.env, { keep: passEnv });
   const home = options.home ?? env["HOME"];
   const overflowDirectory = options.overflowDirectory ?? `${env["TMPDIR"] ?? "/tmp"}/outrider-${id}`;
+  const boxed = options.permissionMode === "sandboxed" ? await import("./sandboxed-mode.ts") : undefined;
+  let policy: SessionPolicy | undefined;
   const opened = await openWorkspace({
     root: options.cwd,
     env,
+    carefulEnv: carefulVariables(env, passEnv),
+    untrusted: options.untrusted,
     overflowDirectory,
     ...(home !== undefined && { home }),
-    sandbox: options.sandbox,
+    sandbox: boxed?.sandboxOf(options) ?? options.sandbox,
+    livesInBox: () => policy?.current.mode === "sandboxed" || options.sandbox?.mode === "require",
     sandboxClient: options.sandboxClient,
     workspaceManifest: options.workspaceManifest,
     sandboxSnapshotId: options.sandboxSnapshotId,
@@ -88,7 +96,8 @@ export async function createSession(options: SessionOptions, id: string, gate: P
   const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   const tools = offeredTools(options, agents);
   checkProhibitions(options, [...tools.keys()]);
-  const policy = await SessionPolicy.load({
+  boxed?.refuseWithoutBox(options, opened.places);
+  const rules = await SessionPolicy.load({
     mode: options.permissionMode ?? "default",
     allowedTools: options.allowedTools,
     disallowedTools: options.disallowedTools,
@@ -96,7 +105,9 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     workspace,
     home,
     overflowDirectory,
+    box: boxOf(options, opened.places),
   });
+  policy = rules;
   const model = { provider: options.provider.name, id: options.model ?? options.provider.model };
   const budget = options.maxBudgetUsd === undefined ? undefined : await openBudget(options, options.maxBudgetUsd, model);
   const ledger = new RequestLedger({ maxRequests: options.maxRequests ?? defaultMaxRequests(options.maxTurns), budget });
@@ -111,7 +122,9 @@ export async function createSession(options: SessionOptions, id: string, gate: P
   const past = standingAt(journal.events, options.resumeAt);
   const toolDefinitions = definitionsOf(tools, answerSchema);
   const names = toolDefinitions.map((tool) => tool.name);
-  const system = redactor.text(storedSystem(options, past) ?? systemPromptOf(options, workspace.root, names));
+  const system = redactor.text(
+    storedSystem(options, past) ?? systemPromptOf(options, { cwd: workspace.root, tools: names, places: opened.places }),
+  );
   const request: Controlled["request"] & TurnDeps["request"] = {
     model: model.id,
     system,
@@ -140,9 +153,9 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     tools,
     workspace,
     memory: createToolMemory(),
-    policy: () => policy.current,
-    remember: (actions, scope) => policy.remember(actions, scope),
-    updatePermissions: (updates) => applyUpdates(updates, policy, facts),
+    policy: () => rules.current,
+    remember: (actions, scope) => rules.remember(actions, scope),
+    updatePermissions: (updates) => applyUpdates(updates, rules, facts),
     toolAliases: options.toolAliases,
     ...(options.audit && { audit: (entry: AuditEntry) => options.audit?.(redactor.value(entry)) }),
     irreversible: irreversibleCalls(options),
@@ -173,10 +186,10 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     cwd: workspace.root,
     model,
     tools: names,
-    permissionMode: policy.current.mode,
+    permissionMode: rules.current.mode,
     version: OUTRIDER_VERSION,
     ...(options.settingSources && { settingSources: [...options.settingSources] }),
-    ...(opened.sandbox !== undefined && { sandbox: opened.sandbox }),
+    ...placeFacts(opened.places),
     ...(options.transcriptPath !== undefined && { transcriptPath: options.transcriptPath }),
     ...instructionFacts(options),
     ...(tools.has("Task") && { agents: agents.map(({ name }) => name) }),
@@ -188,7 +201,7 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     system,
     toolDefinitions,
     facts,
-    controlled: { facts, request, tools, policy, checkpoints, workspace, memory: deps.memory },
+    controlled: { facts, request, tools, policy: rules, checkpoints, workspace, memory: deps.memory },
     checkpoints,
     deps: bound,
     warnings: [
@@ -201,6 +214,11 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     compaction,
     subagents: tools.has("Task") ? openSubagents(options, compaction) : undefined,
   };
+}
+
+function boxOf(options: SessionOptions, places: CommandPlaces | undefined): Policy["box"] {
+  if (!places || places.sandbox === "none") return undefined;
+  return async () => (await import("./sandboxed-mode.ts")).boxReach(options, places);
 }
 
 /** As an answer of a host has them; what was not done as asked is answered. */
@@ -325,10 +343,15 @@ function storedSystem(options: SessionOptions, past: StoredEvents): string | und
   return past.last("session.started")?.system;
 }
 
-function systemPromptOf(options: SessionOptions, cwd: string, tools: readonly string[]): string {
+function systemPromptOf(
+  options: SessionOptions,
+  { cwd, tools, places }: { cwd: string; tools: readonly string[]; places: CommandPlaces | undefined },
+): string {
   const date = new Date((options.now ?? Date.now)());
   const { language, instructions, appendSystemPrompt } = options;
-  const facts = { cwd, platform: process.platform, date, tools, ...(language !== undefined && { language }) };
+  const mode = options.permissionMode ?? "default";
+  const sandbox = places && tools.includes("Bash") ? describePlaces(places, mode) : undefined;
+  const facts = { cwd, platform: process.platform, date, tools, language, sandbox };
   const system = options.systemPrompt ?? buildSystemPrompt(facts);
   return [system, instructions?.text, appendSystemPrompt].filter(Boolean).join("\n\n");
 }

@@ -104,14 +104,21 @@ export type SessionOptions = {
   readonly agent?: SubagentRef;
   /** Somebody listens to `permission_request` and will call `answerPermission`. Without it, what would be asked is denied. */
   readonly answersPermissions?: boolean;
-  /** What child processes see; the own environment without secrets when absent. */
+  /**
+   * The variables of programs the user has let run, by a rule or a yes; the own environment without the keys of models when absent.
+   * Programs that only the mode lets run get of these what does not look like a secret.
+   */
   readonly env?: Readonly<Record<string, string>>;
+  /** Names of variables that every program gets, whatever they look like. */
+  readonly passEnv?: readonly string[];
+  /** The project's own configuration is not trusted: no program the model asks for gets what looks like a secret. */
+  readonly untrusted?: boolean;
   readonly home?: string;
   /** Hides secrets in everything that is stored, shown or sent; those of the environment, and whatever has the shape of a key, when absent. */
   readonly redactor?: Redactor;
   /** Where outputs too long for the model are kept whole; on the other machine when there is a `sandboxClient`. */
   readonly overflowDirectory?: string;
-  /** Whether commands run in a box, and what they reach from there; they do not when absent. */
+  /** Which commands run in a box, and what they reach from there; none do when absent, unless the mode is `sandboxed`. */
   readonly sandbox?: SandboxOptions;
   /** Another machine, on which all tools work instead of on this one. */
   readonly sandboxClient?: SandboxClient;

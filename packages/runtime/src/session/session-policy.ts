@@ -33,11 +33,13 @@ type Given = {
   readonly workspace: Workspace;
   readonly home: string | undefined;
   readonly overflowDirectory: string;
+  /** What commands in the box can reach; absent where there is none. */
+  readonly box?: Policy["box"];
 };
 
 /** The rules and the mode of one session, which answers and the host may change while it runs. */
 export class SessionPolicy {
-  readonly #fixed: Pick<Policy, "base" | "inertGit">;
+  readonly #fixed: Pick<Policy, "base" | "inertGit" | "box">;
   readonly #grants: Grants | undefined;
   readonly #workspace: Workspace;
   #state: PolicyState;
@@ -56,7 +58,7 @@ export class SessionPolicy {
     });
   }
 
-  constructor({ mode, allowedTools, disallowedTools, permissions = {}, workspace, home, overflowDirectory }: Given) {
+  constructor({ mode, allowedTools, disallowedTools, permissions = {}, workspace, home, overflowDirectory, box }: Given) {
     const { root } = workspace;
     const anchored = (rules: readonly WrittenRule[] = []): Rule[] =>
       rules.map(({ text, source }) => anchorRule(parseRule(text, source), permissions.root ?? root));
@@ -64,6 +66,7 @@ export class SessionPolicy {
     this.#grants = permissions.grants;
     this.#fixed = {
       base: { root, home, platform: process.platform },
+      box,
       inertGit: onFirstCall(async () => (await import("../workspace/inert-git.ts")).installInertGit(workspace)),
     };
     this.#state = {
@@ -88,6 +91,7 @@ export class SessionPolicy {
       throw new RuntimeError("usage", "The session was not started with permission to bypass permissions", {
         hint: "Start it with --allow-dangerously-skip-permissions",
       });
+    if (mode === "sandboxed" && !this.#fixed.box) throw new RuntimeError("usage", noBox);
     this.#state = { ...this.#state, mode };
   }
 
@@ -105,6 +109,7 @@ export class SessionPolicy {
   /** Answers what was not done as asked, and why. */
   async apply(update: PermissionUpdate): Promise<readonly string[]> {
     const { applyPermissionUpdate } = await import("../permissions/permission-update.ts");
+    if (update.type === "setMode" && update.mode === "sandboxed" && !this.#fixed.box) return [noBox];
     const resolved = "directories" in update ? { ...update, directories: await this.#real(update.directories) } : update;
     const { state, remember, notes } = applyPermissionUpdate(this.#state, resolved);
     this.#state = state;
@@ -116,6 +121,8 @@ export class SessionPolicy {
     return await Promise.all(paths.map((path) => this.#workspace.resolve(path)));
   }
 }
+
+const noBox = "Mode sandboxed needs a sandbox, and this session has none";
 
 function toRules(texts: readonly string[] | undefined, source: string): Rule[] {
   return (texts ?? []).map((text) => parseRule(text, source));

@@ -59,7 +59,7 @@ describe("a settings file that is wrong", () => {
       "a mode that is none",
       "user",
       '{"permissions": {"defaultMode": "accept-edits"}}',
-      "/user.json:1: permissions.defaultMode must be one of plan, default, acceptEdits, dontAsk, bypassPermissions; did you mean acceptEdits?",
+      "/user.json:1: permissions.defaultMode must be one of plan, default, acceptEdits, dontAsk, sandboxed, bypassPermissions; did you mean acceptEdits?",
     ],
     [
       "a number that is too large",

@@ -41,7 +41,7 @@ const repeats: Shape = { type: "number", least: 0, most: 1000, whole: true };
 const milliseconds: Shape = count(2 ** 31 - 1);
 
 /** Loosest first. */
-const modesByStrictness = ["bypassPermissions", "acceptEdits", "default", "dontAsk", "plan"];
+const modesByStrictness = ["bypassPermissions", "sandboxed", "acceptEdits", "default", "dontAsk", "plan"];
 export const sandboxModes = ["off", "auto", "require"] as const;
 
 const isLater =
@@ -96,7 +96,7 @@ export const settingsSchema: readonly Setting[] = [
     notFromProject: (value) =>
       value === "bypassPermissions" ? "a project cannot turn permissions off, trusted or not" : undefined,
     default: "default",
-    help: "The permission mode without `--permission-mode`; `bypassPermissions` also needs its own flag",
+    help: "The permission mode without `--permission-mode`; `bypassPermissions` counts on the command line only",
   },
   { key: "permissions.additionalDirectories", ...allowList, help: "Folders beside the project that may be worked in" },
   {
@@ -126,6 +126,11 @@ export const settingsSchema: readonly Setting[] = [
     key: "allowedHttpHookUrls",
     ...allowList,
     help: "The addresses http hooks may call, such as `https://hooks.example.com/*`; none without it",
+  },
+  {
+    key: "passEnv",
+    ...allowList,
+    help: "Names of variables that programs get although they look like secrets or are keys of models",
   },
   { key: "env.*", shape: text, ...ignored, help: "A variable for the programs a run starts; never for the run itself" },
   { key: "model", shape: text, ...ignored, help: "The model to ask without `--model`; not read from `.claude` files" },
@@ -166,7 +171,7 @@ export const settingsSchema: readonly Setting[] = [
     untrusted: "stricter",
     isStricter: isLater(sandboxModes),
     default: "auto",
-    help: 'Commands run in a sandbox: `auto` where there is one, `require` or not at all, `off` never. `"sandbox": "require"` says the same',
+    help: 'What runs in a sandbox: `auto` what only the mode allows, `require` everything, `off` nothing. `"sandbox": "require"` says the same',
   },
   {
     key: "sandbox.network.allowed",

@@ -36,6 +36,7 @@ export type Settings = {
   readonly allowedHttpHookUrls: readonly string[] | undefined;
   /** For child processes. Keys of providers and Outrider's own variables are not among them. */
   readonly env: Readonly<Record<string, string>>;
+  readonly passEnv: readonly string[];
   readonly model: string | undefined;
   readonly fallbackModel: string | undefined;
   readonly provider: ProviderSettingsFile;
@@ -104,6 +105,7 @@ export const noSettings: ResolvedSettings = {
     disableAllHooks: false,
     allowedHttpHookUrls: undefined,
     env: {},
+    passEnv: [],
     model: undefined,
     fallbackModel: undefined,
     provider: { currentProvider: undefined, providers: {}, provider: undefined },

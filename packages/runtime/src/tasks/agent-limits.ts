@@ -57,7 +57,8 @@ const strictness: Readonly<Record<PermissionMode, number>> = {
   dontAsk: 1,
   default: 2,
   acceptEdits: 3,
-  bypassPermissions: 4,
+  sandboxed: 4,
+  bypassPermissions: 5,
 };
 
 export function stricterMode(session: PermissionMode, agent: PermissionMode | undefined): PermissionMode {

@@ -12,6 +12,8 @@ export type Access = {
   readonly kind: "look" | "edit" | "run" | "reach" | "note";
   /** What rules match: absolute real paths (look, edit), the command (run), the URL or query (reach), the kind of agent (note); mostly empty for `note`. */
   readonly resources: readonly string[];
+  /** The command is to run outside the sandbox, which needs more than what the mode allows. */
+  readonly outside?: true;
   /** Where a command starts, when that is not the root of the workspace. */
   readonly cwd?: string;
 };
@@ -42,6 +44,8 @@ export type ToolOutput = {
   /** The call did what it was told and the answer is bad news (a command's exit code): shown to the model as an error. */
   readonly isError?: boolean;
   readonly details?: ToolDetails;
+  /** What a person should hear as well; the same words are told once. */
+  readonly warning?: string | undefined;
 };
 
 export interface Tool<Input = unknown> {

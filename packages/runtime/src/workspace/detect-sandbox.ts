@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { type BubblewrapFeatures, bubblewrapArguments } from "./box/bubblewrap-arguments.ts";
 import { bubblewrapPlaces, findBubblewrap } from "./find-bubblewrap.ts";
 
@@ -13,6 +14,16 @@ let detected: Promise<SandboxAvailability> | undefined;
 export function detectSandbox(): Promise<SandboxAvailability> {
   detected ??= probe();
   return detected;
+}
+
+/** The same for a project: root has no power in a box over files of others. */
+export async function detectSandboxFor(root: string): Promise<SandboxAvailability> {
+  const owner = statSync(root).uid;
+  if (process.getuid?.() === 0 && owner !== 0) {
+    const reason = `${root} belongs to another user (uid ${owner}), and in a box root has power over its own files only`;
+    return { available: false, reason };
+  }
+  return detectSandbox();
 }
 
 async function probe(): Promise<SandboxAvailability> {
@@ -65,7 +76,7 @@ function inShort(output: string): string {
 function run(path: string, args: readonly string[]): Promise<{ failed: boolean; output: string }> {
   const { execFile } = process.getBuiltinModule("node:child_process");
   return new Promise((resolve) => {
-    execFile(path, [...args], { timeout: probeTimeoutMs, cwd: "/" }, (error, stdout, stderr) => {
+    execFile(path, [...args], { timeout: probeTimeoutMs, cwd: "/", env: {} }, (error, stdout, stderr) => {
       resolve({ failed: error !== null, output: stdout + stderr });
     });
   });

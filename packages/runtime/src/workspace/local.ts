@@ -5,16 +5,21 @@ import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { type HeldDirectory, holdDirectory, leadsElsewhere, noFollow, requireItself, requireNoLink } from "./exact-path.ts";
 import { codeOf, fileFailure, kindOf, refuseOtherThanFile } from "./file-failure.ts";
+import type { GivenVariables } from "./environment.ts";
 import { ProcessScope } from "./process-scope.ts";
 import { replaceFile } from "./replace-file.ts";
-import type { DirectoryEntry, FileStat, PathUse, Workspace } from "./workspace.ts";
+import type { DirectoryEntry, FileStat, PathUse, RunCommand, Workspace } from "./workspace.ts";
 
 export type LocalWorkspaceOptions = {
   readonly root: string;
   /** What `~/` stands for; `HOME` of `env` when absent. */
   readonly home?: string;
-  /** The whole environment of the programs that are run. */
+  /** The whole environment of programs the user has let run. */
   readonly env: Readonly<Record<string, string>>;
+  /** That of all others; the same when absent. */
+  readonly carefulEnv?: (() => GivenVariables) | undefined;
+  /** What the user lets run belongs to somebody who is not trusted: it counts as the others. */
+  readonly untrusted?: boolean | undefined;
   readonly overflowDirectory: string;
 };
 
@@ -25,7 +30,10 @@ const maxLinks = 40;
 export function createLocalWorkspace(options: LocalWorkspaceOptions): Workspace {
   const root = realDirectory(options.root);
   const home = options.home ?? options.env["HOME"];
-  const processes = new ProcessScope(options.env);
+  const processes = new ProcessScope();
+  const given = { env: options.env, withheld: [] };
+  const variablesFor = ({ unboxed, place }: RunCommand): GivenVariables =>
+    unboxed || (place === "outside" && !options.untrusted) ? given : (options.carefulEnv?.() ?? given);
   const absolute = (path: string): string => resolvePath(root, path);
   const resolve = async (path: string): Promise<string> => realPath(absolute(expandPath(path, home)));
 
@@ -36,7 +44,11 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): Workspace 
     readFile: (path, { maxBytes = defaultMaxBytes, ...use } = {}) => readRegularFile(absolute(path), { ...use, maxBytes }),
     writeFile: async (path, content, use) => replaceFile(use?.exact ? absolute(path) : await resolve(path), content),
     readDirectory: (path, use) => listDirectory(absolute(path), use),
-    run: (command) => processes.run({ ...command, cwd: absolute(command.cwd ?? ".") }),
+    run(command) {
+      const { env, withheld } = variablesFor(command);
+      command.onPlace?.({ place: "outside", network: "open", withheld });
+      return processes.run({ ...command, cwd: absolute(command.cwd ?? "."), env: { ...env, ...command.env } });
+    },
     saveOverflow: (name, content) => saveNewFile(absolute(options.overflowDirectory), { name, content }),
     close: () => processes.close(),
     stopped: () => processes.stopped,

@@ -35,7 +35,7 @@ describe("a workspace with a sandbox where there is one", () => {
     const { workspace } = opened;
     try {
       assert.equal(Buffer.from(await workspace.readFile("a.txt")).toString(), "a");
-      const isBoxed = opened.sandbox !== undefined && (await detectSandbox()).available;
+      const isBoxed = opened.places?.sandbox === "bubblewrap" && (await detectSandbox()).available;
       assert.equal(
         await outputOf(opened, `cat a.txt; echo b > b.txt; test -e ${mine} || echo -n ' none'; echo c > ${mine}`),
         "a none",

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { findBubblewrap } from "./find-bubblewrap.ts";
+import { knowSandbox } from "./known-sandbox.ts";
 import { createLocalWorkspace, type LocalWorkspaceOptions } from "./local.ts";
 import type { SandboxOptions } from "./sandbox.ts";
 import type { SandboxClient } from "./sandbox-client.ts";
-import type { Workspace } from "./workspace.ts";
+import type { NetworkReach, Workspace } from "./workspace.ts";
 import type { WorkspaceManifest } from "./workspace-manifest.ts";
 
 export type OpenWorkspaceOptions = LocalWorkspaceOptions & {
@@ -15,32 +15,52 @@ export type OpenWorkspaceOptions = LocalWorkspaceOptions & {
   /** The state the client's sandbox is to be brought to; the manifest is not applied then. */
   readonly sandboxSnapshotId?: string | undefined;
   readonly isPublicAddress: (address: string) => boolean;
+  /** Do most commands run in the box? Asked each time: the mode may change. */
+  readonly livesInBox?: () => boolean;
+};
+
+/** Where a session's commands run: what everybody is told about it. */
+export type CommandPlaces = {
+  readonly sandbox: "bubblewrap" | "client" | "none";
+  /** `unasked`: what nothing but the mode lets run. */
+  readonly boxed: "everything" | "unasked" | "nothing";
+  /** That of commands in the box. */
+  readonly network: NetworkReach;
+  /** Names of the variables that commands in the box do not get. */
+  readonly withheld: () => readonly string[];
+  /** Why there is no box where one was wanted. */
+  readonly reason?: string;
 };
 
 export type OpenedWorkspace = {
   readonly workspace: Workspace;
-  /** What commands are boxed in, as far as that is known before the first one. */
-  readonly sandbox?: string;
+  /** Where commands run; absent where there is only this machine. */
+  readonly places?: CommandPlaces;
   readonly warnings: readonly string[];
   /** What turns out only when commands run. */
   onWarning(listener: (message: string) => void): void;
 };
 
-/** The machine a session works on: this one, this one with every command in a box, or another one. */
+/** The machine a session works on: this one, this one with a box for commands, or another one. */
 export async function openWorkspace(options: OpenWorkspaceOptions): Promise<OpenedWorkspace> {
   let listener = (_message: string): void => {};
+  const warn = (message: string): void => listener(message);
   const heard = {
+    warnings: [],
     onWarning(next: (message: string) => void): void {
       listener = next;
     },
   };
   if (options.sandboxClient) {
-    return { workspace: await openClient(options.sandboxClient, options), sandbox: "client", warnings: [], ...heard };
+    const places: CommandPlaces = { sandbox: "client", boxed: "everything", network: "open", withheld: () => [] };
+    return { workspace: await openClient(options.sandboxClient, options), places, ...heard };
   }
   const local = createLocalWorkspace(options);
   const { sandbox } = options;
-  if (sandbox === undefined || sandbox.mode === "off") return { workspace: local, warnings: [], ...heard };
+  if (sandbox === undefined || sandbox.mode === "off") return { workspace: local, ...heard };
 
+  const withheld = (): readonly string[] => options.carefulEnv?.().withheld ?? [];
+  const livesInBox = options.livesInBox ?? (() => sandbox.mode === "require");
   const open = async (): Promise<Workspace> => {
     const { createSandboxedWorkspace } = await import("./sandbox.ts");
     return await createSandboxedWorkspace({
@@ -49,16 +69,25 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Open
       home: options.home ?? options.env["HOME"],
       env: options.env,
       overflowDirectory: options.overflowDirectory,
+      withheld,
+      livesInBox,
       isPublicAddress: options.isPublicAddress,
-      onWarning: (message) => listener(message),
+      onWarning: warn,
     });
   };
   const opened = needsNoCheck(sandbox, local.root) ? undefined : await open();
-  const isInstalled = findBubblewrap() !== undefined;
-  if (!isInstalled) {
-    return { workspace: local, warnings: ["Commands run without a sandbox: bubblewrap is not installed."], ...heard };
+  const known = await knowSandbox(local.root, sandbox.memoryFile);
+  if (!known.works) {
+    const places: CommandPlaces = { sandbox: "none", boxed: "nothing", network: "open", withheld, reason: known.reason };
+    return { workspace: withoutBox(local, { reason: known.reason, warn }), places, ...heard };
   }
-  return { workspace: opened ?? boxOnDemand(local, options, open), sandbox: "bubblewrap", warnings: [], ...heard };
+  const network = sandbox.network?.allowed ? "open" : sandbox.network?.domains?.length ? "domains" : "none";
+  const boxed = sandbox.mode === "require" ? "everything" : "unasked";
+  return {
+    workspace: opened ?? boxOnDemand(local, { overflowDirectory: options.overflowDirectory, livesInBox, open }),
+    places: { sandbox: "bubblewrap", boxed, network, withheld },
+    ...heard,
+  };
 }
 
 /** What somebody has set is looked at before anything runs, and so is whether there is a box where one is required. */
@@ -66,8 +95,29 @@ function needsNoCheck({ mode, network, allowWrite }: SandboxOptions, root: strin
   return mode === "auto" && root !== "/" && !network?.domains?.length && !allowWrite?.length;
 }
 
-/** The box, made ready when the first command runs or a file of its /tmp is asked for: many runs do neither. */
-function boxOnDemand(local: Workspace, { overflowDirectory }: OpenWorkspaceOptions, open: () => Promise<Workspace>): Workspace {
+/** Where a box would have been only extra care: commands run without, and the first one says so. */
+function withoutBox(local: Workspace, { reason, warn }: { reason: string; warn: (message: string) => void }): Workspace {
+  let told = false;
+  return {
+    ...local,
+    run(command) {
+      if (!told && command.unasked === "whole") {
+        told = true;
+        warn(`Commands run without a sandbox: ${reason}.`);
+      }
+      return local.run(command);
+    },
+  };
+}
+
+type OnDemand = {
+  readonly overflowDirectory: string;
+  readonly livesInBox: () => boolean;
+  readonly open: () => Promise<Workspace>;
+};
+
+/** The box, made ready when the first command needs it or a file of its /tmp is asked for: many runs do neither. */
+function boxOnDemand(local: Workspace, { overflowDirectory, livesInBox, open }: OnDemand): Workspace {
   let boxed: Promise<Workspace> | undefined;
   const box = (): Promise<Workspace> => {
     boxed ??= open();
@@ -77,7 +127,8 @@ function boxOnDemand(local: Workspace, { overflowDirectory }: OpenWorkspaceOptio
   const at = async (path: string): Promise<Workspace> => {
     const full = resolve(local.root, path);
     const isElsewhere = !full.startsWith("/tmp/") || own.some((folder) => full === folder || full.startsWith(`${folder}/`));
-    return isElsewhere && full !== "/tmp" ? local : await box();
+    if (isElsewhere && full !== "/tmp") return local;
+    return boxed || livesInBox() ? await box() : local;
   };
   let stopped: readonly string[] = [];
   return {
@@ -87,7 +138,7 @@ function boxOnDemand(local: Workspace, { overflowDirectory }: OpenWorkspaceOptio
     readFile: async (path, options) => (await at(path)).readFile(path, options),
     writeFile: async (path, content, use) => (await at(path)).writeFile(path, content, use),
     readDirectory: async (path, use) => (await at(path)).readDirectory(path, use),
-    run: async (command) => (await box()).run(command),
+    run: async (command) => (command.unboxed || command.place === "outside" ? local : await box()).run(command),
     saveOverflow: (name, content) => local.saveOverflow(name, content),
     async close() {
       const open = (await boxed?.catch(() => undefined)) ?? local;

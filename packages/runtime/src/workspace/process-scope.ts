@@ -21,7 +21,6 @@ const tokenDescriptor = 20;
 
 /** Everything one workspace starts, so that all of it can be ended. */
 export class ProcessScope {
-  readonly #env: Readonly<Record<string, string>>;
   readonly #id: string = randomUuid();
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
@@ -33,16 +32,13 @@ export class ProcessScope {
   /** Left in the background by programs that ended. */
   #leftovers: ProcessList = new Map();
 
-  constructor(env: Readonly<Record<string, string>>) {
-    this.#env = env;
-  }
-
-  async run(command: RunCommand & { cwd: string }): Promise<RunResult> {
+  /** `env` is all the program gets. */
+  async run(command: RunCommand & { cwd: string; env: Readonly<Record<string, string>> }): Promise<RunResult> {
     if (this.#closing.signal.aborted) throw new RuntimeError("closed", "The workspace is closed: it starts no more programs.");
     if (this.#started === 0) this.#begin();
     const mark = `${this.#id}/${++this.#started};`;
     // Marks add up: a program that itself runs a workspace passes ours on to everything it starts.
-    const env = { ...this.#env, ...command.env, [variable]: `${this.#env[variable] ?? ""}${mark}` };
+    const env = { ...command.env, [variable]: `${command.env[variable] ?? ""}${mark}` };
     const token = this.#token && { from: this.#token.descriptor, to: tokenDescriptor };
     const running = runProcess(command, { env, mark, cwd: command.cwd, closing: this.#closing.signal, token });
     this.#running.add(running);

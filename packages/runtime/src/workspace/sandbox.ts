@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { resolve as resolvePath } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { Box } from "./box/box.ts";
@@ -6,11 +5,14 @@ import { writableDirectories } from "./box/box-plan.ts";
 import { parseDomainRule } from "./box/domain-rules.ts";
 import { isInside } from "./box/host-files.ts";
 import type { SandboxLimits } from "./box/start-script.ts";
-import { detectSandbox, type SandboxAvailability } from "./detect-sandbox.ts";
-import type { RunCommand, RunResult, Workspace } from "./workspace.ts";
+import { detectSandboxFor } from "./detect-sandbox.ts";
+import type { NetworkReach, RunCommand, RunResult, Workspace } from "./workspace.ts";
 
 export type SandboxOptions = {
-  /** `auto`: where it works, else without and with a warning. `require`: not at all without. */
+  /**
+   * `auto`: what nothing but the mode lets run is boxed where bubblewrap works, the rest runs outside. `require`: everything is boxed,
+   * and nothing runs without. `off`: nothing is boxed.
+   */
   readonly mode: "auto" | "require" | "off";
   /** None when absent. `allowed` is the network of the machine; `domains` are the only hosts that can be reached. */
   readonly network?: { readonly allowed?: boolean; readonly domains?: readonly string[] };
@@ -19,7 +21,19 @@ export type SandboxOptions = {
   /** Files and directories to hide beside homes and credentials. */
   readonly denyRead?: readonly string[];
   readonly limits?: SandboxLimits;
+  /** A file that remembers that bubblewrap works here, so that not every start has to try it out. */
+  readonly memoryFile?: string;
 };
+
+/** Is it for outside? What the user has let run is, unless everything is to be boxed. */
+export function runsOutside({ unboxed, place }: RunCommand, { mode }: SandboxOptions): boolean {
+  return unboxed === true || mode === "off" || (place === "outside" && mode === "auto");
+}
+
+export function networkOf({ network }: SandboxOptions): NetworkReach {
+  if (network?.allowed) return "open";
+  return network?.domains?.length ? "domains" : "none";
+}
 
 export type SandboxSetting = {
   readonly sandbox: SandboxOptions;
@@ -28,6 +42,10 @@ export type SandboxSetting = {
   readonly home: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly overflowDirectory: string;
+  /** Names of the variables that commands in the box do not get. */
+  readonly withheld?: () => readonly string[];
+  /** Do most commands run in the box? Then new files below /tmp are meant to be in the box's own. They do when absent. */
+  readonly livesInBox?: () => boolean;
   /** Whether listed domains may lead to this address. */
   readonly isPublicAddress: (address: string) => boolean;
   /** What the user should know about, once each. */
@@ -44,7 +62,7 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
   ];
   let box: Promise<Box | undefined> | undefined;
   const openBox = async (): Promise<Box | undefined> => {
-    const found = await availability(local.root);
+    const found = await detectSandboxFor(local.root);
     if (found.available) return new Box({ ...setting, bubblewrap: found, rules });
     if (sandbox.mode === "require") throw unavailable(found.reason);
     setting.onWarning?.(`Commands run without a sandbox: ${found.reason}.`);
@@ -56,11 +74,13 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
   };
   if (sandbox.mode === "require") await boxOf();
 
-  /** Commands have a /tmp of their own; files are found where commands see them. */
+  /** Commands in the box have a /tmp of their own; files are found where commands see them. */
   const place = async (path: string): Promise<string> => {
     const full = resolvePath(local.root, path);
     if (path.startsWith("~") || !isInside("/tmp", full) || visible.some((folder) => isInside(folder, full))) return path;
-    return (await boxOf())?.placeOf(full) ?? path;
+    const livesInBox = setting.livesInBox?.() ?? true;
+    if (!livesInBox && !box) return path;
+    return (await boxOf())?.placeOf(full, livesInBox ? "box" : "host") ?? path;
   };
 
   return {
@@ -70,7 +90,18 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
     readFile: async (path, options) => local.readFile(await place(path), options),
     writeFile: async (path, content, use) => local.writeFile(await place(path), content, use),
     readDirectory: async (path, use) => local.readDirectory(await place(path), use),
-    run: async (command): Promise<RunResult> => runIn(command.unboxed ? undefined : await boxOf(), command, local),
+    async run(command): Promise<RunResult> {
+      const box = runsOutside(command, sandbox) ? undefined : await boxOf();
+      if (!box) return await local.run(command);
+      command.onPlace?.({
+        place: "box",
+        network: networkOf(sandbox),
+        withheld: setting.withheld?.() ?? [],
+        mayLeave: sandbox.mode === "auto",
+      });
+      const { onPlace: _, ...boxed } = command;
+      return await box.run({ ...boxed, place: "box" });
+    },
     saveOverflow: (name, content) => local.saveOverflow(name, content),
     async close() {
       const opened = await box?.catch(() => undefined);
@@ -81,20 +112,7 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
   };
 }
 
-function runIn(box: Box | undefined, command: RunCommand, local: Workspace): Promise<RunResult> {
-  return box ? box.run(command) : local.run(command);
-}
-
-async function availability(root: string): Promise<SandboxAvailability> {
-  const owner = statSync(root).uid;
-  if (process.getuid?.() === 0 && owner !== 0) {
-    const reason = `${root} belongs to another user (uid ${owner}), and in a box root has power over its own files only`;
-    return { available: false, reason };
-  }
-  return detectSandbox();
-}
-
-function unavailable(reason: string): RuntimeError {
+export function unavailable(reason: string): RuntimeError {
   return new RuntimeError("config", `A sandbox is required, and there is none: ${reason}.`, {
     hint: "Install bubblewrap (package bubblewrap), or do not require a sandbox",
   });

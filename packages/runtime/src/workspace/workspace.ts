@@ -53,6 +53,8 @@ export type RunCommand = {
   readonly holdsOthers?: true;
   /** Makes it a program that waits for orders on its standard input; its own input, if any, has the number 3. Of this machine only. */
   onStart?(program: StartedProgram): void;
+  /** Told before it starts where it really runs, and with what. */
+  onPlace?(facts: PlaceFacts): void;
   onOutput?(chunk: { stream: "stdout" | "stderr"; bytes: Uint8Array }): void;
 };
 
@@ -68,6 +70,18 @@ export type StartedProgram = {
   /** Whether our own process stays for it. */
   hold(isHeld: boolean): void;
 };
+
+export type PlaceFacts = {
+  readonly place: RunPlace;
+  readonly network: NetworkReach;
+  /** Names of the user's variables that it does not get. */
+  readonly withheld: readonly string[];
+  /** In the box: it would have run outside, had the user let it run. */
+  readonly mayLeave?: boolean;
+};
+
+/** `domains`: only those that are listed. */
+export type NetworkReach = "none" | "domains" | "open";
 
 /** `exit` is the program's own end; `timeout` and `aborted` mean that its whole process group was killed. */
 export type RunResult =

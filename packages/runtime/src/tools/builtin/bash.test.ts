@@ -48,6 +48,8 @@ function textOf(output: ToolOutput): string {
 describe("Bash", () => {
   it("declares itself as one program run", async () => {
     assert.deepEqual(await bashTool.access({ command: "ls -l" }, workspace), { kind: "run", resources: ["ls -l"] });
+    const outside = await bashTool.access({ command: "ls", dangerouslyDisableSandbox: true }, workspace);
+    assert.deepEqual(outside, { kind: "run", resources: ["ls"], outside: true });
     assert.equal(bashTool.concurrent, false);
     assert.deepEqual(await checkInput(bashTool.inputSchema, { command: "ls", timeout: 600_000, description: "look" }), {
       ok: true,
@@ -55,7 +57,7 @@ describe("Bash", () => {
     assert.deepEqual(await checkInput(bashTool.inputSchema, { cmd: "ls", timeout: 600_001 }), {
       ok: false,
       message:
-        '"command" is required but missing. "timeout" must be at most 600000, not 600001. "cmd" is not a known property; the known ones are "command", "timeout" and "description".',
+        '"command" is required but missing. "timeout" must be at most 600000, not 600001. "cmd" is not a known property; the known ones are "command", "timeout", "description" and "dangerouslyDisableSandbox".',
     });
   });
 

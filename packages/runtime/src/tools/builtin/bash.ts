@@ -2,12 +2,12 @@ import { constants } from "node:os";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { ToolDetails } from "../../protocol/events.ts";
 import type { InertGit } from "../../protocol/permission.ts";
-import type { RunResult, Workspace } from "../../workspace/workspace.ts";
+import type { PlaceFacts, RunResult, Workspace } from "../../workspace/workspace.ts";
 import { defaultOutputLimit } from "../output-limit.ts";
 import { defineTool, type Tool, type ToolContext, ToolFailure, type ToolMemory, type ToolOutput } from "../tool.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
 
-type BashInput = { command: string; timeout?: number; description?: string };
+type BashInput = { command: string; timeout?: number; description?: string; dangerouslyDisableSandbox?: boolean };
 
 const defaultTimeoutMs = 120_000;
 const maxTimeoutMs = 600_000;
@@ -15,6 +15,8 @@ const maxTimeoutMs = 600_000;
 const maxSavedCharacters = 16 * 1024 * 1024;
 const progressIntervalMs = 200;
 const progressCharacters = 2_000;
+/** Of a failed command's last words: what it failed for stands there. */
+const noticedCharacters = 4_000;
 /** Linux takes no single argument of 128 KiB or more. */
 const maxArgumentBytes = 120 * 1024;
 
@@ -50,6 +52,10 @@ export const bashTool: Tool = defineTool<BashInput>({
       },
       timeout: { type: "number", minimum: 1, maximum: maxTimeoutMs, description: "Time limit in milliseconds" },
       description: { type: "string", description: "What the command does, in a few words" },
+      dangerouslyDisableSandbox: {
+        type: "boolean",
+        description: "Where commands run in a sandbox: ask for permission to run this one outside of it",
+      },
     },
     required: ["command"],
     additionalProperties: false,
@@ -58,7 +64,12 @@ export const bashTool: Tool = defineTool<BashInput>({
   takesGit: true,
   async access(input, workspace, memory) {
     const cwd = memory && placeIn(memory, workspace).directory;
-    return { kind: "run", resources: [input.command], ...(cwd !== undefined && { cwd }) };
+    return {
+      kind: "run",
+      resources: [input.command],
+      ...(cwd !== undefined && { cwd }),
+      ...(input.dangerouslyDisableSandbox && { outside: true as const }),
+    };
   },
   execute: runBash,
 });
@@ -73,6 +84,7 @@ async function runBash(input: BashInput, context: ToolContext): Promise<ToolOutp
   const progress = reportProgress(output, context);
 
   let result: RunResult;
+  let facts: PlaceFacts | undefined;
   try {
     result = await workspace.run({
       file: "bash",
@@ -82,6 +94,9 @@ async function runBash(input: BashInput, context: ToolContext): Promise<ToolOutp
       ...(place.record !== undefined && { writes: [place.record] }),
       timeoutMs,
       signal,
+      onPlace(told) {
+        facts = told;
+      },
       onOutput(chunk) {
         output.add(chunk);
         progress.changed();
@@ -98,7 +113,7 @@ async function runBash(input: BashInput, context: ToolContext): Promise<ToolOutp
     progress.stop();
   }
   await followShell(place, workspace);
-  return report({ result, output, notices, timeoutMs, workspace });
+  return report({ result, output, notices, timeoutMs, workspace, place: facts });
 }
 
 /** Where the next command starts, and the file in which a shell that ends elsewhere leaves that; `readAt` tells a new note from an old one. */
@@ -175,9 +190,13 @@ async function report(facts: {
   notices: string[];
   timeoutMs: number;
   workspace: Workspace;
+  place: PlaceFacts | undefined;
 }): Promise<ToolOutput> {
-  const { result, notices } = facts;
-  const last = lastLine(result, facts.timeoutMs);
+  const { result, notices, place } = facts;
+  const end = lastLine(result, facts.timeoutMs);
+  const { where, reason } =
+    end && place ? (await import("./place-notes.ts")).placeNotes(place, facts.output.latest(noticedCharacters)) : {};
+  const last = end && [end, where, reason].filter(Boolean).join(" ");
   const frame = [...notices, ...(last ? [last] : [])].join("\n").length + 2;
   const { text, fullOutputPath } = await facts.output.finish({
     limit: Math.max(0, defaultOutputLimit - frame),
@@ -187,7 +206,8 @@ async function report(facts: {
   const exitCode = exitCodeOf(result);
   const details: ToolDetails = { ...(exitCode !== undefined && { exitCode }), ...(fullOutputPath && { fullOutputPath }) };
   if (result.end === "aborted") throw new ToolFailure(whole, { details });
-  return { content: [{ type: "text", text: whole }], isError: last !== undefined, details };
+  const warning = reason && `A command failed${where ? " in the sandbox" : ""}. ${reason}`;
+  return { content: [{ type: "text", text: whole }], isError: last !== undefined, details, warning };
 }
 
 function lastLine(result: RunResult, timeoutMs: number): string | undefined {

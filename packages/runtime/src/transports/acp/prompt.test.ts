@@ -148,11 +148,11 @@ describe("what a client may choose", () => {
 
   it("bypassing permissions is offered only where the agent was started with it", () => {
     const ids = (mayBypass: boolean) => sessionModes({ ...state, mayBypass }).availableModes.map(({ id }) => id);
-    assert.deepEqual(ids(false), ["default", "acceptEdits", "plan", "dontAsk"]);
-    assert.deepEqual(ids(true), ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"]);
+    assert.deepEqual(ids(false), ["default", "acceptEdits", "sandboxed", "plan", "dontAsk"]);
+    assert.deepEqual(ids(true), ["default", "acceptEdits", "sandboxed", "plan", "dontAsk", "bypassPermissions"]);
     assert.throws(() => parseMode("bypassPermissions", state), /no mode/);
     assert.equal(parseMode("bypassPermissions", { ...state, mayBypass: true }), "bypassPermissions");
-    assert.throws(() => parseMode("yolo", state), /Choose from: default, acceptEdits, plan, dontAsk/);
+    assert.throws(() => parseMode("yolo", state), /Choose from: default, acceptEdits, sandboxed, plan, dontAsk/);
   });
 
   it("the model that is asked is among the models, known or not", () => {

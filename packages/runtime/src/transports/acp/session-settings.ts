@@ -56,6 +56,7 @@ function offeredModes(mayBypass: boolean): SessionModes["availableModes"] {
 const modes: SessionModes["availableModes"] = [
   { id: "default", name: "Default", description: "Looks at files; asks before it changes or runs anything that no rule allows" },
   { id: "acceptEdits", name: "Accept edits", description: "Also changes files of the project without asking" },
+  { id: "sandboxed", name: "Sandboxed", description: "Runs what the sandbox contains without asking" },
   { id: "plan", name: "Plan", description: "Only looks" },
   { id: "dontAsk", name: "Don't ask", description: "Never asks: what no rule allows is denied" },
   { id: "bypassPermissions", name: "Bypass permissions", description: "Does everything but what a rule denies" },

@@ -61,11 +61,12 @@ class CalibanRun {
   #begun = false;
   /** A message whose calls are still at work. */
   #waiting: { frame: Frame; calls: number } | undefined;
-  totals: { turns: number; durationMs: number; toolCalls: number; lastText: string } = {
+  totals: { turns: number; durationMs: number; toolCalls: number; lastText: string; warnings: string[] } = {
     turns: 0,
     durationMs: 0,
     toolCalls: 0,
     lastText: "",
+    warnings: [],
   };
   readonly calls: ModelCall[] = [];
 
@@ -106,6 +107,7 @@ class CalibanRun {
   apply(event: AgentEvent): void {
     const { totals } = this;
     if (event.type === "message.ended" || event.type === "side-call.ended") this.calls.push(withoutWords(event));
+    if (event.type === "warning.raised" && !totals.warnings.includes(event.message)) totals.warnings.push(event.message);
     if (event.taskId !== undefined) return; // what subagents cost counts; what they say and call is not this conversation's
     if (event.type === "session.started") this.facts = event;
     else if (event.type === "message.ended") totals.lastText = textOf(event.message.content) || totals.lastText;

@@ -11,6 +11,7 @@ export type CalibanTotals = {
   readonly toolCalls: number;
   /** What the model said last in the whole run; an answer that only calls tools says nothing. */
   readonly lastText: string;
+  readonly warnings: readonly string[];
   readonly costs: PricedRun;
 };
 
@@ -40,7 +41,7 @@ export function toCalibanResult(outcome: Outcome, totals: CalibanTotals): Frame 
       ...(lastText && { last_assistant_text: lastText }),
       ...(subtype === "error" && { error: reasonOf(outcome) }),
     }),
-    ...toWarnings([...unknownPrices(totals.costs), ...(outcome.masked ?? [])]),
+    ...toWarnings([...totals.warnings, ...unknownPrices(totals.costs), ...(outcome.masked ?? [])]),
   };
 }
 

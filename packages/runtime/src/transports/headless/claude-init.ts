@@ -48,6 +48,7 @@ export function toInitFields(facts: SessionFacts, options: InitFacts): Frame {
     product_feedback_disabled: true,
     setting_sources: facts.settingSources ?? [],
     ...(facts.sandbox !== undefined && { sandbox: facts.sandbox }),
+    ...(facts.places && { places: facts.places }),
     price_as_of: pricesAsOf,
     claude_code_version: facts.version,
     outrider_version: facts.version,

@@ -25,7 +25,7 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
   const completed = outcome.type === "completed";
   const unknown = costs.models.filter((line) => line.costUsd === null).map((line) => `${line.served.provider}/${line.served.id}`);
   const unpriced = unknown.length > 0 ? [`The price of ${unknown.join(", ")} is not known: the cost is not known either`] : [];
-  const warnings = [...unpriced, ...(outcome.masked ?? [])];
+  const warnings = [...run.warnings, ...unpriced, ...(outcome.masked ?? [])];
   return {
     subtype: subtypeOf(outcome),
     is_error: !completed,

@@ -20,6 +20,8 @@ export class RunTotals {
   /** Of the conversation in this turn; subagents have their own. */
   usage: Usage = noUsage;
   denials: Denial[] = [];
+  /** Of the session's opening and of this turn, each once. */
+  readonly warnings: Set<string> = new Set();
   /** When the turn began, by the session's clock. */
   startedAt: string | undefined;
   /** Its first answer of the conversation. */
@@ -52,6 +54,7 @@ export class RunTotals {
     else if (event.type === "tool.started") this.#inputs.set(keyOf(event, event.callId), event.input);
     else if (event.type === "permission.decided") this.#decisions.set(keyOf(event, event.callId), event);
     else if (event.type === "tool.ended") this.#applyTool(event);
+    else if (event.type === "warning.raised") this.warnings.add(event.message);
   }
 
   /** The model calls since the last time, subagents' and side calls too. */
@@ -72,6 +75,7 @@ export class RunTotals {
   }
 
   #beginTurn({ at }: AgentEvent<"turn.started">): void {
+    if (this.ended) this.warnings.clear(); // those of the turn before were in its result
     this.startedAt = at;
     this.first = undefined;
     this.ended = undefined;

@@ -110,10 +110,11 @@ export class Box {
     return end.result;
   }
 
-  /** Where on the host lies what commands see at this path below /tmp. What only the host has there is found there. */
-  placeOf(path: string): string {
+  /** Where on the host lies what commands see at this path below /tmp. What only one of both has is found there; what is new comes `first`. */
+  placeOf(path: string, first: "box" | "host"): string {
     const own = join(this.#temporary, path.slice("/tmp".length));
-    return entryAt(own) === "missing" && entryAt(path) !== "missing" ? path : own;
+    const [one, other] = first === "box" ? [own, path] : [path, own];
+    return entryAt(one) === "missing" && entryAt(other) !== "missing" ? other : one;
   }
 
   /** Nothing waits for a command any more. Before the processes of the workspace are ended: those are asked first. */
