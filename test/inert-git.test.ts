@@ -10,7 +10,8 @@ import { bashTool } from "../packages/runtime/src/tools/builtin/bash.ts";
 import { createToolMemory } from "../packages/runtime/src/tools/tool.ts";
 import { installInertGit } from "../packages/runtime/src/workspace/inert-git.ts";
 import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
-import { fillRepository, hostileRepositories, lookingForms, stageIn } from "./hostile-repositories.ts";
+import { fillRepository, hostileRepositories, lookingForms, type Stage, stageIn } from "./hostile-repositories.ts";
+import { leaks, strays } from "./stray-repositories.ts";
 
 const top = realpathSync(mkdtempSync(join(tmpdir(), "outrider-zoo-")));
 after(() => rmSync(top, { recursive: true, force: true }));
@@ -95,6 +96,46 @@ describe("a git that obeys no repository", () => {
     });
     assert.deepEqual(different, []);
   });
+});
+
+describe("looking with git, unasked,", () => {
+  const look = [
+    "git diff",
+    "git status -v",
+    "git grep -h .",
+    "git log -p --all",
+    "git show",
+    "git ls-files -s",
+    "git stash list",
+  ];
+
+  function set(build: (project: Stage, other: Stage) => void): { project: Stage; other: Stage } {
+    const place = join(top, `stray-${count++}`);
+    const [project, other] = [stageIn(join(place, "project"), "/dev/null"), stageIn(join(place, "other"), "/dev/null")];
+    fillRepository(other);
+    other.write("secret.txt", "SECRET\n");
+    other.git("add", ".");
+    other.git("commit", "-q", "-m", "SECRET");
+    build(project, other);
+    return { project, other };
+  }
+
+  for (const { name, build } of leaks)
+    it(`shows nothing of what lies outside with ${name}`, async () => {
+      const { folder } = set(build).project;
+      const plain = spawnSync("bash", ["-c", look.join("\n")], { cwd: folder, env, encoding: "utf8" });
+      assert.match(plain.stdout, /SECRET/, "another git does");
+      const said = await runUnasked(folder, folder, [look.join("\n")]);
+      assert.doesNotMatch(said.join(""), /SECRET/);
+    });
+
+  for (const { name, build, from = "." } of strays)
+    it(`works in ${name}`, async () => {
+      const { folder } = set(build).project;
+      const cwd = join(folder, from);
+      const { stdout } = spawnSync("bash", ["-c", look.join("\n")], { cwd, env, encoding: "utf8" });
+      assert.deepEqual(await runUnasked(cwd, cwd, [look.join("\n")]), [stdout.trimEnd() || "(no output)"]);
+    });
 });
 
 /** Lines that are not committed are as old as now. */

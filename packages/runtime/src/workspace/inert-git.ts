@@ -52,7 +52,8 @@ const lastParts = Object.keys(inertDrivers);
 /**
  * Drivers have names nobody knows beforehand, so git itself is asked which there are: in the same folder, at the moment it is used.
  * Submodules are compared by their commit only, because git would start itself in them, with a configuration that was not asked for.
- * Standard input is closed, since a configuration can include /dev/stdin.
+ * Standard input is closed, since a configuration can include /dev/stdin. A repository may be kept elsewhere only if that place knows
+ * of it, and may list only files below its own top: else looking at it would show what lies outside the project.
  */
 export const inertGitScript: string = `#!/bin/sh
 # Written by outrider: git that starts no program a repository names.
@@ -79,7 +80,8 @@ for word do
   esac
 done
 shift "$words"
-if [ "$place" ]; then cd -- "$place" || exit 128; fi
+cd -P -- "\${place:-.}" || exit 128
+[ "$subcommand" = version ] && exec git version "$@" < /dev/null
 
 count=\${GIT_CONFIG_COUNT:-0}
 case $count in *[!0-9]*) count=0 ;; esac
@@ -90,20 +92,47 @@ say() {
 ${inertConfig.map(([key, value]) => `say ${quoted(key)} ${quoted(value)}`).join("\n")}
 export GIT_CONFIG_COUNT="$count"
 
+# The folder with the next .git, from $1 upwards.
+next() {
+  top=\${1:-/}
+  until [ -e "$top/.git" ] || [ -L "$top/.git" ] || [ "$top" = / ]; do top=\${top%/*} top=\${top:-/}; done
+}
+belongs() {
+  found=$top
+  for name in config objects objects/pack refs packed-refs index; do
+    [ -L "$found/.git/$name" ] && refuse "$found/.git/$name is a link"
+  done
+  [ -d "$found/.git" ] && [ ! -L "$found/.git" ] && [ ! -e "$found/.git/commondir" ] && return
+  places=$(git rev-parse --path-format=absolute --git-dir --git-common-dir < /dev/null) || exit 128
+  kept=\${places%%"$newline"*} common=\${places#*"$newline"}
+  case "$common/" in "$found"/*) return ;; esac
+  while [ "$top" != / ]; do
+    next "\${top%/*}"
+    if [ -d "$top/.git" ] && [ ! -L "$top/.git" ]; then case "$kept/" in "$top/.git/"*) return ;; esac; fi
+  done
+  if [ "$kept" = "$common/worktrees/\${kept##*/}" ]; then
+    back=
+    IFS= read -r back < "$kept/gitdir"
+    case $back in ?*/.git) back=$(cd -P -- "$kept" && cd -P -- "\${back%/.git}" && pwd) ;; esac
+    [ "$back" = "$found" ] && return
+  fi
+  refuse "$found is kept in $common, which does not know of it"
+}
+newline='
+'
+next "$PWD"
+if [ ! "\${GIT_DIR-}" ] && { [ -e "$top/.git" ] || [ -L "$top/.git" ]; }; then belongs; else found=; fi
+
 keys=$(git config --name-only --get-regexp '^core[.]worktree$|[.](${lastParts.join("|")})$' < /dev/null)
 status=$?
 [ "$status" -le 1 ] || exit "$status"
 set -f
-IFS='
-'
+IFS=$newline
 for key in $keys; do
   case $key in
     core.worktree)
       top=$(git rev-parse --show-toplevel < /dev/null) || exit 128
-      case "$(pwd -P)/" in
-        "$top"/*) ;;
-        *) refuse "its repository says that the files are in $top" ;;
-      esac
+      [ ! "$found" ] || [ "$top" = "$found" ] || refuse "its repository says that the files are in $top"
       ;;
     filter.*) say "$key" ''; say "\${key%.*}.required" false ;;
     hook.*) say "$key" true ;;
@@ -113,6 +142,13 @@ done
 unset IFS
 export GIT_CONFIG_COUNT="$count"
 
+case $subcommand in
+  status | diff | grep)
+    if [ "$found" ] && git -C "$found" ls-files < /dev/null | grep -qE '^"?/|(^"?|/)[.][.](/|"?$)'; then
+      refuse "its index names files outside of $found"
+    fi
+    ;;
+esac
 case $subcommand in
   status) set -- --ignore-submodules=dirty "$@" ;;
   diff) set -- --no-ext-diff --ignore-submodules=dirty "$@" ;;
