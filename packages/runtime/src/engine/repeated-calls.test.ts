@@ -66,4 +66,22 @@ describe("the same call with the same result", () => {
     repeats.forget();
     assert.deepEqual(repeats.observe(ended({})), {});
   });
+
+  it("counts on when the model forgets again and again without having changed anything", () => {
+    const repeats = new RepeatedCalls(toLoopLimits());
+    const said: (string | undefined)[] = [];
+    for (let index = 0; index < 10; index++) {
+      said.push(repeats.observe(ended({ name: "Bash", changes: true })).stop);
+      repeats.forget();
+    }
+    assert.equal(
+      said.findIndex((stop) => stop !== undefined),
+      8,
+    ); // three times forgotten, then six in a row
+
+    for (let index = 0; index < 20; index++) {
+      repeats.restart();
+      assert.deepEqual(repeats.observe(ended({})), {});
+    }
+  });
 });

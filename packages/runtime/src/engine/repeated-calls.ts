@@ -28,21 +28,26 @@ export type EndedCall = {
 
 export type Verdict = { readonly note?: string; readonly stop?: string };
 
-type Seen = { result: string; count: number; at: number; change: number };
+type Seen = { result: string; count: number; at: number; change: number; memory: number };
 
 /** A call that comes back after so many others is no circle. */
 const maxDistance = 50;
+/** So often in a row lost memories excuse a call that was made before. */
+const maxForgotten = 3;
 
 /**
  * Finds calls that go round in circles: the same tool, the same input (whatever the order of its keys) and the same result, however many
  * others lie between. It begins to count anew when the result is another one, when a call that was never made before may have changed
- * something, when too many others were made in between, and when the model no longer knows its earlier calls.
+ * something, when too many others were made in between, when a person says something, and, a few times, when the model no longer knows
+ * its earlier calls.
  */
 export class RepeatedCalls {
   readonly #limits: LoopLimits;
   readonly #seen = new Map<string, Seen>();
   #calls = 0;
   #changes = 0;
+  #forgotten = 0;
+  #memory = 0;
 
   constructor(limits: LoopLimits) {
     this.#limits = limits;
@@ -53,19 +58,32 @@ export class RepeatedCalls {
     const key = fingerprint([call.name, call.malformedInput ?? null, call.input]);
     const result = fingerprint(content);
     const before = this.#seen.get(key);
-    if (ran && changes && !before) this.#changes++;
+    if (ran && changes && !before) {
+      this.#changes++;
+      this.#forgotten = 0;
+    }
     const at = ++this.#calls;
-    const isSame = before?.result === result && at - before.at <= maxDistance && (!ran || before.change === this.#changes);
+    const isSame =
+      before?.result === result &&
+      before.memory === this.#memory &&
+      at - before.at <= maxDistance &&
+      (!ran || before.change === this.#changes);
     const count = isSame ? before.count + 1 : 1;
-    this.#seen.set(key, { result, count, at, change: this.#changes });
+    this.#seen.set(key, { result, count, at, change: this.#changes, memory: this.#memory });
     if (stopAt > 0 && count >= stopAt)
       return { stop: `${call.name} was called ${count} times with the same input and the same result` };
     return noteAt > 0 && count >= noteAt ? { note: noteOf(count, stopAt) } : {};
   }
 
-  /** The model does not know its calls any more, or was told something new. */
+  /** The model was told something new by a person. */
+  restart(): void {
+    this.#memory++;
+    this.#forgotten = 0;
+  }
+
+  /** The model does not know its calls any more. A provider can bring that about: it excuses nothing for ever. */
   forget(): void {
-    this.#seen.clear();
+    if (this.#forgotten++ < maxForgotten) this.#memory++;
   }
 }
 

@@ -100,7 +100,7 @@ export async function runTurn(given: TurnDeps, history: readonly Masked<Message>
       for (const input of (report.modelCalls > 0 && deps.takeInput?.()) || []) {
         deps.emit({ type: "input.added", input, origin: "user" });
         messages.push(hide(deps, input));
-        repeats.forget();
+        repeats.restart();
       }
       if (ledger.reached()) throw limitReached(); // subagents and hooks ask too
       const room = await deps.fit?.makeRoom(messages);

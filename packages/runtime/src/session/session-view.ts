@@ -226,7 +226,8 @@ type EntryBody = WithoutEnvelope<HistoryEntry>;
 
 export function outcomeError(outcome: Outcome & { type: "failed" | "stopped" }): RuntimeError {
   if (outcome.type === "failed") return new RuntimeError(outcome.error.code, outcome.error.message, outcome.error);
-  return new RuntimeError("limit-reached", `Stopped: the limit was reached (${outcome.limit})`);
+  const { limit, reason } = outcome;
+  return new RuntimeError("limit-reached", `Stopped: the limit was reached (${limit})${reason ? `: ${reason}` : ""}`);
 }
 
 function toSnapshot(usage: Usage, context: ContextState): UsageSnapshot | undefined {

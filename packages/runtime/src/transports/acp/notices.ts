@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../../protocol/events.ts";
+import type { Outcome, StopLimit } from "../../protocol/outcome.ts";
 import type { SessionUpdate } from "./wire.ts";
 
 /** What is no part of the conversation and worth knowing: only for clients that have a place for it. */
@@ -33,12 +34,21 @@ export function toNotices(
         },
       ];
     case "turn.ended":
-      return event.outcome.type === "stopped" && event.outcome.limit === "max-budget"
-        ? [{ sessionUpdate: "notice", severity: "warning", title: "The budget is spent" }]
-        : [];
+      return event.outcome.type === "stopped" ? stopNotice(event.outcome) : [];
     default:
       return [];
   }
+}
+
+/** What `max_turn_requests` alone does not tell. */
+function stopNotice({ limit, reason }: Outcome & { type: "stopped" }): SessionUpdate[] {
+  const titles: Partial<Record<StopLimit, string>> = {
+    "max-budget": "The budget is spent",
+    "max-requests": "No more models may be asked for this prompt",
+    loop: `Stopped going round in circles: ${reason ?? "the same call had the same result again and again"}`,
+  };
+  const title = titles[limit];
+  return title === undefined ? [] : [{ sessionUpdate: "notice", severity: "warning", title }];
 }
 
 function toCompaction(event: AgentEvent<"compaction.started" | "compaction.ended">): SessionUpdate {
