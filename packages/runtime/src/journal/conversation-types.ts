@@ -7,6 +7,7 @@ export const conversationTypes = [
   "tool.started",
   "tool.ended",
   "context.cleared",
+  "blocks.refused",
   "compaction.ended",
 ] as const;
 

@@ -8,6 +8,7 @@ import {
   userText,
 } from "../protocol/content.ts";
 import type { AgentEvent, AgentEvents, CompactionResult, EventBody, EventEnvelope, EventType } from "../protocol/events.ts";
+import { setBlocksAside } from "../protocol/refused-blocks.ts";
 import type { Masked } from "../util/masked.ts";
 import { type ConversationType, conversationTypes } from "./conversation-types.ts";
 import { standingEvents } from "./standing-events.ts";
@@ -101,6 +102,11 @@ export class Transcript {
         this.#refresh();
         this.#messages = clearResults(this.#messages, event);
         return this.#close();
+      case "blocks.refused":
+        this.#refresh();
+        this.#messages = setBlocksAside(this.#messages, event);
+        this.#open = undefined;
+        return;
       case "compaction.ended":
         if (event.result.type === "compacted") this.#compact(event.result);
     }

@@ -70,27 +70,37 @@ async function* streamOnce(call: Call, attempt: { body: string; fresh: boolean }
     fresh: attempt.fresh,
     ...(options.timeouts && { timeouts: options.timeouts }),
   });
-  await refuseOthers(response, options, secretsIn(headers));
+  const seen = { request, sent: attempt.body };
+  await refuseOthers(response, options, { ...seen, secrets: secretsIn(headers) });
 
   const requestId = requestIdIn(response.headers);
   const decoder = options.dialect.decoder(request, options.name);
   let finished: (ModelEvent & { type: "finished" }) | undefined;
-  for await (const events of readEvents(framing.read(response.body), decoder)) {
-    const last = events.at(-1);
-    if (last?.type === "finished") finished = last;
-    yield finished ? events.slice(0, -1) : events;
-    if (finished) break; // the connection may take its time to end, or never do
+  try {
+    for await (const events of readEvents(framing.read(response.body), decoder)) {
+      const last = events.at(-1);
+      if (last?.type === "finished") finished = last;
+      yield finished ? events.slice(0, -1) : events;
+      if (finished) break; // the connection may take its time to end, or never do
+    }
+  } catch (error) {
+    throw error instanceof RuntimeError ? await pointAtBlock(error, seen, error.message) : error;
   }
   if (!finished) throw new RuntimeError("provider-unavailable", "The answer broke off before its end", { retryable: true });
   yield [requestId === undefined ? finished : { ...finished, message: { ...finished.message, requestId } }];
 }
 
 /** Whatever is no stream of events is a failure: an error status, or a page from something that is not the API. */
-async function refuseOthers(response: HttpResponse, options: ModelClientOptions, secrets: readonly string[]): Promise<void> {
+async function refuseOthers(
+  response: HttpResponse,
+  options: ModelClientOptions,
+  { secrets, ...seen }: Seen & { secrets: readonly string[] },
+): Promise<void> {
   const { status, headers } = response;
   if (status < 200 || status >= 300) {
     const body = await readText(response.body, maxErrorBytes);
-    throw options.toError({ status, headers, body, now: (options.now ?? Date.now)(), secrets });
+    const error = options.toError({ status, headers, body, now: (options.now ?? Date.now)(), secrets });
+    throw await pointAtBlock(error, seen, body);
   }
   const expected = options.framing ?? serverSentEvents;
   const type = headers["content-type"] ?? expected.contentType;
@@ -100,6 +110,16 @@ async function refuseOthers(response: HttpResponse, options: ModelClientOptions,
     httpStatus: status,
     hint: "Check the base URL: something else than the model's API answered",
   });
+}
+
+type Seen = { readonly request: ModelRequest; readonly sent: string };
+
+/** A refusal with the blocks that it is about, where it says so. */
+async function pointAtBlock(error: RuntimeError, { request, sent }: Seen, said: string): Promise<RuntimeError> {
+  if (error.code !== "provider-bad-request") return error;
+  const { findRefused } = await import("./find-refused.ts");
+  const refused = findRefused(request, { sent, said });
+  return refused ? error.restated({ refused }) : error;
 }
 
 /** The values of headers that identify the user, as they could be echoed by a server. */

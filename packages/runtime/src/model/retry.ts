@@ -1,4 +1,4 @@
-import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
+import { type RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { sleep } from "../util/sleep.ts";
 import type { ModelEvent } from "./model.ts";
 
@@ -54,6 +54,5 @@ export function giveUp(error: RuntimeError, { retries, policy }: { retries: numb
   }
   if (retries > 0) notes.push(`gave up after ${retries} ${retries === 1 ? "retry" : "retries"}`);
   if (notes.length === 0) return error;
-  const { message, code, ...rest } = error.toJSON();
-  return new RuntimeError(code, `${message} (${notes.join("; ")})`, { ...rest, cause: error.cause ?? error });
+  return error.restated({ message: `${error.message} (${notes.join("; ")})`, cause: error.cause ?? error });
 }

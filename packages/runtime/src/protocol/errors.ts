@@ -1,3 +1,5 @@
+import type { BlockPlace } from "./content.ts";
+
 /** Every failure a caller may branch on has a code here. Nothing else is worth branching on. */
 export type ErrorCode =
   /** The command line or a call was wrong. */
@@ -42,7 +44,13 @@ export type ErrorData = {
   hint?: string;
 };
 
-export type RuntimeErrorOptions = Partial<Omit<ErrorData, "code" | "message">> & { cause?: unknown };
+export type RuntimeErrorOptions = Partial<Omit<ErrorData, "code" | "message">> & {
+  cause?: unknown;
+  refused?: Refused | undefined;
+};
+
+/** What of a request a provider complained about: blocks of its messages, and tools by the names they have on the wire. */
+export type Refused = { readonly blocks: readonly BlockPlace[]; readonly tools: readonly string[] };
 
 export class RuntimeError extends Error {
   override readonly name = "RuntimeError";
@@ -52,6 +60,7 @@ export class RuntimeError extends Error {
   readonly httpStatus: number | undefined;
   readonly requestId: string | undefined;
   readonly hint: string | undefined;
+  readonly refused: Refused | undefined;
 
   constructor(code: ErrorCode, message: string, options: RuntimeErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -61,6 +70,13 @@ export class RuntimeError extends Error {
     this.httpStatus = options.httpStatus;
     this.requestId = options.requestId;
     this.hint = options.hint;
+    this.refused = options.refused;
+  }
+
+  /** The same failure in other words, or with more to say. */
+  restated({ message = this.message, ...more }: RuntimeErrorOptions & { message?: string }): RuntimeError {
+    const { code, message: _, ...facts } = this.toJSON();
+    return new RuntimeError(code, message, { ...facts, cause: this.cause, refused: this.refused, ...more });
   }
 
   toJSON(): ErrorData {

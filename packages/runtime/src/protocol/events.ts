@@ -1,4 +1,13 @@
-import type { AssistantMessage, JsonObject, ModelRef, ToolDefinition, ToolResultPart, Usage, UserMessage } from "./content.ts";
+import type {
+  AssistantMessage,
+  BlockPlace,
+  JsonObject,
+  ModelRef,
+  ToolDefinition,
+  ToolResultPart,
+  Usage,
+  UserMessage,
+} from "./content.ts";
 import type { ErrorData } from "./errors.ts";
 import type { Outcome } from "./outcome.ts";
 import type { PermissionMode } from "./permission.ts";
@@ -119,6 +128,8 @@ export interface AgentEvents {
   "context.updated": { usedTokens: number; maxTokens: number };
   /** Old tool results left the context: among its first `through` messages, each note stands where that call's result stood. */
   "context.cleared": { through: number; results: { callId: string; note: string }[]; preTokens: number; postTokens: number };
+  /** The provider refused a request because of these blocks: the note stands in their places from here on. */
+  "blocks.refused": { blocks: BlockPlace[]; note: string };
   /** How the summary is asked for can be told from this and the events before: `replaced` messages, in parts of `chunkTokens`. */
   "compaction.started": {
     compactionId: string;

@@ -32,8 +32,8 @@ export function withKeyHint<P extends Provider>(provider: P, owner: Owner): P {
         yield* provider.stream(request, options);
       } catch (thrown) {
         if (!(thrown instanceof RuntimeError)) throw thrown;
-        const { code, message, ...rest } = hintAtKey(thrown.toJSON(), owner);
-        throw new RuntimeError(code, message, { ...rest, cause: thrown.cause });
+        const { hint } = hintAtKey(thrown.toJSON(), owner);
+        throw hint === thrown.hint || hint === undefined ? thrown : thrown.restated({ hint });
       }
     },
   };
