@@ -30,6 +30,13 @@ export function runsAnything(name: string): boolean {
   return isInterpreter(name) || carriers.test(name);
 }
 
+/** What it starts is judged by itself: a rule for it is none for that. */
+export function isLookedThrough(name: string): boolean {
+  return /^(?:command|builtin|exec|nohup|nice|ionice|setsid|stdbuf|time|timeout|sudo|doas|busybox|toybox|env|eval|xargs|watch|find|[gmn]?awk)$/.test(
+    name,
+  );
+}
+
 /** Runs what it is given as somebody else: not meant by a rule that allows all commands. */
 export function gainsRights(name: string): boolean {
   return /^(?:sudo|sudoedit|doas|su|pkexec|run0|runuser|gosu|su-exec|dzdo|machinectl|systemd-run)$/.test(name);

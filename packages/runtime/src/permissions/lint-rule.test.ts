@@ -37,6 +37,9 @@ describe("lintRule", () => {
       fine.filter((rule) => level(rule) !== ""),
       [],
     );
+    assert.match(lintRule("Bash(xargs:*)")[0]?.message ?? "", /needs a rule of its own/);
+    assert.match(lintRule("Bash(node:*)")[0]?.message ?? "", /equal to Bash\(\*\)/);
+    assert.match(lintRule("Wrte", false)[0]?.message ?? "", /There is no tool "Wrte"; did you mean Write\?/);
     assert.equal(level("Bash("), "error");
     assert.deepEqual(lintRule("Bash", false), []);
   });

@@ -1,5 +1,5 @@
 import { parseRule } from "./rules.ts";
-import { runsAnything } from "./interpreters.ts";
+import { isInterpreter, isLookedThrough, runsAnything } from "./interpreters.ts";
 import { unknownTool } from "./tool-names.ts";
 
 export type RuleProblem = { readonly level: "error" | "warning"; readonly message: string };
@@ -34,11 +34,21 @@ function lintCommand(pattern: string | undefined, allowing: boolean): string[] {
   const [name = ""] = pattern.replace(/:\*$/, "").split(/\s+/);
   const wild = /\*/.test(pattern.replaceAll("\\*", ""));
   const bare = name.slice(name.lastIndexOf("/") + 1).replace(/\*$/, "");
-  if (allowing && wild && (runsAnything(bare) || bare === ""))
-    problems.push(`${bare || "*"} can run anything, so this is equal to Bash(*)`);
+  if (allowing && wild && isWide(pattern, bare)) problems.push(widthOf(bare));
   if (wild && /[;&|<>`]|\$\(/.test(pattern))
     problems.push("Commands are matched part by part, so a pattern with operators and a wildcard allows nothing");
   return problems;
+}
+
+/** A rule for an interpreter with a script behind it is about that script. */
+function isWide(pattern: string, name: string): boolean {
+  return name === "" || (runsAnything(name) && (!isInterpreter(name) || /^\S+(?::\*|\s*\*)/.test(pattern)));
+}
+
+function widthOf(name: string): string {
+  if (isLookedThrough(name)) return `It covers only what ${name} does itself: what it starts needs a rule of its own`;
+  if (name === "make" || name === "docker" || name === "podman") return `${name} runs what files say, which may be anything`;
+  return `${name || "*"} can run anything, so this is equal to Bash(*)`;
 }
 
 function hostIn(pattern: string): string {

@@ -80,8 +80,23 @@ function ownRisk(
   }
   if (/^(?:python[\d.]*|pypy3?)$/.test(name) && isPlain(words[1]) && words[1].text === "-m" && isPlain(words[2]) && from >= 3)
     return riskOf({ name: words[2].text, words: words.slice(2) }, from - 2);
+  const started = starters[name]?.test(words[1]?.text ?? "") ? 2 : name === "npx" || name === "bunx" || name === "uvx" ? 1 : 0;
+  const program = words[started];
+  if (started > 0 && from > started && isPlain(program))
+    return riskOf({ name: program.text, words: words.slice(started) }, from - started);
   return isInterpreter(name) && from >= 2 ? codeRisk(name, words, from) : undefined;
 }
+
+/** Subcommands behind which another program stands. */
+const starters: Readonly<Record<string, RegExp>> = {
+  npm: /^(?:exec|x)$/,
+  pnpm: /^(?:exec|dlx)$/,
+  yarn: /^(?:exec|dlx|run)$/,
+  uv: /^run$/,
+  poetry: /^run$/,
+  pipenv: /^run$/,
+  bundle: /^exec$/,
+};
 
 /** Words whose value bash evaluates, and variables that bash or programs give a meaning to. */
 function declarationRisk(name: string, words: readonly ShellWord[]): string | undefined {
@@ -133,6 +148,7 @@ function optionRisk(
   const later = options.filter(({ at }) => at + 1 >= from);
   const risk = later.find((option) => isRisky(name, option));
   if (risk) return `${name} ${describeOption(risk)} can ${verbs[risk.effect]}`;
+  if (doubt && /several words/.test(doubt)) return `${name}: ${doubt}`;
   if (doubt && !tellsFacts(name) && hasRiskyOption(name, row)) return `${name}: ${doubt}`;
   return undefined;
 }

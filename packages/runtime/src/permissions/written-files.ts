@@ -126,7 +126,7 @@ function filesOfGit(words: Words): NamedFiles {
   if (call.folders.length > 1) return { reads, writes: [] };
   switch (call.subcommand) {
     case "worktree":
-      return { reads, writes: operands[0]?.text === "add" || operands[0]?.text === "move" ? operands.slice(1, 3) : [] };
+      return { reads, writes: /^(?:add|move|remove|repair)$/.test(operands[0]?.text ?? "") ? operands.slice(1) : [] };
     case "clone": {
       const [source, target] = operands;
       const isLocal = source !== undefined && !/^(?:[a-z+]+:\/\/|[\w.-]+@|[\w.-]+:)/i.test(source.text);
