@@ -23,18 +23,17 @@ export function callsOfTurns(turns) {
 export function scriptOf(name) {
   const turns = Number(/^calls of (\d+) turns$/.exec(name)?.[1]);
   if (!turns) return scripts[name]();
-  const calls = Array.from({ length: callsAtOnce }, () => read("small.txt"));
-  return (_request, index) => (index < turns ? { calls } : { text: "Done." });
+  const calls = (turn) => Array.from({ length: callsAtOnce }, (_, place) => readAgain(turn * callsAtOnce + place));
+  return (_request, index) => (index < turns ? { calls: calls(index) } : { text: "Done." });
 }
 
 const scripts = {
   answer: () => () => ({ text: "All is well." }),
 
-  toolCalls: () => (_request, index) =>
-    index < toolCalls ? { calls: [{ name: "Bash", input: { command: "true" } }] } : { text: "Done." },
+  toolCalls: () => (_request, index) => (index < toolCalls ? { calls: [doNothing(index)] } : { text: "Done." }),
 
   thoughtfulCalls: () => (_request, index) => ({
-    ...(index < toolCalls ? { calls: [{ name: "Bash", input: { command: "true" } }] } : { text: "Done." }),
+    ...(index < toolCalls ? { calls: [doNothing(index)] } : { text: "Done." }),
     delayMs: thoughtMs,
   }),
 
@@ -49,10 +48,20 @@ const scripts = {
         calls: Array.from({ length: readsAtOnce }, (_, position) => read(`history-${index * readsAtOnce + position}.txt`)),
       };
     }
-    return index <= buildingTurns + measuredTurns ? { calls: [read("small.txt")] } : { text: "Done." };
+    return index <= buildingTurns + measuredTurns ? { calls: [readAgain(index)] } : { text: "Done." };
   },
 };
 
 function read(file_path) {
   return { name: "Read", input: { file_path } };
+}
+
+// Each in other words: a call that is made in the same words again and again ends the turn.
+
+function readAgain(time) {
+  return { name: "Read", input: { file_path: "small.txt", limit: 1000 + time } };
+}
+
+function doNothing(time) {
+  return { name: "Bash", input: { command: `true ${time}` } };
 }
