@@ -1,3 +1,4 @@
+import { type KnownBytes, leastHexBytes } from "./hex-secrets.ts";
 import { isSecretName, isSecretValue } from "./secret-names.ts";
 import { createSecretShapes, lettersAndDigits, type SecretShape } from "./secret-shapes.ts";
 
@@ -11,6 +12,8 @@ export type SecretSources = {
 /** What is looked for, made ready once. */
 export type KnownSecrets = {
   readonly exact: RegExp | undefined;
+  /** The same values, to be found among hexadecimal digits. */
+  readonly bytes: KnownBytes | undefined;
   readonly nameOf: ReadonlyMap<string, string>;
   readonly triggers: RegExp;
   readonly shapesOf: (literal: string) => readonly SecretShape[];
@@ -26,7 +29,10 @@ export type Beginning = { readonly text: string; readonly notAfter: RegExp | und
 export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): KnownSecrets {
   const nameOf = new Map<string, string>();
   const streamed = new Set<string>();
+  const byBytes = new Map<string, string>();
   const add = (secret: string, name: string): void => {
+    const bytes = Buffer.from(secret).toString("latin1");
+    if (bytes.length >= leastHexBytes && !byBytes.has(bytes)) byBytes.set(bytes, name);
     for (const form of [secret, inJson(secret)]) streamed.add(form);
     for (const form of formsOf(secret)) if (!nameOf.has(form)) nameOf.set(form, name);
   };
@@ -38,6 +44,7 @@ export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): Known
   const long = [...streamed].filter((value) => value.length > headLength);
   return {
     exact: nameOf.size > 0 ? anyOf([...nameOf.keys()]) : undefined,
+    bytes: byBytes.size > 0 ? { exact: anyOf([...byBytes.keys()]), nameOf: byBytes } : undefined,
     nameOf,
     triggers,
     shapesOf,
@@ -63,11 +70,12 @@ function knownShapes(): KnownShapes {
   return shapesOnce;
 }
 
-/** As it is, and as it looks inside JSON, a URL, or base64, where it may start at any of three positions. */
+/** As it is, and as it looks inside JSON, a URL, backwards, or in base64, where it may start at any of three positions. */
 function formsOf(secret: string): Set<string> {
   const forms = new Set([secret, inJson(secret), encodeURIComponent(toWellFormed(secret))]);
   const bytes = Buffer.from(secret);
   if (bytes.length < 8) return forms;
+  forms.add([...secret].reverse().join(""));
   for (const shift of [0, 1, 2]) {
     const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64");
     // The first and the last characters also hold bits of what stands before and after.

@@ -1,3 +1,4 @@
+import { findInHex, type KnownBytes } from "./hex-secrets.ts";
 import { type KnownSecrets, prepareSecrets, type SecretSources, shortBeginning, startsWord } from "./known-secrets.ts";
 import type { Masked } from "./masked.ts";
 import type { SecretShape } from "./secret-shapes.ts";
@@ -41,7 +42,8 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   return {
     text,
     value: <T>(value: T): Masked<T> => redactValue(value, text, 0) as Masked<T>, // strings stay strings, lists lists, and objects keep their properties
-    known: <T>(value: T): Masked<T> => redactValue(value, (given) => hideKnown(get(), given), 0) as Masked<T>, // as above
+    known: <T>(value: T): Masked<T> =>
+      redactValue(value, (text) => hideKnown(get(), { text, from: 0, note: unheard }).text, 0) as Masked<T>, // as above
     hidden(value) {
       const found = new Map<string, Set<string>>();
       const note: Note = (mask, secret) => found.set(mask, (found.get(mask) ?? new Set()).add(secret));
@@ -63,15 +65,29 @@ const unheard: Note = () => {};
 
 function redactFrom(known: KnownSecrets, text: string, from: number, note: Note = unheard): Masked<string> {
   if (text.length < known.shortest) return text.slice(from) as Masked<string>; // no secret is so short
-  const plain = known.exact ? hideExact(known.exact, known.nameOf, { text, from, note }) : { text, from };
+  const plain = hideKnown(known, { text, from, note });
   return hideShapes(known, { ...plain, note }) as Masked<string>; // the only place where a secret is hidden
 }
 
-function hideKnown({ exact, nameOf }: KnownSecrets, text: string): string {
-  return exact ? hideExact(exact, nameOf, { text, from: 0, note: unheard }).text : text;
+type Part = { readonly text: string; readonly from: number; readonly note: Note };
+
+function hideKnown({ exact, bytes, nameOf }: KnownSecrets, given: Part): Omit<Part, "note"> {
+  if (!exact) return given;
+  const plain = hideExact(exact, nameOf, given);
+  return bytes ? hideHex(bytes, { ...plain, note: given.note }) : plain;
 }
 
-type Part = { readonly text: string; readonly from: number; readonly note: Note };
+function hideHex(bytes: KnownBytes, { text, from, note }: Part): Omit<Part, "note"> {
+  let shown = text.slice(0, from);
+  let done = from;
+  for (const { start, end, name } of findInHex(bytes, text, from)) {
+    const mask = `[${name}]`;
+    note(mask, text.slice(start, end));
+    shown += text.slice(done, start) + mask;
+    done = end;
+  }
+  return { text: done === from ? text : shown + text.slice(done), from };
+}
 
 /** The text with its known values hidden behind `from`. One that began a little before, unnoticed, is hidden from there on. */
 function hideExact(exact: RegExp, nameOf: ReadonlyMap<string, string>, given: Part): Omit<Part, "note"> {

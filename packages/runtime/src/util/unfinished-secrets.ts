@@ -1,3 +1,4 @@
+import { leastHexBytes, mayHoldHex } from "./hex-secrets.ts";
 import { type Beginning, type KnownSecrets, shortBeginning, startsWord } from "./known-secrets.ts";
 
 /** Longer than any secret but a private key; a text that goes on as one word for longer is handed out. */
@@ -6,6 +7,7 @@ const maxUnsettled = 16 * 1024;
 export function isPlainPiece({ triggers, exact, beginnings, long }: KnownSecrets, before: string, piece: string): boolean {
   triggers.lastIndex = 0;
   if (triggers.test(piece) || openValueIn(long, piece) > 0) return false;
+  if (exact && piece.length >= 2 * leastHexBytes && mayHoldHex(piece)) return false;
   if (endOf(beginnings, piece, 0) > 0) return false; // a word that goes on from the piece before may be one in vain
   if (!exact) return true;
   exact.lastIndex = 0;

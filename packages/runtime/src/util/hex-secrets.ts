@@ -1,0 +1,153 @@
+/** A place where a known value is written in hexadecimal digits, and what that value is called. */
+export type HexPlace = { readonly start: number; readonly end: number; readonly name: string };
+
+/** Known values by their bytes, one character each. */
+export type KnownBytes = { readonly exact: RegExp; readonly nameOf: ReadonlyMap<string, string> };
+
+/** So few bytes are not looked for. */
+export const leastHexBytes: number = 8;
+const leastDigits = leastHexBytes * 2;
+/** So many characters may stand between two digits. */
+const longestGap = 8;
+
+/** In the order of the text, and none overlaps another. */
+export function findInHex(known: KnownBytes, text: string, from: number): HexPlace[] {
+  const places: HexPlace[] = [];
+  for (let run = nextRun(text, from); run; run = nextRun(text, run.end)) {
+    const dump = readDump(text, run.start);
+    const found = [...inRun(known, text.slice(run.start, run.end), run.start), ...inDump(known, dump)];
+    for (const place of found.sort((one, other) => one.start - other.start)) addPlace(places, place, from);
+    run = { start: run.start, end: Math.max(run.end, dump.at(-1)?.end ?? 0) };
+  }
+  return places;
+}
+
+function addPlace(places: HexPlace[], place: HexPlace, from: number): void {
+  const last = places.at(-1);
+  if (last && place.start < last.end) places[places.length - 1] = { ...last, end: Math.max(last.end, place.end) };
+  else if (place.end > from) places.push({ ...place, start: Math.max(place.start, from) });
+}
+
+/** Is there anything in a text that could be bytes? Quick, and false for nearly every text. */
+export function mayHoldHex(text: string): boolean {
+  return nextRun(text, 0) !== undefined;
+}
+
+type Run = { readonly start: number; readonly end: number };
+
+/** Where so many digits stand together that they may be bytes. Only every sixteenth character is looked at: a run is longer. */
+function nextRun(text: string, from: number): Run | undefined {
+  for (let probe = from + leastDigits - 1; probe < text.length; probe += leastDigits) {
+    if (kindAt(text, probe) === 0) continue;
+    const start = reach(text, probe, { step: -1, limit: from - 1 });
+    const end = reach(text, probe, { step: 1, limit: text.length });
+    if (digitsIn(text, start, end + 1) >= leastDigits) return { start, end: end + 1 };
+    probe = Math.max(probe, end);
+  }
+  return undefined;
+}
+
+/** The last digit of the run in this direction. */
+function reach(text: string, probe: number, { step, limit }: { step: 1 | -1; limit: number }): number {
+  let last = probe;
+  for (let at = probe + step; at !== limit && Math.abs(at - last) <= longestGap; at += step) {
+    const kind = kindAt(text, at);
+    if (kind === 0) break;
+    if (kind === 1) last = at;
+  }
+  return last;
+}
+
+/** More than enough is not counted. */
+function digitsIn(text: string, start: number, end: number): number {
+  let count = 0;
+  for (let at = start; at < end && count < leastDigits; at++) if (kindAt(text, at) === 1) count++;
+  return count;
+}
+
+/** 1 for a digit, 2 for what may stand between two bytes: `63 6f`, `63:6f`, `0x63, 0x6f`, `\x63\x6f`, `%63%6f`, new lines. */
+function kindAt(text: string, at: number): number {
+  return kinds[text.charCodeAt(at)] ?? 0;
+}
+
+const kinds = new Uint8Array(128);
+for (const character of "0123456789abcdefABCDEF") kinds[character.charCodeAt(0)] = 1;
+for (const character of " \t\r\n:,-%\\xX") kinds[character.charCodeAt(0)] = 2;
+
+function* inRun(known: KnownBytes, text: string, offset: number): Generator<HexPlace> {
+  const digits = text.replace(marks, "");
+  let places: number[] | undefined;
+  for (const { first, last, name } of search(known, digits)) {
+    places ??= placesOfDigits(text);
+    yield { start: offset + (places[first] ?? 0), end: offset + (places[last] ?? text.length - 1) + 1, name };
+  }
+}
+
+const marks = /0[xX]|[^0-9a-fA-F]+/g;
+
+function placesOfDigits(text: string): number[] {
+  const places: number[] = [];
+  let at = 0;
+  for (const mark of [...text.matchAll(marks), { index: text.length, 0: "" }]) {
+    for (; at < mark.index; at++) places.push(at);
+    at = mark.index + mark[0].length;
+  }
+  return places;
+}
+
+type DigitRange = { readonly first: number; readonly last: number; readonly name: string };
+
+/** Where a byte begins is not known: at the first digit or at the second. */
+function* search({ exact, nameOf }: KnownBytes, digits: string): Generator<DigitRange> {
+  for (const shift of [0, 1]) {
+    const bytes = Buffer.from(shift === 0 ? digits : digits.slice(1), "hex").toString("latin1");
+    exact.lastIndex = 0;
+    for (let hit = exact.exec(bytes); hit; hit = exact.exec(bytes)) {
+      const first = shift + hit.index * 2;
+      yield { first, last: first + hit[0].length * 2 - 1, name: nameOf.get(hit[0]) ?? "redacted" };
+    }
+  }
+}
+
+/** From the first byte to the end of the line, which may have the same as text. */
+type DumpLine = { readonly start: number; readonly end: number; readonly digits: string };
+
+/** The lines of `xxd`, `hexdump -C` or `od -t x1` from here on. */
+function readDump(text: string, from: number): DumpLine[] {
+  const lines: DumpLine[] = [];
+  for (let start = text.lastIndexOf("\n", from) + 1; start < text.length; ) {
+    const found = text.indexOf("\n", start);
+    const end = found === -1 ? text.length : found;
+    const line = end - start > longestLine ? undefined : readLine(text.slice(start, end));
+    if (!line) break;
+    lines.push({ start: start + line.bytesAt, end, digits: line.digits });
+    start = end + 1;
+  }
+  return lines;
+}
+
+const longestLine = 512;
+/** Behind the number that is put before a line when a file is shown. */
+const place = /^(?:[ \t]{0,8}\d{1,9}(?:→|\t|:))??[ \t]{0,8}[0-9a-fA-F]{4,16}(?::[ \t]*| +)(?=[0-9a-fA-F]{2})/;
+
+function readLine(line: string): { bytesAt: number; digits: string } | undefined {
+  const bytesAt = place.exec(line)?.[0].length;
+  if (bytesAt === undefined) return undefined;
+  const rest = line.slice(bytesAt);
+  const framed = rest.search(/[ \t]{1,64}[|>]/);
+  const beside = framed === -1 ? rest.indexOf("  ") : framed;
+  const bytes = beside === -1 ? rest : rest.slice(0, beside);
+  return /^[0-9a-fA-F \t]+$/.test(bytes) ? { bytesAt, digits: bytes.replace(/[ \t]+/g, "") } : undefined;
+}
+
+/** Lines that hold a part of a value are hidden whole. */
+function* inDump(known: KnownBytes, lines: readonly DumpLine[]): Generator<HexPlace> {
+  if (lines.length === 0) return;
+  for (const { first, last, name } of search(known, lines.map(({ digits }) => digits).join(""))) {
+    let at = 0;
+    for (const { start, end, digits } of lines) {
+      if (at <= last && at + digits.length > first) yield { start, end, name };
+      at += digits.length;
+    }
+  }
+}
