@@ -149,9 +149,11 @@ class Question {
 
   /** A program whose ways with files are not known may write to whatever protected place its words name. */
   async #guardedWords(program: Program, find: (use: FileUse) => Promise<Target[]>): Promise<Use[]> {
-    if (program.transparent || isInterpreter(program.name)) return [];
+    if (program.transparent) return [];
     const uses: Use[] = [];
-    for (const word of program.words.slice(1).flatMap(namesIn)) {
+    // The script of an interpreter is only read.
+    const script = isInterpreter(program.name) ? program.words.findIndex((word, at) => at > 0 && !word.text.startsWith("-")) : 0;
+    for (const word of (script === -1 ? [] : program.words.slice(script + 1)).flatMap(namesIn)) {
       for (const target of await find({ word, places: program.places })) {
         const guard = target && (this.#guard("edit", target.path) ?? this.#guard("look", target.path));
         if (!target || !guard || isInside(target.path, this.#policy.base.root)) continue;
@@ -449,7 +451,9 @@ class Question {
     return undefined;
   }
 
-  #isOrdinary(path: string): boolean {
+  /** All that is below the project holds protected places. */
+  #isOrdinary(written: string): boolean {
+    const path = written.replace(/\/\*\*$/, "");
     const ground = { ...this.#policy.base, directories: this.#policy.directories };
     return workFolders(ground).some((folder) => isInside(folder, path)) && this.#guard("edit", path) === undefined;
   }

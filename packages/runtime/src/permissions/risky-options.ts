@@ -109,7 +109,7 @@ function declarationRisk(name: string, words: readonly ShellWord[]): string | un
   return undefined;
 }
 
-const findActions = /^-(?:delete|fprint.*|fls|files0-from)$/;
+const findActions = /^-(?:delete|fprint.*|fls|files0-from|L|H|follow)$/;
 
 function findRisk(words: readonly ShellWord[]): string | undefined {
   const action = words.find((word) => isPlain(word) && findActions.test(word.text));
@@ -147,7 +147,7 @@ function optionRisk(
     return optionRisk({ name, words: [unknownWord, ...behind], row }, 0);
   const later = options.filter(({ at }) => at + 1 >= from);
   const risk = later.find((option) => isRisky(name, option));
-  if (risk) return `${name} ${describeOption(risk)} can ${verbs[risk.effect]}`;
+  if (risk) return `${name} ${describeOption(risk)} can ${verbs[isFollowing(name, risk) ? "follows" : risk.effect]}`;
   if (doubt && /several words/.test(doubt)) return `${name}: ${doubt}`;
   if (doubt && !tellsFacts(name) && hasRiskyOption(name, row)) return `${name}: ${doubt}`;
   return undefined;
@@ -177,11 +177,23 @@ const verbs: Readonly<Record<Effect | "unknown", string>> = {
 };
 
 function isRisky(name: string, { name: option, effect, value }: GivenOption): boolean {
+  if (isFollowing(name, { name: option }) || effect === "follows") return true;
   if (effect === "writes") return !writers.has(name);
   if (effect === "unknown") return rowOf(name) !== undefined && !openRows.has(name) && !/^--(?:help|version)$/.test(option);
   if (effect === "moves") return !(movers.has(name) && value !== undefined && option !== "-P");
   if (name === "make" || name === "gmake") return effect === "configures" || (effect === "runs" && option !== "*=");
-  return effect === "runs" || effect === "configures" || effect === "lists" || effect === "changes" || effect === "follows";
+  return effect === "runs" || effect === "configures" || effect === "lists" || effect === "changes";
+}
+
+/** Options by which what is behind links is read with the rest of a folder. */
+const following: Readonly<Record<string, RegExp>> = {
+  tar: /^(?:-h|--dereference)$/,
+  rsync: /^(?:-L|-k|--copy-links|--copy-unsafe-links|--copy-dirlinks)$/,
+  cp: /^(?:-L|-H|--dereference)$/,
+};
+
+function isFollowing(name: string, option: { readonly name: string }): boolean {
+  return Object.hasOwn(following, name) && following[name]?.test(option.name) === true;
 }
 
 /** Their work is to write: the files are judged, one by one, instead of the option. */

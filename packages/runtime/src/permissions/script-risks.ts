@@ -11,6 +11,7 @@ export function sedRisk(words: Words): string | undefined {
     const before = words[index - 1];
     const isGiven = isPlain(before) && /^(?:-[nErsuz]*e|--expression)$/.test(before.text);
     const glued = /^(?:--expression=|-[nErsuz]*e(?=.))(.*)/s.exec(word.text)?.[1];
+    if (/^(?:-[nErsuz]*i|--in-place=).*\//s.test(word.text)) return "sed would keep the old files elsewhere";
     if (!isGiven && isPlain(word) && /^(?:-[nErsuz]*f|--file)/.test(word.text)) return "sed takes its script from a file";
     const code = isGiven || word === script ? word.text : glued;
     if (code !== undefined && (word.kind !== "exact" || !isHarmlessSed(code)))

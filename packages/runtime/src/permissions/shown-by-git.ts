@@ -15,7 +15,8 @@ export function shownByGit(words: readonly ShellWord[]): Shown {
     if (isPlain(word)) return word.text.startsWith("-");
     return word.splits || !isPlain(previous) || !textOption.test(previous.text);
   });
-  if (tellers.has(subcommand)) return { type: "nothing" };
+  if (tellers.has(subcommand))
+    return options.some((word) => showsContent(word, subcommand)) ? unknown(subcommand) : { type: "nothing" };
   if (doers.has(subcommand)) return options.some(showsPatch) ? unknown(subcommand) : { type: "nothing" };
   if (subcommand === "cat-file")
     return options.length > 0 && options.every(({ text }) => /^-[tse]$/.test(text)) ? { type: "nothing" } : unknown(subcommand);
@@ -28,7 +29,8 @@ export function shownByGit(words: readonly ShellWord[]): Shown {
   const tells = tellingOptions[subcommand];
   if (tells === undefined) return unknown(subcommand);
   if (isQuiet && (tells === "alone" || options.some(({ text }) => summaries.test(text)))) return { type: "nothing" };
-  return shownPaths(subcommand, rest) ?? unknown(subcommand);
+  // With `-C`, paths start elsewhere.
+  return (call.folders.length === 0 ? shownPaths(subcommand, rest) : undefined) ?? unknown(subcommand);
 }
 
 const unknown = (subcommand: string): Shown => ({
@@ -43,8 +45,7 @@ function shownPaths(subcommand: string, rest: readonly ShellWord[]): Shown | und
   if (!pathCommands.has(subcommand) || paths.length === 0 || !paths.every(isPath)) return undefined;
   const before = rest.slice(0, at);
   const isKnown = (word: ShellWord): boolean =>
-    isPlain(word) &&
-    (word.text.startsWith("-") ? !/^-[^-]*[fLO]|^--(?:fol|no-i|out|cont|rev|ig)/.test(word.text) : isCommit(word.text));
+    isPlain(word) && (word.text.startsWith("-") ? keepingOption.test(word.text) : isCommit(word.text, subcommand));
   // The first word of a search is what to look for.
   const sought = subcommand === "grep" ? before.findIndex(isOperand) : -1;
   const searched = before.filter((_, index) => index !== sought);
@@ -63,9 +64,14 @@ function isPath(word: ShellWord): boolean {
 }
 
 /** A name that cannot be the number of a file's content, nor lead to one. */
-function isCommit(text: string): boolean {
+function isCommit(text: string, subcommand: string): boolean {
+  if (subcommand === "show") return /^HEAD[~^\d]*$/.test(text);
   return /^[\w./~^@-]+$/.test(text) && !/^[0-9a-f]{4,64}$/i.test(text);
 }
+
+/** Shows more or less of the files that are named, never another one. */
+const keepingOption =
+  /^(?:-[puwbinlchHEFPWzsqMCa]+|-U\d+|-n?\d+|--(?:patch|unified=\d+|stat|numstat|shortstat|name-only|name-status|oneline|graph|decorate|no-decorate|abbrev-commit|reverse|first-parent|no-merges|date=[\w-]+|since=.*|until=.*|author=.*|grep=.*|format=.*|pretty=.*|max-count=\d+|word-diff(?:=\w+)?|ignore-all-space|ignore-space-change|minimal|patience|histogram|cached|staged|no-color|color=\w+|no-ext-diff|no-textconv|no-renames|line-number|ignore-case|word-regexp|fixed-strings|count|exit-code))$/s;
 
 function dashes(words: readonly ShellWord[]): number {
   const at = words.findIndex((word) => isPlain(word) && word.text === "--");
@@ -104,6 +110,11 @@ const quietOption =
   /^(?:--(?:stat|numstat|shortstat|dirstat|summary|name-only|name-status|oneline|graph|all|decorate|no-decorate|format|pretty|abbrev|abbrev-commit|no-abbrev-commit|since|until|after|before|author|committer|grep|no-merges|merges|first-parent|reverse|topo-order|date-order|author-date-order|date|max-count|skip|tags|branches|remotes|left-right|source|parents|children|boundary|count|no-patch|no-ext-diff|no-textconv|no-renames|find-renames|diff-filter|cached|staged|merge-base|exit-code|quiet|color|no-color|relative|compact-summary|walk-reflogs|no-walk|no-notes|follow|stat-width|stat-count)(?:=.*)?|-n|-n?\d+|-[sqzirM])$/s;
 const summaries =
   /^(?:--(?:stat|numstat|shortstat|dirstat|summary|name-only|name-status|no-patch|quiet|compact-summary)(?:=|$)|-[sq]$)/;
+
+/** `git status -v` shows what would be committed; a reference may lead to a file, whose content is its `raw` form. */
+function showsContent(word: ShellWord, subcommand: string): boolean {
+  return !isPlain(word) || /raw/.test(word.text) || (subcommand === "status" && /^-[a-zA-Z]*v|^--verb/.test(word.text));
+}
 
 function showsPatch(word: ShellWord): boolean {
   return !isPlain(word) || /^-[a-zA-Z]*[pve](?![a-zA-Z]*=)|^--(?:pat|verb|inter|edit|show-c)/.test(word.text);

@@ -32,10 +32,15 @@ function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
       const files = has("-e", "--expression", "-f", "--file") ? operands : operands.slice(1);
       return has("-i", "--in-place", "--inplace") ? { reads, writes: files } : { reads: [...reads, ...files], writes };
     }
-    case "tar":
-      return has("-c", "-r", "-u", "-A", "--create", "--append", "--update")
-        ? { reads: [...reads, ...operands], writes }
-        : { reads: [...reads, ...valuesOf("writes")], writes: valuesOf("moves") };
+    case "tar": {
+      const archives = options.flatMap((option) =>
+        option.value && /^(?:-f|--file)$/.test(option.name) ? fileIn(name, option.name, option.value) : [],
+      );
+      const others = writes.filter((word) => !archives.some(({ text }) => text === word.text));
+      const isWritten = has("-c", "-r", "-u", "-A", "--create", "--append", "--update", "--concatenate", "--delete");
+      if (!isWritten) return { reads: [...reads, ...archives], writes: others };
+      return { reads: [...reads, ...operands], writes: has("--remove-files") ? [...writes, ...operands] : writes };
+    }
     case "zip":
       return { reads: [...reads, ...operands.slice(1)], writes: [...writes, ...operands.slice(0, 1)] };
     case "unzip":
@@ -67,8 +72,11 @@ function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
       return copied(name, {
         operands,
         reads,
-        writes: [...writes],
+        writes,
         isInto: has("-t", "--target-directory"),
+        // Another hard link is another name for the same file.
+        isSame: name === "mv" || (name === "ln" && !has("-s", "--symbolic")) || (name === "cp" && has("-l", "--link")),
+        isWhole: has("--parents", "-R", "--relative") && name !== "mv",
         makesFolders: has("-d", "--directory"),
       });
     default:
@@ -76,28 +84,39 @@ function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
   }
 }
 
-type Copying = { operands: Words; reads: Words; writes: Words; isInto: boolean; makesFolders: boolean };
+type Copying = {
+  readonly operands: Words;
+  readonly reads: Words;
+  readonly writes: Words;
+  readonly isInto: boolean;
+  readonly makesFolders: boolean;
+  readonly isSame: boolean;
+  readonly isWhole: boolean;
+};
 
 /** Into a folder, the names of the sources count. */
-function copied(name: string, { operands, reads, writes, isInto, makesFolders }: Copying): NamedFiles {
+function copied(name: string, { operands, reads, writes, isInto, makesFolders, isSame, isWhole }: Copying): NamedFiles {
   if (name === "install" && makesFolders) return { reads, writes: [...writes, ...operands] };
   const local = operands.filter((word) => !/^[\w.@-]+:/.test(word.text));
   const target = isInto ? writes.at(-1) : operands.length > 1 ? operands.at(-1) : undefined;
   const sources = local.filter((word) => word !== target);
-  const inFolder = target && local.concat(writes).includes(target) ? sources.map((source) => below(target, source)) : [];
+  const inFolder =
+    target && local.concat(writes).includes(target)
+      ? sources.flatMap((source) => [below(target, source), ...(isWhole ? [below(target, source, source.text)] : [])])
+      : [];
   return {
     reads: [...reads, ...sources],
     writes: [
       ...writes,
       ...(target && !isInto && local.includes(target) ? [target] : []),
       ...inFolder,
-      ...(name === "mv" ? sources : []),
+      ...(isSame ? sources : []),
     ],
   };
 }
 
-function below(folder: ShellWord, source: ShellWord): ShellWord {
-  const name = source.text.replace(/\/+$/, "").replace(/.*\//s, "");
+function below(folder: ShellWord, source: ShellWord, path?: string): ShellWord {
+  const name = path ?? source.text.replace(/\/+$/, "").replace(/.*\//s, "");
   return { ...folder, kind: source.kind === "exact" ? folder.kind : "open", text: `${folder.text}/${name}` };
 }
 
