@@ -266,6 +266,12 @@ export const flags = [
     help: "Another folder that belongs to the work; may be given several times",
   },
   {
+    name: "allow-network-reads",
+    kind: "switch",
+    group: "Permissions",
+    help: "Commands that only ask others on the network (gh pr view, npm view, git ls-remote) run without a rule",
+  },
+  {
     name: "sandbox",
     kind: "value",
     placeholder: "MODE",

@@ -27,6 +27,7 @@ export function permissionOptions(
       deny: permissions.deny,
       root,
       additionalDirectories: [...permissions.additionalDirectories, ...(flags["add-dir"] ?? []).map(additionalDirectory)],
+      networkReads: permissions.networkReads || Boolean(flags["allow-network-reads"]),
       grants: createGrants({ root, directory: join(home, "grants"), home: userHome }),
       mayBypass: mayBypass(flags) && !permissions.disableBypassPermissionsMode,
     },

@@ -1,8 +1,9 @@
+import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { isPermissionMode, type Policy, parseRule, type Rule, RuntimeError } from "@outrider/runtime";
 import { createGrants, resolveLayers } from "@outrider/runtime/host";
-import { explainPermission, lintRule, type RuleProblem } from "@outrider/runtime/admin";
+import { createProgramFinder, explainPermission, type FolderEntry, lintRule, type RuleProblem } from "@outrider/runtime/admin";
 import { parseArguments } from "../args.ts";
 import { checkFlagTools, checkSettingsTools } from "../check-tools.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -72,8 +73,31 @@ async function policyOf(project: Project, flags: FlagValues): Promise<Policy> {
     base: { root: cwd, home, platform: process.platform },
     directories: permissions.additionalDirectories.map((path) => resolve(cwd, path)),
     readable: [],
+    environment: new Set(Object.keys(process.env)),
+    listFolder: async (folder) => listFolder(folder),
+    programs: createProgramFinder({
+      path: process.env["PATH"],
+      roots: [cwd, ...permissions.additionalDirectories.map((path) => resolve(cwd, path))],
+      isFile: async (path) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false,
+      resolve: async (path) => realpathSync(path),
+    }),
+    networkReads: permissions.networkReads || Boolean(flags["allow-network-reads"]),
     inertGit: async () => "git", // a run makes it when it first needs it
   };
+}
+
+function listFolder(folder: string): FolderEntry[] | undefined {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+  } catch {
+    return undefined; // nothing is known about what cannot be listed
+  }
+}
+
+function kindOf(entry: Dirent): FolderEntry["kind"] {
+  if (entry.isSymbolicLink()) return "symlink";
+  if (entry.isDirectory()) return "directory";
+  return entry.isFile() ? "file" : "other";
 }
 
 /** Rules that were given, or all there are in the settings files. */

@@ -14,6 +14,8 @@ export { expireCheckpoints, sessionsWithCheckpoints } from "../checkpoints/expir
 export type { RestorePlan } from "../checkpoints/plan.ts";
 export type { RestoreResult } from "../checkpoints/restore.ts";
 export { type AuditRecord, readAuditLog } from "../permissions/audit.ts";
+export type { FolderEntry } from "../permissions/glob-words.ts";
+export { createProgramFinder } from "../permissions/program-finder.ts";
 export { inertGit } from "../workspace/inert-git.ts";
 export {
   forgetTrust,

@@ -7,7 +7,7 @@ import type { ShellWord } from "./shell-words.ts";
 /** Where a word of a command leads. `pattern` when it has wildcards: its last names are not real yet. Undefined: cannot be told. */
 export type Target = { readonly path: string; readonly pattern: boolean } | undefined;
 
-type Ground = { readonly base: RuleBase; readonly cwd: string; readonly resolve: ResolvePath };
+export type Ground = { readonly base: RuleBase; readonly cwd: string; readonly resolve: ResolvePath };
 
 /** Every file the word may name: one for each directory the program may be in. */
 export async function targetsOf({ word, places }: FileUse, ground: Ground): Promise<Target[]> {
@@ -19,7 +19,8 @@ export async function targetsOf({ word, places }: FileUse, ground: Ground): Prom
   return folders ? await Promise.all(folders.map((folder) => realTarget(folder, text, { word, ground }))) : [undefined];
 }
 
-async function foldersOf(places: Places, ground: Ground): Promise<string[] | undefined> {
+/** The folders a program may be in; undefined when that cannot be told. */
+export async function foldersOf(places: Places, ground: Ground): Promise<string[] | undefined> {
   if (!places) return undefined;
   const folders: string[] = [];
   for (const chain of places) {
@@ -41,6 +42,10 @@ async function realTarget(folder: string, text: string, { word, ground }: { word
   if (word.kind === "exact") {
     const path = await walk(folder, text, ground.resolve);
     return path === undefined ? undefined : { path, pattern: false };
+  }
+  if (word.kind === "below") {
+    const path = await walk(folder, text, ground.resolve);
+    return path === undefined ? undefined : { path: join(path, "**"), pattern: true };
   }
   const slash = text.lastIndexOf("/", text.search(/[*?[]/));
   const rest = text.slice(slash + 1);

@@ -1,17 +1,22 @@
 import type { InertGit } from "../protocol/permission.ts";
 import { forbids, forbidsText, isWholeCommand, wordsAllowed } from "./command-rules.ts";
-import { type Target, targetsOf } from "./command-paths.ts";
+import { type Ground, type Target, targetsOf } from "./command-paths.ts";
 import { ask, askBy, bypassed, decideOne, planDenies } from "./decide.ts";
 import { outOfReach } from "./git-reach.ts";
 import { type Guard, guardOf, isHarmlessDevice, isInside, mayHold, mayReach, toAbsolutePattern, workFolders } from "./paths.ts";
+import { type Change, changesBefore, disturbance } from "./path-order.ts";
+import { resolveWords, withoutPatterns } from "./resolve-words.ts";
+import { isBuiltin } from "./shell-builtins.ts";
+import { surveyFolder } from "./survey-folder.ts";
 import { allowed, type BoxReach, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
-import { lookingOf, type Looking } from "./read-only-commands.ts";
+import { questionOf } from "./program-questions.ts";
+import { lookingOf, type Looking, looksAtNothing } from "./read-only-commands.ts";
 import { riskOf } from "./risky-options.ts";
 import { readConflict } from "./read-conflict.ts";
 import { type Action, allows, denies, namesTool, type Rule, unescapeGlob } from "./rules.ts";
 import { type FileUse, type ParsedCommand, parseCommand, type Program } from "./shell.ts";
 import { isHarmlessVariable, isOrdinaryExport, isOrdinaryName } from "./shell-variables.ts";
-import { exactWord, type ShellWord, unknownWord } from "./shell-words.ts";
+import { exactWord, type Needs, type ShellWord, unknownWord } from "./shell-words.ts";
 import { shownBy, shownUnknown, tellsFacts } from "./shown-files.ts";
 import { gainsRights, isInterpreter } from "./interpreters.ts";
 import { filesNamedBy } from "./written-files.ts";
@@ -36,17 +41,25 @@ export async function decideCommand(policy: Policy, action: Action, resolve: Res
 }
 
 const leaves = "Running a command outside the sandbox needs permission";
-
+const disturbedPath = "an earlier part of it may change where a path leads";
+const onlyAsks: Decision = {
+  effect: "allow",
+  reason: "It only looks, also on the network, as the settings allow",
+  by: "rule",
+  source: "permissions.networkReads",
+};
 const onlyLooks: Decision = { effect: "allow", reason: "It only looks at the project" };
 
 /** What lets a program of a command run. */
-type Word = Rule | "mode";
+type Word = Rule | "mode" | "network";
 type Use = {
   readonly kind: "look" | "edit";
   readonly target: Target;
   readonly decision: Decision;
   /** It is, or may be, a place that only a rule written for it opens. */
   readonly guarded: boolean;
+  /** An earlier part of the line may make the path lead elsewhere. */
+  readonly disturbed?: "moves" | "unknown" | undefined;
 };
 type Files = {
   readonly looking: Looking | undefined;
@@ -54,6 +67,8 @@ type Files = {
   readonly conflict: string | undefined;
   /** Why it cannot be kept from obeying a repository. */
   readonly distrust: string | undefined;
+  /** Why its name may not mean the program that is known. */
+  readonly stranger: string | undefined;
 };
 
 class Question {
@@ -90,32 +105,93 @@ class Question {
   }
 
   async lookAtFiles(resolve: ResolvePath): Promise<void> {
-    const { base } = this.#policy;
-    const ground = { base, cwd: this.#action.cwd ?? base.root, resolve: remembering(resolve) };
+    const { base, listFolder: list } = this.#policy;
+    const ground: Ground = { base, cwd: this.#action.cwd ?? base.root, resolve: remembering(resolve) };
+    const find = (use: FileUse): Promise<Target[]> => targetsOf(use, ground);
+    const changes = await this.#changes(find);
     const usesOf = async (words: readonly FileUse[], kind: "look" | "edit"): Promise<Use[]> => {
-      const targets = await Promise.all(words.map((use) => targetsOf(use, ground)));
-      return words.flatMap(({ word }, index) =>
-        (targets[index] ?? []).flatMap((target) =>
-          target && isHarmlessDevice(target.path) ? [] : [this.#use(kind, target, word)],
+      const uses = await Promise.all(words.map(async (use) => ({ use, targets: await find(use) })));
+      return await Promise.all(
+        uses.flatMap(({ use, targets }) =>
+          targets.flatMap((target) =>
+            target && isHarmlessDevice(target.path) ? [] : [this.#useIn(use, { kind, target, changes, resolve: ground.resolve })],
+          ),
         ),
       );
     };
     const lost = new Set(outOfReach(this.#parsed.programs));
     for (const program of this.#programs) {
-      const { places } = program;
-      const looking = lookingOf(program);
+      const { places, moment } = program;
+      // After any change, a pattern may find what is not there yet.
+      const isFirst = changesBefore(moment, changes).length === 0;
+      const resolved = await resolveWords(program, { ground, list: isFirst ? list : undefined });
+      const looking = lookingOf(resolved) ?? ((await this.#isAnswer(program)) ? looksAtNothing : undefined);
       const files = looking ? withFolder(program, looking) : filesNamedBy(program);
       const at = (words: readonly ShellWord[]): FileUse[] =>
-        words.filter((word) => word.text !== "-").map((word) => ({ word, places }));
+        words.filter((word) => word.text !== "-").map((word) => ({ word, places, moment }));
       const uses = files
         ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))]
-        : await this.#guardedWords(program, (use) => targetsOf(use, ground));
-      if (this.#against.length > 0) await this.#searchNames(program, { looking, find: (use) => targetsOf(use, ground) });
+        : await this.#guardedWords(program, find);
+      if (this.#against.length > 0) await this.#searchNames(program, { looking, find });
       const distrust = looking?.repository && (await this.#distrust(program, lost));
-      const conflict = await this.#conflict(program, { looking, find: (use) => targetsOf(use, ground) });
-      this.#files.set(program, { looking, uses, conflict, distrust });
+      const conflict = await this.#conflict(program, { looking, find });
+      const stranger = await this.#strange(program, { looking, changed: !isFirst });
+      this.#files.set(program, { looking, uses, conflict, distrust, stranger });
     }
     this.#redirections = [...(await usesOf(this.#parsed.reads, "look")), ...(await usesOf(this.#parsed.writes, "edit"))];
+  }
+
+  /** What parts of the line do to the paths of other parts. */
+  async #changes(find: (use: FileUse) => Promise<Target[]>): Promise<readonly Change[]> {
+    const changes: Change[] = this.#parsed.writes.flatMap(({ moment }) => (moment ? [{ moment, type: "plain", paths: [] }] : []));
+    for (const program of this.#programs) {
+      const { moment, places, name, inside, transparent } = program;
+      if (transparent && inside.length > 0) continue;
+      const looking = lookingOf(withoutPatterns(program));
+      if (looking && looking.writes.length === 0) continue;
+      if (await this.#isAnswer(program)) continue;
+      const targets = looking ? (await Promise.all(looking.writes.map((word) => find({ word, places })))).flat() : [];
+      const paths = targets.flatMap((target) => (target ? [target.path] : []));
+      const type = !looking || paths.length < targets.length ? "unknown" : name === "mv" ? "moves" : "plain";
+      changes.push({ moment, type, paths });
+    }
+    return changes;
+  }
+
+  async #useIn(
+    { word, moment }: FileUse,
+    by: { kind: "look" | "edit"; target: Target; changes: readonly Change[]; resolve: ResolvePath },
+  ): Promise<Use> {
+    const { target } = by;
+    const use = this.#use(by.kind, target, word);
+    const disturbed = target && word.text !== "." ? disturbance(target.path, moment, by.changes) : undefined;
+    if (word.kind !== "below" || !target || !word.needs || use.decision.effect !== "allow") return { ...use, disturbed };
+    const why = await this.#survey(target.path.replace(/\/\*\*$/, ""), word.needs, by.resolve);
+    return { ...use, disturbed, decision: why === undefined ? use.decision : ask(this.#policy, this.#action, why) };
+  }
+
+  async #survey(folder: string, needs: Needs, resolve: ResolvePath): Promise<string | undefined> {
+    const { listFolder: list } = this.#policy;
+    if (!list) return "what is in the folder is not known";
+    const mayLead = (path: string): boolean =>
+      this.#use("look", { path, pattern: false }, unknownWord).decision.effect === "allow";
+    return surveyFolder(folder, needs, { list, resolve, mayLead });
+  }
+
+  /** `NAME --help`, `--version` or `version`, where the project has no say in what that does. */
+  async #isAnswer(program: Program): Promise<boolean> {
+    const question = questionOf(program);
+    if (!question) return false;
+    const place = await this.#policy.programs?.place(program.name);
+    return place === "other" || (place === "system" && question === "certain");
+  }
+
+  /** A name may lead to a program of the project, unless bash has it built in. */
+  async #strange(program: Program, by: { looking: Looking | undefined; changed: boolean }): Promise<string | undefined> {
+    const { programs } = this.#policy;
+    if (!(by.looking || program.transparent) || !programs || isBuiltin(program.name) || program.words[0]?.text.includes("/"))
+      return undefined;
+    return (await programs.isShadowed(program.name, by.changed)) ? `${program.name} may be a program of the project` : undefined;
   }
 
   /** A repository can make a git that only looks run programs: it must be the one that cannot be told to. */
@@ -259,7 +335,7 @@ class Question {
   /** Plan mode: no rule can make it change something. */
   looksOnly(): boolean {
     const { understood } = this.#parsed;
-    const quiet = (use: Use): boolean => use.kind === "look" && use.decision.effect === "allow";
+    const quiet = (use: Use): boolean => use.kind === "look" && use.decision.effect === "allow" && !use.disturbed;
     return (
       understood &&
       this.#setsMore() === undefined &&
@@ -373,7 +449,10 @@ class Question {
     }
     const use = this.#redirections.find(({ decision }) => decision.effect !== "allow");
     if (use) return no(use.decision.reason);
-    const rule = [...words].find((word) => word !== "mode");
+    if (this.#redirections.some(({ disturbed }) => disturbed)) return no(disturbedPath);
+    const rule = [...words].find((word) => typeof word !== "string");
+    if (!rule && words.has("network"))
+      return { ...onlyAsks, ...(words.has("mode") && { partly: true }), ...this.withGit("everything") };
     if (rule) {
       // What a rule names keeps the git it knows: only the shell itself gets the other one.
       if ([...this.#inert].some((program) => !programs.includes(program)))
@@ -404,16 +483,17 @@ class Question {
     }
     if (objection) return objection;
     if (program.hidden) return program.hidden;
-    const { looking } = this.#files.get(program) ?? {};
+    const { looking, stranger } = this.#files.get(program) ?? {};
     if (program.inside.length > 0 || program.transparent) {
       // `find` looks by itself, too; the others only run what is inside.
-      if (!program.transparent || (program.name === "find" && !looking)) return `${program.name} is not allowed`;
-      return this.#firstObjection(program.inside, { allow, used }) ?? this.#fileObjection(program, false);
+      if (!program.transparent || (/^(?:find|xargs)$/.test(program.name) && !looking)) return `${program.name} is not allowed`;
+      return this.#firstObjection(program.inside, { allow, used }) ?? stranger ?? this.#fileObjection(program, false);
     }
     if (!looking) return `no rule allows ${program.name || "it"}`;
-    const why = this.#files.get(program)?.distrust ?? this.#fileObjection(program, false);
+    if (looking.network && !this.#policy.networkReads) return `${program.name} asks somebody on the network`;
+    const why = this.#files.get(program)?.distrust ?? stranger ?? this.#fileObjection(program, false);
     if (why !== undefined) return why;
-    used?.add("mode");
+    used?.add(looking.network ? "network" : "mode");
     if (looking.repository) this.#inert.add(program);
     return undefined;
   }
@@ -442,7 +522,8 @@ class Question {
   #fileObjection(program: Program, byRule: boolean): string | undefined {
     const { uses = [], conflict } = this.#files.get(program) ?? {};
     if (conflict) return conflict;
-    for (const { kind, target, decision } of uses) {
+    for (const { kind, target, decision, disturbed } of uses) {
+      if (disturbed === "moves" || (disturbed && !byRule)) return disturbedPath;
       if (decision.effect === "allow") continue;
       if (byRule && kind === "look" && !target && tellsFacts(program.name)) continue;
       if (byRule && kind === "edit" && target && this.#isOrdinary(target.path)) continue;

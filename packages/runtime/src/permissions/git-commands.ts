@@ -113,7 +113,7 @@ export function readGit(words: Words): Looking | undefined {
     return undefined;
   const [repository = exactWord("."), ...more] = call.folders;
   if (more.length > 0) return undefined; // each starts at the one before
-  const done = (reads: Words): Looking => ({ reads: [repository, ...reads], writes: [], tree: "no", repository });
+  const done = (reads: Words): Looking => ({ reads: [repository, ...reads], writes: [], repository });
   if (call.subcommand === "") return call.globals.some((word) => word.text === "--version") ? done([]) : undefined;
   const line = Object.hasOwn(lookers, call.subcommand) ? lookers[call.subcommand] : undefined;
   if (!line) return undefined;

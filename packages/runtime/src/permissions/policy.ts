@@ -1,4 +1,6 @@
 import type { InertGit, PermissionMode } from "../protocol/permission.ts";
+import type { ListFolder } from "./glob-words.ts";
+import type { ProgramFinder } from "./program-finder.ts";
 import type { Rule, RuleBase } from "./rules.ts";
 
 /** What a command in the box can reach of what lies outside. */
@@ -27,6 +29,12 @@ export type Policy = {
   readonly inertGit?: (() => Promise<string | undefined>) | undefined;
   /** The box commands can run in, told when it matters; absent where there is none, and nothing may then rest on it. */
   readonly box?: (() => Promise<BoxReach>) | undefined;
+  /** What is in a folder: without it, a command with a pattern is asked about. */
+  readonly listFolder?: ListFolder | undefined;
+  /** Where the name of a program leads; without it, programs nobody knows are asked about. */
+  readonly programs?: ProgramFinder | undefined;
+  /** Commands that only ask others on the network, such as `gh pr view`, need no question. */
+  readonly networkReads?: boolean | undefined;
 };
 
 /**

@@ -3,7 +3,7 @@ import type { Looking } from "./read-only-commands.ts";
 import { isPlain, mayBeOption, type ShellWord } from "./shell-words.ts";
 
 type Words = readonly ShellWord[];
-const nothing: Looking = { reads: [], writes: [], tree: "no" };
+const nothing: Looking = { reads: [], writes: [] };
 
 const sedOptions =
   "-nErsuz -e: -l: --quiet --silent --regexp-extended --separate --null-data --unbuffered --posix --debug --sandbox --expression: --line-length:";

@@ -49,6 +49,11 @@ export function builtinObjection(name: string, words: readonly ShellWord[]): str
   }
 }
 
+/** Found by bash without looking for a file. */
+export function isBuiltin(name: string): boolean {
+  return builtins.has(name);
+}
+
 const list = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
 /** All builtins of bash, whatever they do. */

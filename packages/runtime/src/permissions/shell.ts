@@ -8,6 +8,8 @@ import {
   type SyntaxNode,
   type Word,
 } from "unbash";
+import { isLooker } from "./program-table.ts";
+import { namesPrinted, namesPrintedBy, type PrintedNames, wordsOfNames } from "./printed-names.ts";
 import { namesRead, numericNames, type Setters, settersIn } from "./shell-setters.ts";
 import { deepestParenthesis, hasTornWord, isOpaqueExpansion, textOfRedirection, wordsPrintedBy } from "./shell-syntax.ts";
 import { isBashName, isHarmlessVariable } from "./shell-variables.ts";
@@ -19,7 +21,12 @@ import { commandsFromInput, findInner, type Inner } from "./wrappers.ts";
 export type Places = readonly (readonly ShellWord[])[] | undefined;
 
 /** When in the line something happens: after everything whose `at` is smaller than `until`. */
-export type Moment = { readonly at: number; until: number };
+export type Moment = {
+  readonly at: number;
+  until: number;
+  /** It may come more than once. */
+  again: boolean;
+};
 
 export type Setting = { readonly name: string; readonly value: ShellWord | undefined; readonly exported: boolean };
 
@@ -96,6 +103,8 @@ class Walk {
   #tooLarge = false;
   /** What earlier commands of the pipeline print, as far as it is written out. */
   #piped: readonly string[] = [];
+  /** Names of files that the input of the current command consists of. */
+  #names: PrintedNames | undefined;
   #depth = 0;
   #count = 0;
 
@@ -326,11 +335,14 @@ class Walk {
     if (node.commands.length === 1) return this.#children(node);
     const from = this.#moments.length;
     for (const [index, command] of node.commands.entries()) {
-      this.#piped = index === 0 ? [] : [...this.#piped, ...wordsPrintedBy(node.commands[index - 1])];
+      const before = node.commands[index - 1];
+      this.#piped = index === 0 ? [] : [...this.#piped, ...wordsPrintedBy(before)];
+      this.#names = before && node.operators[index - 1] === "|" ? namesPrinted(before, this.#names, this.#bindings) : undefined;
       this.#apart(command);
     }
-    this.#repeated(from);
+    this.#mixed(from, false);
     this.#piped = [];
+    this.#names = undefined;
   }
 
   /** One of several ways, or none: afterwards nothing is certain about what any of them sets. */
@@ -347,8 +359,11 @@ class Walk {
   }
 
   /** What runs at the same time, or again: each part of it may come after every other. */
-  #repeated(from: number): void {
-    for (const moment of this.#moments.slice(from)) moment.until = Math.max(moment.until, this.#moments.length);
+  #mixed(from: number, again: boolean): void {
+    for (const moment of this.#moments.slice(from)) {
+      moment.until = Math.max(moment.until, this.#moments.length);
+      moment.again ||= again;
+    }
   }
 
   #anytime(run: () => void): void {
@@ -358,7 +373,7 @@ class Walk {
   }
 
   #now(): Moment {
-    const moment = { at: this.#moments.length, until: this.#moments.length };
+    const moment = { at: this.#moments.length, until: this.#moments.length, again: false };
     this.#moments.push(moment);
     return moment;
   }
@@ -410,7 +425,7 @@ class Walk {
     else this.#visit(node);
     if (this.#places !== before) this.doubt("it changes directory in a loop");
     this.#bindings = bindings;
-    this.#repeated(from);
+    this.#mixed(from, true);
   }
 
   #visitRedirection(node: Redirection): void {
@@ -441,7 +456,10 @@ class Walk {
       for (const assignment of assignments) this.#bind(assignment);
       return;
     }
-    const words = [node.name, ...node.args].flatMap((argument) => this.#argument(argument));
+    const looks = isLooker(node.name.value);
+    const words = [node.name, ...node.args].flatMap(
+      (argument) => (looks ? this.#namesIn(argument) : undefined) ?? this.#argument(argument),
+    );
     const program = this.#program(words, settings);
     const sets = settersIn(node);
     if (sets.any || sets.setters.length > 0) this.#bindings = without(this.#bindings, sets);
@@ -462,6 +480,14 @@ class Walk {
     const texts = [...this.#piped, ...node.redirects.flatMap(textOfRedirection)];
     const toProgram = (text: string): Program[] => this.#inside({ type: "script", text, sameShell: false, transparent: false });
     return { ...program, inside: [...program.inside, ...this.#nested(() => texts.flatMap(toProgram))] };
+  }
+
+  /** `wc -l $(git ls-files)`: files of the project, if their names allow it. */
+  #namesIn(argument: Word | Assignment): ShellWord[] | undefined {
+    if (argument.type !== "Word" || argument.parts?.length !== 1) return undefined;
+    const [part] = argument.parts;
+    const names = part?.type === "CommandExpansion" ? namesPrintedBy(part.script, this.#bindings) : undefined;
+    return names && wordsOfNames(names, false);
   }
 
   #argument(argument: Word | Assignment): ShellWord[] {
@@ -490,7 +516,7 @@ class Walk {
     const objection = plain ? builtinObjection(name, words) : undefined;
     if (objection) this.doubt(objection);
     const places = this.#places;
-    const inner = plain ? findInner(name, words) : [];
+    const inner = plain ? findInner(name, words, this.#names) : [];
     const from = this.#moments.length;
     const own = {
       name,
@@ -500,7 +526,7 @@ class Walk {
       settings: [...settings, ...inner.flatMap((one) => (one.type === "program" ? (one.settings ?? []) : []))],
     };
     const inside = this.#nested(() => inner.flatMap((one) => this.#inside(one)));
-    if (inside.length > 0) this.#repeated(from);
+    if (inside.length > 0) this.#mixed(from, name === "find" || name === "xargs" || name === "watch");
     if (name === "cd") this.#changeDirectory(words);
     if (/^(?:pushd|popd|source|\.)$/.test(name)) this.#places = undefined;
     const hidden = inner.find((one) => one.type === "hidden");

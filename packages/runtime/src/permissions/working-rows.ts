@@ -117,8 +117,9 @@ export const workingRows: Readonly<Record<string, Row>> = {
   },
   xargs: {
     looks:
-      "-0rtpxo -I: -n: -P: -L: -d: -E: -s: -i? -l? -e? --null --no-run-if-empty --verbose --interactive --max-args: --max-procs: --max-lines? --delimiter: --replace? --max-chars: --exit --eof? --process-slot-var: --show-limits --open-tty",
+      "-0rtpxo -I: -n: -P: -L: -d: -E: -s: -i? -l? -e? --null --no-run-if-empty --verbose --interactive --max-args: --max-procs: --max-lines? --delimiter: --replace? --max-chars: --exit --eof? --show-limits --open-tty",
     lists: "-a: --arg-file:",
+    configures: "--process-slot-var:",
     ordered: true,
     operands: "runs",
   },

@@ -1,4 +1,6 @@
 import { splitGit } from "./git-commands.ts";
+import { isFilesOnly, type PrintedNames, wordsOfNames } from "./printed-names.ts";
+import { isLooker } from "./program-table.ts";
 import { isLanguage, isObscure, isShell, isTold } from "./interpreters.ts";
 import type { Setting } from "./shell.ts";
 import { isPlain, mayBeOption, type ShellWord, unknownWord } from "./shell-words.ts";
@@ -28,7 +30,7 @@ type Words = readonly ShellWord[];
 export const commandsFromInput = "a shell reads its commands from its input";
 
 /** Programs that run other programs, code or scripts given as words. Empty for all others. */
-export function findInner(name: string, words: Words): Inner[] {
+export function findInner(name: string, words: Words, fed?: PrintedNames | undefined): Inner[] {
   const simple = Object.hasOwn(simpleWrappers, name) ? simpleWrappers[name] : undefined;
   if (simple) return throughOptions(words, simple);
   if (isShell(name)) return ofShell(words);
@@ -42,7 +44,7 @@ export function findInner(name: string, words: Words): Inner[] {
     case "trap":
       return ofTrap(words);
     case "xargs":
-      return ofXargs(words);
+      return ofXargs(words, fed);
     case "find":
       return ofFind(words);
     case "watch":
@@ -205,11 +207,12 @@ function ofShell(words: Words): Inner[] {
       at++;
       break;
     }
-    if (/^--(?:rcfile|init-file)$/.test(word.text)) return [obscure("a shell", words)];
     if (!/^[-+]./.test(word.text)) break;
-    if (!word.text.startsWith("--") && /^-.*c/.test(word.text)) code = true;
-    if (/^[-+][^-]*[oO]$/.test(word.text)) at++;
-    if (!word.text.startsWith("--") && /^-.*s/.test(word.text)) return [{ type: "hidden", reason: commandsFromInput }];
+    const takesName = /^-[ceuxl]*o$/.test(word.text);
+    if (!takesName && !/^(?:-[ceuxls]+|--norc|--noprofile)$/.test(word.text)) return [obscure("a shell", words)];
+    if (takesName && !/^(?:pipefail|errexit|nounset)$/.test(words[++at]?.text ?? "")) return [obscure("a shell", words)];
+    if (/^-[^-]*c/.test(word.text)) code = true;
+    if (/^-[^-]*s/.test(word.text)) return [{ type: "hidden", reason: commandsFromInput }];
   }
   const operand = words[at];
   if (code) {
@@ -268,14 +271,20 @@ const xargsOptions = wrapper("0rtpxo", "InPLdaEs", {
   ],
 });
 
-function ofXargs(words: Words): Inner[] {
+function ofXargs(words: Words, fed: PrintedNames | undefined): Inner[] {
   const at = skipOptions(words, 1, xargsOptions);
   if (at === undefined || !isFixed(words.slice(1, at))) return [obscure("xargs", words)];
   if (at >= words.length) return [];
   const marker = replaceMarker(words.slice(1, at));
-  const more: ShellWord = { ...unknownWord, splits: true };
   const inner = words.slice(at);
-  const program = marker === undefined ? [...inner, more] : inner.map((word) => openAt(word, marker));
+  const looks = isPlain(inner[0]) && isLooker(inner[0].text);
+  const splitsAtZero = words.slice(1, at).some((word) => /^-[rtpxo]*0|^--null$/.test(word.text));
+  const names = looks && fed ? wordsOfNames(fed, splitsAtZero) : undefined;
+  const more: Words = names ?? [{ ...unknownWord, splits: true }];
+  const program =
+    marker === undefined
+      ? [...inner, ...more]
+      : inner.flatMap((word) => (word.text === marker && names ? names : [openAt(word, marker)]));
   return [{ type: "program", words: program, at, transparent: true }];
 }
 
@@ -293,10 +302,13 @@ function ofFind(words: Words): Inner[] {
     ? [obscure("find", words)]
     : [];
   const start = words.slice(1).find((word) => !/^-[HLP]$/.test(word.text));
+  const needs = { links: !isFilesOnly(words.map(({ text }) => text)), names: false };
   const below: ShellWord =
     start && !mayStartExpression(start)
-      ? { ...start, kind: "glob", text: `${start.text}/**` }
-      : { ...unknownWord, kind: "glob", text: "./**" };
+      ? start.kind === "exact"
+        ? { ...start, kind: "below", needs }
+        : { ...unknownWord, splits: true }
+      : { ...unknownWord, kind: "below", text: ".", needs };
   for (let at = 1; at < words.length; at++) {
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(words[at]?.text ?? "")) continue;
     let end = at + 1;

@@ -103,6 +103,7 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     disallowedTools: options.disallowedTools,
     permissions: options.permissions,
     workspace,
+    env,
     home,
     overflowDirectory,
     box: boxOf(options, opened.places),

@@ -28,6 +28,7 @@ describe("SessionPolicy", () => {
       disallowedTools: undefined,
       permissions: { additionalDirectories },
       workspace,
+      env: {},
       home,
       overflowDirectory: join(top, "linked-long"),
     });

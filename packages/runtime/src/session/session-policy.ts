@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { GrantScope, Grants } from "../permissions/grants.ts";
 import type { PermissionUpdate, PolicyState } from "../permissions/permission-update.ts";
+import type { ProgramFinder } from "../permissions/program-finder.ts";
 import type { Policy } from "../permissions/policy.ts";
 import { type Action, anchorRule, parseRule, type Rule } from "../permissions/rules.ts";
 import { RuntimeError } from "../protocol/errors.ts";
@@ -19,6 +20,8 @@ export type PermissionOptions = {
   readonly root?: string;
   /** Folders beside the working directory that belong to the work. */
   readonly additionalDirectories?: readonly string[];
+  /** Commands that only ask others on the network, such as `gh pr view`, need no question. */
+  readonly networkReads?: boolean;
   /** Answers that were to be remembered. */
   readonly grants?: Grants;
   /** The session may change to `bypassPermissions` later. It may always start with it. */
@@ -31,6 +34,8 @@ type Given = {
   readonly disallowedTools: readonly string[] | undefined;
   readonly permissions: PermissionOptions | undefined;
   readonly workspace: Workspace;
+  /** What commands find in their environment. */
+  readonly env: Readonly<Record<string, string>>;
   readonly home: string | undefined;
   readonly overflowDirectory: string;
   /** What commands in the box can reach; absent where there is none. */
@@ -39,7 +44,7 @@ type Given = {
 
 /** The rules and the mode of one session, which answers and the host may change while it runs. */
 export class SessionPolicy {
-  readonly #fixed: Pick<Policy, "base" | "inertGit" | "box">;
+  readonly #fixed: Pick<Policy, "base" | "inertGit" | "box" | "environment" | "listFolder" | "programs" | "networkReads">;
   readonly #grants: Grants | undefined;
   readonly #workspace: Workspace;
   #state: PolicyState;
@@ -58,7 +63,7 @@ export class SessionPolicy {
     });
   }
 
-  constructor({ mode, allowedTools, disallowedTools, permissions = {}, workspace, home, overflowDirectory, box }: Given) {
+  constructor({ mode, allowedTools, disallowedTools, permissions = {}, workspace, env, home, overflowDirectory, box }: Given) {
     const { root } = workspace;
     const anchored = (rules: readonly WrittenRule[] = []): Rule[] =>
       rules.map(({ text, source }) => anchorRule(parseRule(text, source), permissions.root ?? root));
@@ -68,6 +73,10 @@ export class SessionPolicy {
       base: { root, home, platform: process.platform },
       box,
       inertGit: onFirstCall(async () => (await import("../workspace/inert-git.ts")).installInertGit(workspace)),
+      environment: new Set(Object.keys(env)),
+      listFolder: (folder) => workspace.readDirectory(folder).catch(() => undefined),
+      programs: findIn(workspace, [root, ...(permissions.additionalDirectories ?? [])], env["PATH"]),
+      networkReads: permissions.networkReads,
     };
     this.#state = {
       mode,
@@ -136,4 +145,22 @@ function expandHome(root: string, path: string, home: string | undefined): strin
 function onFirstCall<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());
+}
+
+/** Loaded when a command is judged for the first time. */
+function findIn(workspace: Workspace, roots: readonly string[], path: string | undefined): ProgramFinder {
+  const isFile = async (file: string): Promise<boolean> => (await workspace.stat(file).catch(() => undefined))?.kind === "file";
+  const load = async (): Promise<ProgramFinder> =>
+    (await import("../permissions/program-finder.ts")).createProgramFinder({
+      path,
+      roots,
+      isFile,
+      resolve: (file) => workspace.resolve(file),
+    });
+  let finder: Promise<ProgramFinder> | undefined;
+  const get = (): Promise<ProgramFinder> => (finder ??= load());
+  return {
+    place: async (name) => (await get()).place(name),
+    isShadowed: async (name, changed) => (await get()).isShadowed(name, changed),
+  };
 }

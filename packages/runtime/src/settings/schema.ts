@@ -100,6 +100,13 @@ export const settingsSchema: readonly Setting[] = [
   },
   { key: "permissions.additionalDirectories", ...allowList, help: "Folders beside the project that may be worked in" },
   {
+    key: "permissions.networkReads",
+    shape: boolean,
+    ...ignored,
+    default: false,
+    help: "Commands that only ask others on the network (`gh pr view`, `npm view`, `git ls-remote`) run without a rule, outside the box",
+  },
+  {
     key: "permissions.disableBypassPermissionsMode",
     shape: { type: "text", choices: ["disable"] },
     merge: "replace",

@@ -28,6 +28,7 @@ export type Settings = {
     readonly deny: readonly RuleText[];
     readonly defaultMode: PermissionMode | undefined;
     readonly additionalDirectories: readonly string[];
+    readonly networkReads: boolean;
     readonly disableBypassPermissionsMode: boolean;
   };
   readonly hooks: readonly HookSource[];
@@ -99,6 +100,7 @@ export const noSettings: ResolvedSettings = {
       deny: [],
       defaultMode: undefined,
       additionalDirectories: [],
+      networkReads: false,
       disableBypassPermissionsMode: false,
     },
     hooks: [],

@@ -1,0 +1,25 @@
+import { isInside } from "./paths.ts";
+import type { Moment } from "./shell.ts";
+
+/**
+ * What a part of a line does to the meaning of paths in its other parts: `plain` only fills or creates files and folders where its paths
+ * say, so that no other path leads elsewhere afterwards; `moves` takes what is there, links included, to these paths; `unknown`.
+ */
+export type Change = { readonly moment: Moment; readonly type: "plain" | "moves" | "unknown"; readonly paths: readonly string[] };
+
+/** May one of these come before? */
+export function changesBefore(moment: Moment, changes: readonly Change[]): readonly Change[] {
+  return changes.filter((change) => change.moment.at < moment.until && (change.moment !== moment || moment.again));
+}
+
+/** The first change after which a path may lead elsewhere than it does now. A pattern may find what a change has just made. */
+export function disturbance(
+  path: string,
+  moment: Moment | undefined,
+  changes: readonly Change[],
+): "moves" | "unknown" | undefined {
+  if (!moment) return undefined;
+  const before = changesBefore(moment, changes);
+  if (before.some(({ type, paths }) => type === "moves" && paths.some((moved) => isInside(moved, path)))) return "moves";
+  return before.some(({ type }) => type === "unknown") ? "unknown" : undefined;
+}

@@ -1,0 +1,147 @@
+import type { ParsedScript, SyntaxNode } from "unbash";
+import { readWords } from "./option-grammar.ts";
+import { rowOf } from "./program-table.ts";
+import { readFind } from "./read-only-scripts.ts";
+import { type Bindings, exactWord, isPlain, type Needs, readWord, type ShellWord } from "./shell-words.ts";
+
+/** Names of files that a pipeline prints, one a line and nothing else. */
+export type PrintedNames = {
+  /** All are below one of these. */
+  readonly starts: readonly ShellWord[];
+  readonly links: boolean;
+  /** Printed as they are, without the folder in front: one may look like an option. */
+  readonly bare: boolean;
+  /** With a NUL behind each. */
+  readonly zero: boolean;
+};
+
+/** As words for the program that is given them. Undefined when they would be taken apart in a way that is not followed. */
+export function wordsOfNames({ starts, links, bare, zero }: PrintedNames, splitsAtZero: boolean): ShellWord[] | undefined {
+  if (zero !== splitsAtZero) return undefined;
+  const needs: Needs = { links, names: bare || !zero };
+  return starts.map((start) => ({ ...start, kind: "below", needs }));
+}
+
+/** What the last command of a pipeline prints, given what it is fed. */
+export function namesPrinted(
+  node: SyntaxNode | undefined,
+  fed: PrintedNames | undefined,
+  bindings: Bindings,
+): PrintedNames | undefined {
+  if (node?.type !== "Command" || !node.name || node.prefix.length > 0) return undefined;
+  if (
+    node.redirects.some(
+      (one) =>
+        one.type !== "Redirect" ||
+        !/^2>/.test(`${one.descriptor?.type === "FileDescriptor" ? one.descriptor.value : ""}${one.operator}`),
+    )
+  )
+    return undefined;
+  const words = [node.name, ...node.args].flatMap((word) =>
+    word.type === "Word" ? readWord(word, bindings) : [exactWord(word.text)],
+  );
+  if (!words.every(isPlain)) return undefined;
+  const [name, ...rest] = words.map(({ text }) => text);
+  switch (name) {
+    case "find":
+      return ofFind(words.slice(1));
+    case "git":
+      return rest[0] === "ls-files" ? ofGit(rest.slice(1)) : undefined;
+    case "rg":
+    case "grep":
+      return fed && !lists(rest) ? filtered(name, words.slice(1), fed) : ofSearch(name, words.slice(1));
+    case "ls":
+      return rest.every((word) => !word.startsWith("-") || /^-1?A?1?$/.test(word)) ? listing(["."]) : undefined;
+    case "sort":
+    case "uniq":
+    case "head":
+    case "tail":
+    case "tac":
+    case "shuf":
+    case "cat":
+      return fed && filtered(name, words.slice(1), fed);
+    default:
+      return undefined;
+  }
+}
+
+export function namesPrintedBy(script: ParsedScript | undefined, bindings: Bindings): PrintedNames | undefined {
+  const [statement, ...more] = script?.commands ?? [];
+  if (!statement || more.length > 0 || statement.background || script?.errors?.length) return undefined;
+  const { command } = statement;
+  const parts = command.type === "Pipeline" && command.prefixes.length === 0 ? command.commands : [command];
+  return parts.reduce<PrintedNames | undefined>((fed, part) => namesPrinted(part, fed, bindings), undefined);
+}
+
+function listing(starts: readonly string[]): PrintedNames {
+  return { starts: starts.map(exactWord), links: true, bare: true, zero: false };
+}
+
+function ofFind(words: readonly ShellWord[]): PrintedNames | undefined {
+  if (!readFind(words)) return undefined;
+  const texts = words.map(({ text }) => text);
+  if (texts.some((text) => /^-(?:exec|execdir|ok|okdir|printf|ls|fprint\w*|fls)$/.test(text))) return undefined;
+  const start = texts.findIndex((text) => /^[-(!,]/.test(text) && !/^-[HLP]$/.test(text));
+  const starts = (start === -1 ? texts : texts.slice(0, start)).filter((text) => !/^-[HLP]$/.test(text));
+  const filesOnly = isFilesOnly(texts);
+  return {
+    starts: (starts.length > 0 ? starts : ["."]).map(exactWord),
+    links: !filesOnly,
+    bare: false,
+    zero: texts.includes("-print0"),
+  };
+}
+
+/** Links are no files, unless they are followed; with alternatives nothing is certain. */
+export function isFilesOnly(texts: readonly string[]): boolean {
+  const type = texts.indexOf("-type");
+  return (
+    type !== -1 &&
+    texts[type + 1] === "f" &&
+    texts[type - 1] !== "!" &&
+    texts[type - 1] !== "-not" &&
+    !texts.some((text) => /^(?:-o|-or|,|-L|-follow)$/.test(text))
+  );
+}
+
+function ofGit(texts: readonly string[]): PrintedNames | undefined {
+  const options = texts.filter((text) => text.startsWith("-") && text !== "--");
+  const paths = texts.filter((text) => !text.startsWith("-"));
+  const known = /^(?:-[comdz]+|--cached|--others|--modified|--deleted|--exclude-standard|--deduplicate)$/;
+  if (!options.every((text) => known.test(text)) || paths.some((text) => /^[:/]|(?:^|\/)\.\.(?:\/|$)/.test(text)))
+    return undefined;
+  return { ...listing(["."]), zero: options.some((text) => /^-[comd]*z/.test(text)) };
+}
+
+function lists(texts: readonly string[]): boolean {
+  return texts.some((text) => /^-[a-zA-Z]*l|^--files/.test(text));
+}
+
+function ofSearch(name: string, words: readonly ShellWord[]): PrintedNames | undefined {
+  const row = rowOf(name);
+  const { options = [], operands = [], doubt } = row ? readWords(row, words) : {};
+  const known =
+    /^(?:-[lirnwFEGPIs]|-[gte]|--files|--files-with-matches|--glob|--type|--include|--exclude|--exclude-dir|--ignore-case|--hidden|--recursive)$/;
+  if (doubt !== undefined || !options.every((option) => option.exact && known.test(option.name))) return undefined;
+  if (!options.some((option) => /^(?:-l|--files|--files-with-matches)$/.test(option.name))) return undefined;
+  const isPatternGiven = options.some((option) => option.name === "-e" || option.name === "--files");
+  const paths = operands.slice(isPatternGiven ? 0 : 1).map(({ word }) => word.text);
+  return listing(paths.length > 0 ? paths : ["."]);
+}
+
+/** Lines go through unchanged: nothing is read but the input, nothing put in front. */
+function filtered(name: string, words: readonly ShellWord[], fed: PrintedNames): PrintedNames | undefined {
+  const row = rowOf(name);
+  const { options = [], operands = [], doubt } = row ? readWords(row, words) : {};
+  const operandsAllowed = name === "grep" || name === "rg" ? 1 : 0;
+  if (!row || doubt !== undefined || operands.length > operandsAllowed || fed.zero) return undefined;
+  const known = /^(?:-[nrufVvEFiwxc#]|--lines|--reverse|--unique|--invert-match|--ignore-case|--bytes)$/;
+  const alters = (option: string): boolean => (name === "uniq" || name === "grep" || name === "rg") && /^-[cn]$/.test(option);
+  const cuts = (option: string): boolean => (name === "head" || name === "tail") && /^-c$|^--bytes$/.test(option);
+  return options.every(
+    (option) =>
+      option.exact && option.effect === "looks" && known.test(option.name) && !alters(option.name) && !cuts(option.name),
+  )
+    ? fed
+    : undefined;
+}

@@ -1,0 +1,26 @@
+import { foldersOf, type Ground } from "./command-paths.ts";
+import { expandGlob, type ListFolder } from "./glob-words.ts";
+import type { Program } from "./shell.ts";
+import { exactWord, type ShellWord } from "./shell-words.ts";
+
+/** The program with the words bash would put in place of patterns. A pattern that cannot be resolved becomes a word that is not known. */
+export async function resolveWords(program: Program, by: { ground: Ground; list: ListFolder | undefined }): Promise<Program> {
+  if (!program.words.some(({ kind }) => kind === "glob")) return program;
+  const folders = by.list && (await foldersOf(program.places, by.ground));
+  const words: ShellWord[] = [];
+  for (const word of program.words) {
+    if (word.kind !== "glob") words.push(word);
+    else words.push(...((by.list && folders && !word.tilde && (await expandGlob(word, folders, by.list))) || [unresolved(word)]));
+  }
+  return { ...program, words };
+}
+
+function unresolved(word: ShellWord): ShellWord {
+  const text = word.text.slice(0, Math.max(0, word.text.search(/[*?[]/)));
+  return { kind: "open", text, splits: true, tilde: word.tilde };
+}
+
+/** The program as it would be with harmless names in place of its patterns. */
+export function withoutPatterns(program: Program): Program {
+  return { ...program, words: program.words.map((word) => (word.kind === "glob" ? exactWord("x") : word)) };
+}

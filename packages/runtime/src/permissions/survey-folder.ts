@@ -1,0 +1,44 @@
+import type { ListFolder } from "./glob-words.ts";
+import type { ResolvePath } from "./policy.ts";
+import type { Needs } from "./shell-words.ts";
+
+const maxEntries = 30_000;
+
+type Survey = {
+  readonly list: ListFolder;
+  readonly resolve: ResolvePath;
+  /** May a link lead there? */
+  readonly mayLead: (path: string) => boolean;
+};
+
+/** Why some file below a folder may be another one than its name says, or be taken for something else. Looks at a bounded number of files. */
+export async function surveyFolder(folder: string, needs: Needs, survey: Survey): Promise<string | undefined> {
+  if (!needs.links && !needs.names) return undefined;
+  const folders = [folder];
+  let seen = 0;
+  for (let at = 0; at < folders.length; at++) {
+    const current = folders[at] as string;
+    const entries = await survey.list(current);
+    if (!entries) {
+      if (at === 0) return undefined; // a file, or nothing
+      continue;
+    }
+    seen += entries.length;
+    if (seen > maxEntries) return `there are more than ${maxEntries} files below ${folder}`;
+    for (const { name, kind } of entries) {
+      const path = `${current}/${name}`;
+      if (needs.names && /[\s"'\\*?[]|^-/.test(name)) return `${path} would be taken apart, or for an option`;
+      if (kind === "directory") folders.push(path);
+      if (kind === "symlink" && needs.links && !(await leadsWell(path, survey))) return `${path} is a link that leads elsewhere`;
+    }
+  }
+  return undefined;
+}
+
+async function leadsWell(path: string, { resolve, mayLead }: Survey): Promise<boolean> {
+  try {
+    return mayLead(await resolve(path));
+  } catch {
+    return false;
+  }
+}
