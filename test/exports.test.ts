@@ -60,6 +60,7 @@ const published: Record<string, string[]> = {
     "chooseModel",
     "collectGarbage",
     "createCheckpoints",
+    "createProgramFinder",
     "detectSandbox",
     "expireCheckpoints",
     "expireWhenDue",

@@ -3,22 +3,23 @@ import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import type { PermissionMode } from "../packages/runtime/src/protocol/permission.ts";
 import { decide } from "../packages/runtime/src/permissions/decide.ts";
 import type { Decision, Policy } from "../packages/runtime/src/permissions/policy.ts";
-import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
+import { createGround, resolveExisting, toRules } from "./command-ground.ts";
 
 type Row = [command: string, expected: string, allow: string[], deny: string[], mode?: PermissionMode];
 
+const ground = createGround();
+after(() => ground.remove());
+
 function policyOf(allow: string[], deny: string[], mode: PermissionMode = "default"): Policy {
-  const toRules = (texts: string[]) => texts.map((text) => parseRule(text));
-  const base = { root: "/repo/proj", home: "/home/me" };
-  return { mode, allow: toRules(allow), ask: [], deny: toRules(deny), base, readable: [], inertGit: async () => "/inert" };
+  return ground.policy({ mode, allow: toRules(allow), deny: toRules(deny) });
 }
 
 function judge([command, , allow, deny, mode]: Row): Promise<Decision> {
-  return decide(policyOf(allow, deny, mode), [{ tool: "Bash", kind: "run", resource: command }]);
+  return ground.judge(command, { allow: toRules(allow), deny: toRules(deny), mode: mode ?? "default" });
 }
 
 async function differences(rows: readonly Row[]): Promise<string[]> {
@@ -78,10 +79,10 @@ describe("a command", () => {
   });
 
   it("starts where the last one ended", async () => {
-    const action = { tool: "Bash", kind: "run", resource: "cat ../.env", cwd: "/repo/proj/src" } as const;
+    const action = { tool: "Bash", kind: "run", resource: "cat ../.env", cwd: `${ground.root}/src` } as const;
     assert.equal((await decide(policyOf([], []), [action])).effect, "allow");
     assert.equal((await decide(policyOf([], ["Read(./.env)"]), [action])).effect, "deny");
-    assert.equal((await decide(policyOf([], []), [{ ...action, cwd: "/repo/proj" }])).effect, "ask");
+    assert.equal((await decide(policyOf([], []), [{ ...action, cwd: ground.root }])).effect, "ask");
   });
 
   it("is judged by where links lead", async () => {
@@ -112,10 +113,3 @@ describe("a command", () => {
     }
   });
 });
-
-async function resolveExisting(path: string): Promise<string> {
-  const parent = join(path, "..");
-  return realpath(path).catch(async () =>
-    path === parent ? path : join(await resolveExisting(parent), path.slice(parent.length)),
-  );
-}

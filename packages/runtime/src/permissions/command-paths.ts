@@ -1,4 +1,5 @@
 import { dirname, join, resolve as resolvePath } from "node:path";
+import { isHarmlessDevice } from "./paths.ts";
 import type { ResolvePath } from "./policy.ts";
 import type { RuleBase } from "./rules.ts";
 import type { FileUse, Places } from "./shell.ts";
@@ -14,6 +15,7 @@ export async function targetsOf({ word, places }: FileUse, ground: Ground): Prom
   if (word.kind === "open" || word.text === "" || word.text.includes("\0")) return [undefined];
   const text = word.tilde ? expandTilde(word.text, ground.base.home) : word.text;
   if (text === undefined) return [undefined];
+  if (word.kind === "exact" && isHarmlessDevice(text)) return [{ path: text, pattern: false }];
   if (text.startsWith("/")) return [await realTarget("/", text, { word, ground })];
   const folders = await foldersOf(places, ground);
   return folders ? await Promise.all(folders.map((folder) => realTarget(folder, text, { word, ground }))) : [undefined];

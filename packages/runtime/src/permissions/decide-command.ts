@@ -128,7 +128,10 @@ class Question {
       const looking = lookingOf(resolved) ?? ((await this.#isAnswer(program)) ? looksAtNothing : undefined);
       const files = looking ? withFolder(program, looking) : filesNamedBy(program);
       const at = (words: readonly ShellWord[]): FileUse[] =>
-        words.filter((word) => word.text !== "-").map((word) => ({ word, places, moment }));
+        words
+          .filter((word) => word.text !== "-")
+          // git does not follow links.
+          .map((word) => ({ word: looking?.repository ? { ...word, needs: undefined } : word, places, moment }));
       const uses = files
         ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))]
         : await this.#guardedWords(program, find);

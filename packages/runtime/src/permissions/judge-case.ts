@@ -1,8 +1,10 @@
-import { dirname, join, resolve as resolvePath } from "node:path";
+import { basename, dirname, join, resolve as resolvePath } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { isPermissionMode, type PermissionMode } from "../protocol/permission.ts";
 import { decide } from "./decide.ts";
 import { kindOf } from "./explain.ts";
+import type { ListFolder } from "./glob-words.ts";
+import type { ProgramFinder } from "./program-finder.ts";
 import type { Decision, Policy, ResolvePath } from "./policy.ts";
 import { parseRule } from "./rules.ts";
 
@@ -57,7 +59,7 @@ async function judgeCommand({ given, input }: PermissionCase): Promise<Outcome> 
   const shell = textOf(given["shell"]);
   const resource = typeof input === "string" ? input : (textOf(isRecord(input) ? input["command"] : undefined) ?? "");
   return decide(
-    policyOf(given, root),
+    { ...policyOf(given, root), listFolder: listLinks(linksOf(given["fs"], root)), programs: systemPrograms },
     [{ tool: "Bash", kind: "run", resource, ...(shell && { shell }) }],
     followLinks(linksOf(given["fs"], root)),
   );
@@ -128,6 +130,14 @@ function toPath(path: string, root: string): string {
   if (path === "" || path.includes("\0")) throw new RuntimeError("usage", "It is no path");
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) throw new RuntimeError("usage", "A URL is no path");
   return path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : resolvePath(root, path);
+}
+
+const systemPrograms: ProgramFinder = { place: async () => "system", isShadowed: async () => false };
+
+/** A project with nothing in it but the links the case tells of. */
+function listLinks(links: readonly Link[]): ListFolder {
+  return async (folder) =>
+    links.filter(({ from }) => dirname(from) === folder).map(({ from }) => ({ name: basename(from), kind: "symlink" }));
 }
 
 type Link = { readonly from: string; readonly to: string };

@@ -13,7 +13,7 @@ export type ShellWord = {
   /** Starts with an unquoted `~` or with `$HOME`. */
   readonly tilde: boolean;
   /** For `below`: what must hold for all files there, or the names may lead elsewhere. */
-  readonly needs?: Needs;
+  readonly needs?: Needs | undefined;
 };
 
 /** `links`: none leads out of the folder. `names`: none has a space, a quote or a dash in front, so that none is split or taken for an option. */

@@ -36,6 +36,7 @@ describe("explain", () => {
         ["permissions.ask", undefined, []],
         ["permissions.defaultMode", "default", []],
         ["permissions.additionalDirectories", undefined, []],
+        ["permissions.networkReads", false, []],
         ["permissions.disableBypassPermissionsMode", undefined, []],
       ],
     );

@@ -105,6 +105,7 @@ describe("resolveSettings", () => {
           ask: [{ text: "Bash(git push:*)", source: `/${scope}.json:7` }],
           deny: [{ text: "Read(./.env)", source: `/${scope}.json:10` }],
           additionalDirectories: [],
+          networkReads: false,
           disableBypassPermissionsMode: true,
         },
         hooks: [false],
