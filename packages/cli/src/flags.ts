@@ -161,7 +161,7 @@ export const flags = [
     kind: "value",
     placeholder: "N",
     group: "Limits",
-    help: "At most N model requests for one prompt in all, with those of summaries, hooks and subagents (5000), then exit code 75",
+    help: "At most N model requests for one prompt in all, with those of summaries, hooks and subagents (2000), then exit code 75",
   },
   {
     name: "loop-note",

@@ -115,14 +115,13 @@ describe("the ledger of requests", () => {
 
   it("has a ceiling by default, which never undercuts the limit of turns", () => {
     assert.deepEqual(
-      [undefined, 1, 20, 49, 4_000, 100_000].map((turns) => [turns, defaultMaxRequests(turns)]),
+      [undefined, 1, 10, 50, 4_000].map((turns) => [turns, defaultMaxRequests(turns)]),
       [
-        [undefined, 5_000],
+        [undefined, 2_000],
         [1, 200],
-        [20, 2_100],
-        [49, 5_000],
+        [10, 1_100],
+        [50, 2_000],
         [4_000, 8_000],
-        [100_000, 200_000],
       ],
     );
     for (const maxRequests of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])

@@ -3,8 +3,8 @@ import type { StopLimit } from "../protocol/outcome.ts";
 import type { Budget } from "./budget.ts";
 import type { ModelEvent, Provider, SessionModel } from "./model.ts";
 
-/** Days of honest work; nobody's prompt asks for ever. */
-const defaultMost = 5_000;
+/** Many hours of honest work; nobody's prompt asks for ever. */
+const defaultMost = 2_000;
 /** What a turn may cause beside itself where turns are limited: summaries, questions of hooks, subagents, tries again. */
 const besideEachTurn = 100;
 

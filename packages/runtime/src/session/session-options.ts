@@ -64,7 +64,7 @@ export type SessionOptions = {
   /** How often the model may be asked for one prompt, by the conversation itself. */
   readonly maxTurns?: number;
   /**
-   * How many requests one prompt may cause in all: turns, summaries, questions of hooks, subagents and tries again. 5,000 when absent,
+   * How many requests one prompt may cause in all: turns, summaries, questions of hooks, subagents and tries again. 2,000 when absent,
    * and less where there are few `maxTurns`.
    */
   readonly maxRequests?: number;

@@ -88,6 +88,6 @@ describe("a run of somebody else's agent", () => {
     const messageHistory = new CheckpointHistory();
     const config = { agent, sessionId: "s", modelId: "m", messageHistory, emitEvent: () => {} };
     const outcome = await runHeadless({ ...config, initialUserMessage: { content: "go" } });
-    assert.deepEqual([outcome.type === "stopped" && outcome.limit, calls], ["max-requests", 5_000]);
+    assert.deepEqual([outcome.type === "stopped" && outcome.limit, calls], ["max-requests", 2_000]);
   });
 });

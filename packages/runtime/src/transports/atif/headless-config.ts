@@ -19,7 +19,7 @@ export type HeadlessConfig = {
   readonly initialUserMessage?: { content: string; eventContent?: string; originalContent?: string };
   /** How often the agent is called in the whole run, reminders included; tries again are not counted. */
   readonly maxIterations?: number;
-  /** The same with tries again; 5,000 when absent, and less where there are few `maxIterations`. A session counts what it asks itself. */
+  /** The same with tries again; 2,000 when absent, and less where there are few `maxIterations`. A session counts what it asks itself. */
   readonly maxRequests?: number;
   /** 20 when absent. */
   readonly maxTodoReminders?: number;
