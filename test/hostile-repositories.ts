@@ -138,7 +138,7 @@ const bare =
   };
 
 /** A repository below the top that the top has as a submodule. */
-function addSubmodule(stage: Stage, configure: (git: (...words: string[]) => string) => void): void {
+export function addSubmodule(stage: Stage, configure: (git: (...words: string[]) => string) => void): void {
   fillRepository(stage);
   const inner = join(stage.folder, "sub");
   mkdirSync(inner);

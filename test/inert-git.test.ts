@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -10,7 +10,7 @@ import { bashTool } from "../packages/runtime/src/tools/builtin/bash.ts";
 import { createToolMemory } from "../packages/runtime/src/tools/tool.ts";
 import { installInertGit } from "../packages/runtime/src/workspace/inert-git.ts";
 import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
-import { fillRepository, hostileRepositories, lookingForms, type Stage, stageIn } from "./hostile-repositories.ts";
+import { addSubmodule, fillRepository, hostileRepositories, lookingForms, type Stage, stageIn } from "./hostile-repositories.ts";
 import { leaks, strays } from "./stray-repositories.ts";
 
 const top = realpathSync(mkdtempSync(join(tmpdir(), "outrider-zoo-")));
@@ -96,6 +96,42 @@ describe("a git that obeys no repository", () => {
     });
     assert.deepEqual(different, []);
   });
+});
+
+describe("a command that makes a repository hostile before it looks", () => {
+  const makers = [
+    "cp payload .git/config",
+    "mv p np; cp payload np/l/config",
+    "cp payload sub/.git/config",
+    "cat driver >> .git/config; echo '*.bin filter=x' >> .git/info/attributes; touch -d @7 b.bin",
+    "cp payload other.cfg; printf '[include]\\npath = ../other.cfg\\n' >> .git/config",
+  ];
+  for (const reach of ["everything", "shell"] as const)
+    for (const maker of makers)
+      it(`runs nothing of it, with this git for ${reach}: ${maker}`, async () => {
+        const mark = join(top, `mark-${count++}`);
+        const stage = stageIn(join(top, `line-${count++}`), mark);
+        addSubmodule(stage, () => {});
+        mkdirSync(join(stage.folder, "p"));
+        symlinkSync("../.git", join(stage.folder, "p/l"));
+        stage.write("payload", `[core]\n\tfsmonitor = ${stage.evil}\n`);
+        stage.write("driver", `[filter "x"]\n\tclean = ${stage.evil}\n`);
+        const workspace = createLocalWorkspace({ root: stage.folder, env, overflowDirectory: join(top, `overflow-${count++}`) });
+        const folder = (await installInertGit(workspace)) ?? "";
+        const command = `${maker}; git status; git diff; echo $(git status -s)`;
+        const context = {
+          callId: "c",
+          workspace,
+          memory: createToolMemory(),
+          signal: AbortSignal.timeout(60_000),
+          progress() {},
+        };
+        await bashTool.execute({ command }, { ...context, git: { folder, reach } });
+        assert.equal(existsSync(mark), false);
+        await bashTool.execute({ command: "touch -d @8 b.bin; git status" }, context);
+        assert.equal(existsSync(mark), true, "with a git that obeys");
+        await workspace.close();
+      });
 });
 
 describe("looking with git, unasked,", () => {

@@ -74,14 +74,13 @@ for word do
     -C) [ "$place" ] && refuse "it was given two folders"; expected=1 ;;
     --no-pager | -P | --no-optional-locks) ;;
     --literal-pathspecs) literal=$word ;;
-    --version) subcommand=version; break ;;
+    --version | -v | --help | -h) [ "$#" -eq 1 ] && exec git "$word" < /dev/null; refuse "$word needs permission" ;;
     -*) refuse "$word needs permission" ;;
     *) subcommand=$word; break ;;
   esac
 done
 shift "$words"
 cd -P -- "\${place:-.}" || exit 128
-[ "$subcommand" = version ] && exec git version "$@" < /dev/null
 
 count=\${GIT_CONFIG_COUNT:-0}
 case $count in *[!0-9]*) count=0 ;; esac
