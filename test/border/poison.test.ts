@@ -97,7 +97,7 @@ describe("a session that was given what providers refuse", () => {
   }
 
   it("takes prompts with such content over stream-json", async () => {
-    const { env, cwd, model } = await place({ type: "anthropic", model: "claude-sonnet-4-5" }, "", (_, index) => ({
+    const { home, env, cwd, model } = await place({ type: "anthropic", model: "claude-sonnet-4-5" }, "", (_, index) => ({
       text: `answer ${index}`,
     }));
     const image = (media_type: string, data: string): object => ({ type: "image", source: { type: "base64", media_type, data } });
@@ -116,6 +116,7 @@ describe("a session that was given what providers refuse", () => {
     });
     assert.equal(ended.code, 0, ended.stdout + ended.stderr);
     assert.equal(model.requests.length, 2);
+    assert.match(readFileSync(join(home, "sessions", `${lines(ended.stdout)[0]?.["session_id"]}.jsonl`), "utf8"), /look \ufffd/);
     assert.match(text(model.requests[1] ?? ({ body: "" } as RecordedRequest)), /look \ufffd.*in truth SVG/);
   });
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { images } from "../border/images.ts";
 import type { ModelServerOptions } from "../../packages/runtime/src/testing/model-server.ts";
 import { places, refused, TestClient } from "./acp-client.ts";
 import { eventually, model, processesWith, run } from "./command.ts";
@@ -130,11 +131,15 @@ describe("outrider acp", { timeout: 120_000 }, () => {
         { type: "text", text: "look" },
         { type: "resource_link", uri: "file:///somewhere/a.ts", name: "a.ts" },
         { type: "resource", resource: { uri: "file:///somewhere/b.ts", text: "const b = 2;" } },
+        { type: "image", mimeType: "image/jpeg", data: images.png },
         { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" },
+        { type: "text", text: "half \ud83d" },
       ],
     });
     const body = JSON.stringify(server.requests[0]?.body);
-    for (const piece of ["look", "@/somewhere/a.ts", "const b = 2;", "iVBORw0KGgo="]) assert.ok(body.includes(piece), piece);
+    const shown = ["look", "@/somewhere/a.ts", "const b = 2;", `"media_type":"image/png","data":"${images.png}"`, "half \ufffd"];
+    for (const piece of [...shown, "in truth PNG, 8 bytes. It is not shown: it is damaged"])
+      assert.ok(body.includes(piece), piece);
     const audio = { type: "audio", mimeType: "audio/wav", data: "AAAA" } as const;
     const { code } = await refused(client.request("session/prompt", { sessionId, prompt: [audio] }));
     assert.equal(code, -32602);

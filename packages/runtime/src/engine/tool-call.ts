@@ -21,6 +21,7 @@ import { type ChangeKeeper, keepingChanges } from "./kept-changes.ts";
 import { type AuditEntry, concernsOf, judgeCall, type Permit } from "./judge-call.ts";
 import { type LiveCall, liveInputOf } from "./live-call.ts";
 import { runningWith } from "./run-with-permit.ts";
+import { toSendableContent } from "../model/sendable/sendable-content.ts";
 import { checkInput } from "../tools/input.ts";
 import type { RepeatedCalls } from "./repeated-calls.ts";
 import { limitContent } from "../tools/output-limit.ts";
@@ -104,8 +105,9 @@ export async function runToolCall(deps: ToolCallDeps, call: LiveCall): Promise<M
   const after = attempted.ran ? await afterUse(deps, attempted.ran, attempted) : { notes: [] };
   const repeat = status === "interrupted" ? [] : noteRepeat(deps, call, { ...attempted, output: { ...output, ...after } });
   const hide = deps.redactor.value;
+  const sendable = await toSendableContent(after.content ?? output.content);
   // Also before it is cut: half a key could not be told from a word.
-  const limited = await limitContent(hide(after.content ?? output.content), {
+  const limited = await limitContent(hide(sendable), {
     limit: deps.outputLimit,
     save: (text) => deps.workspace.saveOverflow(`${call.name}-${call.callId}.txt`, text),
   });

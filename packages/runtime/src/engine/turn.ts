@@ -17,6 +17,7 @@ import type { Outcome } from "../protocol/outcome.ts";
 import type { MaskedRequest } from "../model/model.ts";
 import type { CountedProvider } from "../model/request-ledger.ts";
 import type { Masked } from "../util/masked.ts";
+import { toSendableInput } from "../model/sendable/sendable-content.ts";
 import { untilAborted } from "../util/until-aborted.ts";
 import type { Fit, Overflow } from "../context/fit.ts";
 import { liveCallsOf } from "./live-call.ts";
@@ -100,7 +101,8 @@ export async function runTurn(given: TurnDeps, history: readonly Masked<Message>
         return end({ type: "stopped", limit: "max-turns", text: said.last });
       }
       // Not before the first answer: two prompts that come at once are two turns.
-      for (const input of (report.modelCalls > 0 && deps.takeInput?.()) || []) {
+      for (const given of (report.modelCalls > 0 && deps.takeInput?.()) || []) {
+        const input = await toSendableInput(given);
         deps.emit({ type: "input.added", input, origin: "user" });
         messages.push(hide(deps, input));
         repeats.restart();

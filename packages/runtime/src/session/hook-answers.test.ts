@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { images } from "../../../../test/border/images.ts";
 import type { HooksByEvent } from "../engine/open-hooks.ts";
 import { createScriptedProvider } from "../model/scripted.ts";
 import type { AgentEvent } from "../protocol/events.ts";
@@ -58,7 +59,7 @@ describe("what PostToolUse hooks put in the place of an output", () => {
       {
         updatedMCPToolOutput: [
           { type: "text", text: "one" },
-          { type: "image", data: "AA==", mimeType: "image/png" },
+          { type: "image", data: images.png, mimeType: "image/png" },
         ],
       },
       "one|image/png",

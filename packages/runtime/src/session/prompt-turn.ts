@@ -2,6 +2,7 @@ import type { Admission } from "../engine/admit-prompt.ts";
 import { runTurn, toOutcome, type TurnReport } from "../engine/turn.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
 import type { Transcript } from "../journal/transcript.ts";
+import { toSendableInput } from "../model/sendable/sendable-content.ts";
 import { noUsage, type UserMessage } from "../protocol/content.ts";
 import type { Emit } from "../protocol/events.ts";
 import { compactCommand, runCompactTurn, toCompactCommand } from "./compact-command.ts";
@@ -54,7 +55,7 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   const displayInput = admission?.blocked ? undefined : prompt.displayInput;
   emit({
     type: "turn.started",
-    input: admission?.blocked ? admission.input : prompt.message,
+    input: admission?.blocked ? admission.input : await toSendableInput(prompt.message),
     ...(displayInput !== undefined && { displayInput }),
     ...(command && { command: compactCommand.name }),
   });

@@ -168,6 +168,6 @@ export function crc32(bytes: Uint8Array): number {
     return value;
   });
   let crc = -1;
-  for (const byte of bytes) crc = (table[(crc ^ byte) & 255] ?? 0) ^ (crc >>> 8);
+  for (let at = 0; at < bytes.length; at++) crc = (table[(crc ^ (bytes[at] ?? 0)) & 255] ?? 0) ^ (crc >>> 8);
   return ~crc >>> 0;
 }
