@@ -16,6 +16,7 @@ import { hiddenMounts } from "./hidden-paths.ts";
 import { entryAt, isInside } from "./host-files.ts";
 import { inheritedFiles } from "./inherited-files.ts";
 import { guardPaths } from "./path-guard.ts";
+import { type Plants, PlantSearch } from "./plant-search.ts";
 import { hardProcessLimit, limitProcesses, type ProcessLimit } from "./process-limit.ts";
 import { type BoxEnd, raiseBox, type StandingBox } from "./standing-box.ts";
 import { defaultProcessLimit, orderScript, type StartSetting, shellFor, startScript } from "./start-script.ts";
@@ -29,6 +30,7 @@ type Prepared = {
   readonly temporary: string;
   readonly setAside: string;
   readonly identity: string | undefined;
+  readonly plants: PlantSearch;
   readonly hidden: readonly Mount[];
   readonly processLimit: ProcessLimit | undefined;
   readonly inherited: readonly number[];
@@ -66,6 +68,9 @@ export class Box {
   readonly #spares: StandingBox[] = [];
   #raising: NodeJS.Timeout | undefined;
   #isRetired = false;
+  #active = 0;
+  #since = 0;
+  #isWarned = false;
 
   constructor(options: BoxOptions) {
     this.#options = options;
@@ -82,6 +87,8 @@ export class Box {
     const seen = isVisible(cwd, plan.mounts) ? cwd : local.root;
     const guard = guardPaths(plan.watched, prepared.setAside);
     running.add(plan);
+    // With others running, what is new may be theirs: the last one to end looks.
+    if (this.#active++ === 0) this.#since = prepared.plants.start();
     let undone: readonly string[] = [];
     let end: BoxEnd;
     try {
@@ -101,8 +108,10 @@ export class Box {
       running.delete(plan);
       this.#raiseSparesSoon(plan, prepared);
       // Also when the command could not be started: looking costs nothing, and nothing else would.
-      undone = await guard.restore();
-      if (undone.length > 0) say(command, undoneText(undone, prepared.setAside));
+      const restored = await guard.restore();
+      const plants = --this.#active === 0 ? await this.#findPlants(plan, prepared) : noPlants;
+      undone = [...restored, ...plants.undone];
+      say(command, plantsText(undone, plants.listed, prepared.setAside));
     }
     const isRefused = undone.length > 0 || guard.signal.aborted;
     if (isRefused && !command.signal.aborted && end.result.end !== "timeout") return { end: "exit", exitCode: refusedExitCode };
@@ -131,6 +140,17 @@ export class Box {
     if (prepared?.proxy) await rm(prepared.proxy.directory, { recursive: true, force: true });
     await rm(this.#temporary, { recursive: true, force: true });
     if (prepared?.identity) await rm(prepared.identity, { force: true });
+  }
+
+  async #findPlants(plan: BoxPlan, { plants }: Prepared): Promise<Plants> {
+    const fixed = new Set(plan.mounts.flatMap(({ type, path }) => (type === "read-only" ? [path] : [])));
+    const isProtected = (path: string): boolean => ["", "/config", "/commondir"].some((name) => fixed.has(`${path}${name}`));
+    const found = await plants.finish(this.#since, isProtected);
+    if (!found.isWhole && !this.#isWarned) {
+      this.#isWarned = true;
+      this.#options.onWarning?.(tooManyDirectories);
+    }
+    return found;
   }
 
   /** One that was made for just this, and still is just this. */
@@ -194,9 +214,11 @@ export class Box {
     const identity = await gitIdentity(local);
     const identityFile = join(this.#directory, "gitconfig");
     if (identity !== undefined) await writeFile(identityFile, identity, { mode: 0o600 });
+    const setAside = join(this.#directory, "set-aside");
     return {
       temporary: this.#temporary,
-      setAside: join(this.#directory, "set-aside"),
+      setAside,
+      plants: new PlantSearch({ roots: writable, setAside }),
       identity: identity === undefined ? undefined : identityFile,
       hidden: hiddenMounts({ home, outriderHome: env["OUTRIDER_HOME"], writable, searchPath: env["PATH"] ?? "" }),
       processLimit: this.#limitProcesses(sandbox.limits?.processes ?? defaultProcessLimit),
@@ -256,6 +278,11 @@ export class Box {
   }
 }
 
+const noPlants: Plants = { undone: [], listed: [], isWhole: true };
+const maxNames = 10;
+const tooManyDirectories =
+  "There are more directories than are looked at after each command: what commands leave in the deepest ones may run outside of the sandbox.";
+
 const joinGroup = 'echo $$ > "$0" && exec "$@"';
 
 const proxyAddress = `http://127.0.0.1:${proxyPort}`;
@@ -278,11 +305,24 @@ function isVisible(path: string, mounts: readonly Mount[]): boolean {
 }
 
 function say(command: RunCommand, text: string): void {
-  command.onOutput?.({ stream: "stderr", bytes: Buffer.from(text) });
+  if (text !== "") command.onOutput?.({ stream: "stderr", bytes: Buffer.from(text) });
 }
 
-function undoneText(paths: readonly string[], setAside: string): string {
-  return `\noutrider: protected, and put back as before: ${paths.join(", ")}\n(what was written there is in ${setAside})\n`;
+function plantsText(undone: readonly string[], listed: readonly string[], setAside: string): string {
+  const texts = [
+    ...(undone.length === 0
+      ? []
+      : [`\noutrider: protected, and put back as before: ${inShort(undone)}\n(what was written there is in ${setAside})\n`]),
+    ...(listed.length === 0
+      ? []
+      : [`\noutrider: this command changed what programs outside run by themselves: ${inShort(listed)}\n`]),
+  ];
+  return texts.join("");
+}
+
+function inShort(names: readonly string[]): string {
+  const rest = names.length - maxNames;
+  return `${names.slice(0, maxNames).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
 function setUpFailure(complaint: string): RuntimeError {

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from "node:path";
-import { entryAt, isDirectory, namesIn, realPathOf, smallText } from "./host-files.ts";
+import { entryAt, namesIn, realPathOf, smallText } from "./host-files.ts";
 
 /** What in a git directory decides which programs git runs, and where it looks for that. */
 export const decidingNames: readonly string[] = ["config", "config.worktree", "hooks", "commondir"];
@@ -33,8 +33,13 @@ export function worktreeDirectories(gitDirectory: string): string[] {
     .slice(0, maxNested);
 }
 
+/** What git takes for a repository: it asks for these names and does not care what they are. */
 export function isGitDirectory(path: string): boolean {
-  return entryAt(join(path, "HEAD")) !== "missing" && isDirectory(join(path, "objects")) && isDirectory(join(path, "refs"));
+  return hasGitNames((name) => entryAt(join(path, name)) !== "missing");
+}
+
+export function hasGitNames(has: (name: string) => boolean): boolean {
+  return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }
 
 /**
@@ -69,30 +74,52 @@ export function configuredPaths(gitDirectory: string, worktree: string): string[
 
 /** What `git init`, `git clone` and a person's first `git config` write; anything else may name a program. */
 const plainEntries: Readonly<Record<string, RegExp>> = {
-  core: /^(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol)$/,
+  core: /^(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|quotepath|longpaths|abbrev|sparsecheckout|sparsecheckoutcone)$/,
   user: /^(?:name|email)$/,
   init: /^defaultbranch$/,
-  remote: /^(?:url|pushurl|fetch|tagopt)$/,
+  remote: /^(?:url|pushurl|fetch|tagopt|promisor|partialclonefilter|prune|mirror)$/,
   branch: /^(?:remote|merge|rebase|vscode-merge-base)$/,
-  extensions: /^(?:objectformat|refstorage)$/,
+  submodule: /^(?:url|active)$/,
+  extensions: /^(?:objectformat|refstorage|partialclone)$/,
   pull: /^(?:rebase|ff)$/,
   push: /^(?:default|autosetupremote)$/,
+  merge: /^(?:ff|conflictstyle)$/,
+  fetch: /^prune$/,
+  commit: /^gpgsign$/,
+  tag: /^gpgsign$/,
+  gc: /^auto$/,
+  advice: /^\w+$/,
+  color: /^ui$/,
+  receive: /^(?:denycurrentbranch|denynonfastforwards)$/,
 };
 
 /** The lines of a git configuration that only describe, never run anything. */
 export function plainConfiguration(text: string): string {
+  return linesOf(text)
+    .flatMap(({ line, isPlain }) => (isPlain ? [line] : []))
+    .join("\n");
+}
+
+/** The other lines, each with the section it stands in. */
+export function armedEntries(text: string): string[] {
+  return linesOf(text).flatMap(({ section, line, isPlain }) => (isPlain ? [] : [`${section}\n${line}`]));
+}
+
+function linesOf(text: string): { section: string; line: string; isPlain: boolean }[] {
   let allowed: RegExp | undefined;
-  const kept = text.split("\n").filter((line) => {
+  let section = "";
+  return text.split("\n").map((line) => {
     const header = /^\[(\w+)(?: "[^"\\]*")?\]$/.exec(line);
     if (header) {
       allowed = plainEntries[(header[1] ?? "").toLowerCase()];
-      return allowed !== undefined;
+      section = line;
+      return { section, line, isPlain: allowed !== undefined };
     }
-    if (/^\s*(?:[#;][^\\]*)?$/.test(line)) return true;
+    if (/^\s*(?:[#;][^\\]*)?$/.test(line)) return { section, line, isPlain: true };
     const entry = /^\s+([\w-]+) = [^\\]*$/.exec(line);
-    if (entry) return allowed?.test((entry[1] ?? "").toLowerCase()) ?? false;
+    if (entry) return { section, line, isPlain: allowed?.test((entry[1] ?? "").toLowerCase()) ?? false };
     allowed = undefined; // a header that is not understood: what follows belongs to it
-    return false;
+    section = line;
+    return { section, line, isPlain: false };
   });
-  return kept.join("\n");
 }

@@ -19,7 +19,7 @@ export type Watched =
   | { readonly type: "link"; readonly path: string; readonly target: string }
   /** New names in `path`, which may be missing itself. */
   | { readonly type: "names"; readonly path: string; readonly names: RegExp; readonly known: ReadonlySet<string> }
-  /** There is no repository at `path` yet. One may be made, but none that runs something. */
+  /** There is no repository at `path` yet. One may be made; what it runs is taken out of it afterwards. */
   | { readonly type: "repository"; readonly path: string };
 
 export type Protection = { readonly mounts: Mount[]; readonly watched: Watched[] };

@@ -1,0 +1,143 @@
+import { lstatSync } from "node:fs";
+import { basename, relative } from "node:path";
+import { monotonicMs } from "../../util/monotonic-clock.ts";
+import { disarmDirectory, disarmLink, type GitLook, type KnownFiles, knownOfDirectory, knownOfLink } from "./git-plants.ts";
+import { putAway } from "./put-away.ts";
+import { changedScripts, runsLater, scriptsOf } from "./run-later.ts";
+import { type IndexedFolder, TreeIndex } from "./tree-index.ts";
+
+export type PlantSetting = {
+  /** Real paths of the directories commands may write to. */
+  readonly roots: readonly string[];
+  /** Where what must not stay is moved to. */
+  readonly setAside: string;
+};
+
+export type Plants = {
+  /** Whole paths of what was taken out of git directories, or put back as it was. */
+  readonly undone: readonly string[];
+  /** What is still there and may run later, in words. */
+  readonly listed: readonly string[];
+  /** False when there are too many directories to look at all of them. */
+  readonly isWhole: boolean;
+};
+
+type KnownScripts = { readonly id: string; readonly scripts: Readonly<Record<string, string>> | undefined };
+
+/** Dates of files come from a clock that ticks a few times in ten milliseconds. */
+const tickMs = 50;
+/** Of a git directory these hold what git has stored, and nothing that it runs or believes. */
+const stores = new Set(["objects", "refs", "logs"]);
+
+/** Finds what commands have left below the roots that would run outside of a box: to be asked when nothing of the box lives any more. */
+export class PlantSearch {
+  readonly #setting: PlantSetting;
+  readonly #index: TreeIndex;
+  readonly #git: Map<string, KnownFiles> = new Map();
+  readonly #files: Map<string, KnownScripts> = new Map();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #tookMs = 0;
+
+  constructor(setting: PlantSetting) {
+    this.#setting = setting;
+    this.#index = new TreeIndex(setting.roots, {
+      keeps: (folder, name) => name === ".git" || runsLater(folder, name),
+      enters: (_folder, name, isGit) => !(isGit && stores.has(name)),
+    });
+  }
+
+  /** Before a command starts: what is there now is not its work. Answers the moment, for `finish`. */
+  start(): number {
+    const begun = monotonicMs();
+    // Where looking takes long, nobody has made anything since the last command has just ended; known files are looked at all the same.
+    if (begun - this.#lookedAt > this.#tookMs * 10) this.#remember(this.#index.refresh(), begun);
+    else this.#refreshGit();
+    return Date.now() - tickMs;
+  }
+
+  /** `isProtected`: git directories that mounts or other guards look after. */
+  async finish(since: number, isProtected: (path: string) => boolean): Promise<Plants> {
+    const begun = monotonicMs();
+    const folders = this.#index.refresh();
+    const undone: string[] = [];
+    const look: GitLook = {
+      roots: this.#setting.roots,
+      gitDirectories: new Set(gitDirectoriesIn(folders)),
+      since,
+      remove: async (path) => {
+        await putAway(path, this.#setting.setAside);
+        undone.push(path);
+      },
+    };
+    for (const path of look.gitDirectories) if (!isProtected(path)) await disarmDirectory(path, this.#git.get(path), look);
+    for (const path of linksIn(folders)) if (!isProtected(path)) await disarmLink(path, this.#git.get(path), look);
+    const listed = this.#listLater(folders, since);
+    this.#remember(folders, begun);
+    return { undone, listed, isWhole: this.#index.isWhole };
+  }
+
+  #listLater(folders: ReadonlyMap<string, IndexedFolder>, since: number): string[] {
+    return laterFilesIn(folders).flatMap((path) => {
+      const file = idOf(path);
+      const known = this.#files.get(path);
+      if (file === undefined || file.id === known?.id || file.changedMs < since) return [];
+      const scripts = scriptsOf(path);
+      const name = relative(this.#setting.roots[0] ?? "/", path);
+      if (scripts === undefined) return [name];
+      const changed = changedScripts(known?.scripts ?? {}, scripts);
+      return changed.length === 0 ? [] : [`${name} (scripts: ${changed.join(", ")})`];
+    });
+  }
+
+  #remember(folders: ReadonlyMap<string, IndexedFolder>, begun: number): void {
+    const git = new Map(this.#git);
+    this.#git.clear();
+    for (const path of gitDirectoriesIn(folders)) this.#git.set(path, knownOfDirectory(path, git.get(path)));
+    for (const path of linksIn(folders)) this.#git.set(path, knownOfLink(path, git.get(path)));
+    const before = new Map(this.#files);
+    this.#files.clear();
+    for (const path of laterFilesIn(folders)) {
+      const id = idOf(path)?.id;
+      const known = before.get(path);
+      if (id !== undefined) this.#files.set(path, known?.id === id ? known : { id, scripts: scriptsOf(path) });
+    }
+    this.#lookedAt = monotonicMs();
+    this.#tookMs = this.#lookedAt - begun;
+  }
+
+  #refreshGit(): void {
+    for (const [path, known] of this.#git) {
+      this.#git.set(
+        path,
+        basename(path) === ".git" && known.has(path) ? knownOfLink(path, known) : knownOfDirectory(path, known),
+      );
+    }
+  }
+}
+
+function gitDirectoriesIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {
+  return [...folders].flatMap(([path, { isGit }]) => (isGit ? [path] : []));
+}
+
+function linksIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {
+  return filesIn(folders).filter((path) => basename(path) === ".git");
+}
+
+function laterFilesIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {
+  return filesIn(folders).filter((path) => basename(path) !== ".git");
+}
+
+function filesIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {
+  const found: string[] = [];
+  for (const { files } of folders.values()) if (files.length > 0) found.push(...files);
+  return found;
+}
+
+function idOf(path: string): { id: string; changedMs: number } | undefined {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats && { id: `${stats.ino}/${stats.ctimeMs}/${stats.size}`, changedMs: stats.ctimeMs };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,92 @@
+import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
+import { hasGitNames } from "./git-directory.ts";
+
+/** One directory as it was last looked at. Paths are whole. */
+export type IndexedFolder = {
+  readonly inode: number;
+  readonly changedMs: number;
+  /** It was changed just before it was looked at: a change in the same tick of the clock would not show. */
+  readonly isFresh: boolean;
+  readonly folders: readonly string[];
+  /** Files and links that were asked for. */
+  readonly files: readonly string[];
+  readonly isGit: boolean;
+};
+
+export type TreeFilter = {
+  /** Is this file, or this link, to be kept in the index? */
+  keeps(folder: string, name: string): boolean;
+  /** Is this folder to be looked into? `isGit`: what it lies in is a git directory. */
+  enters(folder: string, name: string, isGit: boolean): boolean;
+};
+
+const freshMs = 50;
+/** Some 0.1 s for each look at all of them. */
+const maxFolders = 40_000;
+
+/** The directories below some roots. A second look reads only those whose names have changed: the kernel dates each, and no program can set that date. */
+export class TreeIndex {
+  readonly #roots: readonly string[];
+  readonly #filter: TreeFilter;
+  #folders: Map<string, IndexedFolder> = new Map();
+  /** False when there is more than is looked at. */
+  isWhole = true;
+
+  constructor(roots: readonly string[], filter: TreeFilter) {
+    this.#roots = roots;
+    this.#filter = filter;
+  }
+
+  refresh(): ReadonlyMap<string, IndexedFolder> {
+    const found = new Map<string, IndexedFolder>();
+    const now = Date.now();
+    const open = [...this.#roots];
+    // The loop also walks what it appends. Breadth first: what lies near the top counts most where there is too much.
+    for (const path of open) {
+      if (found.size >= maxFolders) break;
+      const stats = look(path);
+      if (!stats?.isDirectory() || found.has(path)) continue;
+      const before = this.#folders.get(path);
+      const isSame = before && !before.isFresh && before.inode === stats.ino && before.changedMs === stats.ctimeMs;
+      const folder = isSame ? before : this.#read(path, stats, now);
+      found.set(path, folder);
+      for (const inner of folder.folders) open.push(inner);
+    }
+    this.isWhole = found.size < maxFolders;
+    this.#folders = found;
+    return found;
+  }
+
+  #read(path: string, stats: Stats, now: number): IndexedFolder {
+    const entries = entriesOf(path);
+    const names = new Set(entries.map(({ name }) => name));
+    const isGit = hasGitNames((name) => names.has(name));
+    const at = (name: string): string => (path.endsWith("/") ? `${path}${name}` : `${path}/${name}`);
+    return {
+      inode: stats.ino,
+      changedMs: stats.ctimeMs,
+      isFresh: stats.ctimeMs > now - freshMs,
+      isGit,
+      folders: entries
+        .filter((entry) => entry.isDirectory() && this.#filter.enters(path, entry.name, isGit))
+        .map(({ name }) => at(name)),
+      files: entries.filter((entry) => !entry.isDirectory() && this.#filter.keeps(path, entry.name)).map(({ name }) => at(name)),
+    };
+  }
+}
+
+function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // closed to us
+  }
+}
+
+function entriesOf(path: string): Dirent[] {
+  try {
+    return readdirSync(path, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
