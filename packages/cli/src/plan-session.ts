@@ -16,12 +16,12 @@ import {
   type ResolvedSettings,
   resolveLayers,
   type SettingsLayer,
-  userEnvironment,
 } from "@outrider/runtime/host";
 import type { Checkpoints, TrustJudgement } from "@outrider/runtime/admin";
 import type { McpServerConfigs } from "@outrider/runtime/mcp";
 import { findAgents } from "./agent-options.ts";
-import { withoutCommandFiles } from "./ci/platform.ts";
+import { withdrawKeys } from "./withdraw-keys.ts";
+import { childEnvironment } from "./child-environment.ts";
 import { chooseProvider } from "./choose-provider.ts";
 import { chooseSession } from "./choose-session.ts";
 import type { FlagValues } from "./flags.ts";
@@ -46,6 +46,7 @@ export type Planned = {
 
 /** Flags and settings to everything a session needs. What is wrong with them is found here, before anything is stored or asked. */
 export async function planSession(flags: FlagValues, warn: (line: string) => void): Promise<Planned> {
+  const visible = withdrawKeys(modelKeys); // before anything is started, and before anybody keeps the environment
   const { env } = process;
   const home = outriderHome(env);
   const userHome = env["HOME"] || homedir();
@@ -73,19 +74,13 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   const session = await chooseSession(flags, { store: sessionStore, cwd, warn });
   const scopes = instructionScopes(flags);
   const instructions = flags.bare ? undefined : loadInstructions({ cwd, root, userHome, outriderHome: home, ...scopes });
-  const passEnv = [...settings.passEnv, ...passedNames(flags)];
-  const keys = [...modelKeys, ...(isOwnKey(keySource) ? [keySource] : [])];
-  const childEnv = {
-    ...withoutCommandFiles(userEnvironment(env, { keys, keep: passEnv })),
-    ...settings.env,
-    CLAUDECODE: "1", // as programs know it that behave otherwise in the hands of an agent
-  };
+  const { warnings: exposed, ...children } = childEnvironment(flags, resolved, keySource);
   const agents = await findAgents(flags, { root, home, userHome, trust });
   const isUntrusted = resolved.ignored.length + agents.ignored.length > 0;
   const options: SessionOptions = {
     cwd,
     provider,
-    env: childEnv,
+    ...children,
     overflowDirectory: join(home, "overflow", session.id),
     ...limits,
     ...requestLimits(flags, resolved),
@@ -104,7 +99,6 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     ...compactionOptions(resolved),
     ...(!flags.bare && settings.hooks.length > 0 && { hookSettings: hookSettings(resolved) }),
     sandbox: sandboxOptions(flags, resolved, home),
-    ...(passEnv.length > 0 && { passEnv }),
     ...(isUntrusted && { untrusted: true }),
     ...promptOptions(flags),
     ...(flags.tools && !flags.tools.includes("default") && { builtinTools: flags.tools }),
@@ -113,7 +107,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
     ...(flags.name !== undefined && { sessionName: flags.name }),
     ...session.options,
     settingSources: resolved.sources,
-    warnings: [...resolved.warnings, ...unknownTools, ...agents.warnings],
+    warnings: [...resolved.warnings, ...unknownTools, ...agents.warnings, ...(visible ? [visible] : exposed)],
     ...(isUntrusted && {
       ignoredSettings: await ignoredSettings(resolved, agents.ignored, trust),
     }),
@@ -121,24 +115,6 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   if (options.ignoredSettings) warn(describeIgnored(options.ignoredSettings));
   const mcpServers = await planMcpServers({ flags, resolved, root, trust });
   return { options, replay, keySource, mcpServers, resolved, begin: session.begin };
-}
-
-/** A variable a settings file names for a key; what clouds call their credentials is more than that. */
-function isOwnKey(keySource: string): boolean {
-  return (
-    /^[A-Z_][A-Z0-9_]*$/i.test(keySource) &&
-    !/^(?:AWS|GOOGLE)_/.test(keySource) &&
-    keySource !== "none" &&
-    keySource !== "settings"
-  );
-}
-
-function passedNames(flags: FlagValues): string[] {
-  const names = (flags["pass-env"] ?? []).flatMap((words) => words.split(",")).map((name) => name.trim());
-  const wrong = names.find((name) => !/^[A-Za-z_]\w*$/.test(name));
-  if (wrong !== undefined)
-    throw new RuntimeError("usage", `--pass-env takes names of variables, and ${JSON.stringify(wrong)} is none`);
-  return names;
 }
 
 type Places = { readonly home: string; readonly userHome: string; readonly root: string };

@@ -63,7 +63,7 @@ export function featuresOf(version: string): BubblewrapFeatures {
 
 function explain(output: string): string {
   const words = inShort(output) || "it ended without a word";
-  if (/uid map|user namespace|Operation not permitted|Permission denied|No permissions|unshare/i.test(words)) {
+  if (/uid map|namespace|Operation not permitted|Permission denied|No permissions|unshare/i.test(words)) {
     return `the kernel does not let bubblewrap make a box (${words}); in a container it needs leave to make user namespaces, on Ubuntu 24.04 and later an AppArmor profile for bwrap`;
   }
   return `bubblewrap does not work here: ${words}`;
