@@ -128,7 +128,7 @@ function readDump(text: string, from: number): DumpLine[] {
 
 const longestLine = 512;
 /** Behind the number that is put before a line when a file is shown. */
-const place = /^(?:[ \t]{0,8}\d{1,9}(?:→|\t|:))??[ \t]{0,8}[0-9a-fA-F]{4,16}(?::[ \t]*| +)(?=[0-9a-fA-F]{2})/;
+const place = /^(?:[ \t]{0,8}\d{1,9}(?:\u2192|\t|:))??[ \t]{0,8}[0-9a-fA-F]{4,16}(?::[ \t]*| +)(?=[0-9a-fA-F]{2})/;
 
 function readLine(line: string): { bytesAt: number; digits: string } | undefined {
   const bytesAt = place.exec(line)?.[0].length;
