@@ -27,6 +27,22 @@ describe("canUseTool", () => {
     assert.deepEqual(result.permission_denials, []);
   });
 
+  it("is asked about the real input: a secret that is sent back is written as it is, and shown nowhere", async () => {
+    const jwt = ["eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIn0", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"].join(".");
+    const written = { file_path: "made.txt", content: `token: ${jwt}\n` };
+    const { ask, cwd, server } = await stage([{ calls: [{ name: "Write", input: written }] }, { text: "Made" }]);
+    const asked: unknown[] = [];
+    const canUseTool: CanUseTool = async (_name, input) => {
+      asked.push(input);
+      return { behavior: "allow", updatedInput: input };
+    };
+    const { messages } = await ask("Make it", { canUseTool });
+    assert.deepEqual(asked, [written]);
+    assert.equal(readFileSync(join(cwd, "made.txt"), "utf8"), written.content);
+    for (const text of [JSON.stringify(messages), JSON.stringify(sent(server, 1).messages)])
+      assert.deepEqual([text.includes(jwt), text.includes("[redacted:json-web-token]")], [false, true]);
+  });
+
   it("allow without updatedInput keeps the input", async () => {
     const { ask, cwd } = await stage([touch, { text: "Made" }]);
     only(await ask("Make it", { canUseTool: async () => ({ behavior: "allow" }) }));

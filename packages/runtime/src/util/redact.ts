@@ -183,8 +183,10 @@ function redactObject(value: Record<string, unknown>, redact: (text: string) => 
   return copy;
 }
 
-/** Pictures, and what only a provider understands: nobody reads it, and it is of no use when it is changed. */
+/** Pictures, and what only a provider understands, in the parts of a message: nobody reads it, and it is of no use when it is changed. */
 function isOpaque(value: Record<string, unknown>, key: string): boolean {
   if (key === "data") return value["type"] === "image" && typeof value["mediaType"] === "string";
-  return key === "providerMetadata" && typeof value["type"] === "string";
+  return key === "providerMetadata" && typeof value[key] === "object" && partTypes.has(value["type"]);
 }
+
+const partTypes: ReadonlySet<unknown> = new Set(["text", "reasoning", "tool-call", "opaque"]);

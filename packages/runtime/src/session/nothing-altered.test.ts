@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { text as textOfStream } from "node:stream/consumers";
+import { after, describe, it } from "node:test";
+import fc from "fast-check";
+import { createMemoryStore } from "../journal/memory-store.ts";
+import { createScriptedProvider } from "../model/scripted.ts";
+import type { JsonObject, JsonValue } from "../protocol/content.ts";
+import { defineTool } from "../tools/tool.ts";
+import { createClaudeFormat } from "../transports/headless/claude-format.ts";
+import { LineOutput } from "../transports/headless/line-output.ts";
+import { runPrompt } from "../transports/headless/run-prompt.ts";
+import { createRedactor } from "../util/redact.ts";
+import { InteractiveSession } from "./interactive-session.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "outrider-unaltered-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const letters = fc.constantFrom(..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+const word = (length: number) => fc.array(letters, { minLength: length, maxLength: length }).map((list) => list.join(""));
+
+/** What issuers give out, and what stands in the environment of this machine. */
+const secretOf = fc.oneof(
+  word(36).map((rest) => `ghp_${rest}`),
+  word(40).map((rest) => `sk-ant-api03-${rest}`),
+  word(20).map((rest) => `AKIA${rest.toUpperCase().slice(0, 16)}`),
+  fc.tuple(word(20), word(30), word(43)).map(([head, body, seal]) => `eyJ${head}.eyJ${body}.${seal}`),
+);
+
+/** How a call comes to be allowed, and with which input. */
+const ways = [
+  "asked",
+  "asked, answered with what was asked",
+  "asked, answered with what was shown",
+  "hook",
+  "hook sends it back",
+] as const;
+
+/** A JSON object with the secrets somewhere in its texts. */
+function inputWith(secrets: readonly string[]): fc.Arbitrary<JsonObject> {
+  const piece = fc.oneof(
+    fc.constantFrom(...secrets),
+    fc.constantFrom(" ", "\n", "x ", '"', "key: ", "{", "é", "[redacted:x]", "\\"),
+  );
+  const text = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join(" "));
+  const names = fc.constantFrom("a", "b", "content", "type", "data", "providerMetadata");
+  const objectOf = (value: fc.Arbitrary<JsonValue>) => fc.dictionary(names, value, { maxKeys: 4, noNullPrototype: true });
+  const { tree } = fc.letrec<{ tree: JsonValue }>((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 3 },
+      text,
+      fc.constantFrom(1, null, true),
+      fc.array(tie("tree"), { maxLength: 3 }),
+      objectOf(tie("tree")),
+    ),
+  }));
+  return objectOf(tree);
+}
+
+const cases = fc
+  .tuple(fc.array(secretOf, { minLength: 1, maxLength: 2 }), word(16))
+  .chain(([shaped, known]) =>
+    fc.tuple(fc.constant(shaped), fc.constant(known), inputWith([...shaped, known]), fc.constantFrom(...ways)),
+  );
+
+describe("whatever the input of a call is", () => {
+  it("it is run exactly as the model made it, and no secret is stored, printed or sent", async () => {
+    await fc.assert(
+      fc.asyncProperty(cases, async ([shaped, known, input, way]) => {
+        const executed: unknown[] = [];
+        const probe = defineTool<JsonObject>({
+          ...{ name: "Probe", description: "", inputSchema: { type: "object" }, concurrent: false },
+          access: async () => ({ kind: "run", resources: ["probe"] }),
+          execute: async (given) => {
+            executed.push(structuredClone(given));
+            return { content: [{ type: "text", text: JSON.stringify(given) }] };
+          },
+        });
+        const provider = createScriptedProvider([
+          { text: JSON.stringify(input), calls: [{ name: "Probe", input }] },
+          { text: JSON.stringify(input) },
+        ]);
+        const store = createMemoryStore();
+        const redactor = createRedactor({ env: { SERVICE_TOKEN: known } });
+        const hook = ({ tool_input: updatedInput }: JsonObject) => ({
+          hookSpecificOutput: { permissionDecision: "allow", ...(way === "hook sends it back" && { updatedInput }) },
+        });
+        const session = new InteractiveSession({
+          ...{ cwd: folder, provider, sessionStore: store, redactor, tools: [probe], answersPermissions: true },
+          ...(way.startsWith("hook") && { hooks: { PreToolUse: [{ hooks: [hook] }] } }),
+        });
+        session.on("permission_request", ({ requestId, input: asked }) => {
+          assert.deepEqual(asked, input);
+          const answers: Record<string, JsonObject> = { [ways[1]]: { ...asked }, [ways[2]]: redactor.value(input) };
+          const updatedInput = answers[way];
+          session.answerPermission(requestId, { decision: "allow", ...(updatedInput && { updatedInput }) });
+        });
+        const stdout = new PassThrough();
+        const printed = textOfStream(stdout);
+        const format = createClaudeFormat("stream-json", {
+          sessionId: session.id,
+          newId: () => "id",
+          includePartialMessages: true,
+        });
+        const outcome = await runPrompt(session, "go", { format, output: new LineOutput(stdout) });
+        await session.shutdown();
+        stdout.end();
+        assert.equal(outcome.type, "completed");
+        assert.deepEqual(executed, [input]);
+        const texts = {
+          printed: await printed,
+          stored: JSON.stringify(await store.read(session.id)),
+          sent: JSON.stringify(provider.requests),
+        };
+        for (const [where, text] of Object.entries(texts))
+          for (const secret of [...shaped, known]) assert.equal(text.includes(secret), false, where);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
