@@ -21,6 +21,14 @@ async function stage(replies: ModelServerOptions["replies"] = [write, { text: "d
   return { home, cwd, server, env: { ...env, SERVICE_TOKEN: known } };
 }
 
+/** Of a frame, what is looked at here. */
+type Frame = {
+  readonly type: string;
+  readonly request_id?: string;
+  readonly request?: { readonly input?: object };
+  readonly message?: { readonly content: readonly { readonly input?: object }[] };
+};
+
 type Stage = Awaited<ReturnType<typeof stage>>;
 
 /** The file holds what the model wrote. Neither what is printed and stored nor what the model is sent holds a secret. */
@@ -47,18 +55,18 @@ describe("a call with secrets is run as the model made it, and shown nowhere", {
       child.stdout.on("data", (text: string) => {
         seen += text;
       });
-      const frames = () => lines(seen.slice(0, seen.lastIndexOf("\n") + 1)) as Record<string, any>[];
+      const frames = () => lines(seen.slice(0, seen.lastIndexOf("\n") + 1)) as Frame[];
       child.stdin.write(`${JSON.stringify({ type: "user", message: { role: "user", content: "go" } })}\n`);
       await eventually(() => frames().some(({ type }) => type === "control_request"), "the question");
       const question = frames().find(({ type }) => type === "control_request");
-      assert.deepEqual(question?.["request"].input, { file_path: "made.txt", content });
-      const shown = frames().find(({ type }) => type === "assistant")?.["message"].content[0].input;
-      assert.notDeepEqual(shown, question?.["request"].input);
-      const inputs = [question?.["request"].input, shown, undefined];
+      assert.deepEqual(question?.request?.input, { file_path: "made.txt", content });
+      const shown = frames().find(({ type }) => type === "assistant")?.message?.content[0]?.input;
+      assert.notDeepEqual(shown, question?.request?.input);
+      const inputs = [question?.request?.input, shown, undefined];
       const updatedInput = inputs[["the input it was asked about", "the input it saw on stdout", "no input"].indexOf(echo)];
       const response = { behavior: "allow", ...(updatedInput && { updatedInput }) };
       child.stdin.end(
-        `${JSON.stringify({ type: "control_response", response: { subtype: "success", request_id: question?.["request_id"], response } })}\n`,
+        `${JSON.stringify({ type: "control_response", response: { subtype: "success", request_id: question?.request_id, response } })}\n`,
       );
       const { code, stdout, stderr } = await done;
       assert.equal(code, 0, stderr);
