@@ -29,7 +29,7 @@ main() {
   echo "output_file=$output" >> "$GITHUB_OUTPUT"
 
   # The runner tells only this shell that the job was cancelled.
-  "$INPUT_EXECUTABLE" -p "${arguments[@]}" < "$prompt" > "$output" &
+  "$INPUT_EXECUTABLE" "${arguments[@]}" -p < "$prompt" > "$output" &
   trap "kill -TERM $! 2> /dev/null" INT TERM
   while wait "$!" || code=$?; kill -0 "$!" 2> /dev/null; do code=0; done
   rm -f -- "$prompt"

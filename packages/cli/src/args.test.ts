@@ -62,6 +62,8 @@ describe("the command line", () => {
       flags: { print: true, "output-format": "json" },
       positionals: ["hi"],
     });
+    assert.deepEqual(parseArguments(["-p", "--output-format=json", "hi"]).positionals, ["hi"]);
+    assert.deepEqual(parseArguments(["-p", "--permission-mode=plan", "hi"]).flags, { print: true, "permission-mode": "plan" });
     assert.deepEqual(parseArguments(["-p", "--verbose"]).flags, { print: true, verbose: true });
     assert.deepEqual(parseArguments(["-p", "--dangerously-skip-permissions", "hi"]).flags, {
       print: true,

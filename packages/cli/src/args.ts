@@ -15,7 +15,6 @@ export function parseArguments(argv: readonly string[]): Arguments {
   const words = [...argv];
   let flagsEnded = false;
   let behindPrint: string | undefined;
-  let doubtful: string | undefined;
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (flagsEnded || word === "-" || !word.startsWith("-")) {
       positionals.push(word);
@@ -33,25 +32,35 @@ export function parseArguments(argv: readonly string[]): Arguments {
         behindPrint = words.shift() ?? "";
         positionals.push(behindPrint);
       }
-      if (next === "doubtful") doubtful = words[0];
+      if (next === "doubtful" && !hasOtherPrompt(words)) {
+        if (!words[0]?.includes("=")) throw ambiguous(words[0] ?? "");
+        positionals.push(words.shift() ?? "");
+      }
     }
   }
   // With more words beside it, this was no prompt but a flag with a slip in it.
   if (behindPrint !== undefined && positionals.length > 1 && /^--?[a-z][\w-]*$/i.test(behindPrint)) findFlag(behindPrint);
-  if (doubtful !== undefined && positionals.length === 0 && values["input-format"] !== "stream-json") throw ambiguous(doubtful);
   return { flags: values as FlagValues, positionals }; // each value was read by its flag's own kind
 }
 
 /**
  * A script's `-p "$PROMPT"` must not let the prompt choose flags, and Claude Code's `-p --output-format json "…"` must work. So a word behind
- * `-p` is a flag only when it is spelled exactly like one. One that changes what may run counts only where the prompt comes from elsewhere.
+ * `-p` is a flag only when it is spelled like one of ours. One that changes what may run counts only where the prompt comes from elsewhere.
  */
 function readBehindPrint([word, value]: readonly string[]): "prompt" | "word" | "doubtful" {
   if (word === undefined || word === "-" || word === "--" || !word.startsWith("-")) return "word";
-  const flag = (flags as readonly Flag[]).find((candidate) => spellings(candidate).includes(word));
+  const [written = "", inline] = word.split("=", 2);
+  const flag = (flags as readonly Flag[]).find((candidate) => spellings(candidate).includes(written));
   if (!flag) return Object.hasOwn(refusedFlags, word) ? "word" : "prompt";
-  if (flag.kind !== "switch" && (value === undefined || value.startsWith("-"))) return "prompt";
+  const lacksValue = flag.kind !== "switch" && inline === undefined && (value === undefined || value.startsWith("-"));
+  if (lacksValue || (flag.kind === "switch" && inline !== undefined)) return "prompt";
   return shapesOnly.has(flag.group) || shapesInput.has(flag.name) ? "word" : "doubtful";
+}
+
+/** Read on as if the first word were a flag: is there a prompt then? */
+function hasOtherPrompt(words: readonly string[]): boolean {
+  const { flags: given, positionals } = parseArguments(words);
+  return positionals.length > 0 || given["input-format"] === "stream-json";
 }
 
 /** Flags of these groups change how a run looks or how long it is, not what it may do. */
