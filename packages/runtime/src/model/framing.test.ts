@@ -48,19 +48,19 @@ describe("server-sent events", () => {
         weight: 6,
         arbitrary: fc.constantFrom(...lines.map((line) => `${line}\n`), "\n", "\n\n", "event: e\ndata: x\n\n", "data: {}\n\n"),
       },
-      { weight: 1, arbitrary: fc.constantFrom("\r", "\r\n", "data: x\r\n\r\n", "data: no end", " ") },
+      { weight: 2, arbitrary: fc.constantFrom("\r", "\r\n", "data: x\r\r", "data: x\r\n\r\n", "data: no end", " ") },
     );
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 30 }), fc.array(fc.nat(60)), async (pieces, cuts) => {
         const expected: Payload[] = [];
         const parser = createParser({ onEvent: ({ event, data }) => expected.push({ event, data }) });
-        parser.feed(pieces.join(""));
+        parser.feed(pieces.join("").replace(/\r\n?/g, "\n")); // the three ends of a line mean the same
         const bytes = Buffer.from(pieces.join(""));
         const places = [0, ...cuts.filter((cut) => cut < bytes.length).sort((a, b) => a - b), bytes.length];
         const chunks = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
         assert.deepEqual(await payloadsOf(chunks), expected);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 5_000 },
     );
   });
 

@@ -41,8 +41,8 @@ class EventReader {
   /** The beginning of an event whose end has not come. */
   #rest = "";
   #restEndsLine = false;
-  /** A carriage return has come: lines may end in three ways from here on. */
-  #parsesAll = false;
+  /** The last line ended with a carriage return: a line feed that comes next belongs to it. */
+  #endedByReturn = false;
   readonly #parser = createParser({
     maxBufferSize: maxEventLength,
     onEvent: ({ event, data }) => this.#payloads.push({ event, data }),
@@ -51,14 +51,20 @@ class EventReader {
     },
   });
 
-  read(text: string): Payload[] {
+  read(raw: string): Payload[] {
     this.#payloads = [];
-    this.#parsesAll ||= text.includes("\r");
-    if (this.#parsesAll) this.#parseRest(text);
-    else if (text.includes("\n\n") || (this.#restEndsLine && text.startsWith("\n"))) this.#cut(this.#rest + text);
+    const text = this.#endedByReturn || raw.includes("\r") ? this.#withLineFeeds(raw) : raw;
+    if (text.includes("\n\n") || (this.#restEndsLine && text.startsWith("\n"))) this.#cut(this.#rest + text);
     else this.#keep(this.#rest + text);
-    this.#restEndsLine = this.#rest !== "" && text.endsWith("\n");
+    this.#restEndsLine = this.#rest !== "" && (text === "" ? this.#restEndsLine : text.endsWith("\n"));
     return this.#payloads;
+  }
+
+  /** Lines may end in three ways. Here they end in one, and at once: nobody waits for the next read to see an event that is whole. */
+  #withLineFeeds(raw: string): string {
+    const text = this.#endedByReturn && raw.startsWith("\n") ? raw.slice(1) : raw;
+    this.#endedByReturn = raw.endsWith("\r");
+    return text.replace(/\r\n?/g, "\n");
   }
 
   #cut(text: string): void {
@@ -69,11 +75,6 @@ class EventReader {
       else this.#parser.feed(`${block}\n\n`);
     }
     this.#keep(text.slice(end + 2));
-  }
-
-  #parseRest(text: string): void {
-    this.#parser.feed(this.#rest + text);
-    this.#rest = "";
   }
 
   #keep(rest: string): void {
