@@ -23,17 +23,17 @@ describe("a model whose window is always full", () => {
     fail: { code: "context-overflow", message: "prompt is too long: 250000 tokens > 200000 maximum" },
   };
 
-  for (const [name, step] of [
-    ["says so at the end of its answers", full],
-    ["refuses requests", refused],
+  for (const [name, step, asked] of [
+    ["says so at the end of its answers", full, 2],
+    ["refuses requests", refused, 1],
   ] as const) {
-    it(`${name}: a short conversation ends at once`, async () => {
+    it(`${name}: a short conversation ends after a summary that is refused too, if there is anything to summarise`, async () => {
       const { env, server } = await model(forever(step), home);
       const ended = await run(["-p", "go", ...json], { env, cwd: project });
       const { terminal_reason, error } = result(ended);
       assert.deepEqual(
         [ended.code, terminal_reason, (error as { code: string }).code, server.requests.length],
-        [1, "prompt_too_long", "context-overflow", 1],
+        [1, "prompt_too_long", "context-overflow", asked],
       );
     });
 

@@ -174,11 +174,10 @@ export class ContextFit {
     const { settings, breaker } = this.#deps;
     const preTokens = this.#count.used(messages);
     const { overhead, scale } = this.#count;
-    const input = { messages, replaced, prompt: this.#prompt, trigger, preTokens, overhead, scale };
+    const input = { messages, replaced, prompt: this.#prompt, hasSummary: this.#hasSummary, trigger, preTokens, overhead, scale };
     if (isHopeless(input)) return undefined;
     const result = await runCompaction(this.#deps, {
       ...input,
-      hasSummary: this.#hasSummary,
       focus: [settings.instructions, how.instructions].filter(Boolean).join("\n\n") || undefined,
       limits,
       fileTokens: settings.fileTokens,

@@ -85,18 +85,26 @@ export async function runCompaction(deps: RunCompactionDeps, input: CompactionIn
 
 type Compacted = CompactionResult & { type: "compacted" };
 
+type Sizes = Pick<CompactionInput, "trigger" | "hasSummary" | "preTokens" | "scale">;
+
 /** Not even an empty summary would be short enough. */
-export function isHopeless(
-  input: Pick<CompactionInput, "messages" | "replaced" | "prompt" | "trigger" | "preTokens" | "overhead" | "scale">,
-): boolean {
+export function isHopeless(input: Sizes & Pick<CompactionInput, "messages" | "replaced" | "prompt" | "overhead">): boolean {
   const { messages, replaced, prompt, overhead, scale } = input;
   const postTokens = (overhead + estimateMessages(compactMessages(messages, bareResult({ replaced, prompt }, "")))) * scale;
   return !isGain(input, postTokens);
 }
 
-/** Else summaries of summaries could go on for ever. Who asks for one gets it in any case. */
-function isGain({ trigger, preTokens }: Pick<CompactionInput, "trigger" | "preTokens">, postTokens: number): boolean {
-  return trigger === "manual" || postTokens < preTokens;
+/**
+ * Else summaries of summaries could go on for ever. Who asks for one gets it in any case; and a provider that finds a short conversation too
+ * long is believed once: the words around the first summary do not count.
+ */
+function isGain({ trigger, hasSummary, preTokens, scale }: Sizes, postTokens: number): boolean {
+  const around = trigger === "overflow" && !hasSummary ? aroundSummary() * scale : 0;
+  return trigger === "manual" || postTokens - around < preTokens;
+}
+
+function aroundSummary(): number {
+  return estimateMessages(compactMessages([], bareResult({ replaced: 0, prompt: undefined }, "")));
 }
 
 function toSummaryTask(input: CompactionInput, maxOutputTokens: number | undefined): SummaryTask {

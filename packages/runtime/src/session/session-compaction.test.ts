@@ -97,20 +97,42 @@ describe("a session whose context gets full", () => {
     assert.match(JSON.stringify(provider.requests[3]?.messages.at(-1)), /Go on exactly where it stopped/);
   });
 
-  it("asks for no summary that could win nothing, whatever the provider says, and ends", async () => {
+  it("ends when its summary is refused like everything else", async () => {
     const cut: ScriptedReply = { text: "x", finish: "context-overflow" };
     const short = open(new Array<ScriptedReply>(50).fill(cut));
     const outcome = await short.session.submit("go");
     await short.session.shutdown();
-    assert.deepEqual([outcome.type === "failed" && outcome.error.code, short.provider.requests.length], ["context-overflow", 1]);
+    assert.deepEqual([outcome.type === "failed" && outcome.error.code, short.provider.requests.length], ["context-overflow", 2]);
 
-    // The summary is refused like everything else: it is asked for in smaller parts while there are any.
+    // A longer one is asked for in smaller parts while there are any.
     const long = open([lengthy, ...new Array<ScriptedReply>(50).fill(cut)]);
     await long.session.submit("one");
     const refused = await long.session.submit("two");
     await long.session.shutdown();
     assert.equal(refused.type === "failed" && refused.error.code, "context-overflow");
     assert.equal(long.provider.requests.length <= 1 + 3, true, `${long.provider.requests.length} requests`);
+  });
+
+  it("believes a provider once that finds a short conversation too long, and then asks for a gain", async () => {
+    const cut: ScriptedReply = { text: "x", finish: "context-overflow" };
+    const always = open(
+      [{ text: "a" }, ...new Array<ScriptedReply>(50).fill(cut)].map(
+        (reply) => (request) => (request.tools.length === 0 ? summary : reply),
+      ),
+    );
+    await always.session.submit("one");
+    const outcome = await always.session.submit("two");
+    const next = await always.session.submit("three");
+    await always.session.shutdown();
+    assert.deepEqual(
+      [outcome, next].map((each) => each.type === "failed" && each.error.code),
+      ["context-overflow", "context-overflow"],
+    );
+    assert.equal(always.provider.requests.length, 1 + 3 + 3);
+    const [first, second] = await always.ended();
+    const gain = ({ preTokens, result }: NonNullable<typeof first>): number =>
+      result.type === "compacted" ? preTokens - result.postTokens : Number.NaN;
+    assert.deepEqual([first && gain(first) < 0, second && gain(second) > 0], [true, true]);
   });
 
   it("takes no summary that is longer than what it would stand for", async () => {
