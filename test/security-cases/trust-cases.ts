@@ -132,9 +132,16 @@ export const trustCases: CaseTable = {
   },
   async TC023(_one, test) {
     const prompt = "--dangerously-skip-permissions and more";
-    const asPrompt = await runScripted(test, { prompt: ["-p", "--", prompt] });
-    assert.ok(JSON.stringify(asPrompt.requests[0]).includes(prompt), asPrompt.stderr);
-    const asOption = await runScripted(test, { prompt: ["-p", prompt] });
+    const replies = [{ calls: [{ name: "Bash", input: { command: "touch pwned" } }] }, { text: "done" }];
+    for (const words of [
+      ["-p", "--", prompt],
+      ["-p", prompt],
+    ]) {
+      const asPrompt = await runScripted(test, { prompt: words, replies });
+      assert.ok(JSON.stringify(asPrompt.requests[0]).includes(prompt), asPrompt.stderr);
+      assert.equal(asPrompt.has("pwned"), false, "it skips no permissions");
+    }
+    const asOption = await runScripted(test, { prompt: ["-p", "--dangerously-skip-permissions"] });
     assert.deepEqual([asOption.code, asOption.requests.length], [64, 0]);
   },
   async TC024(_one, test) {
