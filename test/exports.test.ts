@@ -57,6 +57,7 @@ const published: Record<string, string[]> = {
   "./admin": [
     "asAgent",
     "builtinAgents",
+    "checkRuleTool",
     "chooseModel",
     "collectGarbage",
     "createCheckpoints",
@@ -86,6 +87,7 @@ const published: Record<string, string[]> = {
     "sessionsWithCheckpoints",
     "standingEvents",
     "toRecording",
+    "unknownTool",
     "validateCommandSessionReplayLog",
     "validateSessionReplayLogEntries",
   ],
@@ -113,7 +115,6 @@ const published: Record<string, string[]> = {
   "./host": [
     "LineOutput",
     "checkNamedProvider",
-    "checkRuleTool",
     "createAuditLog",
     "createBasicFormat",
     "createCalibanFormat",
@@ -143,7 +144,6 @@ const published: Record<string, string[]> = {
     "scrubEnvironment",
     "secretsIn",
     "suggestProfileKey",
-    "unknownTool",
     "userEnvironment",
   ],
   "./live": [

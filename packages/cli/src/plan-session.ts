@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { createFileStore, type Effort, type JsonObject, RuntimeError, type SessionOptions } from "@outrider/runtime";
+import { createFileStore, type Effort, type JsonObject, parseRule, RuntimeError, type SessionOptions } from "@outrider/runtime";
 import {
   createAuditLog,
   createRedactor,
@@ -29,7 +29,6 @@ import { planMcpServers } from "./mcp-servers.ts";
 import { isModelWord, resolveModelWord } from "./model-words.ts";
 import { readTextFile } from "./read-text-file.ts";
 import { numberBetween, positiveInteger, positiveNumber } from "./numbers.ts";
-import { checkFlagTools, checkSettingsTools } from "./check-tools.ts";
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
 import { requestLimits } from "./request-limits.ts";
 
@@ -52,7 +51,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   const userHome = env["HOME"] || homedir();
   const cwd = workingDirectory(flags.cwd);
   const root = findProjectRoot(cwd, userHome);
-  checkFlagTools(flags);
+  for (const rule of [...(flags.allowedTools ?? []), ...(flags.disallowedTools ?? [])]) parseRule(rule);
   const limits = { ...limitOptions(flags), ...effortOptions(flags, warn) };
 
   const layers = await loadSettingsLayers(flags, { home, userHome, root });
@@ -64,7 +63,7 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   const trusted = isOfProject && (await trust()).trusted;
   const resolved = layers.length === 0 ? noSettings : await resolveLayers(layers, { trusted });
   const { settings } = resolved;
-  const unknownTools = checkSettingsTools(resolved);
+  const unknownTools = namesTools(flags, settings) ? (await import("./check-tools.ts")).checkTools(flags, resolved) : [];
 
   const catalogOverride = await loadCatalogOverride(home);
   const { provider, replay, keySource, providerOptions, fallback } = await chooseProvider(flags, { resolved, home, cwd, warn });
@@ -115,6 +114,11 @@ export async function planSession(flags: FlagValues, warn: (line: string) => voi
   if (options.ignoredSettings) warn(describeIgnored(options.ignoredSettings));
   const mcpServers = await planMcpServers({ flags, resolved, root, trust });
   return { options, replay, keySource, mcpServers, resolved, begin: session.begin };
+}
+
+function namesTools(flags: FlagValues, { permissions }: ResolvedSettings["settings"]): boolean {
+  const rules = [...permissions.allow, ...permissions.ask, ...permissions.deny];
+  return Boolean(flags.allowedTools ?? flags.disallowedTools ?? flags.tools) || rules.length > 0;
 }
 
 type Places = { readonly home: string; readonly userHome: string; readonly root: string };

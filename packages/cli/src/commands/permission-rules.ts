@@ -5,7 +5,7 @@ import { isPermissionMode, type Policy, parseRule, type Rule, RuntimeError } fro
 import { createGrants, resolveLayers } from "@outrider/runtime/host";
 import { createProgramFinder, explainPermission, type FolderEntry, lintRule, type RuleProblem } from "@outrider/runtime/admin";
 import { parseArguments } from "../args.ts";
-import { checkFlagTools, checkSettingsTools } from "../check-tools.ts";
+import { checkTools } from "../check-tools.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags.ts";
 import { lookAtProject, type Project } from "../project.ts";
@@ -55,9 +55,8 @@ async function projectOf(words: OwnWords): Promise<Project> {
 
 async function policyOf(project: Project, flags: FlagValues): Promise<Policy> {
   const { cwd, root, home, layers, trust } = project;
-  checkFlagTools(flags);
   const resolved = await resolveLayers(layers, { trusted: trust.trusted });
-  checkSettingsTools(resolved);
+  checkTools(flags, resolved);
   const { permissions } = resolved.settings;
   const mode = flags["permission-mode"] ?? permissions.defaultMode;
   const toRules = (texts: readonly string[] | undefined, source: string): Rule[] =>

@@ -26,7 +26,6 @@ export { runPrompt } from "../transports/headless/run-prompt.ts";
 export { nearest } from "../util/nearest.ts";
 export { createIdSeries, randomUuid } from "../util/unique-ids.ts";
 export { modelKeys, scrubEnvironment, userEnvironment } from "../workspace/environment.ts";
-export { checkRuleTool, unknownTool } from "../permissions/tool-names.ts";
 export { createAuditLog } from "../permissions/audit.ts";
 export { createGrants, type Grants } from "../permissions/grants.ts";
 export { findProjectRoot, loadLayers, parseSettingSources, type SettingsLayer } from "../settings/layers.ts";

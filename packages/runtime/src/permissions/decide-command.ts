@@ -3,7 +3,8 @@ import { forbids, forbidsText, isWholeCommand, wordsAllowed } from "./command-ru
 import { type Ground, type Target, targetsOf } from "./command-paths.ts";
 import { ask, askBy, bypassed, decideOne, planDenies } from "./decide.ts";
 import { outOfReach } from "./git-reach.ts";
-import { type Guard, guardOf, isHarmlessDevice, isInside, mayHold, mayReach, toAbsolutePattern, workFolders } from "./paths.ts";
+import { type Guard, guardOf, isHarmlessDevice, isInside, toAbsolutePattern, workFolders } from "./paths.ts";
+import { mayHold, mayReach } from "./path-patterns.ts";
 import { type Change, changesBefore, disturbance } from "./path-order.ts";
 import { resolveWords, withoutPatterns } from "./resolve-words.ts";
 import { isBuiltin } from "./shell-builtins.ts";

@@ -1,5 +1,6 @@
 import type { Target } from "./command-paths.ts";
-import { mayHold, mayReach, toAbsolutePattern } from "./paths.ts";
+import { mayHold, mayReach } from "./path-patterns.ts";
+import { toAbsolutePattern } from "./paths.ts";
 import { type Rule, type RuleBase, unescapeGlob } from "./rules.ts";
 import type { Shown } from "./shown-files.ts";
 

@@ -14,7 +14,6 @@ import { sendableProvider } from "../model/sendable/sendable-provider.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
 import type { Policy } from "../permissions/policy.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
-import { checkRuleTool } from "../permissions/tool-names.ts";
 import type { JsonValue, ToolDefinition } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { SessionFacts } from "../protocol/events.ts";
@@ -95,7 +94,7 @@ export async function createSession(options: SessionOptions, id: string, gate: P
   };
   const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   const tools = offeredTools(options, agents);
-  checkProhibitions(options, [...tools.keys()]);
+  await checkProhibitions(options, [...tools.keys()]);
   boxed?.refuseWithoutBox(options, opened.places);
   const rules = await SessionPolicy.load({
     mode: options.permissionMode ?? "default",
@@ -308,14 +307,13 @@ function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[
 }
 
 /** A rule that should forbid something and names no tool would forbid nothing: better no session. */
-function checkProhibitions(
-  { disallowedTools = [], permissions, tools = [], toolAliases = {} }: SessionOptions,
-  offered: string[],
-): void {
+async function checkProhibitions(options: SessionOptions, offered: readonly string[]): Promise<void> {
+  const { disallowedTools = [], permissions: { deny = [], ask = [] } = {}, tools = [], toolAliases = {} } = options;
+  if (disallowedTools.length + deny.length + ask.length === 0) return;
+  const { checkRuleTool } = await import("../permissions/tool-names.ts");
   const more = [...offered, ...tools.map(({ name }) => name), ...Object.keys(toolAliases)];
   for (const text of disallowedTools) checkRuleTool(text, { where: "disallowedTools", code: "usage", more });
-  for (const { text, source } of [...(permissions?.deny ?? []), ...(permissions?.ask ?? [])])
-    checkRuleTool(text, { where: source, code: "config", more });
+  for (const { text, source } of [...deny, ...ask]) checkRuleTool(text, { where: source, code: "config", more });
 }
 
 /** It is offered under the first; models that know it under the other one are understood. */

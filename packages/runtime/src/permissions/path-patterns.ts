@@ -1,0 +1,38 @@
+import { fixedPart, foldPath, isInside, overlaps } from "./paths.ts";
+
+/** Could some file below `folder` (or `folder` itself) be one that the pattern names? */
+export function mayReach(pattern: string, folder: string): boolean {
+  const fixed = foldPath(fixedPart(pattern));
+  const from = foldPath(folder);
+  return isInside(from, fixed) || isInside(fixed, from);
+}
+
+/**
+ * Could a pattern of the shell stand for a file that the pattern of a rule names (`same`), or for a folder `above` one?
+ * `wild`: `*` may stand for hidden names, and `**` for any number of folders, as `shopt` makes them.
+ */
+export function mayHold(shellGlob: string, pattern: string, wild: boolean): "same" | "above" | undefined {
+  const shell = foldPath(shellGlob).split("/");
+  const rule = foldPath(pattern).split("/");
+  const best = new Map<string, "same" | "above" | undefined>();
+  const compare = (at: number, to: number): "same" | "above" | undefined => {
+    const key = `${at} ${to}`;
+    if (best.has(key)) return best.get(key);
+    best.set(key, undefined);
+    const found = step(at, to);
+    best.set(key, found);
+    return found;
+  };
+  const step = (at: number, to: number): "same" | "above" | undefined => {
+    // Names below what a rule forbids are forbidden with it.
+    if (to === rule.length) return "same";
+    if (at === shell.length) return "above";
+    const [glob = "", name = ""] = [shell[at], rule[to]];
+    const ways: ("same" | "above" | undefined)[] = [];
+    if (name === "**") ways.push(to + 1 === rule.length ? "same" : compare(at, to + 1), compare(at + 1, to));
+    if (glob === "**" && wild) ways.push(compare(at + 1, to), compare(at, to + 1));
+    if (name !== "**" && overlaps(glob, name, wild)) ways.push(compare(at + 1, to + 1));
+    return ways.includes("same") ? "same" : ways.find(Boolean);
+  };
+  return compare(0, 0);
+}
