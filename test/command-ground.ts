@@ -46,7 +46,7 @@ export function createGround({ hostile = false } = {}): Ground {
     readable: [],
     inertGit: async () => "/inert",
     environment: new Set(["PATH", "HOME", "LANG", "EDITED", "NODE_OPTIONS"]),
-    listFolder: async (folder) => list(folder),
+    listFolder: async (folder) => listFolder(folder),
     programs: createProgramFinder({
       path: process.env["PATH"],
       roots: [root],
@@ -75,7 +75,8 @@ export async function resolveExisting(path: string): Promise<string> {
   }
 }
 
-function list(folder: string): { name: string; kind: "file" | "directory" | "symlink" | "other" }[] | undefined {
+/** What is in a folder, as the workspace tells it. */
+export function listFolder(folder: string): { name: string; kind: "file" | "directory" | "symlink" | "other" }[] | undefined {
   try {
     return readdirSync(folder, { withFileTypes: true }).map((entry) => ({
       name: entry.name,

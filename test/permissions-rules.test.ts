@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { decide } from "../packages/runtime/src/permissions/decide.ts";
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
+import { listFolder } from "./command-ground.ts";
 import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
 import { isPermissionMode } from "../packages/runtime/src/protocol/permission.ts";
 
@@ -59,6 +60,7 @@ function policyOf({ allow = [], ask = [], deny = [], mode }: Line): Policy {
     base: { root, home },
     readable: [],
     inertGit: async () => "/inert",
+    listFolder: async (folder) => listFolder(folder),
   };
 }
 
@@ -81,6 +83,9 @@ function prepare(): void {
   writeFileSync(join(home, ".ssh/id_rsa"), "x\n");
   symlinkSync("../.env", join(root, "docs/link.txt"));
   symlinkSync("secrets", join(root, "open"));
+  mkdirSync(join(top, "outside"));
+  symlinkSync("../outside", join(root, "outlink"));
+  writeFileSync(join(top, "outside/secret.txt"), "x\n");
   linkSync(join(root, ".env"), join(root, "hard.txt"));
 }
 

@@ -21,6 +21,7 @@ import { exactWord, type Needs, type ShellWord, unknownWord } from "./shell-word
 import { shownBy, shownUnknown, tellsFacts } from "./shown-files.ts";
 import { gainsRights, isInterpreter } from "./interpreters.ts";
 import { filesNamedBy } from "./written-files.ts";
+import { isOrderly, reachOfLinks } from "./link-makers.ts";
 
 /** A command is allowed when every part of it is. A part that is forbidden forbids all; what is not understood is never allowed by parts. */
 export async function decideCommand(policy: Policy, action: Action, resolve: ResolvePath): Promise<Decision> {
@@ -64,6 +65,8 @@ type Use = {
 };
 type Files = {
   readonly looking: Looking | undefined;
+  /** With what patterns stand for. */
+  readonly ruled: Program;
   readonly uses: readonly Use[];
   readonly conflict: string | undefined;
   /** Why it cannot be kept from obeying a repository. */
@@ -127,7 +130,9 @@ class Question {
       const isFirst = changesBefore(moment, changes).length === 0;
       const resolved = await resolveWords(program, { ground, list: isFirst ? list : undefined });
       const looking = lookingOf(resolved) ?? ((await this.#isAnswer(program)) ? looksAtNothing : undefined);
-      const files = looking ? withFolder(program, looking) : filesNamedBy(program);
+      // A rule lets changes happen before: what is there now is what it can be judged by.
+      const ruled = list ? (isFirst ? resolved : await resolveWords(program, { ground, list })) : program;
+      const files = looking ? withFolder(program, looking) : filesNamedBy(ruled);
       const at = (words: readonly ShellWord[]): FileUse[] =>
         words
           .filter((word) => word.text !== "-")
@@ -136,11 +141,11 @@ class Question {
       const uses = files
         ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))]
         : await this.#guardedWords(program, find);
-      if (this.#against.length > 0) await this.#searchNames(program, { looking, find });
+      if (this.#against.length > 0) await this.#searchNames(program, { looking, ruled, find });
       const distrust = looking?.repository && (await this.#distrust(program, lost));
-      const conflict = await this.#conflict(program, { looking, find });
+      const conflict = await this.#conflict(ruled, { looking, find });
       const stranger = await this.#strange(program, { looking, changed: !isFirst });
-      this.#files.set(program, { looking, uses, conflict, distrust, stranger });
+      this.#files.set(program, { looking, ruled, uses, conflict, distrust, stranger });
     }
     this.#redirections = [...(await usesOf(this.#parsed.reads, "look")), ...(await usesOf(this.#parsed.writes, "edit"))];
   }
@@ -154,9 +159,12 @@ class Question {
       const looking = lookingOf(withoutPatterns(program));
       if (looking && looking.writes.length === 0) continue;
       if (await this.#isAnswer(program)) continue;
-      const targets = looking ? (await Promise.all(looking.writes.map((word) => find({ word, places })))).flat() : [];
-      const paths = targets.flatMap((target) => (target ? [target.path] : []));
-      const type = !looking || paths.length < targets.length ? "unknown" : name === "mv" ? "moves" : "plain";
+      const written = looking?.writes ?? (isOrderly(name) ? filesNamedBy(withoutPatterns(program))?.writes : undefined);
+      const targets = (await Promise.all((written ?? []).map((word) => find({ word, places })))).flat();
+      const reach = reachOfLinks(program);
+      const paths = reach === "anywhere" ? [this.#policy.base.root] : targets.flatMap((target) => (target ? [target.path] : []));
+      const isKnown = written !== undefined && paths.length >= targets.length;
+      const type = reach !== undefined ? "moves" : isKnown ? "plain" : "unknown";
       changes.push({ moment, type, paths });
     }
     return changes;
@@ -247,9 +255,9 @@ class Question {
   /** Words of any program that name a file which rules speak against: `cp .env x` reads it as much as `cat` does. */
   async #searchNames(
     program: Program,
-    by: { looking: Looking | undefined; find: (use: FileUse) => Promise<Target[]> },
+    by: { looking: Looking | undefined; ruled: Program; find: (use: FileUse) => Promise<Target[]> },
   ): Promise<void> {
-    const words = by.looking ? by.looking.reads : program.words.slice(1);
+    const words = by.looking ? by.looking.reads : [...program.words.slice(1), ...by.ruled.words.slice(1)];
     for (const word of words.flatMap(namesIn)) {
       for (const target of await by.find({ word, places: program.places })) {
         if (!target) continue;
@@ -476,7 +484,7 @@ class Question {
       if (!match) continue;
       const why =
         settingRisk(program) ??
-        (match.whole ? undefined : riskOf(program, match.words)) ??
+        (match.whole ? undefined : riskOf(this.#files.get(program)?.ruled ?? program, match.words)) ??
         this.#insideObjection(program, { allow, used, words: match.words }) ??
         (match.whole && this.#isExactlyAllowed(program) ? undefined : this.#fileObjection(program, true));
       if (why === undefined) {
@@ -527,7 +535,8 @@ class Question {
     const { uses = [], conflict } = this.#files.get(program) ?? {};
     if (conflict) return conflict;
     for (const { kind, target, decision, disturbed } of uses) {
-      if (disturbed === "moves" || (disturbed && !byRule)) return disturbedPath;
+      // git itself does not write through links.
+      if (disturbed && !(byRule && (disturbed === "unknown" || program.name === "git"))) return disturbedPath;
       if (decision.effect === "allow") continue;
       if (byRule && kind === "look" && !target && tellsFacts(program.name)) continue;
       if (byRule && kind === "edit" && target && this.#isOrdinary(target.path)) continue;

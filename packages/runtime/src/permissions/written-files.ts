@@ -42,7 +42,11 @@ function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
       return { reads: [...reads, ...operands], writes: has("--remove-files") ? [...writes, ...operands] : writes };
     }
     case "zip":
-      return { reads: [...reads, ...operands.slice(1)], writes: [...writes, ...operands.slice(0, 1)] };
+      // It stores what links lead to, unless it is told not to.
+      return {
+        reads: [...reads, ...operands.slice(1).map((word) => (has("-y", "--symlinks") ? word : throughLinks(word)))],
+        writes: [...writes, ...operands.slice(0, 1)],
+      };
     case "unzip":
     case "7z":
       return { reads: [...reads, ...operands.slice(0, 1)], writes };
@@ -82,6 +86,10 @@ function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
     default:
       return { reads, writes };
   }
+}
+
+function throughLinks(word: ShellWord): ShellWord {
+  return word.kind === "exact" ? { ...word, kind: "below", needs: { links: true, names: false } } : word;
 }
 
 type Copying = {
