@@ -2,13 +2,13 @@ import { type InteractiveSession, RuntimeError, type SessionOptions } from "@out
 import {
   type AnsweredPrompts,
   createBasicFormat,
-  createCalibanFormat,
   createClaudeFormat,
   createIdSeries,
   type OutputFormat,
   type OutputFormatName,
   outputFormatNames,
 } from "@outrider/runtime/host";
+import type { createCalibanFormat } from "@outrider/runtime/admin";
 import type { McpServerState } from "@outrider/runtime/mcp";
 import type { FlagValues } from "./flags.ts";
 
@@ -62,7 +62,7 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
   const includePartialMessages = flags["include-partial-messages"] ?? false;
   switch (flags.flavor) {
     case "caliban":
-      return createCalibanFormat(name, {
+      return await calibanFormat(name, {
         ...common,
         includeHookEvents,
         includePartialMessages,
@@ -89,6 +89,10 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
   }
 }
 
+async function calibanFormat(...given: Parameters<typeof createCalibanFormat>): Promise<OutputFormat> {
+  return (await import("@outrider/runtime/admin")).createCalibanFormat(...given);
+}
+
 export type EarlyFacts = {
   readonly flavor: string | undefined;
   readonly sessionId?: string | undefined;
@@ -97,12 +101,12 @@ export type EarlyFacts = {
 };
 
 /** For a result where there is no session. */
-export function createEarlyFormat(
+export async function createEarlyFormat(
   name: OutputFormatName,
   { flavor, sessionId = "", live = false, prompts }: EarlyFacts,
-): OutputFormat {
+): Promise<OutputFormat> {
   const ids = { sessionId, newId: createIdSeries() };
-  if (flavor === "caliban") return createCalibanFormat(name, { ...ids, live });
+  if (flavor === "caliban") return await calibanFormat(name, { ...ids, live });
   return flavor === "robota" ? createBasicFormat(name, ids) : createClaudeFormat(name, { ...ids, ...(prompts && { prompts }) });
 }
 

@@ -44,7 +44,7 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
       output: new LineOutput(process.stdout, { descriptor: 1, ...(ci && { rewrite: ci.rewrite }) }),
       sessionId,
       newId: createIdSeries(),
-      early: createEarlyFormat(format, { flavor: flags.flavor, sessionId, live: true, prompts: () => prompts.look() }),
+      early: await createEarlyFormat(format, { flavor: flags.flavor, sessionId, live: true, prompts: () => prompts.look() }),
       replayUserMessages: (flags["replay-user-messages"] ?? false) && isClaude, // others have frames of their own
       prompts,
       notices: { fates: isClaude, states: isClaude && process.env["CLAUDE_CODE_SDK_READS_SESSION_STATE"] === "1" },

@@ -181,7 +181,7 @@ export async function failEarly(thrown: unknown, wanted: EarlyWish, begun?: CiRu
   }
   if (wanted.format === "json" || wanted.format === "stream-json") {
     const output = new LineOutput(process.stdout);
-    const format = createEarlyFormat(wanted.format, wanted);
+    const format = await createEarlyFormat(wanted.format, wanted);
     output.write(await (ci?.watch(format, "json") ?? format).end(outcome));
     await output.drain();
   }

@@ -127,7 +127,7 @@ function haltOrDeny(deps: ToolCallDeps, verdict: HookVerdict): string | undefine
 async function withInput(deps: ToolCallDeps, candidate: Candidate, input: JsonObject | undefined): Promise<Candidate | string> {
   if (input === undefined) return candidate;
   const { tool } = candidate;
-  const call = changeInput(candidate.call, input, deps.redactor);
+  const call = await changeInput(candidate.call, input, deps.redactor);
   if (typeof call === "string") return call;
   const checked = await checkInput(tool.inputSchema, call.input);
   if (!checked.ok) return checked.message;

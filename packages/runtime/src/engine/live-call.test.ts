@@ -11,8 +11,8 @@ const another = ["ghp", "Z1y2X3w4V5u6T7s8R9q0P1o2N3m4L5k6J7i8"].join("_");
 const redactor = createRedactor({ env: { SERVICE_TOKEN: token } });
 
 const callWith = (input: JsonValue) => ({ type: "tool-call", callId: "c", name: "Write", input }) as LiveCall; // as if a model had just made it
-const answered = (input: JsonValue, answer: JsonObject) => {
-  const changed = changeInput(callWith(input), answer, redactor);
+const answered = async (input: JsonValue, answer: JsonObject) => {
+  const changed = await changeInput(callWith(input), answer, redactor);
   return typeof changed === "string" ? changed : changed.input;
 };
 
@@ -38,7 +38,7 @@ describe("the input of an answer", () => {
     "two secrets behind masks that look alike, edited": {
       given: { content: `${other} ${another}` },
       answer: { content: "[redacted:github-token]" },
-      becomes: /stands for more than one secret/,
+      becomes: /stands for more than one text/,
     },
     "a mask that hides nothing of this call": {
       given: { content: token },
@@ -50,16 +50,21 @@ describe("the input of an answer", () => {
       answer: { content: "documents [redacted:SERVICE_TOKEN]" },
       becomes: { content: "documents [redacted:SERVICE_TOKEN]" },
     },
+    "a mask that is both written and hidden, edited": {
+      given: { content: `[redacted:SERVICE_TOKEN] is ${token}` },
+      answer: { content: "# [redacted:SERVICE_TOKEN] is [redacted:SERVICE_TOKEN]" },
+      becomes: /stands for more than one text/,
+    },
     "another input without masks": { given: { content: token }, answer: { content: "nothing" }, becomes: { content: "nothing" } },
   };
   for (const [what, { given, answer, becomes }] of Object.entries(cases))
-    it(`may be ${what}`, () => {
-      const input = answered(given, answer);
+    it(`may be ${what}`, async () => {
+      const input = await answered(given, answer);
       if (becomes instanceof RegExp) assert.match(String(input), becomes);
       else assert.deepEqual(input, becomes);
     });
 
-  it("is the real input, whatever it holds, when the masked one is sent back", () => {
+  it("is the real input, whatever it holds, when the masked one is sent back", async () => {
     const words = fc.constantFrom(
       token,
       other,
@@ -77,9 +82,9 @@ describe("the input of an answer", () => {
     const { tree } = fc.letrec<{ tree: JsonValue }>((tie) => ({
       tree: fc.oneof({ maxDepth: 3 }, text, fc.integer(), fc.array(tie("tree"), { maxLength: 3 }), objectOf(tie("tree"))),
     }));
-    fc.assert(
-      fc.property(objectOf(tree), (input) => {
-        assert.deepEqual(answered(input, redactor.value(input)), input);
+    await fc.assert(
+      fc.asyncProperty(objectOf(tree), async (input) => {
+        assert.deepEqual(await answered(input, redactor.value(input)), input);
       }),
     );
   });

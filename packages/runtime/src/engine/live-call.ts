@@ -1,11 +1,4 @@
-import {
-  type AssistantMessage,
-  callsOf,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type ToolCallPart,
-} from "../protocol/content.ts";
+import { type AssistantMessage, callsOf, isJsonObject, type JsonObject, type ToolCallPart } from "../protocol/content.ts";
 import type { LiveInput } from "../permissions/gate.ts";
 import type { NotMasked } from "../util/masked.ts";
 import type { Redactor } from "../util/redact.ts";
@@ -32,49 +25,10 @@ export function liveInputOf({ input }: LiveCall): LiveInput {
  * The same call with the input of an answer. Whoever has seen the call elsewhere, in the record or on stdout, may answer with masks:
  * they give way to what they hide. A text when nobody can say what that is.
  */
-export function changeInput(call: LiveCall, answered: JsonObject, redactor: Redactor): LiveCall | string {
+export async function changeInput(call: LiveCall, answered: JsonObject, redactor: Redactor): Promise<LiveCall | string> {
   const hidden = redactor.hidden(call.input);
   if (hidden.size === 0) return { ...call, input: answered };
-  try {
-    return { ...call, input: restore(answered, call.input, { hidden, redactor }) };
-  } catch (error) {
-    if (error instanceof UnclearMask) return error.message;
-    throw error;
-  }
+  const { restoreMasked } = await import("./restore-masked.ts");
+  const restored = restoreMasked(answered, call.input, { hidden, redactor });
+  return typeof restored === "string" ? restored : { ...call, input: restored };
 }
-
-type Hidden = { readonly hidden: ReturnType<Redactor["hidden"]>; readonly redactor: Redactor };
-
-class UnclearMask extends Error {}
-
-/** `real` is what stood at the same place of the call. */
-function restore(answered: JsonValue, real: unknown, how: Hidden): JsonValue {
-  if (typeof answered === "string") return restoreText(answered, real, how);
-  if (Array.isArray(answered))
-    return answered.map((item, index) => restore(item, Array.isArray(real) ? real[index] : undefined, how));
-  if (!isJsonObject(answered)) return answered;
-  const before = isJsonObject(real) ? real : {};
-  const entries = Object.entries(answered).map(([key, item]): [string, JsonValue] => {
-    const name = restoreText(key, undefined, how);
-    return [name, restore(item, Object.hasOwn(before, name) ? before[name] : undefined, how)];
-  });
-  return Object.fromEntries(entries);
-}
-
-function restoreText(answered: string, real: unknown, { hidden, redactor }: Hidden): string {
-  if (!mask.test(answered)) return answered;
-  if (typeof real === "string" && (answered === real || answered === redactor.text(real))) return real;
-  const put = (text: string): string =>
-    text.replace(masks, (found) => {
-      const meant = hidden.get(found);
-      if (!meant) return found; // it stands for nothing in this call: a text like any other
-      const [only, ...others] = meant;
-      if (only === undefined || others.length > 0)
-        throw new UnclearMask(`the input of the answer holds ${found}, which stands for more than one secret of the call`);
-      return only;
-    });
-  return put(put(answered)); // a hidden text may hold a mask by itself
-}
-
-const mask = /\[redacted(?::[\w.-]+)?\]/;
-const masks = new RegExp(mask, "g");

@@ -1,4 +1,4 @@
-/** For looking after what sessions leave and obey: trust, permissions, checkpoints, prices. A run loads none of it before it needs it. */
+/** For looking after what sessions leave and obey: trust, permissions, checkpoints, prices; and what few runs need. A run loads none of it before it needs it. */
 export { type CatalogLine, listCatalog } from "../model/list-catalog.ts";
 export { type Explanation, explainPermission } from "../permissions/explain.ts";
 export { type CaseVerdict, isAsExpected, judgeCase, type PermissionCase, parseCase } from "../permissions/judge-case.ts";
@@ -48,3 +48,4 @@ export { loadAgentFiles } from "../tasks/agent-files.ts";
 export { type PricedRun, priceCalls } from "../transports/headless/price-run.ts";
 export { readJournalFile } from "../journal/mend.ts";
 export { standingEvents } from "../journal/standing-events.ts";
+export { createCalibanFormat } from "../transports/headless/caliban-format.ts";

@@ -95,4 +95,13 @@ describe("a call with a secret", () => {
     live.answer(after.id, {});
     await expectRealFile(live);
   });
+
+  it("is masked where the host's own message is shown again", async () => {
+    const live = start({ live: { replayUserMessages: true }, replies: [{ text: "done" }] });
+    live.say(`use ${jwt}`, { uuid: "6f1c1c9e-9a53-4b0e-8a53-1d2f0a7e9b11" });
+    await live.result();
+    const again = await live.frame(({ type }) => type === "user", "the message");
+    assert.match(JSON.stringify(again), /use \[redacted:json-web-token\]/);
+    assert.equal(JSON.stringify(live.frames).includes(jwt), false);
+  });
 });

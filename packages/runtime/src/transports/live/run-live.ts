@@ -343,7 +343,7 @@ class LiveDriver {
   #replay({ input }: LivePrompt, uuid: string): void {
     if (!this.#options.replayUserMessages) return;
     const timestamp = new Date().toISOString();
-    this.#send(toReplay(input, { session_id: this.#options.sessionId, uuid, timestamp }));
+    this.#send(toReplay(this.#redactor.value(input), { session_id: this.#options.sessionId, uuid, timestamp }));
   }
 
   /** The run does not end before this is written. */
