@@ -45,7 +45,10 @@ const laterSources = [
   "judge-case.ts",
   "lint-rule.ts",
   "list-catalog.ts",
+  "find-refused.ts",
   "maintain-store.ts",
+  "mend-content.ts",
+  "mend-request.ts",
   "mend.ts",
   "open-hooks.ts",
   "recover.ts",
@@ -69,6 +72,7 @@ const laterSources = [
   "help.ts",
   "progress.ts",
   "recording.ts",
+  "engine/refused-parts.ts",
   "providers.ts",
 ];
 

@@ -95,7 +95,7 @@ const conversation = (body: unknown): string => {
   return JSON.stringify(messages ?? input ?? contents).replace(/,"cache_control":\{[^}]*\}/g, "");
 };
 
-describe("a request that the provider refuses because of one block", () => {
+describe("a request that the provider refuses because of one part", () => {
   for (const wire of wires) {
     it(`is made again without it, and so it is when the session is continued: ${wire.name}`, async () => {
       const { home, model, ask } = await place(wire, ({ body }, index) =>
@@ -112,9 +112,9 @@ describe("a request that the provider refuses because of one block", () => {
         journal,
         /"warning.raised","message":"The provider refused an image in the result of mcp__odd__liar\. It is left out/,
       );
-      assert.match(journal, /"blocks.refused","blocks":\[\{"message":2,"part":0,"item":0\}\],"note":"\(A block stood here/);
+      assert.match(journal, /"parts.refused","parts":\[\{"message":2,"part":0,"item":0\}\],"note":"\(A part stood here/);
       assert.equal(model.requests.length, 3);
-      assert.match(conversation(model.requests[2]?.body), /A block stood here that is left out/);
+      assert.match(conversation(model.requests[2]?.body), /A part stood here that is left out/);
       const again = await ask("--continue", "and now?");
       assert.deepEqual([again.code, model.requests.length], [0, 4], again.stdout + again.stderr);
       assert.ok(conversation(model.requests[3]?.body).startsWith(conversation(model.requests[2]?.body).slice(0, -1)));

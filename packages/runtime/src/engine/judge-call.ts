@@ -7,7 +7,7 @@ import { type Action, parseRule, type Rule } from "../permissions/rules.ts";
 import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import { toRuntimeError } from "../protocol/errors.ts";
 import type { AgentEvents, ToolDetails } from "../protocol/events.ts";
-import { checkInput } from "../tools/input.ts";
+import { checkCallInput } from "./check-call-input.ts";
 import type { Access, Tool } from "../tools/tool.ts";
 import { changeInput, type LiveCall, liveInputOf } from "./live-call.ts";
 import type { ToolCallDeps } from "./tool-call.ts";
@@ -129,7 +129,7 @@ async function withInput(deps: ToolCallDeps, candidate: Candidate, input: JsonOb
   const { tool } = candidate;
   const call = await changeInput(candidate.call, input, deps.redactor);
   if (typeof call === "string") return call;
-  const checked = await checkInput(tool.inputSchema, call.input);
+  const checked = await checkCallInput(tool, call.input);
   if (!checked.ok) return checked.message;
   return { call, tool, access: await tool.access(call.input, deps.workspace, deps.memory) };
 }

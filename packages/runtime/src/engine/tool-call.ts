@@ -22,7 +22,7 @@ import { type AuditEntry, concernsOf, judgeCall, type Permit } from "./judge-cal
 import { type LiveCall, liveInputOf } from "./live-call.ts";
 import { runningWith } from "./run-with-permit.ts";
 import { toSendableContent } from "../model/sendable/sendable-content.ts";
-import { checkInput } from "../tools/input.ts";
+import { checkCallInput } from "./check-call-input.ts";
 import type { RepeatedCalls } from "./repeated-calls.ts";
 import { limitContent } from "../tools/output-limit.ts";
 import { type Access, type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
@@ -158,7 +158,7 @@ async function attempt(deps: ToolCallDeps, call: LiveCall): Promise<Attempt> {
   const tool = deps.tools.get((Object.hasOwn(aliases, call.name) && aliases[call.name]) || call.name);
   if (!tool) return refuse("error", `There is no tool named ${call.name}. The tools are: ${[...deps.tools.keys()].join(", ")}.`);
   if (call.malformedInput !== undefined) return refuse("error", malformed(call.malformedInput));
-  const checked = await checkInput(tool.inputSchema, call.input);
+  const checked = await checkCallInput(tool, call.input);
   if (!checked.ok) return refuse("error", `Invalid input for ${call.name}: ${checked.message}`);
   try {
     const judgement = await judgeCall(deps, call, tool);

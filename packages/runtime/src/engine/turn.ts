@@ -12,7 +12,7 @@ import {
 } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import type { EventBody } from "../protocol/events.ts";
-import { setBlocksAside } from "../protocol/refused-blocks.ts";
+import { setPartsAside } from "../protocol/refused-parts.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { MaskedRequest } from "../model/model.ts";
 import type { CountedProvider } from "../model/request-ledger.ts";
@@ -22,7 +22,6 @@ import { untilAborted } from "../util/until-aborted.ts";
 import type { Fit, Overflow } from "../context/fit.ts";
 import { liveCallsOf } from "./live-call.ts";
 import { type LoopLimits, RepeatedCalls } from "./repeated-calls.ts";
-import { toRefusedBlocks } from "./refused-blocks.ts";
 import { StopHooks, startSubagent } from "./stop-hooks.ts";
 import { type AnswerSchema, StructuredAnswer } from "./structured-output.ts";
 import { type Halt, runToolCall, type ToolCallDeps } from "./tool-call.ts";
@@ -117,10 +116,10 @@ export async function runTurn(given: TurnDeps, history: readonly Masked<Message>
         .finally(() => {
           report.modelDurationMs += Math.round(deps.clock() - startedAt);
         })
-        .catch((error: unknown) =>
-          !refused && setRefusedAside(deps, messages, error)
+        .catch(async (error: unknown) =>
+          !refused && (await setRefusedAside(deps, messages, error))
             ? "set-aside"
-            : afterOverflow(deps, messages, { cause: error, again: overflowed }),
+            : await afterOverflow(deps, messages, { cause: error, again: overflowed }),
         );
       refused = answer === "set-aside";
       if (answer === "set-aside") {
@@ -277,14 +276,16 @@ function windowFull(): RuntimeError {
   return new RuntimeError("context-overflow", "The conversation no longer fits into the model's context window");
 }
 
-/** Blocks that the provider refused give way to a note, in the record too. False for any other failure. */
-function setRefusedAside(deps: TurnDeps, messages: Masked<Message>[], error: unknown): boolean {
-  const found = deps.signal.aborted ? undefined : toRefusedBlocks(error, messages);
+/** Parts that the provider refused give way to a note, in the record too. False for any other failure. */
+async function setRefusedAside(deps: TurnDeps, messages: Masked<Message>[], error: unknown): Promise<boolean> {
+  if (deps.signal.aborted || !(error instanceof RuntimeError) || !error.refused) return false;
+  const { toRefusedParts } = await import("./refused-parts.ts");
+  const found = toRefusedParts(error, messages);
   if (!found) return false;
   const event = hide(deps, found.event);
   deps.emit({ type: "warning.raised", message: found.warning });
   deps.emit(found.event);
-  messages.splice(0, messages.length, ...(setBlocksAside(messages, event) as Masked<Message>[])); // of masked messages and a masked note
+  messages.splice(0, messages.length, ...(setPartsAside(messages, event) as Masked<Message>[])); // of masked messages and a masked note
   return true;
 }
 

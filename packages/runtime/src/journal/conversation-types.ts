@@ -7,7 +7,7 @@ export const conversationTypes = [
   "tool.started",
   "tool.ended",
   "context.cleared",
-  "blocks.refused",
+  "parts.refused",
   "compaction.ended",
 ] as const;
 

@@ -8,7 +8,7 @@ import {
   userText,
 } from "../protocol/content.ts";
 import type { AgentEvent, AgentEvents, CompactionResult, EventBody, EventEnvelope, EventType } from "../protocol/events.ts";
-import { setBlocksAside } from "../protocol/refused-blocks.ts";
+import { setPartsAside } from "../protocol/refused-parts.ts";
 import type { Masked } from "../util/masked.ts";
 import { type ConversationType, conversationTypes } from "./conversation-types.ts";
 import { standingEvents } from "./standing-events.ts";
@@ -102,9 +102,9 @@ export class Transcript {
         this.#refresh();
         this.#messages = clearResults(this.#messages, event);
         return this.#close();
-      case "blocks.refused":
+      case "parts.refused":
         this.#refresh();
-        this.#messages = setBlocksAside(this.#messages, event);
+        this.#messages = setPartsAside(this.#messages, event);
         this.#open = undefined;
         return;
       case "compaction.ended":

@@ -53,6 +53,13 @@ describe("an answer", () => {
     assert.equal(server.requests[0]?.headers["x-api-key"], "top-secret-key");
   });
 
+  it("is asked for with whole characters only", async () => {
+    const { client, server } = await setUp([{ text: "ok" }]);
+    const said = 'half \ud83d, whole 🙂, written \\ud83d and "\\\ud800"';
+    await collect(client, { asked: { ...request, messages: [userText(said)] } });
+    assert.match(JSON.stringify(server.requests[0]?.body), /half \ufffd, whole 🙂, written \\\\ud83d and \\"\\\\\ufffd\\"/);
+  });
+
   it("is the same however its bytes are cut into pieces", async () => {
     const reply = { text: "naïve 日本語 \u2028 line 🙂 end", calls: [{ name: "Write", input: { text: "🙂\u2029é" } }] };
     const sizes = [1, 2, 3, 7, 64];
@@ -270,7 +277,10 @@ async function setUp(
   return { client, server };
 }
 
-async function collect(client: ModelClient, { into = [] }: { into?: ModelEvent[] } = {}): Promise<ModelEvent[]> {
-  for await (const event of client.stream(request, { signal: new AbortController().signal })) into.push(event);
+async function collect(
+  client: ModelClient,
+  { into = [], asked = request }: { into?: ModelEvent[]; asked?: ModelRequest } = {},
+): Promise<ModelEvent[]> {
+  for await (const event of client.stream(asked, { signal: new AbortController().signal })) into.push(event);
   return into;
 }

@@ -48,10 +48,16 @@ function streamWithRetries(call: Call): AsyncGenerator<readonly ModelEvent[]> {
   const policy = { ...defaultRetryPolicy, ...options.retry };
   let body: string | undefined;
   const attempt = (retries: number): AsyncGenerator<readonly ModelEvent[]> => {
-    body ??= JSON.stringify(options.dialect.encode(call.request));
+    body ??= withWholeCharacters(JSON.stringify(options.dialect.encode(call.request)));
     return streamOnce(call, { body, fresh: retries > 0 });
   };
   return withRetries(attempt, { policy, signal, random: options.random ?? Math.random });
+}
+
+/** JSON writes half characters as escapes, which servers refuse. A dialect that cuts a text in two may make some. */
+function withWholeCharacters(json: string): string {
+  if (!json.includes("\\ud")) return json;
+  return json.replace(/\\(?:(ud[89a-f][0-9a-f]{2})|.)/g, (found, half: string | undefined) => (half ? "\\ufffd" : found));
 }
 
 /** Longer bodies of failed requests tell nothing more. */
@@ -84,7 +90,7 @@ async function* streamOnce(call: Call, attempt: { body: string; fresh: boolean }
       if (finished) break; // the connection may take its time to end, or never do
     }
   } catch (error) {
-    throw error instanceof RuntimeError ? await pointAtBlock(error, seen, error.message) : error;
+    throw error instanceof RuntimeError ? await pointAtPart(error, seen, error.message) : error;
   }
   if (!finished) throw new RuntimeError("provider-unavailable", "The answer broke off before its end", { retryable: true });
   yield [requestId === undefined ? finished : { ...finished, message: { ...finished.message, requestId } }];
@@ -100,7 +106,7 @@ async function refuseOthers(
   if (status < 200 || status >= 300) {
     const body = await readText(response.body, maxErrorBytes);
     const error = options.toError({ status, headers, body, now: (options.now ?? Date.now)(), secrets });
-    throw await pointAtBlock(error, seen, body);
+    throw await pointAtPart(error, seen, body);
   }
   const expected = options.framing ?? serverSentEvents;
   const type = headers["content-type"] ?? expected.contentType;
@@ -114,8 +120,8 @@ async function refuseOthers(
 
 type Seen = { readonly request: ModelRequest; readonly sent: string };
 
-/** A refusal with the blocks that it is about, where it says so. */
-async function pointAtBlock(error: RuntimeError, { request, sent }: Seen, said: string): Promise<RuntimeError> {
+/** A refusal with the parts that it is about, where it says so. */
+async function pointAtPart(error: RuntimeError, { request, sent }: Seen, said: string): Promise<RuntimeError> {
   if (error.code !== "provider-bad-request") return error;
   const { findRefused } = await import("./find-refused.ts");
   const refused = findRefused(request, { sent, said });

@@ -61,7 +61,7 @@ describe("what a provider complains about", () => {
     what: string,
     wire: keyof typeof wires,
     said: JsonObject | string,
-    blocks: object[] | undefined,
+    parts: object[] | undefined,
     tools?: string[],
   ][] = [
     [
@@ -155,11 +155,11 @@ describe("what a provider complains about", () => {
     ["nothing in particular, on a page", "chat", "<html>Bad Request</html>", undefined],
     ["a place that is not there", "anthropic", anthropic("messages.77.content.3: odd"), undefined],
   ];
-  for (const [what, wire, said, blocks, tools = []] of rows) {
+  for (const [what, wire, said, parts, tools = []] of rows) {
     it(`is ${what}`, () => {
       const sent = JSON.stringify(wires[wire].encode(request));
       const found = findRefused(request, { sent, said: typeof said === "string" ? said : JSON.stringify(said) });
-      assert.deepEqual(found, blocks && { blocks, tools });
+      assert.deepEqual(found, parts && { parts, tools });
     });
   }
 });

@@ -1,4 +1,4 @@
-import { type BlockPlace, isJsonObject, type JsonObject, type JsonValue, type Message } from "../protocol/content.ts";
+import { type PartPlace, isJsonObject, type JsonObject, type JsonValue, type Message } from "../protocol/content.ts";
 import type { Refused } from "../protocol/errors.ts";
 import type { ModelRequest } from "./model.ts";
 
@@ -13,12 +13,12 @@ export function findRefused(request: ModelRequest, { sent, said }: { sent: strin
     const path = pathIn(complaint);
     const element = path && elementAt(JSON.parse(sent) as JsonValue, path); // we wrote it
     const tool = path?.[0] === "tools" ? toolName(element) : functionName(complaint);
-    if (tool !== undefined) return { blocks: [], tools: [tool] };
-    const blocks = element ? placesOf(element, request.messages) : [];
-    if (blocks.length > 0) return { blocks, tools: [] };
+    if (tool !== undefined) return { parts: [], tools: [tool] };
+    const parts = element ? placesOf(element, request.messages) : [];
+    if (parts.length > 0) return { parts, tools: [] };
   }
   const images = complaints.some(isAboutImages) ? suspectImages(request.messages) : [];
-  return images.length > 0 ? { blocks: images, tools: [] } : undefined;
+  return images.length > 0 ? { parts: images, tools: [] } : undefined;
 }
 
 /** The place it names, and its words; a router's own words hide those of the server behind it. */
@@ -77,11 +77,11 @@ function functionName(complaint: string): string | undefined {
 }
 
 /** The parts that a block on the wire was made of: told by what they hold, since each wire has an order of its own. */
-function placesOf(element: JsonObject, messages: readonly Message[]): BlockPlace[] {
+function placesOf(element: JsonObject, messages: readonly Message[]): PartPlace[] {
   const held = new Set(stringsIn(element));
   const images = imagePlaces(messages, ({ data }) => held.has(data));
   if (images.length > 0) return images;
-  return messages.flatMap((message, index): BlockPlace[] => {
+  return messages.flatMap((message, index): PartPlace[] => {
     if (message.role === "user") return []; // without its words there is nothing to answer
     if (message.role === "assistant")
       return message.content.flatMap((part, at) => (isMadeOf(part, element, held) ? [{ message: index, part: at }] : []));
@@ -124,15 +124,15 @@ function isAboutImages(complaint: string): boolean {
 }
 
 /** Those that came since the last answer: a request with the others was taken. All of them where none came. */
-function suspectImages(messages: readonly Message[]): BlockPlace[] {
+function suspectImages(messages: readonly Message[]): PartPlace[] {
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   const all = imagePlaces(messages, () => true);
   const fresh = all.filter(({ message }) => message > last);
   return fresh.length > 0 ? fresh : all;
 }
 
-function imagePlaces(messages: readonly Message[], isMeant: (image: { data: string }) => boolean): BlockPlace[] {
-  return messages.flatMap((message, index): BlockPlace[] => {
+function imagePlaces(messages: readonly Message[], isMeant: (image: { data: string }) => boolean): PartPlace[] {
+  return messages.flatMap((message, index): PartPlace[] => {
     if (message.role === "assistant") return [];
     if (message.role === "user")
       return message.content.flatMap((part, at) =>

@@ -29,8 +29,8 @@ export type ToolResultPart = {
   isError: boolean;
 };
 
-/** Where a block stands among messages: at `part` of a message, and at `item` of that when it is the result of a tool. */
-export type BlockPlace = { readonly message: number; readonly part: number; readonly item?: number };
+/** Where a part stands among messages: at `part` of a message, and at `item` of that when it is the result of a tool. */
+export type PartPlace = { readonly message: number; readonly part: number; readonly item?: number };
 
 export type ToolDefinition = { name: string; description: string; inputSchema: JsonObject };
 

@@ -1,4 +1,4 @@
-import type { BlockPlace } from "./content.ts";
+import type { PartPlace } from "./content.ts";
 
 /** Every failure a caller may branch on has a code here. Nothing else is worth branching on. */
 export type ErrorCode =
@@ -49,8 +49,8 @@ export type RuntimeErrorOptions = Partial<Omit<ErrorData, "code" | "message">> &
   refused?: Refused | undefined;
 };
 
-/** What of a request a provider complained about: blocks of its messages, and tools by the names they have on the wire. */
-export type Refused = { readonly blocks: readonly BlockPlace[]; readonly tools: readonly string[] };
+/** What of a request a provider complained about: parts of its messages, and tools by the names they have on the wire. */
+export type Refused = { readonly parts: readonly PartPlace[]; readonly tools: readonly string[] };
 
 export class RuntimeError extends Error {
   override readonly name = "RuntimeError";

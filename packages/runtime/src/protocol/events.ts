@@ -1,6 +1,6 @@
 import type {
   AssistantMessage,
-  BlockPlace,
+  PartPlace,
   JsonObject,
   ModelRef,
   ToolDefinition,
@@ -128,8 +128,8 @@ export interface AgentEvents {
   "context.updated": { usedTokens: number; maxTokens: number };
   /** Old tool results left the context: among its first `through` messages, each note stands where that call's result stood. */
   "context.cleared": { through: number; results: { callId: string; note: string }[]; preTokens: number; postTokens: number };
-  /** The provider refused a request because of these blocks: the note stands in their places from here on. */
-  "blocks.refused": { blocks: BlockPlace[]; note: string };
+  /** The provider refused a request because of these parts: the note stands in their places from here on. */
+  "parts.refused": { parts: PartPlace[]; note: string };
   /** How the summary is asked for can be told from this and the events before: `replaced` messages, in parts of `chunkTokens`. */
   "compaction.started": {
     compactionId: string;

@@ -3,8 +3,11 @@ import type { JsonObject } from "../protocol/content.ts";
 
 const validators = new WeakMap<JsonObject, Validator>();
 
+/** `uncheckable`: the schema itself is at fault. */
+export type InputCheck = { readonly ok: true } | { readonly ok: false; readonly message: string; readonly uncheckable?: true };
+
 /** Does a tool call's input fit the tool's schema? If not, says what to change, in words for the model. */
-export async function checkInput(schema: JsonObject, input: unknown): Promise<{ ok: true } | { ok: false; message: string }> {
+export async function checkInput(schema: JsonObject, input: unknown): Promise<InputCheck> {
   if (input === undefined) return { ok: false, message: "The input is missing." };
   if (isTooDeep(input)) return { ok: false, message: `The input is nested more than ${maxDepth} deep.` };
   let problems: OutputUnit[];
@@ -15,7 +18,7 @@ export async function checkInput(schema: JsonObject, input: unknown): Promise<{ 
   } catch (error) {
     // A reference that leads nowhere, a pattern that is no regular expression: nothing the model could mend in its input.
     const reason = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
-    return { ok: false, message: `The input could not be checked against the tool's schema: ${reason}` };
+    return { ok: false, message: `The input could not be checked against the tool's schema: ${reason}`, uncheckable: true };
   }
   const { describeProblems } = await import("./input-problems.ts");
   return { ok: false, message: describeProblems({ problems, schema, input }) };

@@ -1,18 +1,18 @@
-import type { AssistantPart, BlockPlace, ImagePart, Message, TextPart, ToolResultPart } from "./content.ts";
+import type { AssistantPart, PartPlace, ImagePart, Message, TextPart, ToolResultPart } from "./content.ts";
 
-/** The messages with a note where these blocks stood. Thoughts and other blocks that only a provider understands go without one. */
-export function setBlocksAside(
+/** The messages with a note where these parts stood. Thoughts and other parts that only a provider understands go without one. */
+export function setPartsAside(
   messages: readonly Message[],
-  { blocks, note }: { readonly blocks: readonly BlockPlace[]; readonly note: string },
+  { parts, note }: { readonly parts: readonly PartPlace[]; readonly note: string },
 ): Message[] {
   const text: TextPart = { type: "text", text: note };
   return messages.map((message, index) => {
-    const here = blocks.filter((place) => place.message === index);
+    const here = parts.filter((place) => place.message === index);
     return here.length === 0 ? message : without(message, here, text);
   });
 }
 
-function without(message: Message, here: readonly BlockPlace[], text: TextPart): Message {
+function without(message: Message, here: readonly PartPlace[], text: TextPart): Message {
   const isNamed = (part: number): boolean => here.some((place) => place.part === part);
   switch (message.role) {
     case "user":
@@ -29,7 +29,7 @@ function without(message: Message, here: readonly BlockPlace[], text: TextPart):
   }
 }
 
-type Items = { readonly here: readonly BlockPlace[]; readonly at: number; readonly text: TextPart };
+type Items = { readonly here: readonly PartPlace[]; readonly at: number; readonly text: TextPart };
 
 function withoutItems(result: ToolResultPart, { here, at, text }: Items): ToolResultPart {
   const items = here.filter((place) => place.part === at).map(({ item }) => item);
