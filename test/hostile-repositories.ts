@@ -17,7 +17,7 @@ export type HostileRepository = {
   readonly from?: string;
   /** To be tried first. */
   readonly forms?: readonly string[];
-  /** These are enough. */
+  /** Instead of `differentForms`. */
   readonly only?: readonly string[];
   /** A git that obeys does not run the program with these forms here: it needs a terminal, a newer git or more than looking. */
   readonly harmless?: true;
@@ -85,6 +85,25 @@ export const lookingForms: readonly string[] = [
   "bash -c 'git diff'",
   "(cd . && git status)",
   "for f in a.txt; do git diff -- $f; done",
+];
+
+/** One of each way to look that git has code of its own for. */
+export const differentForms: readonly string[] = [
+  "git status",
+  "git status -vv",
+  "git diff",
+  "git diff HEAD",
+  "git log -p",
+  "git log --format='%G? %(describe)'",
+  "git show",
+  "git blame a.txt",
+  "git grep --untracked more",
+  "git ls-files -m -o",
+  "git describe --always",
+  "git stash show -p",
+  "git submodule status",
+  "echo a | xargs -I{} git diff HEAD",
+  "bash -c 'git diff'",
 ];
 
 /** Two commits, a change, a file that only looks changed, a tag and a stash. */
@@ -291,6 +310,7 @@ export const hostileRepositories: readonly HostileRepository[] = [
     forms: ["git cat-file -p HEAD^{tree}", "git log -p", "git diff HEAD~1"],
   },
   { name: "objects of another repository", build: borrowed },
+  { name: "all of that at once", build: everything, only: lookingForms },
 ];
 
 function withHook(folder: string, ...entries: [string, string][]): HostileRepository["build"] {
@@ -415,6 +435,32 @@ function borrowed(stage: Stage): void {
   stage.git("clone", "-q", "--shared", ".", "clone");
   stage.write(".git/objects/info/alternates", `${join(stage.folder, "clone/.git/objects")}\n`);
   stage.git("config", "core.fsmonitor", stage.evil);
+}
+
+function everything(stage: Stage): void {
+  withInnerDiffs(stage);
+  for (const [key, value] of [
+    ["core.hooksPath", "hooks-here"],
+    ["help.autocorrect", "1"],
+    ["log.showSignature", "true"],
+  ] as const)
+    stage.git("config", key, value);
+  const keys = [
+    "core.fsmonitor",
+    "diff.external",
+    "diff.default.textconv",
+    "diff.x.textconv",
+    "diff.x.command",
+    "filter.x.clean",
+    "filter.x.process",
+  ];
+  for (const key of [...keys, "core.pager", "pager.log", "gpg.program", "credential.helper", "core.sshCommand"])
+    stage.git("config", key, stage.evil);
+  stage.write(".git/info/attributes", "* filter=x\n*.txt diff=x\n");
+  mkdirSync(join(stage.folder, "hooks-here"));
+  stage.write("hooks-here/post-index-change", `#!/bin/sh\nexec "${stage.evil}"\n`);
+  chmodSync(join(stage.folder, "hooks-here/post-index-change"), 0o755);
+  utimesSync(join(stage.folder, "b.bin"), 5, 5);
 }
 
 export function stageIn(folder: string, mark: string): Stage {

@@ -10,7 +10,15 @@ import { bashTool } from "../packages/runtime/src/tools/builtin/bash.ts";
 import { createToolMemory } from "../packages/runtime/src/tools/tool.ts";
 import { installInertGit } from "../packages/runtime/src/workspace/inert-git.ts";
 import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
-import { addSubmodule, fillRepository, hostileRepositories, lookingForms, type Stage, stageIn } from "./hostile-repositories.ts";
+import {
+  addSubmodule,
+  differentForms,
+  fillRepository,
+  hostileRepositories,
+  lookingForms,
+  type Stage,
+  stageIn,
+} from "./hostile-repositories.ts";
 import { leaks, strays } from "./stray-repositories.ts";
 
 const top = realpathSync(mkdtempSync(join(tmpdir(), "outrider-zoo-")));
@@ -65,7 +73,7 @@ async function guilty(mark: string, forms: readonly string[], run: (form: string
 }
 
 describe("looking with git, unasked, in a repository with", () => {
-  for (const { name, build, from = ".", forms = [], only = lookingForms, harmless } of hostileRepositories)
+  for (const { name, build, from = ".", forms = [], only = differentForms, harmless } of hostileRepositories)
     it(`${name} runs nothing of it`, async () => {
       const mark = join(top, `mark-${count++}`);
       const stage = stageIn(join(top, `zoo-${count++}`), mark);
