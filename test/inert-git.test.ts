@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, utimesSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -39,6 +42,7 @@ async function runUnasked(root: string, cwd: string, commands: readonly string[]
     deny: [],
     base: { root, home },
     readable: [],
+    networkReads: true,
     inertGit: async () => folder,
   };
   const outputs: string[] = [];
@@ -180,6 +184,85 @@ describe("looking with git, unasked,", () => {
       const { stdout } = spawnSync("bash", ["-c", look.join("\n")], { cwd, env, encoding: "utf8" });
       assert.deepEqual(await runUnasked(cwd, cwd, [look.join("\n")]), [stdout.trimEnd() || "(no output)"]);
     });
+});
+
+describe("asking a remote repository, unasked,", () => {
+  const set = (entries: readonly (readonly [string, string])[]): { stage: Stage; mark: string } => {
+    const mark = join(top, `mark-${count++}`);
+    const stage = stageIn(join(top, `remote-${count++}`), mark);
+    fillRepository(stage);
+    for (const [key, value] of entries) stage.git("config", key.replace("EVIL", stage.evil), value.replace("EVIL", stage.evil));
+    return { stage, mark };
+  };
+  const remotes: [name: string, entries: [string, string][]][] = [
+    [
+      "that is a program",
+      [
+        ["remote.origin.url", "ext::EVIL"],
+        ["protocol.ext.allow", "always"],
+      ],
+    ],
+    [
+      "over ssh",
+      [
+        ["remote.origin.url", "ssh://127.0.0.1/x"],
+        ["core.sshCommand", "EVIL"],
+      ],
+    ],
+    [
+      "in a folder",
+      [
+        ["remote.origin.url", "."],
+        ["remote.origin.uploadpack", "EVIL"],
+      ],
+    ],
+    [
+      "over git's own protocol",
+      [
+        ["remote.origin.url", "git://127.0.0.1/x"],
+        ["core.gitProxy", "EVIL"],
+      ],
+    ],
+    [
+      "behind another name",
+      [
+        ["remote.origin.url", "https://example.org/x"],
+        ["url.ext::EVIL .insteadOf", "https://"],
+        ["protocol.ext.allow", "always"],
+      ],
+    ],
+  ];
+  for (const [name, entries] of remotes)
+    it(`${name} runs nothing`, async () => {
+      const { stage, mark } = set(entries);
+      await runUnasked(stage.folder, stage.folder, ["git ls-remote", "git ls-remote origin", "git ls-remote -q --heads"]);
+      assert.equal(existsSync(mark), false);
+      spawnSync("git", ["ls-remote"], { cwd: stage.folder, env, stdio: "ignore" });
+      assert.equal(existsSync(mark), true, "with a git that obeys");
+    });
+
+  it("answers over http, and writes no cookies where the repository says", async () => {
+    const server = createServer((request, response) => {
+      response.setHeader("Set-Cookie", "a=b; Max-Age=1000");
+      response.end(request.url?.startsWith("/x/info/refs") ? `${"1".repeat(40)}\trefs/heads/main\n` : "");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`;
+    const jar = join(top, "jar");
+    const { stage } = set([
+      ["remote.origin.url", url],
+      ["http.cookieFile", jar],
+      ["http.saveCookies", "true"],
+      [`http.${url}.saveCookies`, "true"],
+    ]);
+    const [said] = await runUnasked(stage.folder, stage.folder, ["git ls-remote"]);
+    assert.match(said ?? "", /1{40}\trefs\/heads\/main/);
+    assert.equal(existsSync(jar), false);
+    const git = spawn("git", ["ls-remote"], { cwd: stage.folder, env, stdio: "ignore" });
+    await once(git, "exit");
+    assert.equal(existsSync(jar), true, "with a git that obeys");
+    server.close();
+  });
 });
 
 /** Lines that are not committed are as old as now. */

@@ -142,7 +142,7 @@ class Question {
         ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))]
         : await this.#guardedWords(program, find);
       if (this.#against.length > 0) await this.#searchNames(program, { looking, ruled, find });
-      const distrust = looking?.repository && (await this.#distrust(program, lost));
+      const distrust = looking && startsGit(looking) ? await this.#distrust(program, lost) : undefined;
       const conflict = await this.#conflict(ruled, { looking, find });
       const stranger = await this.#strange(program, { looking, changed: !isFirst });
       this.#files.set(program, { looking, ruled, uses, conflict, distrust, stranger });
@@ -467,7 +467,7 @@ class Question {
       return { ...onlyAsks, ...(words.has("mode") && { partly: true }), ...this.withGit("everything") };
     if (rule) {
       // What a rule names keeps the git it knows: only the shell itself gets the other one.
-      if ([...this.#inert].some((program) => !programs.includes(program)))
+      if ([...this.#inert].some((program) => program.name !== "git" || !programs.includes(program)))
         return no("git is started by another program, beside one that a rule names");
       return { ...allowed(rule), ...(words.has("mode") && { partly: true }), ...this.withGit("shell") };
     }
@@ -506,7 +506,7 @@ class Question {
     const why = this.#files.get(program)?.distrust ?? stranger ?? this.#fileObjection(program, false);
     if (why !== undefined) return why;
     used?.add(looking.network ? "network" : "mode");
-    if (looking.repository) this.#inert.add(program);
+    if (startsGit(looking)) this.#inert.add(program);
     return undefined;
   }
 
@@ -551,6 +551,11 @@ class Question {
     const ground = { ...this.#policy.base, directories: this.#policy.directories };
     return workFolders(ground).some((folder) => isInside(folder, path)) && this.#guard("edit", path) === undefined;
   }
+}
+
+/** Itself, or as a helper: what asks others on the network looks at the repository first, to know whom. */
+function startsGit({ repository, network }: Looking): boolean {
+  return repository !== undefined || network === true;
 }
 
 /** Each path once: the same folder is behind most words of a command. */

@@ -192,6 +192,14 @@ describe("a permission decision", () => {
       ["git status", "allow", ["Bash"]],
     ];
     for (const [command, expected, allow] of cases) assert.equal(await gitOf(command, allow, inert), expected, command);
+    const asking = { ...policy, allow: [parseRule("Bash(npm test:*)")], inertGit: inert };
+    const onNetwork = async (command: string, networkReads: boolean): Promise<unknown> => {
+      const { effect, git } = await decide({ ...asking, networkReads }, [run(command)]);
+      return [effect, git?.reach];
+    };
+    assert.deepEqual(await onNetwork("git ls-remote origin", false), ["ask", undefined]);
+    assert.deepEqual(await onNetwork("git ls-remote origin", true), ["allow", "everything"]);
+    assert.deepEqual(await onNetwork("npm test && git ls-remote origin", true), ["allow", "shell"]);
     assert.equal(await gitOf("git status"), "ask");
     assert.equal(await gitOf("git status", [], async () => undefined), "ask");
     assert.equal((await decide({ ...policy, mode: "plan", allow: [], inertGit: inert }, [run("git log")])).git?.folder, "/inert");

@@ -49,7 +49,7 @@ const logOptions =
  * Not here although it looks: what compares the files of submodules in a way that cannot be turned off (`describe --dirty`,
  * `diff --submodule=diff`): git would start itself in them, with their configuration.
  */
-const lookers: Readonly<Record<string, readonly [options: string, operands: "paths" | "none" | "list"]>> = {
+const lookers: Readonly<Record<string, readonly [options: string, operands: "paths" | "none" | "list" | "remote"]>> = {
   status: [
     "-sbuvz --short --branch --porcelain? --long --untracked-files? --ignored? --ahead-behind --no-ahead-behind --show-stash --renames",
     "paths",
@@ -103,6 +103,7 @@ const lookers: Readonly<Record<string, readonly [options: string, operands: "pat
     "none",
   ],
   version: ["--build-options", "none"],
+  "ls-remote": ["-hqt --heads --tags --branches --refs --quiet --symref --exit-code --sort: --get-url", "remote"],
 };
 
 /** `git` that only looks. A repository's own configuration can make even `git status` run programs: that takes a git that does not obey it. */
@@ -122,6 +123,7 @@ export function readGit(words: Words): Looking | undefined {
   if (!options) return undefined;
   const { operands, given } = options;
   if (kind === "paths") return done(operands);
+  if (kind === "remote") return operands.every(isPlain) ? { ...done([]), network: true } : undefined; // no path: only http is open
   if (kind === "none") return operands.length === 0 && isListing(call.subcommand, given) ? done([]) : readsKey(call, operands);
   const actions = Object.hasOwn(listingActions, call.subcommand) ? listingActions[call.subcommand] : undefined;
   if (actions) {

@@ -34,6 +34,7 @@ export const inertConfig: readonly (readonly [key: string, value: string])[] = [
   ["safe.bareRepository", "explicit"],
   ["protocol.allow", "never"],
   // Writes, and files whose lines would be shown.
+  ["http.saveCookies", "false"],
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
   ["blame.ignoreRevsFile", ""],
@@ -53,6 +54,7 @@ export const inertDrivers: Readonly<Record<string, string>> = {
   driver: "false",
   uploadpack: "false",
   receivepack: "false",
+  savecookies: "false",
 };
 
 /** Variables that go over configuration, or have no key. */

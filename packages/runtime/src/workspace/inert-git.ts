@@ -151,6 +151,7 @@ esac
 case $subcommand in
   status) set -- --ignore-submodules=dirty "$@" ;;
   diff) set -- --no-ext-diff --ignore-submodules=dirty "$@" ;;
+  ls-remote) export GIT_ALLOW_PROTOCOL=http:https ;;
 esac
 exec git \${literal:+"$literal"} \${subcommand:+"$subcommand"} "$@" < /dev/null
 `;
