@@ -56,6 +56,7 @@ const published: Record<string, string[]> = {
   "./acp": ["AcpAgent", "SessionUpdates", "toRpcError"],
   "./admin": [
     "asAgent",
+    "boxReach",
     "builtinAgents",
     "checkRuleTool",
     "chooseModel",

@@ -127,7 +127,7 @@ describe("MCP servers of a run", () => {
 });
 
 describe("bypassPermissions", () => {
-  it("takes a flag of its own, wherever it is asked for", async () => {
+  it("is asked for on the command line, by the mode or by its own flag; a file alone does not do", async () => {
     const { env } = await model(() => ({ text: "ok" }), home);
     const settings = ["--settings", '{"permissions":{"defaultMode":"bypassPermissions"}}'];
     const codes = [
@@ -136,7 +136,7 @@ describe("bypassPermissions", () => {
       await run(["-p", "x", ...settings, "--allow-dangerously-skip-permissions"], { env }),
       await run(["-p", "x", "--dangerously-skip-permissions"], { env }),
     ].map(({ code }) => code);
-    assert.deepEqual(codes, [64, 64, 0, 0]);
+    assert.deepEqual(codes, [0, 64, 0, 0]);
   });
 
   it("is refused where settings say so", async () => {

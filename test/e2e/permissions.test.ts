@@ -44,6 +44,25 @@ describe("outrider permissions", () => {
     );
   });
 
+  it("tells where a command would run", async () => {
+    const place = async (call: string, ...args: string[]): Promise<string | undefined> =>
+      /^place: (.*)$/m.exec((await run(["permissions", "explain", call, ...args], { cwd: folder })).stdout)?.[1];
+    const outside = "outside, as the user";
+    const cases: [call: string, args: string[], place: string | undefined][] = [
+      ["Bash(ls)", [], "the sandbox; outside where there is none"],
+      ["Bash(ls)", ["--sandbox", "require"], "the sandbox"],
+      ["Bash(ls)", ["--sandbox", "off"], outside],
+      ["Bash(ls)", ["--permission-mode", "bypassPermissions"], outside],
+      ["Bash(make all)", ["--allowedTools", "Bash(make:*)"], outside],
+      ["Bash(make all)", [], "outside, as the user, once somebody says yes"],
+      ["Bash(make all)", ["--permission-mode", "sandboxed"], "the sandbox"],
+      ["Bash(make all)", ["--permission-mode", "sandboxed", "--allowedTools", "Bash(make:*)"], outside],
+      ["Bash(make all)", ["--disallowedTools", "Bash(make:*)"], undefined],
+      ["Edit(./a.ts)", [], undefined],
+    ];
+    for (const [call, args, expected] of cases) assert.equal(await place(call, ...args), expected, `${call} ${args.join(" ")}`);
+  });
+
   it("finds what is wrong with rules", async () => {
     const warned = await run(["permissions", "lint", "Bash(node:*)", "Bash(git diff:*)"]);
     assert.deepEqual(

@@ -123,9 +123,11 @@ describe("outrider permissions in a project", () => {
     const allowed = {
       effect: "allow",
       reason: "The rule Bash(make:*) allows it",
+      by: "rule",
       rule: "Bash(make:*)",
       source: `${join(project, ".outrider/settings.json")}:4`,
       programs: ["make all"],
+      place: "outside",
       mode: "default",
       trusted: true,
     };

@@ -1,13 +1,29 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { isPermissionMode, type Policy, parseRule, type Rule, RuntimeError } from "@outrider/runtime";
+import {
+  type Decision,
+  isPermissionMode,
+  type Policy,
+  parseRule,
+  type Rule,
+  RuntimeError,
+  type SessionOptions,
+} from "@outrider/runtime";
 import { createGrants, resolveLayers } from "@outrider/runtime/host";
-import { createProgramFinder, explainPermission, type FolderEntry, lintRule, type RuleProblem } from "@outrider/runtime/admin";
+import {
+  boxReach,
+  createProgramFinder,
+  explainPermission,
+  type FolderEntry,
+  lintRule,
+  type RuleProblem,
+} from "@outrider/runtime/admin";
 import { parseArguments } from "../args.ts";
 import { checkTools } from "../check-tools.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags.ts";
+import { sandboxOptions } from "../permission-options.ts";
 import { lookAtProject, type Project } from "../project.ts";
 import { print, visible } from "../visible.ts";
 import { type OwnWords, takeOwnWords } from "../words.ts";
@@ -22,7 +38,7 @@ export async function explain(args: readonly string[]): Promise<number> {
   if (call === undefined || more.length > 0)
     throw new RuntimeError("usage", 'permissions explain takes one call, like "Bash(git push)"; see outrider permissions --help');
   const project = await projectOf(words);
-  const policy = await policyOf(project, flags);
+  const { policy, sandbox } = await policyOf(project, flags);
   const { home, cwd } = project;
   const decision = await explainPermission(call, policy, async (path) =>
     realPath(path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : resolve(cwd, path)),
@@ -30,7 +46,10 @@ export async function explain(args: readonly string[]): Promise<number> {
   const { effect, reason, rule, source, programs, changes, doubt } = decision;
   const { trusted, reason: why, executors } = project.trust;
   const trust = executors.length > 0 ? `${trusted ? "trusted" : "not trusted"} (${why})` : undefined;
-  if (words.has("--json")) return await say(`${JSON.stringify({ ...decision, mode: policy.mode, trusted }, null, 2)}\n`);
+  const boxes = policy.mode === "sandboxed" && effect === "allow" && decision.by === undefined ? "require" : sandbox.mode;
+  const place = programs && effect !== "deny" ? placeOf(decision, boxes) : undefined;
+  const told = { ...decision, ...(place && { place: place.type }), mode: policy.mode, trusted };
+  if (words.has("--json")) return await say(`${JSON.stringify(told, null, 2)}\n`);
   const lines = [
     ["decision", effect],
     ["reason", reason],
@@ -38,10 +57,19 @@ export async function explain(args: readonly string[]): Promise<number> {
     ["written in", source],
     ["runs", programs?.join(" · ")],
     ["changes", changes?.join(" · ")],
+    ["place", place?.words],
     ["not understood", doubt],
     ["project", trust],
   ];
   return await say(lines.flatMap(([name, value]) => (value ? [`${name}: ${visible(value)}\n`] : [])).join(""));
+}
+
+/** Where a command would run, as `--sandbox` and what lets it run decide. */
+function placeOf({ effect, by = "mode" }: Decision, sandbox: "auto" | "require" | "off"): { type: string; words: string } {
+  if (sandbox === "require") return { type: "box", words: "the sandbox" };
+  if (sandbox === "auto" && effect === "allow" && by === "mode")
+    return { type: "box", words: "the sandbox; outside where there is none" };
+  return { type: "outside", words: effect === "allow" ? "outside, as the user" : "outside, as the user, once somebody says yes" };
 }
 
 async function projectOf(words: OwnWords): Promise<Project> {
@@ -53,7 +81,9 @@ async function projectOf(words: OwnWords): Promise<Project> {
   });
 }
 
-async function policyOf(project: Project, flags: FlagValues): Promise<Policy> {
+type Ground = { readonly policy: Policy; readonly sandbox: NonNullable<SessionOptions["sandbox"]> };
+
+async function policyOf(project: Project, flags: FlagValues): Promise<Ground> {
   const { cwd, root, home, layers, trust } = project;
   const resolved = await resolveLayers(layers, { trusted: trust.trusted });
   checkTools(flags, resolved);
@@ -64,8 +94,10 @@ async function policyOf(project: Project, flags: FlagValues): Promise<Policy> {
   const written = (rules: readonly { text: string; source: string }[]): Rule[] =>
     rules.map(({ text, source }) => parseRule(text, source));
   const grants = createGrants({ root, directory: join(project.outriderHome, "grants"), home });
-  return {
+  const sandbox = sandboxOptions(flags, resolved, project.outriderHome);
+  const policy: Policy = {
     mode: isPermissionMode(mode) ? mode : "default",
+    ...(sandbox.mode !== "off" && { box: async () => boxReach(sandbox) }),
     allow: [...toRules(flags.allowedTools, "--allowedTools"), ...written(permissions.allow), ...grants.rules()],
     ask: written(permissions.ask),
     deny: [...toRules(flags.disallowedTools, "--disallowedTools"), ...written(permissions.deny)],
@@ -83,6 +115,7 @@ async function policyOf(project: Project, flags: FlagValues): Promise<Policy> {
     networkReads: permissions.networkReads || Boolean(flags["allow-network-reads"]),
     inertGit: async () => "git", // a run makes it when it first needs it
   };
+  return { policy, sandbox };
 }
 
 function listFolder(folder: string): FolderEntry[] | undefined {

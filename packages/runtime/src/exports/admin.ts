@@ -4,6 +4,7 @@ export { type Explanation, explainPermission } from "../permissions/explain.ts";
 export { type CaseVerdict, isAsExpected, judgeCase, type PermissionCase, parseCase } from "../permissions/judge-case.ts";
 export { lintRule, type RuleProblem } from "../permissions/lint-rule.ts";
 export { checkRuleTool, unknownTool } from "../permissions/tool-names.ts";
+export { boxReach } from "../session/sandboxed-mode.ts";
 export { toRecording } from "../session/recorded-calls.ts";
 export {
   type Checkpoints,

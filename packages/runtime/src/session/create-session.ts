@@ -218,7 +218,10 @@ export async function createSession(options: SessionOptions, id: string, gate: P
 
 function boxOf(options: SessionOptions, places: CommandPlaces | undefined): Policy["box"] {
   if (!places || places.sandbox === "none") return undefined;
-  return async () => (await import("./sandboxed-mode.ts")).boxReach(options, places);
+  return async () => {
+    const { boxReach, otherMachine } = await import("./sandboxed-mode.ts");
+    return places.sandbox === "client" ? otherMachine : boxReach(options.sandbox);
+  };
 }
 
 /** As an answer of a host has them; what was not done as asked is answered. */

@@ -37,8 +37,7 @@ export function refuseWithoutBox({ sandbox }: SessionOptions, places: CommandPla
 }
 
 /** What commands in the box can reach, in the terms decisions are made in. */
-export function boxReach({ sandbox }: SessionOptions, places: CommandPlaces): BoxReach {
-  if (places.sandbox === "client") return { reaches: () => true, writable: ["/"] };
+export function boxReach(sandbox: SandboxOptions | undefined): BoxReach {
   const rules = (sandbox?.network?.domains ?? []).map(parseDomainRule);
   return {
     writable: sandbox?.allowWrite ?? [],
@@ -51,6 +50,9 @@ export function boxReach({ sandbox }: SessionOptions, places: CommandPlaces): Bo
 }
 
 const defaultPorts: Readonly<Record<string, number>> = { "http:": 80, "ws:": 80, "ssh:": 22, "git:": 9418, "ftp:": 21 };
+
+/** Another machine holds whatever runs there. */
+export const otherMachine: BoxReach = { reaches: () => true, writable: ["/"] };
 
 /** The box has a loopback of its own. */
 function isOwn(hostname: string): boolean {
