@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, it } from "node:test";
 import { path, setUpBoxes, whyNoSandbox } from "./sandbox-place.ts";
@@ -29,20 +29,28 @@ describe("what commands leave behind", { skip }, () => {
 
   /** What a user does without a thought, in every directory of the project. */
   function workOutside(): void {
-    const folders = readdirSync(stage.place.project, { recursive: true, encoding: "utf8" })
-      .filter((name) => !/\.git\/(?:objects|refs|logs|hooks)/.test(name) && lstatSync(inProject(name)).isDirectory())
-      .map(inProject);
-    for (const cwd of [stage.place.project, ...folders]) {
-      for (const args of [
-        ["status"],
-        ["diff", "HEAD"],
-        ["add", "-A", "."],
-        ["commit", "-qm", "x", "--allow-empty"],
-        ["log", "-p", "-1"],
-      ]) {
-        spawnSync("git", args, { cwd, env: env(), timeout: 20_000 });
-      }
-    }
+    const visit =
+      'cd "$0" && for act in status "diff HEAD" "add -A ." "commit -qm x --allow-empty" "log -p -1"; do git $act; done';
+    const places = [
+      "(",
+      "-path",
+      "*/objects",
+      "-o",
+      "-path",
+      "*/refs",
+      "-o",
+      "-path",
+      "*/logs",
+      ")",
+      "-prune",
+      "-o",
+      "-type",
+      "d",
+    ];
+    // The second is named because no list shows it when it is closed.
+    spawnSync("find", [stage.place.project, inProject("x/sub"), ...places, "-exec", "bash", "-c", visit, "{}", ";"], {
+      env: env(),
+    });
   }
 
   const wasRun = (): boolean => existsSync(join(stage.place.base, "pwned"));
@@ -132,6 +140,23 @@ describe("what commands leave behind", { skip }, () => {
       ],
       ["a hook that is a second name", `git init -q sub; ${hook("h")}`, "ln h sub/.git/hooks/pre-commit"],
       [
+        "among many hooks",
+        `git init -q sub; for i in $(seq 300); do echo > sub/.git/hooks/a$i; done; ${hook("sub/.git/hooks/pre-commit")}`,
+      ],
+      ["in a folder whose name is no text", `git init -q $'s\\xff'; printf '${fsmonitor}' > $'s\\xff/.git/config'`],
+      [
+        "as a file in a folder whose name is no text",
+        `${armed("g", "")}; mkdir -p $'s\\xff/t'; echo 'gitdir: ../../g' > $'s\\xff/t/.git'`,
+      ],
+      [
+        "in a folder that is closed to be listed",
+        `mkdir x; git init -q x/sub; printf '${fsmonitor}' > x/sub/.git/config; chmod 311 x`,
+      ],
+      [
+        "in a folder that is closed to be changed",
+        `git init -q sub; printf '${fsmonitor}' > sub/.git/config; ${hook("sub/.git/hooks/pre-commit")}; chmod 555 sub/.git sub/.git/hooks`,
+      ],
+      [
         "dates set back",
         `${armed("ebare")}; find ebare . -maxdepth 1 -exec touch -d 2001-01-01 {} +; touch -d 2001-01-01 ebare/config`,
       ],
@@ -149,13 +174,15 @@ describe("what commands leave behind", { skip }, () => {
         workOutside();
         assert.equal(wasRun(), false);
         // The same without a box does run: this is a plant.
+        spawnSync("chmod", ["-R", "u+rwx", stage.place.project]);
         execFileSync("git", ["-C", stage.place.project, "clean", "-qffdx"], { env: env() });
         execFileSync("git", ["-C", stage.place.project, "reset", "-q", "--hard", "first"], { env: env() });
-        for (const made of [".git/worktrees", ".git/modules", "sub", "copy", "wt"]) {
+        for (const made of [".git/worktrees", ".git/modules", "sub", "copy", "wt", "x"]) {
           rmSync(inProject(made), { recursive: true, force: true });
         }
         for (const script of filled) await sh(script, { unboxed: true });
         workOutside();
+        spawnSync("chmod", ["-R", "u+rwx", stage.place.project]);
         assert.equal(wasRun(), true);
       });
     }
@@ -233,6 +260,7 @@ describe("what commands leave behind", { skip }, () => {
       ["mkdir sub; echo evil > sub/.envrc", "sub/.envrc"],
       ["mkdir .husky; echo evil > .husky/pre-commit", ".husky/pre-commit"],
       ["echo x > .npmrc", ".npmrc"],
+      ["mkdir -p .git/rebase-merge; echo 'exec evil' > .git/rebase-merge/git-rebase-todo", ".git/rebase-merge/git-rebase-todo"],
       ["mkdir evil; ln -s evil .vscode", ".vscode"],
       ["mkdir .github .github/workflows; echo x > .github/workflows/x.yml", ".github/workflows/x.yml"],
       ["echo x > a.txt; mkdir -p src; echo x > src/index.js; touch Makefile", undefined],

@@ -70,7 +70,6 @@ export class Box {
   #isRetired = false;
   #active = 0;
   #since = 0;
-  #isWarned = false;
 
   constructor(options: BoxOptions) {
     this.#options = options;
@@ -89,7 +88,7 @@ export class Box {
     running.add(plan);
     // With others running, what is new may be theirs: the last one to end looks.
     if (this.#active++ === 0) this.#since = prepared.plants.start();
-    let undone: readonly string[] = [];
+    let isRefused = false;
     let end: BoxEnd;
     try {
       end = await box.run({
@@ -110,10 +109,10 @@ export class Box {
       // Also when the command could not be started: looking costs nothing, and nothing else would.
       const restored = await guard.restore();
       const plants = --this.#active === 0 ? await this.#findPlants(plan, prepared) : noPlants;
-      undone = [...restored, ...plants.undone];
-      say(command, plantsText(undone, plants.listed, prepared.setAside));
+      const undone = [...restored, ...plants.undone];
+      isRefused = undone.length > 0 || plants.failed.length > 0 || guard.signal.aborted;
+      say(command, plantsText(undone, plants, prepared.setAside));
     }
-    const isRefused = undone.length > 0 || guard.signal.aborted;
     if (isRefused && !command.signal.aborted && end.result.end !== "timeout") return { end: "exit", exitCode: refusedExitCode };
     if (end.complaint !== undefined) throw setUpFailure(end.complaint);
     return end.result;
@@ -145,12 +144,7 @@ export class Box {
   async #findPlants(plan: BoxPlan, { plants }: Prepared): Promise<Plants> {
     const fixed = new Set(plan.mounts.flatMap(({ type, path }) => (type === "read-only" ? [path] : [])));
     const isProtected = (path: string): boolean => ["", "/config", "/commondir"].some((name) => fixed.has(`${path}${name}`));
-    const found = await plants.finish(this.#since, isProtected);
-    if (!found.isWhole && !this.#isWarned) {
-      this.#isWarned = true;
-      this.#options.onWarning?.(tooManyDirectories);
-    }
-    return found;
+    return await plants.finish(this.#since, isProtected);
   }
 
   /** One that was made for just this, and still is just this. */
@@ -278,10 +272,8 @@ export class Box {
   }
 }
 
-const noPlants: Plants = { undone: [], listed: [], isWhole: true };
+const noPlants: Plants = { undone: [], failed: [], listed: [], isWhole: true };
 const maxNames = 10;
-const tooManyDirectories =
-  "There are more directories than are looked at after each command: what commands leave in the deepest ones may run outside of the sandbox.";
 
 const joinGroup = 'echo $$ > "$0" && exec "$@"';
 
@@ -308,14 +300,18 @@ function say(command: RunCommand, text: string): void {
   if (text !== "") command.onOutput?.({ stream: "stderr", bytes: Buffer.from(text) });
 }
 
-function plantsText(undone: readonly string[], listed: readonly string[], setAside: string): string {
+function plantsText(undone: readonly string[], { failed, listed, isWhole }: Plants, setAside: string): string {
   const texts = [
     ...(undone.length === 0
       ? []
       : [`\noutrider: protected, and put back as before: ${inShort(undone)}\n(what was written there is in ${setAside})\n`]),
+    ...(failed.length === 0 ? [] : [`\noutrider: would run outside, and could not be put back: ${inShort(failed)}\n`]),
     ...(listed.length === 0
       ? []
       : [`\noutrider: this command changed what programs outside run by themselves: ${inShort(listed)}\n`]),
+    ...(isWhole
+      ? []
+      : ["\noutrider: there are too many directories here to look at all of them; what is in the deepest may run outside.\n"]),
   ];
   return texts.join("");
 }

@@ -18,13 +18,15 @@ export type GitLook = {
   remove(path: string): Promise<void>;
 };
 
+/** More than git knows; a folder with more is taken as a whole. */
 const maxHooks = 200;
 
 /** The deciding files of a git directory; what is as it was `before` is not read again. */
 export function knownOfDirectory(path: string, before?: KnownFiles): KnownFiles {
   const hooks = join(path, "hooks");
   const names = namesIn(hooks).filter((name) => !name.endsWith(".sample"));
-  const hookFiles = entryAt(hooks) === "directory" ? names.slice(0, maxHooks).map((name) => join(hooks, name)) : [hooks];
+  const isListed = entryAt(hooks) === "directory" && names.length <= maxHooks;
+  const hookFiles = isListed ? names.map((name) => join(hooks, name)) : [hooks];
   const own = ["config", "config.worktree", "commondir"].map((name) => join(path, name));
   return knownOf([...hookFiles, ...own], before);
 }

@@ -2,7 +2,8 @@ import { lstatSync } from "node:fs";
 import { basename, relative } from "node:path";
 import { monotonicMs } from "../../util/monotonic-clock.ts";
 import { disarmDirectory, disarmLink, type GitLook, type KnownFiles, knownOfDirectory, knownOfLink } from "./git-plants.ts";
-import { putAway } from "./put-away.ts";
+import { oddGitPlaces } from "./odd-names.ts";
+import { putAway, putAwayBytes } from "./put-away.ts";
 import { changedScripts, runsLater, scriptsOf } from "./run-later.ts";
 import { type IndexedFolder, TreeIndex } from "./tree-index.ts";
 
@@ -16,6 +17,8 @@ export type PlantSetting = {
 export type Plants = {
   /** Whole paths of what was taken out of git directories, or put back as it was. */
   readonly undone: readonly string[];
+  /** Whole paths of what would have had to be, and could not. */
+  readonly failed: readonly string[];
   /** What is still there and may run later, in words. */
   readonly listed: readonly string[];
   /** False when there are too many directories to look at all of them. */
@@ -50,7 +53,7 @@ export class PlantSearch {
   start(): number {
     const begun = monotonicMs();
     // Where looking takes long, nobody has made anything since the last command has just ended; known files are looked at all the same.
-    if (begun - this.#lookedAt > this.#tookMs * 10) this.#remember(this.#index.refresh(), begun);
+    if (begun - this.#lookedAt > this.#tookMs * 10) this.#remember(this.#index.refresh({ opens: false }), begun);
     else this.#refreshGit();
     return Date.now() - tickMs;
   }
@@ -58,7 +61,7 @@ export class PlantSearch {
   /** `isProtected`: git directories that mounts or other guards look after. */
   async finish(since: number, isProtected: (path: string) => boolean): Promise<Plants> {
     const begun = monotonicMs();
-    const folders = this.#index.refresh();
+    const folders = this.#index.refresh({ opens: true });
     const undone: string[] = [];
     const look: GitLook = {
       roots: this.#setting.roots,
@@ -69,11 +72,23 @@ export class PlantSearch {
         undone.push(path);
       },
     };
-    for (const path of look.gitDirectories) if (!isProtected(path)) await disarmDirectory(path, this.#git.get(path), look);
-    for (const path of linksIn(folders)) if (!isProtected(path)) await disarmLink(path, this.#git.get(path), look);
+    const failed: string[] = [];
+    const orTell = async (path: string, done: Promise<void>): Promise<void> => {
+      await done.catch(() => failed.push(path));
+    };
+    for (const place of [...folders].flatMap(([path, { isOdd }]) => (isOdd ? oddGitPlaces(path, since) : []))) {
+      await orTell(place.toString("utf8"), putAwayBytes(place, this.#setting.setAside));
+      undone.push(place.toString("utf8"));
+    }
+    for (const path of look.gitDirectories) {
+      if (!isProtected(path)) await orTell(path, disarmDirectory(path, this.#git.get(path), look));
+    }
+    for (const path of linksIn(folders)) {
+      if (!isProtected(path)) await orTell(path, disarmLink(path, this.#git.get(path), look));
+    }
     const listed = this.#listLater(folders, since);
     this.#remember(folders, begun);
-    return { undone, listed, isWhole: this.#index.isWhole };
+    return { undone, failed, listed, isWhole: this.#index.isWhole };
   }
 
   #listLater(folders: ReadonlyMap<string, IndexedFolder>, since: number): string[] {

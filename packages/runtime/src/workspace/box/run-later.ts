@@ -8,7 +8,7 @@ const names = new Set(
     ".login .inputrc .envrc .gitconfig .ripgreprc .vimrc .exrc .nvimrc .nvim.lua .lvimrc .dir-locals.el .gdbinit .lldbinit",
     ".npmrc .yarnrc .yarnrc.yml .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs package.json .mise.toml mise.toml .tool-versions",
     ".pre-commit-config.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml .overcommit.yml .gitlab-ci.yml",
-    ".mcp.json .claude.json .devcontainer.json sitecustomize.py usercustomize.py",
+    ".mcp.json .claude.json .devcontainer.json sitecustomize.py usercustomize.py hgrc git-rebase-todo",
   ].flatMap((line) => line.split(" ")),
 );
 

@@ -1,5 +1,6 @@
 import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
 import { hasGitNames } from "./git-directory.ts";
+import { openFolder } from "./put-away.ts";
 
 /** One directory as it was last looked at. Paths are whole. */
 export type IndexedFolder = {
@@ -11,6 +12,8 @@ export type IndexedFolder = {
   /** Files and links that were asked for. */
   readonly files: readonly string[];
   readonly isGit: boolean;
+  /** Some names in it are no text, so that no path leads there. */
+  readonly isOdd: boolean;
 };
 
 export type TreeFilter = {
@@ -21,8 +24,8 @@ export type TreeFilter = {
 };
 
 const freshMs = 50;
-/** Some 0.1 s for each look at all of them. */
-const maxFolders = 40_000;
+/** Some 0.4 s for each look at all of them. */
+const maxFolders = 100_000;
 
 /** The directories below some roots. A second look reads only those whose names have changed: the kernel dates each, and no program can set that date. */
 export class TreeIndex {
@@ -37,7 +40,8 @@ export class TreeIndex {
     this.#filter = filter;
   }
 
-  refresh(): ReadonlyMap<string, IndexedFolder> {
+  /** `opens`: a command may have closed folders to be looked into; its owner's programs would still find what it put there. */
+  refresh({ opens }: { opens: boolean }): ReadonlyMap<string, IndexedFolder> {
     const found = new Map<string, IndexedFolder>();
     const now = Date.now();
     const open = [...this.#roots];
@@ -48,6 +52,7 @@ export class TreeIndex {
       if (!stats?.isDirectory() || found.has(path)) continue;
       const before = this.#folders.get(path);
       const isSame = before && !before.isFresh && before.inode === stats.ino && before.changedMs === stats.ctimeMs;
+      if (!isSame && opens) openFolder(path, stats.mode, 0o500);
       const folder = isSame ? before : this.#read(path, stats, now);
       found.set(path, folder);
       for (const inner of folder.folders) open.push(inner);
@@ -67,6 +72,7 @@ export class TreeIndex {
       changedMs: stats.ctimeMs,
       isFresh: stats.ctimeMs > now - freshMs,
       isGit,
+      isOdd: entries.some(({ name }) => name.includes("\ufffd")),
       folders: entries
         .filter((entry) => entry.isDirectory() && this.#filter.enters(path, entry.name, isGit))
         .map(({ name }) => at(name)),
