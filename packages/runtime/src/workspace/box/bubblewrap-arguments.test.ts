@@ -18,7 +18,7 @@ describe("bubblewrapArguments", () => {
   it("shuts everything off, shows the machine read-only, and ends with the command", () => {
     assert.equal(
       bubblewrapArguments(setting).join(" "),
-      "--unshare-all --unshare-user --disable-userns --die-with-parent --new-session --cap-drop ALL --ro-bind / / --proc /proc --dev /dev --unsetenv SSH_AUTH_SOCK --setenv TMPDIR /tmp --chdir /work -- bash -c true",
+      "--unshare-all --unshare-user --disable-userns --die-with-parent --new-session --cap-drop ALL --ro-bind / / --proc /proc --ro-bind-try /proc/sys /proc/sys --dev /dev --unsetenv SSH_AUTH_SOCK --setenv TMPDIR /tmp --chdir /work -- bash -c true",
     );
   });
 

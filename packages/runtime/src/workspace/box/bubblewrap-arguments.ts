@@ -31,6 +31,8 @@ const hiddenSizeBytes = 1024 * 1024 * 1024;
  * (`core_pattern` names a program the kernel runs outside of every box); bubblewrap itself leaves them writable.
  */
 const kernelSwitches = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr"];
+/** Some of these count for one namespace only, and belong to whoever made it. */
+const switchesOfOthers = ["sys"];
 
 /** The command line of bubblewrap. Pure: what exists and what is wanted was found out before. */
 export function bubblewrapArguments(setting: BoxSetting): string[] {
@@ -43,7 +45,11 @@ export function bubblewrapArguments(setting: BoxSetting): string[] {
     ...["--cap-drop", "ALL"],
     ...["--ro-bind", "/", "/"],
     ...["--proc", "/proc"],
-    ...(setting.asRoot ? kernelSwitches : []).flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `/proc/${name}`]),
+    ...(setting.asRoot ? kernelSwitches : switchesOfOthers).flatMap((name) => [
+      "--ro-bind-try",
+      `/proc/${name}`,
+      `/proc/${name}`,
+    ]),
     ...["--dev", "/dev"],
     ...parentsFirst(setting.mounts).flatMap((mount) => mountArguments(mount, setting.features)),
     ...setting.unset.flatMap((name) => ["--unsetenv", name]),
