@@ -90,6 +90,17 @@ const ASKERS = {
   "transports/atif/run-headless.ts": "an agent of the caller's, with a ceiling of its own",
 };
 
+// Who may say that a value is masked, or that a call is live, though its type does not; everybody else gets one from these.
+const MARKERS = {
+  "util/redact.ts": "hides secrets: the only place where a mask is made",
+  "session/held-deltas.ts": "deltas the redactor found plain, or whose text it gave",
+  "session/shown-outcome.ts": "outcomes whose parts the redactor gave",
+  "journal/transcript.ts": "messages of events that the hub masked",
+  "engine/turn.ts": "messages made of masked parts",
+  "context/summarize.ts": "questions made of masked messages and our own words",
+  "engine/live-call.ts": "the calls of an answer that has just come",
+};
+
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const problems = [];
 const rank = Object.keys(LAYERS);
@@ -147,6 +158,12 @@ if (!process.argv[2]) {
   const asking = new Set(sourceFiles(src).filter((path) => /\.stream\(/.test(readFileSync(join(src, path), "utf8"))));
   for (const path of asking) if (!(path in ASKERS)) problems.push(`src/${path} asks a model and is not in ASKERS`);
   for (const path in ASKERS) if (!asking.has(path)) problems.push(`ASKERS names src/${path}, which asks no model`);
+  const mark = /\bas (?:unknown as )?(?:Masked(?:Request)?|ShownOutcome|LiveCall|LiveInput)\b/;
+  const marking = new Set(sourceFiles(src).filter((path) => mark.test(readFileSync(join(src, path), "utf8"))));
+  for (const path of marking) if (!(path in MARKERS)) problems.push(`src/${path} calls a value masked or live and is not in MARKERS`);
+  for (const path in MARKERS) if (!marking.has(path)) problems.push(`MARKERS names src/${path}, which marks nothing`);
+  for (const path of sourceFiles(cli))
+    if (mark.test(readFileSync(join(cli, path), "utf8"))) problems.push(`cli/src/${path} calls a value masked or live`);
   for (const path of sourceFiles(cli))
     if (/\.stream\(/.test(readFileSync(join(cli, path), "utf8"))) problems.push(`cli/src/${path} asks a model past the session`);
 }
