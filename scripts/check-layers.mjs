@@ -160,7 +160,8 @@ if (!process.argv[2]) {
   for (const path in ASKERS) if (!asking.has(path)) problems.push(`ASKERS names src/${path}, which asks no model`);
   const mark = /\bas (?:unknown as )?(?:Masked(?:Request)?|ShownOutcome|LiveCall|LiveInput)\b/;
   const marking = new Set(sourceFiles(src).filter((path) => mark.test(readFileSync(join(src, path), "utf8"))));
-  for (const path of marking) if (!(path in MARKERS)) problems.push(`src/${path} calls a value masked or live and is not in MARKERS`);
+  for (const path of marking)
+    if (!(path in MARKERS)) problems.push(`src/${path} calls a value masked or live and is not in MARKERS`);
   for (const path in MARKERS) if (!marking.has(path)) problems.push(`MARKERS names src/${path}, which marks nothing`);
   for (const path of sourceFiles(cli))
     if (mark.test(readFileSync(join(cli, path), "utf8"))) problems.push(`cli/src/${path} calls a value masked or live`);

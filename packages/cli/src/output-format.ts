@@ -1,14 +1,13 @@
 import { type InteractiveSession, RuntimeError, type SessionOptions } from "@outrider/runtime";
 import {
   type AnsweredPrompts,
-  createBasicFormat,
   createClaudeFormat,
   createIdSeries,
   type OutputFormat,
   type OutputFormatName,
   outputFormatNames,
 } from "@outrider/runtime/host";
-import type { createCalibanFormat } from "@outrider/runtime/admin";
+import type { createBasicFormat, createCalibanFormat } from "@outrider/runtime/admin";
 import type { McpServerState } from "@outrider/runtime/mcp";
 import type { FlagValues } from "./flags.ts";
 
@@ -72,7 +71,7 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
         bare: flags.bare ?? false,
       });
     case "robota":
-      return createBasicFormat(name, common);
+      return await basicFormat(name, common);
     default:
       return createClaudeFormat(name, {
         ...common,
@@ -93,6 +92,10 @@ async function calibanFormat(...given: Parameters<typeof createCalibanFormat>): 
   return (await import("@outrider/runtime/admin")).createCalibanFormat(...given);
 }
 
+async function basicFormat(...given: Parameters<typeof createBasicFormat>): Promise<OutputFormat> {
+  return (await import("@outrider/runtime/admin")).createBasicFormat(...given);
+}
+
 export type EarlyFacts = {
   readonly flavor: string | undefined;
   readonly sessionId?: string | undefined;
@@ -107,7 +110,8 @@ export async function createEarlyFormat(
 ): Promise<OutputFormat> {
   const ids = { sessionId, newId: createIdSeries() };
   if (flavor === "caliban") return await calibanFormat(name, { ...ids, live });
-  return flavor === "robota" ? createBasicFormat(name, ids) : createClaudeFormat(name, { ...ids, ...(prompts && { prompts }) });
+  if (flavor === "robota") return await basicFormat(name, ids);
+  return createClaudeFormat(name, { ...ids, ...(prompts && { prompts }) });
 }
 
 export function formatName(text: string | undefined): OutputFormatName {

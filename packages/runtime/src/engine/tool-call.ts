@@ -287,6 +287,7 @@ async function execute(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<T
     memory: deps.memory,
     tasks: deps.tasks,
     mayRead: deps.mayRead,
+    standsForSecret: deps.redactor.standsFor,
     git: deps.git,
     signal,
     progress,

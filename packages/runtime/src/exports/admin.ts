@@ -50,3 +50,4 @@ export { type PricedRun, priceCalls } from "../transports/headless/price-run.ts"
 export { readJournalFile } from "../journal/mend.ts";
 export { standingEvents } from "../journal/standing-events.ts";
 export { createCalibanFormat } from "../transports/headless/caliban-format.ts";
+export { createBasicFormat } from "../transports/headless/basic-format.ts";

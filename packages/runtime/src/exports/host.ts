@@ -9,7 +9,6 @@ export {
 } from "../settings/load-provider.ts";
 export { type Profile, type ProviderSettingsFile, suggestProfileKey } from "../settings/profiles.ts";
 export { loadCatalogOverride, loadUserSettings, saveProfile } from "../settings/user-settings.ts";
-export { createBasicFormat } from "../transports/headless/basic-format.ts";
 export { createClaudeFormat } from "../transports/headless/claude-format.ts";
 export { eventUuid, frameUuid } from "../transports/headless/frame-uuid.ts";
 export type { ModelCall } from "../transports/headless/run-totals.ts";

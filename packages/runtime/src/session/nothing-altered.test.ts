@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -120,5 +120,35 @@ describe("whatever the input of a call is", () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe("a mask that the model saw", () => {
+  const known = "correct-horse-battery";
+  const write = (file_path: string, content: string) => ({ calls: [{ name: "Write", input: { file_path, content } }] });
+
+  it("is not written into a new file in the place of its secret; other words that look like one are", async () => {
+    writeFileSync(join(folder, "config.txt"), `key: ${known} https://u:hunter2pass@host\n`);
+    const provider = createScriptedProvider([
+      { calls: [{ name: "Read", input: { file_path: "config.txt" } }] },
+      write("one.txt", "key: [redacted:SERVICE_TOKEN]"),
+      write("two.txt", "https://u:[redacted:password]@host"),
+      write("three.txt", "Here [redacted:json-web-token] is what stands for a token."),
+      { text: "done" },
+    ]);
+    const redactor = createRedactor({ env: { SERVICE_TOKEN: known } });
+    const session = new InteractiveSession({ cwd: folder, provider, redactor, permissionMode: "acceptEdits" });
+    await session.submit("go");
+    await session.shutdown();
+    assert.deepEqual(
+      ["one", "two", "three"].map((name) => existsSync(join(folder, `${name}.txt`))),
+      [false, false, true],
+    );
+    assert.match(JSON.stringify(provider.requests.at(-1)), /stands for a secret that is not shown to you; the file would hold/);
+  });
+
+  it("is refused after a resume too, where it is that of a known value", () => {
+    const { standsFor } = createRedactor({ env: { SERVICE_TOKEN: known } });
+    assert.deepEqual([standsFor("[redacted:SERVICE_TOKEN]"), standsFor("[redacted:OTHER_TOKEN]")], [true, false]);
   });
 });

@@ -16,6 +16,16 @@ export function refusePlaceholders(text: string, facts: { readonly before: strin
   );
 }
 
+/** A new file may speak of masks; one that stands for a secret the model saw masked would take that secret's place. */
+export function refuseMasks(text: string, standsForSecret: ((mask: string) => boolean) | undefined): void {
+  const found = text.match(placeholder)?.find((mask) => standsForSecret?.(mask));
+  if (found === undefined) return;
+  throw new ToolFailure(
+    `The text holds ${found}, which stands for a secret that is not shown to you; the file would hold these words instead of it. ` +
+      "Leave it out, or copy the secret with a command that reads it from where it is.",
+  );
+}
+
 /** Why a text that was shown cannot be found in the file. */
 export function explainPlaceholder(text: string): string | undefined {
   const found = text.match(placeholder)?.[0];

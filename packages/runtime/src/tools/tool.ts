@@ -30,6 +30,8 @@ export type ToolContext = {
   readonly tasks?: Tasks | undefined;
   /** May this file be read, which lies in what the call was given permission for? A real path. Absent where all of them may. */
   readonly mayRead?: ((path: string) => boolean) | undefined;
+  /** Does this mask stand for a secret that the model was not shown? */
+  readonly standsForSecret?: ((mask: string) => boolean) | undefined;
   /** The git that commands of this call must find; only for tools with `takesGit`. Absent where they may find any. */
   readonly git?: InertGit | undefined;
 };

@@ -16,6 +16,8 @@ export interface Redactor {
   value<T>(value: T): Masked<T>;
   /** The same, but only known values: what merely looks like a secret stays. */
   known<T>(value: T): Masked<T>;
+  /** Does this mask stand for something: has it been put somewhere, or is it that of a known value? */
+  standsFor(mask: string): boolean;
   /** What `value` hides, by the mask that stands in its place: more than one text where masks look the same. */
   hidden(value: unknown): ReadonlyMap<string, ReadonlySet<string>>;
   /** Is there surely nothing to hide or to hold back in the next piece of a text? Quick, and right for nearly every piece. */
@@ -33,9 +35,11 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     return prepared;
   };
   let clean = "";
+  const put = new Set<string>();
+  const note: Note = (mask) => put.add(mask);
   const text = (given: string): Masked<string> => {
     if (given.length > longText && given === clean) return given as Masked<string>; // nothing in it is secret
-    const shown = redactFrom(get(), given, 0);
+    const shown = redactFrom(get(), given, { from: 0, note });
     if (given.length > longText && shown === given) clean = given;
     return shown;
   };
@@ -43,15 +47,16 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     text,
     value: <T>(value: T): Masked<T> => redactValue(value, text, 0) as Masked<T>, // strings stay strings, lists lists, and objects keep their properties
     known: <T>(value: T): Masked<T> =>
-      redactValue(value, (text) => hideKnown(get(), { text, from: 0, note: unheard }).text, 0) as Masked<T>, // as above
+      redactValue(value, (text) => hideKnown(get(), { text, from: 0, note }).text, 0) as Masked<T>, // as above
+    standsFor: (mask) => put.has(mask) || [...get().nameOf.values()].some((name) => mask === `[${name}]`),
     hidden(value) {
       const found = new Map<string, Set<string>>();
-      const note: Note = (mask, secret) => found.set(mask, (found.get(mask) ?? new Set()).add(secret));
-      redactValue(value, (given) => redactFrom(get(), given, 0, note), 0);
+      const hear: Note = (mask, secret) => found.set(mask, (found.get(mask) ?? new Set()).add(secret));
+      redactValue(value, (given) => redactFrom(get(), given, { from: 0, note: hear }), 0);
       return found;
     },
     isPlain: (before, piece) => isPlainPiece(get(), before, piece),
-    textFrom: (given, from) => redactFrom(get(), given, from),
+    textFrom: (given, from) => redactFrom(get(), given, { from, note }),
     unsettled: (given) => unsettledIn(get(), given),
   };
 }
@@ -61,9 +66,8 @@ const longText = 256;
 
 /** Hears of each place that is hidden. */
 type Note = (mask: string, secret: string) => void;
-const unheard: Note = () => {};
 
-function redactFrom(known: KnownSecrets, text: string, from: number, note: Note = unheard): Masked<string> {
+function redactFrom(known: KnownSecrets, text: string, { from, note }: Omit<Part, "text">): Masked<string> {
   if (text.length < known.shortest) return text.slice(from) as Masked<string>; // no secret is so short
   const plain = hideKnown(known, { text, from, note });
   return hideShapes(known, { ...plain, note }) as Masked<string>; // the only place where a secret is hidden

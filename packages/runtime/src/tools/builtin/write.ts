@@ -1,7 +1,7 @@
 import { diffLines } from "../diff.ts";
 import { displayPath } from "../display-path.ts";
 import { rememberFile, requireSeen } from "../file-memory.ts";
-import { refusePlaceholders } from "../hidden-values.ts";
+import { refuseMasks, refusePlaceholders } from "../hidden-values.ts";
 import { loadFileIfPresent, saveFile } from "../load-file.ts";
 import { decodeText, splitLines } from "../text-file.ts";
 import type { Tool } from "../tool.ts";
@@ -27,13 +27,14 @@ export const writeTool: Tool = defineTool<WriteInput>({
   async access(input, workspace) {
     return { kind: "edit", resources: [await workspace.resolve(input.file_path)] };
   },
-  async execute(input, { workspace, memory }) {
+  async execute(input, { workspace, memory, standsForSecret }) {
     const path = await workspace.resolve(input.file_path);
     const name = displayPath(workspace.root, path);
     const before = await loadFileIfPresent(workspace, path);
     if (before) requireSeen(memory, path, { bytes: before.bytes, name });
     const old = before ? decodeText(before.bytes)?.text : "";
     if (before) refusePlaceholders(input.content, { before: old ?? "", name });
+    else refuseMasks(input.content, standsForSecret);
 
     const bytes = Buffer.from(input.content, "utf8");
     const { mtimeMs } = await saveFile(workspace, path, bytes);
