@@ -180,9 +180,10 @@ async function attempt(deps: ToolCallDeps, call: LiveCall): Promise<Attempt> {
 /** A command that these modes let run without a rule only looks. */
 const lookingModes: ReadonlySet<string> = new Set(["default", "dontAsk", "plan"]);
 
-function mayChange({ policy }: ToolCallDeps, { kind }: Access, { by }: Permit): boolean {
+function mayChange({ policy }: ToolCallDeps, { kind, resources }: Access, { by }: Permit): boolean {
   if (kind === "run") return !(by === "mode" && lookingModes.has(policy().mode));
-  return kind === "edit" || kind === "reach";
+  if (kind === "note") return resources.length > 0; // an agent, whose work this call stands for
+  return kind !== "look";
 }
 
 /** What a call may touch of the machine: the files it was given permission for, kept before they change. */

@@ -207,6 +207,17 @@ describe("a turn", () => {
     assert.equal(outcome.type, "completed");
   });
 
+  it("lets the same call be made after the work of an agent, which may have changed what it sees", async () => {
+    const access: Tool["access"] = async () => ({ kind: "note", resources: ["fixer"] });
+    const hand = { ...tool("Task", async () => say("done")), access };
+    const check = tool("Check", async () => say("it fails"));
+    const step = (_: unknown, index: number) => ({
+      calls: [index % 2 ? { name: "Check", input: {} } : { name: "Task", input: { prompt: `try ${index}` } }],
+    });
+    const { outcome } = await turn([...new Array(30).fill(step), { text: "done" }], { tools: [hand, check] });
+    assert.deepEqual(outcome, { type: "completed", text: "done" });
+  });
+
   it("bounds cut answers in all, also with calls in between", async () => {
     let step = 0;
     const count = tool("Count", async () => say(`${step}`));
