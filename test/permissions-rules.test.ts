@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { decide } from "../packages/runtime/src/permissions/decide.ts";
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
-import { listFolder } from "./command-ground.ts";
 import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
+import { listFolder } from "./command-ground.ts";
 import { isPermissionMode } from "../packages/runtime/src/protocol/permission.ts";
 
 /** One line of the fixture. `no`: asked about or denied, whichever. */

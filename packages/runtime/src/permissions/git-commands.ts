@@ -36,13 +36,13 @@ const diffOptions =
   "--raw --minimal --patience --histogram --diff-algorithm: --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines " +
   "--diff-filter: --find-renames? --find-copies? --relative? --exit-code --quiet --no-ext-diff --no-textconv --no-renames --full-index --binary " +
   "--text --compact-summary --dirstat? --color? --no-color --word-diff? --color-words? --unified: --check --function-context --pickaxe-regex " +
-  "--abbrev? --no-prefix --stat-width: --stat-count:";
+  "--abbrev? --no-prefix --no-stat --stat-width: --stat-count:";
 const logOptions =
   `${diffOptions} -igEFPcm -n: -L: -# --oneline --graph --all --decorate? --no-decorate --format: --pretty? --abbrev-commit --no-abbrev-commit --since: --until: ` +
   "--after: --before: --author: --committer: --grep: --no-merges --merges --first-parent --reverse --follow --topo-order --date-order " +
   "--author-date-order --date: --max-count: --skip: --tags --branches? --remotes? --left-right --cherry-pick --cherry-mark --cherry " +
   "--left-only --right-only --source --no-walk --full-history --simplify-merges --parents --children --boundary --invert-grep --all-match " +
-  "--regexp-ignore-case --numbered --no-notes --no-mailmap --use-mailmap --walk-reflogs --count --objects --timestamp --show-pulls --cc";
+  "--regexp-ignore-case --numbered --no-notes --no-mailmap --use-mailmap --walk-reflogs --count --not --max-parents: --min-parents: --objects --timestamp --show-pulls --cc";
 
 /**
  * Subcommands that only look, with their harmless options; `none` take no operands, `list` only with an option that says to list.
@@ -54,7 +54,7 @@ const lookers: Readonly<Record<string, readonly [options: string, operands: "pat
     "-sbuvz --short --branch --porcelain? --long --untracked-files? --ignored? --ahead-behind --no-ahead-behind --show-stash --renames",
     "paths",
   ],
-  diff: [diffOptions, "paths"],
+  diff: [`${diffOptions} --no-index`, "paths"],
   log: [logOptions, "paths"],
   show: [logOptions, "paths"],
   shortlog: ["-nsec --numbered --summary --email --since: --until: --all --no-merges --group:", "paths"],
@@ -124,6 +124,9 @@ export function readGit(words: Words): Looking | undefined {
   const { operands, given } = options;
   if (kind === "paths") return done(operands);
   if (kind === "remote") return operands.every(isPlain) ? { ...done([]), network: true } : undefined; // no path: only http is open
+  const shows = showingActions[call.subcommand];
+  if (shows !== undefined && isPlain(operands[0]) && operands[0].text === shows && operands.slice(1).every(isPlain))
+    return done([]);
   if (kind === "none") return operands.length === 0 && isListing(call.subcommand, given) ? done([]) : readsKey(call, operands);
   const actions = Object.hasOwn(listingActions, call.subcommand) ? listingActions[call.subcommand] : undefined;
   if (actions) {
@@ -142,6 +145,9 @@ export function readGit(words: Words): Looking | undefined {
 }
 
 /** What they do is the first word. */
+/** By what follows them, others only look. */
+const showingActions: Readonly<Record<string, string>> = { remote: "get-url", reflog: "show" };
+
 const listingActions: Readonly<Record<string, readonly string[]>> = {
   stash: ["list", "show"],
   worktree: ["list"],

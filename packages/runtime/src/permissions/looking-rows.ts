@@ -3,8 +3,8 @@ import type { Row } from "./option-grammar.ts";
 const words: Row = { operands: "text" };
 const nothing: Row = { operands: "none" };
 const checksum: Row = {
-  looks: "-bctwz --tag --binary --text --zero --quiet --status --strict --warn --ignore-missing",
-  lists: "--check",
+  looks: "-btwz --tag --binary --text --zero --quiet --status --strict --warn --ignore-missing",
+  lists: "-c --check",
   operands: "reads",
 };
 const encoding: Row = { looks: "-diD -w: --decode --wrap: --ignore-garbage", operands: "reads one" };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { describe, it } from "node:test";
 import { optionsOf, readWords, type Row } from "./option-grammar.ts";
+import { lookingCommands } from "./asking-rows.ts";
 import { allRows, rowOf } from "./program-table.ts";
 import { exactWord } from "./shell-words.ts";
 
@@ -85,11 +86,15 @@ describe("the table of programs", () => {
   });
 });
 
-function everyRow(rows: Iterable<[string, Row]> = allRows(), before = ""): [string, Row][] {
+function everyRow(rows: Iterable<[string, Row]> = [...allRows(), ...commandRows()], before = ""): [string, Row][] {
   return [...rows].flatMap(([name, row]) => [
     [before + name, row] as [string, Row],
     ...everyRow(Object.entries(row.commands ?? {}), `${before}${name} `),
   ]);
+}
+
+function commandRows(): [string, Row][] {
+  return Object.entries(lookingCommands).map(([name, commands]) => [`${name} `, { operands: "else", commands }]);
 }
 
 /** One dash and several letters: only where the row says so. */

@@ -40,8 +40,6 @@ export type Row = {
   readonly singleDash?: true;
   /** The first word is a cluster without a dash, as in `tar xzf`. */
   readonly oldCluster?: true;
-  /** It only looks, although the program it belongs to may do more. */
-  readonly looking?: true;
   /** It asks somebody on the network. */
   readonly network?: true;
   /** Rows of its subcommands, chosen by the first operand. */

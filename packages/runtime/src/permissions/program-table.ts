@@ -1,5 +1,7 @@
+import { lookingCommands } from "./asking-rows.ts";
 import { lookingRows } from "./looking-rows.ts";
 import type { Row } from "./option-grammar.ts";
+import { isPlain, type ShellWord } from "./shell-words.ts";
 import { workingRows } from "./working-rows.ts";
 
 const aliases: Readonly<Record<string, string>> = {
@@ -28,3 +30,14 @@ export function allRows(): ReadonlyMap<string, Row> {
 }
 
 const rows: ReadonlyMap<string, Row> = new Map([...Object.entries(lookingRows), ...Object.entries(workingRows)]);
+
+/** The row of a subcommand that only looks, as in `gh pr view`, and the words behind it. */
+export function lookingCommand(name: string, words: readonly ShellWord[]): { row: Row; words: readonly ShellWord[] } | undefined {
+  let commands = Object.hasOwn(lookingCommands, name) ? lookingCommands[name] : undefined;
+  for (const [index, word] of words.entries()) {
+    const row = commands && isPlain(word) && Object.hasOwn(commands, word.text) ? commands[word.text] : undefined;
+    if (!row?.commands) return row && { row, words: words.slice(index + 1) };
+    commands = row.commands;
+  }
+  return undefined;
+}

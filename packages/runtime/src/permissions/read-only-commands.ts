@@ -1,8 +1,8 @@
 import { readGit } from "./git-commands.ts";
 import { readWords, type ReadWords, type Row } from "./option-grammar.ts";
 import { optionSpec, readOptions } from "./option-spec.ts";
-import { isLooker, rowOf } from "./program-table.ts";
-import { readAwk, readFind, readJq, readPrintf, readSed, readTest } from "./read-only-scripts.ts";
+import { isLooker, lookingCommand, rowOf } from "./program-table.ts";
+import { isHarmlessJq, readAwk, readFind, readJq, readPrintf, readSed, readTest, readYq } from "./read-only-scripts.ts";
 import type { Program } from "./shell.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 
@@ -45,6 +45,10 @@ export function lookingOf(program: Program): Looking | undefined {
       return readAwk(rest);
     case "jq":
       return readJq(rest);
+    case "yq":
+      return readYq(rest);
+    case "node":
+      return readNode(rest);
     case "find":
       return readFind(rest);
     case "printf":
@@ -75,18 +79,10 @@ export function lookingOf(program: Program): Looking | undefined {
       return looksAtNothing; // the parser has seen what they change
   }
   if (Object.hasOwn(fileWriters, name)) return readWriter(name, rest);
-  const row = rowOf(name);
-  if (!row) return undefined;
-  const { row: chosen, words: own } = chooseRow(row, rest);
-  return chosen && (isLooker(name) || chosen.looking) ? readByRow(name, chosen, own) : undefined;
-}
-
-/** The row of the subcommand, where the program has some: `gh pr view`. */
-function chooseRow(row: Row, words: readonly ShellWord[]): { row: Row | undefined; words: readonly ShellWord[] } {
-  if (!row.commands) return { row, words };
-  const [first, ...rest] = words;
-  const next = isPlain(first) && Object.hasOwn(row.commands, first.text) ? row.commands[first.text] : undefined;
-  return next ? chooseRow(next, rest) : { row: undefined, words };
+  const command = lookingCommand(name, rest);
+  if (command) return name === "gh" && !isHarmlessGh(rest) ? undefined : readByRow(name, command.row, command.words);
+  const row = isLooker(name) ? rowOf(name) : undefined;
+  return row && readByRow(name, row, rest);
 }
 
 /** Every option is known to look; what it reads, and how far links lead it, is told. */
@@ -134,6 +130,8 @@ function operandsRead(name: string, row: Row, { operands, options }: ReadWords):
 function readElse(name: string, words: readonly ShellWord[]): readonly ShellWord[] | undefined {
   // An operand without `+` would set the time; the row has taken those with it.
   if (name === "date") return words.length === 0 ? [] : undefined;
+  if (name === "npm") return words.length > 0 && isRegistryName(words[0]) && words.every(isPlain) ? [] : undefined;
+  if (name === "gh") return words.length === 1 && isPlain(words[0]) && !/:|^\/\//.test(words[0].text) ? [] : undefined;
   // `e` would show the environment of processes.
   if (name === "ps") return words.every((word) => isPlain(word) && /^a?u?x?(?:ww|f)?$/.test(word.text)) ? [] : undefined;
   return undefined;
@@ -146,6 +144,37 @@ function readXargs(words: readonly ShellWord[]): Looking | undefined {
   return read && read.doubt === undefined && read.options.every(({ exact, effect }) => exact && effect === "looks")
     ? looksAtNothing
     : undefined;
+}
+
+/** `node --check` parses a file and runs nothing of it. */
+function readNode(words: readonly ShellWord[]): Looking | undefined {
+  const [option, file, ...more] = words;
+  const isCheck = isPlain(option) && /^(?:--check|-c)$/.test(option.text) && file && !file.text.startsWith("-") && !file.splits;
+  return isCheck && more.length === 0 ? { ...looksAtNothing, reads: [file] } : undefined;
+}
+
+/** Not a folder, an address or a repository, which npm would build. */
+function isRegistryName(word: ShellWord | undefined): boolean {
+  return isPlain(word) && /^(?:@[\w.-]+\/)?[\w-][\w.-]*(?:@[\w.^~<>=*-]+)?$/.test(word.text);
+}
+
+/** Reads what it asks for: no other method than GET, no mutation, no file, and no filter that shows the environment. */
+function isHarmlessGh(words: readonly ShellWord[]): boolean {
+  if (!words.every(isPlain)) return false;
+  const texts = words.map(({ text }) => text);
+  const given = (index: number): string =>
+    (texts[index]?.startsWith("--") ? /=(.*)/s.exec(texts[index] ?? "")?.[1] : undefined) ?? texts[index + 1] ?? "";
+  const isField = (text: string): boolean => /^(?:-[fF]|--(?:raw-)?field(?:=|$))/.test(text);
+  const isQuery = texts[1] === "graphql";
+  return texts.every((text, index) => {
+    if (/^(?:-q|--jq)/.test(text)) return (text === "-q" || text.startsWith("--jq")) && isHarmlessJq(given(index));
+    if (/^(?:-X|--method)/.test(text))
+      return /^(?:GET)$/.test(text.startsWith("-X") && text.length > 2 ? text.slice(2) : given(index));
+    if (!isField(text)) return true;
+    const value = /^-[fF]./.test(text) ? text.slice(2) : given(index);
+    if (!isQuery || /^[^=]*=@/s.test(value)) return false;
+    return !/mutation|subscription/i.test(value);
+  });
 }
 
 function readFolder(words: readonly ShellWord[]): Looking | undefined {

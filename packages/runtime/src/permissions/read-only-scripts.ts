@@ -1,6 +1,6 @@
 import { optionSpec, readOptions } from "./option-spec.ts";
 import type { Looking } from "./read-only-commands.ts";
-import { isPlain, mayBeOption, type ShellWord } from "./shell-words.ts";
+import { exactWord, isPlain, mayBeOption, type ShellWord } from "./shell-words.ts";
 
 type Words = readonly ShellWord[];
 const nothing: Looking = { reads: [], writes: [] };
@@ -59,8 +59,16 @@ function hasSplitBrackets(script: string): boolean {
 export function readAwk(words: Words): Looking | undefined {
   const options = readOptions(words, optionSpec("-F: -v: --field-separator: --assign:"));
   const [program, ...files] = options?.operands ?? [];
-  if (!isPlain(program) || /system|getline|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARG[VC]|[|>@]/.test(program.text)) return undefined;
-  return { ...nothing, reads: files };
+  return isPlain(program) && isHarmlessAwk(program.text) ? { ...nothing, reads: files } : undefined;
+}
+
+/** Only `print` writes to files: a `>` that no `print` stands before compares, and so does one in a condition. */
+function isHarmlessAwk(program: string): boolean {
+  if (/system|getline|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARG[VC]|@/.test(program)) return false;
+  if (program.replaceAll("||", "").includes("|")) return false;
+  const rest = program.replace(/\b(?:if|while)\s*\([^()"/\\]*\)/g, " ");
+  const print = rest.indexOf("print");
+  return print === -1 || !rest.slice(print).includes(">");
 }
 
 /** `jq` whose filter names neither modules nor the environment. */
@@ -86,9 +94,27 @@ export function readJq(words: Words): Looking | undefined {
     ),
   );
   const [filter, ...rest] = options?.operands ?? [];
-  if (!isPlain(filter) || /(?<![.\w$])(?:env|import|include|input_filename|modulemeta|get_search_list)\b|\$ENV/.test(filter.text))
-    return undefined;
-  return { ...nothing, reads: [...files, ...rest] };
+  return isPlain(filter) && isHarmlessJq(filter.text) ? { ...nothing, reads: [...files, ...rest] } : undefined;
+}
+
+/** Names neither modules nor the environment. */
+export function isHarmlessJq(filter: string): boolean {
+  return !/(?<![.\w$])(?:env|import|include|input_filename|modulemeta|get_search_list)\b|\$ENV/.test(filter);
+}
+
+/** `yq` whose expression reads nothing but its files; there are two programs of that name. */
+export function readYq(words: Words): Looking | undefined {
+  const options = readOptions(
+    words,
+    optionSpec(
+      "-rjePCMNncsy -I: -o: -p: --raw-output --yaml-output --unwrapScalar --tojson --exit-status --prettyPrint --colors --no-colors --no-doc --null-input --indent: --output-format: --input-format:",
+    ),
+  );
+  const [first, ...rest] = options?.operands ?? [];
+  const [expression, ...files] = isPlain(first) && /^(?:e|eval|ea|eval-all)$/.test(first.text) ? rest : [first, ...rest];
+  const isHarmless =
+    isPlain(expression) && isHarmlessJq(expression.text) && !/load|env|eval|system|split_doc/.test(expression.text);
+  return isHarmless ? { ...nothing, reads: files.flatMap((word) => word ?? []) } : undefined;
 }
 
 const findTests = new Set(
@@ -108,6 +134,7 @@ const findFlags = new Set(
 /** `find` that only lists; what `-exec` runs is judged for itself. */
 export function readFind(words: Words): Looking | undefined {
   const reads: ShellWord[] = [];
+  const starts: ShellWord[] = [];
   let expression = false;
   for (let at = 0; at < words.length; at++) {
     const word = words[at];
@@ -126,9 +153,15 @@ export function readFind(words: Words): Looking | undefined {
       continue;
     }
     if (expression || mayBeOption(word)) return undefined;
-    reads.push(word);
+    starts.push(word);
   }
-  return { ...nothing, reads };
+  const follows = words.some((word) => isPlain(word) && /^-(?:[LH]|follow)$/.test(word.text));
+  if (!follows) return { ...nothing, reads: [...reads, ...starts] };
+  const needs = { links: true, names: false };
+  const below = (starts.length > 0 ? starts : [exactWord(".")]).map((word) =>
+    isPlain(word) ? { ...word, kind: "below" as const, needs } : word,
+  );
+  return { ...nothing, reads: [...reads, ...below] };
 }
 
 /** `printf` without `-v` and `%n`, which set variables by computed names. */

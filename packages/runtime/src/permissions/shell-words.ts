@@ -14,6 +14,8 @@ export type ShellWord = {
   readonly tilde: boolean;
   /** For `below`: what must hold for all files there, or the names may lead elsewhere. */
   readonly needs?: Needs | undefined;
+  /** For `open`: nothing but digits, as the value of a variable. */
+  readonly digits?: true;
 };
 
 /** `links`: none leads out of the folder. `names`: none has a space, a quote or a dash in front, so that none is split or taken for an option. */
@@ -27,6 +29,9 @@ const maxAlternatives = 64;
 export function exactWord(text: string): ShellWord {
   return { kind: "exact", text, splits: false, tilde: false };
 }
+
+/** A number that is not known. */
+export const numberWord: ShellWord = { kind: "open", text: "", splits: false, tilde: false, digits: true };
 
 /** Some text that is not known. */
 export const unknownWord: ShellWord = { kind: "open", text: "", splits: false, tilde: false };
@@ -140,6 +145,7 @@ function bound(part: { readonly text: string }, bindings: Bindings, quoted: bool
   const word = bindings.get(name);
   if (!word && (name === "HOME" || name === "PWD"))
     return { ...closed, text: name === "HOME" ? "~" : ".", start: name === "HOME" ? "home" : "here" };
+  if (word?.digits) return openQuoted;
   if (!word || word.kind === "open" || word.kind === "below") return undefined;
   const start = word.tilde ? "home" : undefined;
   if (word.tilde && !/^~(?:\/|$)/.test(word.text)) return undefined;

@@ -13,7 +13,16 @@ import { namesPrinted, namesPrintedBy, type PrintedNames, wordsOfNames } from ".
 import { namesRead, numericNames, type Setters, settersIn } from "./shell-setters.ts";
 import { deepestParenthesis, hasTornWord, isOpaqueExpansion, textOfRedirection, wordsPrintedBy } from "./shell-syntax.ts";
 import { isBashName, isHarmlessVariable } from "./shell-variables.ts";
-import { type Bindings, exactWord, isPlain, readValue, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
+import {
+  type Bindings,
+  exactWord,
+  isPlain,
+  numberWord,
+  readValue,
+  readWord,
+  type ShellWord,
+  unknownWord,
+} from "./shell-words.ts";
 import { builtinObjection } from "./shell-builtins.ts";
 import { commandsFromInput, findInner, type Inner } from "./wrappers.ts";
 
@@ -325,7 +334,7 @@ class Walk {
       }
       this.#visit(command);
       possible = union(possible, this.#places);
-      certain = index === 0 ? this.#bindings : without(certain, settersIn(command));
+      certain = index === 0 ? this.#bindings : this.#without(certain, settersIn(command));
     });
     this.#places = possible;
     this.#bindings = certain;
@@ -345,17 +354,31 @@ class Walk {
     this.#names = undefined;
   }
 
+  /** What is known about variables, less what these may have set. A name without an entry may be anything. */
+  #without(bindings: Bindings, { setters, any }: Setters): Bindings {
+    if (any)
+      return new Map([
+        ["HOME", unknownWord],
+        ["PWD", unknownWord],
+      ]);
+    const lasting = setters.filter(({ temporary }) => !temporary);
+    if (lasting.length === 0) return bindings;
+    const rest = new Map(bindings);
+    for (const { name } of lasting) rest.set(name, this.#numeric.has(name) ? numberWord : unknownWord);
+    return rest;
+  }
+
   /** One of several ways, or none: afterwards nothing is certain about what any of them sets. */
   #branches(node: SyntaxNode): void {
     const bindings = this.#bindings;
     const places = this.#places;
     forEachChild(node, (child) => {
-      this.#bindings = without(bindings, settersIn(node));
+      this.#bindings = this.#without(bindings, settersIn(node));
       if (child.type === "CompoundList" || child.type === "CaseItem") this.#places = union(places, this.#places);
       this.#visit(child);
     });
     this.#places = union(places, this.#places);
-    this.#bindings = without(bindings, settersIn(node));
+    this.#bindings = this.#without(bindings, settersIn(node));
   }
 
   /** What runs at the same time, or again: each part of it may come after every other. */
@@ -417,8 +440,8 @@ class Walk {
   /** What changes directory in a loop ends up anywhere. */
   #loop(node: SyntaxNode, binding: { name: string; value: ShellWord | undefined } | undefined): void {
     const before = this.#places;
-    const bindings = new Map(without(this.#bindings, settersIn(node)));
-    if (binding) bindings.delete(binding.name);
+    const bindings = new Map(this.#without(this.#bindings, settersIn(node)));
+    if (binding) bindings.set(binding.name, this.#numeric.has(binding.name) ? numberWord : unknownWord);
     const from = this.#moments.length;
     this.#bindings = binding?.value ? new Map([...bindings, [binding.name, binding.value]]) : bindings;
     if (node.type === "While") this.#children(node);
@@ -462,7 +485,7 @@ class Walk {
     );
     const program = this.#program(words, settings);
     const sets = settersIn(node);
-    if (sets.any || sets.setters.length > 0) this.#bindings = without(this.#bindings, sets);
+    if (sets.any || sets.setters.length > 0) this.#bindings = this.#without(this.#bindings, sets);
     if (program) this.#programs.push(readsInput(program) ? this.#fed(program, node) : program);
   }
 
@@ -471,7 +494,7 @@ class Walk {
     const bindings = new Map(this.#bindings);
     const known = value.type === "Word" && !append && !index ? readValue(value, this.#bindings) : undefined;
     if (known) bindings.set(name, known);
-    else bindings.set(name, unknownWord);
+    else bindings.set(name, this.#numeric.has(name) ? numberWord : unknownWord);
     this.#bindings = bindings;
   }
 
@@ -526,7 +549,8 @@ class Walk {
       settings: [...settings, ...inner.flatMap((one) => (one.type === "program" ? (one.settings ?? []) : []))],
     };
     const inside = this.#nested(() => inner.flatMap((one) => this.#inside(one)));
-    if (inside.length > 0) this.#mixed(from, name === "find" || name === "xargs" || name === "watch");
+    // Where a search starts is settled before it runs anything.
+    if (inside.length > 0) this.#mixed(from + 1, name === "find" || name === "xargs" || name === "watch");
     if (name === "cd") this.#changeDirectory(words);
     if (/^(?:pushd|popd|source|\.)$/.test(name)) this.#places = undefined;
     const hidden = inner.find((one) => one.type === "hidden");
@@ -586,20 +610,6 @@ function union(first: Places, second: Places): Places {
   if (first === second || first === undefined || second === undefined) return first === second ? first : undefined;
   const all = [...first, ...second.filter((chain) => !first.includes(chain))];
   return all.length > maxPlaces ? undefined : all;
-}
-
-/** What is known about variables, less what these may have set. A name without an entry may be anything. */
-function without(bindings: Bindings, { setters, any }: Setters): Bindings {
-  if (any)
-    return new Map([
-      ["HOME", unknownWord],
-      ["PWD", unknownWord],
-    ]);
-  const lasting = setters.filter(({ temporary }) => !temporary);
-  if (lasting.length === 0) return bindings;
-  const rest = new Map(bindings);
-  for (const { name } of lasting) rest.set(name, unknownWord);
-  return rest;
 }
 
 function readsInput(program: Program): boolean {

@@ -310,7 +310,10 @@ function ofFind(words: Words): Inner[] {
         : { ...unknownWord, splits: true }
       : { ...unknownWord, kind: "below", text: ".", needs };
   for (let at = 1; at < words.length; at++) {
-    if (!/^-(?:exec|execdir|ok|okdir)$/.test(words[at]?.text ?? "")) continue;
+    const option = words[at]?.text ?? "";
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(option)) continue;
+    // Each time in another folder: its words name other files than they say.
+    if (option.endsWith("dir")) found.push(obscure("find", words));
     let end = at + 1;
     while (end < words.length && words[end]?.text !== ";" && !(words[end]?.text === "+" && words[end - 1]?.text === "{}")) end++;
     const program = words.slice(at + 1, end).map((word) => (word.text === "{}" ? below : openAt(word, "{}")));

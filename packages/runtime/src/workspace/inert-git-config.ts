@@ -55,6 +55,7 @@ export const inertDrivers: Readonly<Record<string, string>> = {
   uploadpack: "false",
   receivepack: "false",
   savecookies: "false",
+  cookiefile: "",
 };
 
 /** Variables that go over configuration, or have no key. */
