@@ -186,6 +186,30 @@ describe("looking with git, unasked,", () => {
     });
 });
 
+describe("the git for looking", () => {
+  it("is not there where it could not be found, and nothing runs when it is gone", async () => {
+    const root = stageIn(join(top, `gone-${count++}`), "/dev/null");
+    fillRepository(root);
+    const strange = createLocalWorkspace({ root: root.folder, env, overflowDirectory: join(top, "over:flow") });
+    assert.equal(await installInertGit(strange), undefined);
+    const without = createLocalWorkspace({
+      root: root.folder,
+      env: { ...env, PATH: "/nowhere" },
+      overflowDirectory: join(top, "none"),
+    });
+    assert.equal(await installInertGit(without), undefined);
+    const workspace = createLocalWorkspace({ root: root.folder, env, overflowDirectory: join(top, "gone") });
+    const folder = (await installInertGit(workspace)) ?? "";
+    rmSync(join(folder, "git"));
+    for (const reach of ["everything", "shell"] as const) {
+      const context = { callId: "c", workspace, memory: createToolMemory(), signal: AbortSignal.timeout(60_000), progress() {} };
+      const { content } = await bashTool.execute({ command: "git log" }, { ...context, git: { folder, reach } });
+      assert.doesNotMatch(JSON.stringify(content), /second/);
+    }
+    for (const opened of [strange, without, workspace]) await opened.close();
+  });
+});
+
 describe("asking a remote repository, unasked,", () => {
   const set = (entries: readonly (readonly [string, string])[]): { stage: Stage; mark: string } => {
     const mark = join(top, `mark-${count++}`);

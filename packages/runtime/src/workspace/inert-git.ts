@@ -14,8 +14,9 @@ export async function installInertGit(workspace: Workspace): Promise<string | un
   const note = await workspace.saveOverflow("git-place", "").catch(() => undefined);
   if (note === undefined) return undefined;
   const folder = join(dirname(note), "inert-git");
+  if (folder.includes(":")) return undefined; // cannot stand in PATH
   let said = "";
-  const install = 'rm -f -- "$2" && mkdir -p -- "$1" && cat > "$1/git" && chmod 755 -- "$1/git" && git --version';
+  const install = 'rm -f -- "$2" && mkdir -p -- "$1" && cat > "$1/git" && chmod 755 -- "$1/git" && "$1/git" --version';
   try {
     const result = await workspace.run({
       file: "sh",

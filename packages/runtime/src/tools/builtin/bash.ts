@@ -168,7 +168,8 @@ async function scriptFor({
 /** As a function that cannot be taken away where programs a rule names must find their own git. */
 function findGit({ folder, reach }: InertGit): string {
   if (reach === "shell") return `git() { ${quote(`${folder}/git`)} "$@"; }; readonly -f git`;
-  return `unset BASH_ENV; export PATH=${quote(folder)}:"$PATH"`;
+  const gone = "outrider: nothing was run: the git for commands nobody was asked about is gone";
+  return `[[ -x ${quote(`${folder}/git`)} ]] || { echo ${quote(gone)}; exit 126; }; unset BASH_ENV; export PATH=${quote(folder)}:"$PATH"`;
 }
 
 async function followShell(place: Place, workspace: Workspace): Promise<void> {
