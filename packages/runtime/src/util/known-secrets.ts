@@ -61,6 +61,13 @@ type KnownShapes = Pick<KnownSecrets, "triggers" | "shapesOf"> & { readonly shap
 
 let shapesOnce: KnownShapes | undefined;
 
+/** Does anything stand in it by which secrets are recognised? A quick no for nearly every text. */
+export function mayHoldSecret(text: string): boolean {
+  const { triggers } = knownShapes();
+  triggers.lastIndex = 0;
+  return triggers.test(text);
+}
+
 /** The same for everyone, and half of the work of getting ready. */
 function knownShapes(): KnownShapes {
   if (shapesOnce) return shapesOnce;
