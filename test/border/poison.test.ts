@@ -6,7 +6,7 @@ import type { ScriptedCall } from "../../packages/runtime/src/model/scripted.ts"
 import type { JsonObject } from "../../packages/runtime/src/protocol/content.ts";
 import { type RecordedRequest, type ServerReply, startModelServer } from "../../packages/runtime/src/testing/model-server.ts";
 import { lines, projectRoot, type Run, run, tempFolder } from "../e2e/command.ts";
-import { images } from "./images.ts";
+import { images, png } from "./images.ts";
 import { imagesOf, strictly, toolsOf } from "./strict-wire.ts";
 
 const wires: [name: string, profile: JsonObject, path: string][] = [
@@ -118,6 +118,35 @@ describe("a session that was given what providers refuse", () => {
     assert.equal(model.requests.length, 2);
     assert.match(readFileSync(join(home, "sessions", `${lines(ended.stdout)[0]?.["session_id"]}.jsonl`), "utf8"), /look \ufffd/);
     assert.match(text(model.requests[1] ?? ({ body: "" } as RecordedRequest)), /look \ufffd.*in truth SVG/);
+  });
+
+  it("is offered the tools of a server from the registry, and shown its image", async () => {
+    const everything = join(projectRoot, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+    const { env, cwd, model } = await place({ type: "anthropic", model: "claude-sonnet-4-5" }, "", ({ body }, index) => {
+      const name = toolsOf(body).find((tool) => /tiny.?image/i.test(tool.name))?.name;
+      return index === 0 && name ? { calls: [{ name }] } : { text: `answer ${index}` };
+    });
+    const config = JSON.stringify({ mcpServers: { all: { command: process.execPath, args: [everything, "stdio"] } } });
+    const ended = await run(["-p", "look", "--output-format", "json", "--mcp-config", config, "--allowedTools", "mcp__all"], {
+      env,
+      cwd,
+    });
+    assert.equal(completed(ended), "answer 1");
+    assert.deepEqual(
+      imagesOf(model.requests[1]?.body).map(({ mediaType }) => mediaType),
+      ["image/png"],
+    );
+  });
+
+  it("reads a PNG that is too large for providers, made smaller", async () => {
+    const { env, cwd, model } = await place({ type: "anthropic", model: "claude-sonnet-4-5" }, "", (_, index) =>
+      index === 0 ? { calls: [{ name: "Read", input: { file_path: "wide.png" } }] } : { text: "seen" },
+    );
+    writeFileSync(join(cwd, "wide.png"), Buffer.from(png(9_000, 90), "base64"));
+    assert.equal(completed(await run(["-p", "look", "--output-format", "json"], { env, cwd })), "seen");
+    const [image] = imagesOf(model.requests[1]?.body);
+    const bytes = Buffer.from(image?.data ?? "", "base64");
+    assert.deepEqual([bytes.readUInt32BE(16), bytes.readUInt32BE(20)], [2_000, 20]);
   });
 
   it("keeps the first part of an answer of 200 MB in a file, and says so", async () => {

@@ -51,15 +51,16 @@ function sizeIn(bytes: Buffer, read: Format["read"]): Size | undefined {
   }
 }
 
-/** Every piece with its checksum, up to the piece that says it is the last. */
+/** Every piece, up to the one that says it is the last; those that the picture is made of with the right checksum. */
 function readPng(bytes: Buffer): Size | undefined {
   if (bytes.toString("latin1", 12, 16) !== "IHDR") return undefined;
   let hasPixels = false;
   for (let at = 8; ; ) {
     const length = bytes.readUInt32BE(at);
     const end = at + 8 + length;
-    if (bytes.readUInt32BE(end) !== crc32(bytes.subarray(at + 4, end))) return undefined;
     const type = bytes.toString("latin1", at + 4, at + 8);
+    const isNeeded = /^[A-Z]/.test(type); // readers pass over others that are damaged
+    if (bytes.readUInt32BE(end) !== crc32(bytes.subarray(at + 4, end)) && isNeeded) return undefined;
     if (type === "IDAT") hasPixels = true;
     if (type === "IEND") break;
     at = end + 4;
@@ -87,13 +88,13 @@ function readJpeg(bytes: Buffer): Size | undefined {
   return bytes.lastIndexOf("\xff\xd9", undefined, "latin1") > 0 ? size : undefined;
 }
 
-/** Every block up to the trailer; at least one of them is a picture. */
+/** Every block up to the trailer, which not all programs write; at least one of them is a picture. */
 function readGif(bytes: Buffer): Size | undefined {
   const size = { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
   let at = 13 + colourTableLength(bytes.readUInt8(10));
   let hasPicture = false;
   while (true) {
-    const kind = bytes.readUInt8(at);
+    const kind = bytes[at] ?? 0x3b;
     if (kind === 0x3b) return hasPicture ? size : undefined;
     if (kind === 0x21) at = skipBlocks(bytes, at + 2);
     else if (kind === 0x2c) {

@@ -38,6 +38,13 @@ describe("an image on its way to a model", () => {
     assert.equal(inspectImage(bytes).type, "broken");
   });
 
+  it("is shown when only what nobody needs of it is missing or damaged", () => {
+    const gif = Buffer.from(images.gif, "base64").subarray(0, -1);
+    assert.equal(inspectImage(gif).type, "image");
+    const [png, text] = [Buffer.from(images.png, "base64"), Buffer.from("\0\0\0\x01tEXt!\0\0\0\0", "latin1")];
+    assert.equal(inspectImage(Buffer.concat([png.subarray(0, 33), text, png.subarray(33)])).type, "image");
+  });
+
   const others: [kind: string, mediaType: string, data: string, told: RegExp][] = [
     [
       "SVG",

@@ -81,7 +81,7 @@ describe("Read", () => {
     bench.write("big.webp", Buffer.concat([Buffer.from("RIFF\0\0\0\0WEBPVP8 "), Buffer.alloc(5 * 1024 * 1024)]));
     assert.equal(
       await read("big.webp"),
-      "big.webp is an image of 5.0 MB; images up to 5 MB can be shown. Make it smaller first.",
+      "big.webp is an image of 5.0 MB; images up to 3.75 MB can be shown. Make it smaller first.",
     );
   });
 

@@ -13,13 +13,14 @@ type ReadInput = { file_path: string; offset?: number; limit?: number };
 const defaultLimit = 2000;
 /** Below what the engine lets through, so that a long file ends with the number to go on from instead of a hole in the middle. */
 const maxCharacters = 28_000;
-const maxImageBytes = 5 * 1024 * 1024;
+/** 5 MB in base64, which is what providers take. A larger PNG is made smaller on its way into the conversation. */
+const maxImageBytes = (5 * 1024 * 1024 * 3) / 4;
 
 export const readTool: Tool = defineTool<ReadInput>({
   name: "Read",
   description:
     "Reads one file. Text comes with line numbers (number, tab, line): at most 2000 lines or about 28,000 characters at a time, " +
-    "and lines over 2000 characters are cut; the answer says where to go on. PNG, JPEG, GIF and WebP images up to 5 MB are shown as images. " +
+    "and lines over 2000 characters are cut; the answer says where to go on. PNG, JPEG, GIF and WebP images up to 3.75 MB are shown as images, larger PNGs made smaller. " +
     "A file must be read before Edit or Write may change it. Use Glob to find files, Grep to search in them.",
   inputSchema: {
     type: "object",
@@ -92,9 +93,9 @@ function show(bytes: Uint8Array, wanted: Wanted): ToolOutput {
 }
 
 function showImage(bytes: Uint8Array, mediaType: string, name: string): ToolOutput {
-  if (bytes.length > maxImageBytes) {
+  if (bytes.length > maxImageBytes && mediaType !== "image/png") {
     throw new ToolFailure(
-      `${name} is an image of ${sizeInWords(bytes.length)}; images up to 5 MB can be shown. Make it smaller first.`,
+      `${name} is an image of ${sizeInWords(bytes.length)}; images up to 3.75 MB can be shown. Make it smaller first.`,
     );
   }
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
