@@ -71,7 +71,7 @@ const ends: Move[] = [
 ];
 
 /** A test that would never end fails instead. */
-const giveUpAt = 2_000;
+const giveUpAt = 3_000;
 
 /** Answers by the list, over and over, and counts what it was asked, tries again included. */
 function endlessProvider(moves: readonly Move[], contextWindow: number): Provider & { asked(): number } {
@@ -193,5 +193,13 @@ describe("whatever the provider answers", () => {
       { numRuns: 100, endOnFailure: true },
     );
     assert.equal(most > 10, true, "the providers tried");
+  });
+
+  it("a prompt that always finds something new to do ends at the ceiling that is always there", async () => {
+    const provider = endlessProvider([call("TodoWrite", { todos: [{ content: "step {n}", status: "pending" }] })], 200_000);
+    const session = new InteractiveSession({ cwd: root, provider });
+    assert.deepEqual(await session.submit("go"), { type: "stopped", limit: "max-requests", text: "" });
+    assert.equal(provider.asked(), 2_000);
+    await session.shutdown();
   });
 });
