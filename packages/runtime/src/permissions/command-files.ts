@@ -1,0 +1,325 @@
+import { type Ground, type Target, targetsOf } from "./command-paths.ts";
+import { ask, askBy, decideOne } from "./decide.ts";
+import { outOfReach } from "./git-reach.ts";
+import { isInterpreter } from "./interpreters.ts";
+import { isOrderly, reachOfLinks } from "./link-makers.ts";
+import { type Change, changesBefore, disturbance } from "./path-order.ts";
+import { mayHold, mayReach } from "./path-patterns.ts";
+import { type Guard, guardOf, isHarmlessDevice, isInside, toAbsolutePattern } from "./paths.ts";
+import { type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
+import { questionOf } from "./program-questions.ts";
+import { readConflict } from "./read-conflict.ts";
+import { lookingOf, type Looking, looksAtNothing } from "./read-only-commands.ts";
+import { resolveWords, withoutPatterns } from "./resolve-words.ts";
+import { type Action, denies, namesTool, type Rule, unescapeGlob } from "./rules.ts";
+import { isBuiltin } from "./shell-builtins.ts";
+import type { FileUse, ParsedCommand, Program } from "./shell.ts";
+import { exactWord, type Needs, type ShellWord, unknownWord } from "./shell-words.ts";
+import { shownBy, shownUnknown } from "./shown-files.ts";
+import { surveyFolder } from "./survey-folder.ts";
+import { filesNamedBy } from "./written-files.ts";
+
+/** One file a command touches, and what is decided about that. */
+export type Use = {
+  readonly kind: "look" | "edit";
+  readonly target: Target;
+  readonly decision: Decision;
+  /** It is, or may be, a place that only a rule written for it opens. */
+  readonly guarded: boolean;
+  /** An earlier part of the line may make the path lead elsewhere. */
+  readonly disturbed?: "moves" | "unknown" | undefined;
+};
+/** What is known of the files of one program. */
+export type ProgramFiles = {
+  readonly looking: Looking | undefined;
+  /** With what patterns stand for. */
+  readonly ruled: Program;
+  readonly uses: readonly Use[];
+  readonly conflict: string | undefined;
+  /** Why it cannot be kept from obeying a repository. */
+  readonly distrust: string | undefined;
+  /** Why its name may not mean the program that is known. */
+  readonly stranger: string | undefined;
+};
+
+type Asked = {
+  readonly policy: Policy;
+  readonly action: Action;
+  readonly parsed: ParsedCommand;
+  /** All of them, at any depth. */
+  readonly programs: readonly Program[];
+};
+
+/** The files a command touches: where its words lead, in the order of the line, and what rules and protected places say about each. */
+export class CommandFiles {
+  readonly #policy: Policy;
+  readonly #action: Action;
+  readonly #parsed: ParsedCommand;
+  readonly #programs: readonly Program[];
+  /** Rules for paths that speak against something. */
+  readonly #against: readonly { rule: Rule; kind: "look" | "edit"; effect: "deny" | "ask" }[];
+  readonly #byProgram = new Map<Program, ProgramFiles>();
+  redirections: readonly Use[] = [];
+  /** A word names a file that a rule speaks against. */
+  named: Decision | undefined;
+  /** A folder with a `git` that obeys no repository, when git is part of it. */
+  inertGit: string | undefined;
+
+  static async look(asked: Asked, resolve: ResolvePath): Promise<CommandFiles> {
+    const files = new CommandFiles(asked);
+    await files.#look(resolve);
+    return files;
+  }
+
+  private constructor({ policy, action, parsed, programs }: Asked) {
+    this.#policy = policy;
+    this.#action = action;
+    this.#parsed = parsed;
+    this.#programs = programs;
+    this.#against = (["deny", "ask"] as const).flatMap((effect) =>
+      policy[effect].flatMap((rule) =>
+        (["look", "edit"] as const).flatMap((kind) =>
+          namesTool(rule, { tool: "", kind, resource: "" }) ? [{ rule, kind, effect }] : [],
+        ),
+      ),
+    );
+  }
+
+  of(program: Program): ProgramFiles | undefined {
+    return this.#byProgram.get(program);
+  }
+
+  /** Of redirections and of all programs. */
+  all(): Use[] {
+    return [...this.redirections, ...[...this.#byProgram.values()].flatMap((files) => files.uses)];
+  }
+
+  async #look(resolve: ResolvePath): Promise<void> {
+    const { base, listFolder: list } = this.#policy;
+    const ground: Ground = { base, cwd: this.#action.cwd ?? base.root, resolve: remembering(resolve) };
+    const find = (use: FileUse): Promise<Target[]> => targetsOf(use, ground);
+    const changes = await this.#changes(find);
+    const usesOf = async (words: readonly FileUse[], kind: "look" | "edit"): Promise<Use[]> => {
+      const uses = await Promise.all(words.map(async (use) => ({ use, targets: await find(use) })));
+      return await Promise.all(
+        uses.flatMap(({ use, targets }) =>
+          targets.flatMap((target) =>
+            target && isHarmlessDevice(target.path) ? [] : [this.#useIn(use, { kind, target, changes, resolve: ground.resolve })],
+          ),
+        ),
+      );
+    };
+    const lost = new Set(outOfReach(this.#parsed.programs));
+    for (const program of this.#programs) {
+      const { places, moment } = program;
+      // After any change, a pattern may find what is not there yet.
+      const isFirst = changesBefore(moment, changes).length === 0;
+      const resolved = await resolveWords(program, { ground, list: isFirst ? list : undefined });
+      const looking = lookingOf(resolved) ?? ((await this.#isAnswer(program)) ? looksAtNothing : undefined);
+      // A rule lets changes happen before: what is there now is what it can be judged by.
+      const ruled = list ? (isFirst ? resolved : await resolveWords(program, { ground, list })) : program;
+      const files = looking ? withFolder(program, looking) : filesNamedBy(ruled);
+      const at = (words: readonly ShellWord[]): FileUse[] =>
+        words
+          .filter((word) => word.text !== "-")
+          // git does not follow links.
+          .map((word) => ({ word: looking?.repository ? { ...word, needs: undefined } : word, places, moment }));
+      const uses = files
+        ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))]
+        : await this.#guardedWords(program, find);
+      if (this.#against.length > 0) await this.#searchNames(program, { looking, ruled, find });
+      const distrust = looking && startsGit(looking) ? await this.#distrust(program, lost) : undefined;
+      const conflict = await this.#conflict(ruled, { looking, find });
+      const stranger = await this.#strange(program, { looking, changed: !isFirst });
+      this.#byProgram.set(program, { looking, ruled, uses, conflict, distrust, stranger });
+    }
+    this.redirections = [...(await usesOf(this.#parsed.reads, "look")), ...(await usesOf(this.#parsed.writes, "edit"))];
+  }
+
+  /** What parts of the line do to the paths of other parts. */
+  async #changes(find: (use: FileUse) => Promise<Target[]>): Promise<readonly Change[]> {
+    const changes: Change[] = this.#parsed.writes.flatMap(({ moment }) => (moment ? [{ moment, type: "plain", paths: [] }] : []));
+    for (const program of this.#programs) {
+      const { moment, places, name, inside, transparent } = program;
+      if (transparent && inside.length > 0) continue;
+      const looking = lookingOf(withoutPatterns(program));
+      if (looking && looking.writes.length === 0) continue;
+      if (await this.#isAnswer(program)) continue;
+      const written = looking?.writes ?? (isOrderly(name) ? filesNamedBy(withoutPatterns(program))?.writes : undefined);
+      const targets = (await Promise.all((written ?? []).map((word) => find({ word, places })))).flat();
+      const reach = reachOfLinks(program);
+      const paths = reach === "anywhere" ? [this.#policy.base.root] : targets.flatMap((target) => (target ? [target.path] : []));
+      const isKnown = written !== undefined && paths.length >= targets.length;
+      const type = reach !== undefined ? "moves" : isKnown ? "plain" : "unknown";
+      changes.push({ moment, type, paths });
+    }
+    return changes;
+  }
+
+  async #useIn(
+    { word, moment }: FileUse,
+    by: { kind: "look" | "edit"; target: Target; changes: readonly Change[]; resolve: ResolvePath },
+  ): Promise<Use> {
+    const { target } = by;
+    const use = this.#use(by.kind, target, word);
+    const disturbed = target && word.text !== "." ? disturbance(target.path, moment, by.changes) : undefined;
+    if (word.kind !== "below" || !target || !word.needs || use.decision.effect !== "allow") return { ...use, disturbed };
+    const why = await this.#survey(target.path.replace(/\/\*\*$/, ""), word.needs, by.resolve);
+    return { ...use, disturbed, decision: why === undefined ? use.decision : ask(this.#policy, this.#action, why) };
+  }
+
+  async #survey(folder: string, needs: Needs, resolve: ResolvePath): Promise<string | undefined> {
+    const { listFolder: list } = this.#policy;
+    if (!list) return "what is in the folder is not known";
+    const mayLead = (path: string): boolean =>
+      this.#use("look", { path, pattern: false }, unknownWord).decision.effect === "allow";
+    return surveyFolder(folder, needs, { list, resolve, mayLead });
+  }
+
+  /** `NAME --help`, `--version` or `version`, where the project has no say in what that does. */
+  async #isAnswer(program: Program): Promise<boolean> {
+    const question = questionOf(program);
+    if (!question) return false;
+    const place = await this.#policy.programs?.place(program.name);
+    return place === "other" || (place === "system" && question === "certain");
+  }
+
+  /** A name may lead to a program of the project, unless bash has it built in. */
+  async #strange(program: Program, by: { looking: Looking | undefined; changed: boolean }): Promise<string | undefined> {
+    const { programs } = this.#policy;
+    if (!(by.looking || program.transparent) || !programs || isBuiltin(program.name) || program.words[0]?.text.includes("/"))
+      return undefined;
+    return (await programs.isShadowed(program.name, by.changed)) ? `${program.name} may be a program of the project` : undefined;
+  }
+
+  /** A repository can make a git that only looks run programs: it must be the one that cannot be told to. */
+  async #distrust(program: Program, lost: ReadonlySet<Program>): Promise<string | undefined> {
+    if (this.#policy.mode === "bypassPermissions") return undefined; // nothing rests on it
+    this.inertGit ??= await this.#policy.inertGit?.();
+    if (this.inertGit === undefined) return "git cannot be kept from running what a repository names";
+    const [name] = program.words;
+    return name?.text === program.name && !lost.has(program)
+      ? undefined
+      : "this git is not found by its name, and may run what a repository names";
+  }
+
+  #use(kind: "look" | "edit", target: Target, word: ShellWord): Use {
+    const action: Action = { tool: this.#action.tool, kind, resource: target?.path ?? "" };
+    if (!target) {
+      const decision = ask(this.#policy, this.#action, "It names a file that is not written out");
+      return { kind, target, decision, guarded: /^\/+proc\//.test(word.text) };
+    }
+    return { kind, target, decision: decideOne(this.#policy, action), guarded: this.guard(kind, target.path) !== undefined };
+  }
+
+  guard(kind: "look" | "edit", path: string): Guard | undefined {
+    return guardOf(path, kind, { ...this.#policy.base, directories: this.#policy.directories });
+  }
+
+  /** A program whose ways with files are not known may write to whatever protected place its words name. */
+  async #guardedWords(program: Program, find: (use: FileUse) => Promise<Target[]>): Promise<Use[]> {
+    if (program.transparent) return [];
+    const uses: Use[] = [];
+    // The script of an interpreter is only read.
+    const script = isInterpreter(program.name) ? program.words.findIndex((word, at) => at > 0 && !word.text.startsWith("-")) : 0;
+    for (const word of (script === -1 ? [] : program.words.slice(script + 1)).flatMap(namesIn)) {
+      for (const target of await find({ word, places: program.places })) {
+        const guard = target && (this.guard("edit", target.path) ?? this.guard("look", target.path));
+        if (!target || !guard || isInside(target.path, this.#policy.base.root)) continue;
+        const decision = ask(this.#policy, this.#action, `${target.path} is protected: ${guard.reason}`);
+        uses.push({ kind: "edit", target, decision, guarded: true });
+      }
+    }
+    return uses;
+  }
+
+  /** Words of any program that name a file which rules speak against: `cp .env x` reads it as much as `cat` does. */
+  async #searchNames(
+    program: Program,
+    by: { looking: Looking | undefined; ruled: Program; find: (use: FileUse) => Promise<Target[]> },
+  ): Promise<void> {
+    const words = by.looking ? by.looking.reads : [...program.words.slice(1), ...by.ruled.words.slice(1)];
+    for (const word of words.flatMap(namesIn)) {
+      for (const target of await by.find({ word, places: program.places })) {
+        if (!target) continue;
+        for (const { rule, kind, effect } of this.#against) {
+          if (kind === "edit" && by.looking) continue;
+          const hit = this.#meets(rule, kind, target);
+          if (!hit || this.named?.effect === "deny") continue;
+          this.named =
+            effect === "deny" && hit === "surely"
+              ? denied(rule)
+              : askBy(rule, ask(this.#policy, this.#action, `The rule ${rule.text} protects what it may read`));
+        }
+      }
+    }
+  }
+
+  #meets(rule: Rule, kind: "look" | "edit", { path, pattern }: NonNullable<Target>): "surely" | "maybe" | undefined {
+    const { base } = this.#policy;
+    if (denies(rule, { tool: "", kind, resource: path }, base)) return "surely";
+    if (!pattern || rule.pattern === undefined) return undefined;
+    const absolute = toAbsolutePattern(unescapeGlob(rule.pattern), base);
+    if (path.endsWith("/**")) return mayReach(absolute, path.slice(0, -3)) ? "maybe" : undefined;
+    return mayHold(path, absolute, this.#wildGlobs) === "same" ? "surely" : undefined;
+  }
+
+  /** It may show a file that rules protect, although no word names it. */
+  async #conflict(
+    program: Program,
+    by: { looking: Looking | undefined; find: (use: FileUse) => Promise<Target[]> },
+  ): Promise<string | undefined> {
+    const rules = this.#against.filter(({ kind }) => kind === "look").map(({ rule }) => rule);
+    if (rules.length === 0) return undefined;
+    const shown = shownBy(program) ?? (by.looking && shownUnknown(`it is not known what ${program.name} reads`));
+    if (!shown) return undefined;
+    const words = (shown.type === "below" ? shown.reads : undefined) ?? wordsRead(program, by);
+    const targets = await Promise.all(words.map((word) => by.find({ word, places: program.places })));
+    return readConflict({ shown, targets: targets.flat(), wildGlobs: this.#wildGlobs }, rules, this.#policy.base);
+  }
+
+  /** `shopt` or a variable may have changed what patterns stand for. */
+  get #wildGlobs(): boolean {
+    return /glob/i.test(this.#action.resource);
+  }
+}
+
+/** Itself, or as a helper: what asks others on the network looks at the repository first, to know whom. */
+export function startsGit({ repository, network }: Looking): boolean {
+  return repository !== undefined || network === true;
+}
+
+/** Each path once: the same folder is behind most words of a command. */
+function remembering(resolve: ResolvePath): ResolvePath {
+  const known = new Map<string, Promise<string>>();
+  return (path) => {
+    const found = known.get(path) ?? resolve(path);
+    known.set(path, found);
+    return found;
+  };
+}
+
+/** Programs that look at the folder they are in when no other is named. */
+const lookAround = new Set(["ls", "find", "rg", "fd", "tree", "du", "grep"]);
+
+function withFolder(program: Program, looking: Looking): Looking {
+  const implied = looking.repository !== undefined || (lookAround.has(program.name) && looking.reads.length === 0);
+  return implied ? { ...looking, reads: [...looking.reads, exactWord(".")] } : looking;
+}
+
+/** Words that name what a program reads: all that may be names, where it is called in a way that is not in the tables. */
+function wordsRead(program: Program, { looking }: { looking: Looking | undefined }): readonly ShellWord[] {
+  if (looking) return looking.reads.length > 0 ? looking.reads : [exactWord(".")];
+  const operands = program.words.slice(1).filter((word) => !word.text.startsWith("-") || word.kind !== "exact");
+  return operands.length > 0 ? operands.map((word) => (word.kind === "open" ? unknownWord : word)) : [exactWord(".")];
+}
+
+/** The parts of a word that may be names of files: `--file=x`, `-fx`, `@x`, `HEAD:x`, `f=@x;type=y`. */
+function namesIn(word: ShellWord): ShellWord[] {
+  if (word.kind === "open") return [];
+  const { text } = word;
+  const starts = [...text.matchAll(/[=@:<,]/g)].slice(0, 16).map(({ index }) => text.slice(index + 1));
+  const parts = [...starts, ...starts.map((part) => part.replace(/[;,].*/s, "")), text.replace(/^-\w/, "")];
+  const names = new Set(parts.filter((part) => part !== "" && part !== text));
+  return [word, ...[...names].map((part) => ({ ...word, text: part, tilde: part.startsWith("~/") }))];
+}
