@@ -64,6 +64,20 @@ describe("a session of the library", needsBox, () => {
   for (const [name, options, expected, answer] of cases)
     it(name, async () => assert.equal(await answerOf(options, answer), expected));
 
+  it("tells a subagent that runs commands where they run", async () => {
+    const task = { name: "Task", input: { description: "look", prompt: "look", subagent_type: "general-purpose" } };
+    const provider = createScriptedProvider([{ calls: [task] }, { text: "seen" }, { text: "ok" }]);
+    const session = new InteractiveSession({ cwd: folder, provider, env, sandbox: auto, builtinAgents: true });
+    let system = "";
+    const reading = (async () => {
+      for await (const event of session.events()) if (event.type === "task.started") system = event.system;
+    })();
+    await session.submit("go");
+    await session.shutdown();
+    await reading;
+    assert.match(system, /^Sandbox: A command that a rule or a person allows .* without these variables: GH_TOKEN\.$/m);
+  });
+
   it("does not begin in mode sandboxed with the sandbox turned off, and cannot change to it without one", async () => {
     const provider = createScriptedProvider([{ text: "ok" }]);
     const open = (permissionMode: PermissionMode, sandbox: SandboxOptions): InteractiveSession =>

@@ -212,7 +212,7 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     ],
     onWarning: opened.onWarning,
     compaction,
-    subagents: tools.has("Task") ? openSubagents(options, compaction) : undefined,
+    subagents: tools.has("Task") ? openSubagents(options, { compaction, places: opened.places }) : undefined,
   };
 }
 
@@ -233,8 +233,12 @@ async function applyUpdates(updates: readonly JsonValue[], policy: SessionPolicy
   return notes;
 }
 
-function openSubagents(options: SessionOptions, compaction: SessionCompaction): Subagents {
+function openSubagents(
+  options: SessionOptions,
+  { compaction, places }: { compaction: SessionCompaction; places: CommandPlaces | undefined },
+): Subagents {
   return new Subagents({
+    sandbox: places && describePlaces(places, options.permissionMode ?? "default"),
     instructions: options.instructions?.text,
     compaction: () => ({ ...compactionSettings(options), threshold: compaction.threshold }),
     contextWindowOf: (model) => windowOf(options, model),
