@@ -21,7 +21,7 @@ export type Plants = {
   readonly failed: readonly string[];
   /** What is still there and may run later, in words. */
   readonly listed: readonly string[];
-  /** False when there are too many directories to look at all of them. */
+  /** False when the project has too many directories to look at all of them. */
   readonly isWhole: boolean;
 };
 
@@ -86,9 +86,10 @@ export class PlantSearch {
     for (const path of linksIn(folders)) {
       if (!isProtected(path)) await orTell(path, disarmLink(path, this.#git.get(path), look));
     }
+    if (this.#index.isFlooded) failed.push("what is in the deepest of more directories than can be looked at");
     const listed = this.#listLater(folders, since);
     this.#remember(folders, begun);
-    return { undone, failed, listed, isWhole: this.#index.isWhole };
+    return { undone, failed, listed, isWhole: this.#index.isWhole || this.#index.isFlooded };
   }
 
   #listLater(folders: ReadonlyMap<string, IndexedFolder>, since: number): string[] {

@@ -46,6 +46,7 @@ export function raiseBox({ local, plan, file, args, start, input }: RaiseSetting
     args,
     cwd: "/",
     ...(input !== undefined && { input }),
+    place: "box",
     holdsOthers: true,
     timeoutMs: Number.POSITIVE_INFINITY,
     signal: stop.signal,

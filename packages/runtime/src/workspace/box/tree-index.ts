@@ -24,16 +24,20 @@ export type TreeFilter = {
 };
 
 const freshMs = 50;
-/** Some 0.4 s for each look at all of them. */
-const maxFolders = 100_000;
+/** Of a project as the user has it: some 0.2 s for each look at all of them. */
+const maxFolders = 50_000;
+/** Commands can make many to hide one among them: a longer look is their own time. */
+const maxWithNew = 250_000;
 
 /** The directories below some roots. A second look reads only those whose names have changed: the kernel dates each, and no program can set that date. */
 export class TreeIndex {
   readonly #roots: readonly string[];
   readonly #filter: TreeFilter;
   #folders: Map<string, IndexedFolder> = new Map();
-  /** False when there is more than is looked at. */
+  #most = maxFolders;
+  /** False when there is more than is looked at: `isFlooded` when that came about later. */
   isWhole = true;
+  isFlooded = false;
 
   constructor(roots: readonly string[], filter: TreeFilter) {
     this.#roots = roots;
@@ -47,7 +51,7 @@ export class TreeIndex {
     const open = [...this.#roots];
     // The loop also walks what it appends. Breadth first: what lies near the top counts most where there is too much.
     for (const path of open) {
-      if (found.size >= maxFolders) break;
+      if (found.size >= this.#most) break;
       const stats = look(path);
       if (!stats?.isDirectory() || found.has(path)) continue;
       const before = this.#folders.get(path);
@@ -57,7 +61,9 @@ export class TreeIndex {
       found.set(path, folder);
       for (const inner of folder.folders) open.push(inner);
     }
-    this.isWhole = found.size < maxFolders;
+    this.isWhole = found.size < this.#most;
+    this.isFlooded = !this.isWhole && this.#most === maxWithNew;
+    if (this.isWhole) this.#most = maxWithNew;
     this.#folders = found;
     return found;
   }
