@@ -17,6 +17,7 @@ import type { FileUse, ParsedCommand, Program } from "./shell.ts";
 import { exactWord, type Needs, type ShellWord, unknownWord } from "./shell-words.ts";
 import { shownBy, shownUnknown } from "./shown-files.ts";
 import { surveyFolder } from "./survey-folder.ts";
+import { writeConflict } from "./write-conflict.ts";
 import { filesNamedBy } from "./written-files.ts";
 
 /** One file a command touches, and what is decided about that. */
@@ -129,7 +130,7 @@ export class CommandFiles {
         : await this.#guardedWords(program, find);
       if (this.#against.length > 0) await this.#searchNames(program, { looking, ruled, find });
       const distrust = looking && startsGit(looking) ? await this.#distrust(program, lost) : undefined;
-      const conflict = await this.#conflict(ruled, { looking, find });
+      const conflict = (await this.#conflict(ruled, { looking, find })) ?? (await this.#writeConflict(ruled, uses));
       const stranger = await this.#strange(program, { looking, changed: !isFirst });
       this.#byProgram.set(program, { looking, ruled, uses, conflict, distrust, stranger });
     }
@@ -276,6 +277,12 @@ export class CommandFiles {
     const words = (shown.type === "below" ? shown.reads : undefined) ?? wordsRead(program, by);
     const targets = await Promise.all(words.map((word) => by.find({ word, places: program.places })));
     return readConflict({ shown, targets: targets.flat(), wildGlobs: this.#wildGlobs }, rules, this.#policy.base);
+  }
+
+  async #writeConflict(program: Program, uses: readonly Use[]): Promise<string | undefined> {
+    const { base, listFolder: list } = this.#policy;
+    const rules = this.#against.filter(({ kind, rule }) => kind === "edit" && rule.pattern !== undefined).map(({ rule }) => rule);
+    return writeConflict(program, uses, { rules, base, list });
   }
 
   /** `shopt` or a variable may have changed what patterns stand for. */

@@ -1,0 +1,47 @@
+import { splitGit } from "./git-commands.ts";
+import type { ListFolder } from "./glob-words.ts";
+import { mayReach } from "./path-patterns.ts";
+import { toAbsolutePattern } from "./paths.ts";
+import { type Rule, type RuleBase, unescapeGlob } from "./rules.ts";
+import type { Program } from "./shell.ts";
+import { isPlain } from "./shell-words.ts";
+
+type Touched = { readonly kind: "look" | "edit"; readonly target: { readonly path: string } | undefined };
+type Ground = { readonly rules: readonly Rule[]; readonly base: RuleBase; readonly list: ListFolder | undefined };
+
+/** Why a program may change a file that one of the rules keeps from being edited, although no word names it: it works on whole folders. */
+export async function writeConflict(program: Program, uses: readonly Touched[], ground: Ground): Promise<string | undefined> {
+  const [first] = ground.rules;
+  if (!first) return undefined;
+  if (changesUnnamed(program))
+    return `${program.name} changes files without naming them, and the rule ${first.text} protects some`;
+  const kinds = kindsThatChange(program);
+  for (const { kind, target } of uses) {
+    if (!target || !(kinds.includes(kind) || (kind === "edit" && target.path.endsWith("/**")))) continue;
+    const folder = target.path.replace(/\/\*\*$/, "");
+    const reaching = ground.rules.find((rule) =>
+      mayReach(toAbsolutePattern(unescapeGlob(rule.pattern ?? "//**"), ground.base), folder),
+    );
+    const isFolder = folder !== target.path || (await ground.list?.(folder)) !== undefined;
+    if (reaching && isFolder) return `it changes whole folders, where the rule ${reaching.text} protects files`;
+  }
+  return undefined;
+}
+
+/** Which of its files a program changes with all that is in them. */
+function kindsThatChange({ name, words }: Program): readonly ("look" | "edit")[] {
+  const has = (pattern: RegExp): boolean => words.slice(1).some((word) => !isPlain(word) || pattern.test(word.text));
+  if (name === "mv") return ["look"]; // where it moves things to, nothing else is changed
+  if (/^(?:rsync|tar|unzip|7z|git)$/.test(name)) return ["edit"];
+  if (/^(?:rm|cp|chmod|chown|chgrp)$/.test(name)) return has(/^-[^-]*[rRa]|^--(?:rec|arch)/) ? ["edit"] : [];
+  return /^(?:prettier|eslint|biome)$/.test(name) && has(/^(?:--(?:write|fix|apply)|-w)/) ? ["look", "edit"] : [];
+}
+
+function changesUnnamed({ name, words }: Program): boolean {
+  const call = name === "git" ? splitGit(words.slice(1)) : undefined;
+  if (!call) return name === "patch";
+  if (/^(?:clean|apply|am|stash)$/.test(call.subcommand)) return !/^(?:list|show|drop|clear)$/.test(call.rest[0]?.text ?? "");
+  const has = (pattern: RegExp): boolean => call.rest.some((word) => pattern.test(word.text));
+  if (call.subcommand === "reset") return has(/^--(?:h|me|k)/);
+  return /^(?:checkout|restore|rm|mv)$/.test(call.subcommand) && has(/^(?:\.\/?|:.*)$/);
+}
