@@ -60,7 +60,8 @@ const operators = [
   function chooses(node, { add, source }) {
     if (node.type !== "CallExpression" || !/MemberExpression$/.test(node.callee.type) || node.callee.computed) return;
     const { name } = node.callee.property;
-    const other = { some: "every", every: "some", startsWith: "endsWith", endsWith: "startsWith", min: "max", max: "min" }[name];
+    const others = { some: "every", every: "some", startsWith: "endsWith", endsWith: "startsWith", min: "max", max: "min" };
+    const other = Object.hasOwn(others, name) ? others[name] : undefined; // `toString` is a name too
     const dropped = ["filter", "sort", "reverse", "trim", "slice"].includes(name);
     if (dropped) add(node, "drop", source(node.callee.object));
     const { start, end } = node.callee.property;

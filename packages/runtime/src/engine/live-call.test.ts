@@ -55,6 +55,16 @@ describe("the input of an answer", () => {
       answer: { content: "# [redacted:SERVICE_TOKEN] is [redacted:SERVICE_TOKEN]" },
       becomes: /stands for more than one text/,
     },
+    "the real input, with a mask written in it": {
+      given: { content: `[redacted:SERVICE_TOKEN] is ${token}` },
+      answer: { content: `[redacted:SERVICE_TOKEN] is ${token}` },
+      becomes: { content: `[redacted:SERVICE_TOKEN] is ${token}` },
+    },
+    "a mask that hides another one, edited": {
+      given: { content: `Cookie: sid=${token}-1234567` },
+      answer: { content: "# Cookie: [redacted:cookie]" },
+      becomes: { content: `# Cookie: sid=${token}-1234567` },
+    },
     "another input without masks": { given: { content: token }, answer: { content: "nothing" }, becomes: { content: "nothing" } },
   };
   for (const [what, { given, answer, becomes }] of Object.entries(cases))

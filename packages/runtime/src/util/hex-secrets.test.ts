@@ -79,6 +79,15 @@ describe("known values in hexadecimal digits", () => {
       );
     });
 
+  it("are hidden wherever their first digit stands, and a line of a dump once", () => {
+    const hex = Buffer.from(secret).toString("hex");
+    assert.equal(redactor.text(`a${hex}b`), "a[redacted:SERVICE_TOKEN]b");
+    assert.equal(redactor.text(`00000000: ${hex}`), "00000000: [redacted:SERVICE_TOKEN]");
+    const short = createRedactor({ secrets: ["8letters"] });
+    for (let before = 0; before < 40; before++)
+      assert.equal(short.text(`${"z".repeat(before)}386c657474657273zz`), `${"z".repeat(before)}[redacted]zz`);
+  });
+
   it("are hidden backwards", () => {
     assert.equal(redactor.text(`rev: ${[...secret].reverse().join("")}.`), "rev: [redacted:SERVICE_TOKEN].");
   });
@@ -115,6 +124,7 @@ describe("known values in hexadecimal digits", () => {
       "\n63",
       " ",
       "00000000: 63\n",
+      "00000000: 6364 6566 6768 696a 6b6c 6d6e 6f70 7172  zzzzzzzzzzzzzzzz\n",
       "63-6f \n\n\n\n\n\n\n\n\n",
       Buffer.from(secret.slice(0, -1)).toString("hex"),
     ]) {

@@ -303,3 +303,22 @@ describe("whatever the text", () => {
     }
   });
 });
+
+describe("parts of a message that nobody reads", () => {
+  const secret = "correct-horse-battery";
+  const { value } = createRedactor({ env: { A_TOKEN: secret } });
+
+  it("stay as they are, and what only looks like one does not", () => {
+    const image = { type: "image", mediaType: "image/png", data: secret };
+    const thought = { type: "reasoning", text: "so", providerMetadata: { anthropic: { signature: secret } } };
+    assert.deepEqual(value([image, thought]), [image, thought]);
+    for (const other of [
+      { type: "image", data: secret },
+      { type: "image", mediaType: "image/png", data: "", title: secret },
+      { type: "text", providerMetadata: secret },
+      { type: "other", providerMetadata: { a: secret } },
+      { providerMetadata: { a: secret } },
+    ])
+      assert.equal(JSON.stringify(value(other)).includes(secret), false, JSON.stringify(other));
+  });
+});

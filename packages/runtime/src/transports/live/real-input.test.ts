@@ -96,6 +96,14 @@ describe("a call with a secret", () => {
     await expectRealFile(live);
   });
 
+  it("is masked in an answer, which says so", async () => {
+    const live = start({ replies: [{ text: `It is ${jwt}` }] });
+    live.say("go");
+    const { result, warnings } = await live.result();
+    assert.equal(result, "It is [redacted:json-web-token]");
+    assert.match(JSON.stringify(warnings), /A secret in result is masked: \[redacted:json-web-token\]/);
+  });
+
   it("is masked where the host's own message is shown again", async () => {
     const live = start({ live: { replayUserMessages: true }, replies: [{ text: "done" }] });
     live.say(`use ${jwt}`, { uuid: "6f1c1c9e-9a53-4b0e-8a53-1d2f0a7e9b11" });
