@@ -96,5 +96,5 @@ const hostileLinks: readonly (readonly [string, string])[] = [
   ["linkf.txt", "../outside/secret.txt"],
   ["linkd", "../outside"],
   ["src/linkf.ts", "../../outside/secret.txt"],
-  ["etc", "/etc"],
+  ["etc", "../outside"],
 ];

@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createRandom, type Random } from "./random-commands.ts";
 import { type Program, parseCommand } from "../packages/runtime/src/permissions/shell.ts";
 
 /** CI asks for 100,000: OUTRIDER_PROPERTY_COMMANDS=100000 npm test -- permissions-bash. A failure names its seed. */
@@ -161,17 +162,6 @@ for group in $outrider_groups; do kill -KILL -- -$group; done 2> /dev/null
   return log;
 }
 
-type Random = { below(limit: number): number; pick<T>(items: readonly T[]): T };
-
-function createRandom(start: number): Random {
-  let state = start >>> 0;
-  const below = (limit: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 4_294_967_296) * limit);
-  };
-  return { below, pick: (items) => items[below(items.length)] as (typeof items)[number] };
-}
-
 /** A command line without a slash: nothing outside the jail can be named. A third is damaged afterwards. */
 function generate(random: Random): string {
   const text = list(random, 2);
@@ -254,8 +244,42 @@ function command(random: Random, depth: number): string {
     () => `${one()} <<-\tEOF\n\t$(${one()})\n\tEOF\n${one()}`,
     () => `${one()} # ${one()}`,
     () => `(( x = $(${one()}; echo 1) ))`,
+    () => `for ${variable(random)} in '$(${one()})' '${name(random).replaceAll("'", "")}'; do set -x; ${one()}\ndone`,
+    () =>
+      `${random.pick(["declare -a", "declare", "readonly -a", "typeset -A", "export", "declare -i", "local", "declare -x"])} ${variable(random)}='${random.pick([`($(${one()}))`, `a[$(${one()})]`, "1", "b"]).replaceAll("'", "")}'; ${one()}`,
+    () => `${variable(random)}='a[$(${random.pick(stubs)})]'; echo $((${variable(random)} + 1)); ${one()}`,
+    () => `read -r ${variable(random)} <<< 'a[$(${random.pick(stubs)})]'; [[ $x -eq 1 ]]; echo \${y[x]}; ${one()}`,
+    () => `printf -v ${variable(random)} '%s' 'a[$(${random.pick(stubs)})]'; ${one()}`,
+    () => `: {${variable(random)}}> out; ${one()}`,
+    () =>
+      `i=${random.pick(["0", "1", `$(${one()})`, `'a[$(${random.pick(stubs)})]'`])}; while [ $i -lt 2 ]; do ${one()}\ni=$((i+1)); done`,
+    () => `((i${random.pick(["++", "=1", "+=2", `=$(${one()}; echo 1)`])})); ${one()}`,
+    () => `mapfile -t ${variable(random)} <<< 'a[$(${random.pick(stubs)})]'; echo $((x)); ${one()}`,
+    () => `x='($(${random.pick(stubs)}))'; declare -a y=$x; ${one()}`,
+    () => `select ${variable(random)} in a; do ${one()}\nbreak; done <<< 1`,
+    () => `trap ${quote(random, one())} DEBUG; ${one()}`,
+    () => `${random.pick(["command", "builtin"])} ${random.pick(["eval", "read x <<<", "declare"])} ${quote(random, one())}`,
     () => `alias ${random.pick(stubs)}=${name(random)}; ${one()}`,
   ])();
+}
+
+/** Some mean something to bash. */
+function variable(random: Random): string {
+  return random.pick([
+    "x",
+    "y",
+    "i",
+    "A",
+    "OPTIND",
+    "RANDOM",
+    "SECONDS",
+    "PS4",
+    "IFS",
+    "HISTCMD",
+    "BASH_ENV",
+    "PROMPT_COMMAND",
+    "REPLY",
+  ]);
 }
 
 function simple(random: Random, depth: number): string {
