@@ -153,7 +153,7 @@ const setters = [
   "read f <<< ../outside/secret.txt",
   "printf -v f ../outside/secret.txt",
   "mapfile -t f < a",
-  ": ${f:=../outside/secret.txt}",
+  `: \${f:=../outside/secret.txt}`,
   "f+=/../../outside/secret.txt",
   "unset f",
   "command read f < a",
