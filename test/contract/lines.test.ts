@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { png } from "../border/images.ts";
 import { lines, model, run, start, tempFolder } from "../e2e/command.ts";
 
 const stream = ["-p", "go", "--output-format", "stream-json"];
@@ -81,7 +82,8 @@ describe("an answer of ten megabytes", { timeout: 180_000 }, () => {
 describe("a tool's result of several megabytes", () => {
   it("is kept as a file that the frame names", async () => {
     const cwd = tempFolder("image");
-    const image = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(3 * megabyte, 5)]);
+    const image = Buffer.from(png(1_000, 1_000, { noise: true }), "base64");
+    assert.ok(image.length > 2 * megabyte);
     writeFileSync(join(cwd, "big.png"), image);
     const { env } = await model(
       [{ calls: [{ name: "Read", input: { file_path: "big.png" } }] }, { text: "Seen." }],
