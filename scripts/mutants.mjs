@@ -1,17 +1,17 @@
-// Which changes of the code no test notices: npm run mutants -- [FOLDER…] [--sample N] [--seed N] [--again] [--list] [--strict].
-// Plants mutants into the sources, runs for each the tests that meet it, nearest first, until one fails. What survives is a missing test, or
+// Which changes of the code no test notices: npm run mutants -- [FOLDER…] [--sample N] [--seed N] [--jobs N] [--again] [--all] [--list].
+// Plants mutants into the sources, runs for each the near tests that meet it (--all: every test) until one fails. What survives is a missing test, or
 // stands with its reason in scripts/mutants/equivalent.json. Results are kept in .cache/mutants and not asked for twice; --again asks once
 // more for those that survived.
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { cpus } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { createHash } from "node:crypto";
-import { build } from "esbuild";
-import { bundleOptions, root } from "./bundle-options.mjs";
+import { root } from "./bundle-options.mjs";
 import { listTests } from "./list-tests.mjs";
 import { findMutants } from "./mutants/find-mutants.mjs";
-import { plantMutants } from "./mutants/plant-mutants.mjs";
-import { preamble, runTests } from "./mutants/run-tests.mjs";
+import { meetTests } from "./mutants/meet-tests.mjs";
+import { canHoldMutants, isNear } from "./mutants/near-tests.mjs";
+import { runTests } from "./mutants/run-tests.mjs";
 
 const source = join(root, "packages/runtime/src");
 const place = join(root, ".cache/mutants");
@@ -63,7 +63,7 @@ function chooseMutants() {
     const ranked = mutants.map((mutant) => ({ ...mutant, folder, rank: digest(`${seed}|${mutant.key}`) }));
     return ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1)).slice(0, Math.ceil(sample / wanted.length));
   });
-  return all.map((mutant, index) => ({ ...mutant, id: index + 1 }));
+  return all.map((mutant) => ({ ...mutant, id: digest(mutant.key).slice(0, 12) }));
 }
 
 async function judgeAll(mutants) {
@@ -75,7 +75,11 @@ async function judgeAll(mutants) {
     `${mutants.length} mutants: ${equivalents.size} explained, ${mutants.length - open.length - equivalents.size} known, ${open.length} to run`,
   );
   if (open.length > 0) {
-    const tests = await meetTests(open);
+    const output = join(place, `tests-${process.pid}`);
+    const entries = listTests(root)
+      .map((file) => relative(root, file))
+      .filter((test) => canHoldMutants(test) && open.some(({ folder }) => mayTell(test, folder)));
+    const tests = await meetTests({ entries, mutants, place, output, jobs });
     const queue = [...open];
     let done = 0;
     const work = async () => {
@@ -91,62 +95,22 @@ async function judgeAll(mutants) {
       }
     };
     await Promise.all(Array.from({ length: jobs }, work));
-    rmSync(join(place, "tests"), { recursive: true, force: true });
+    rmSync(output, { recursive: true, force: true });
   }
   return mutants.map((mutant) => ({ ...mutant, verdict: equivalents.has(mutant.key) ? "explained" : known.get(mutant.key) }));
 }
 
-/** Compiles every test with all mutants asleep, and runs it once: which does it meet, and how long does it take? */
-async function meetTests(mutants) {
-  const output = join(place, "tests");
-  rmSync(output, { recursive: true, force: true });
-  const entries = listTests(root)
-    .map((file) => relative(root, file))
-    .filter(
-      (file) =>
-        !/^(test\/(e2e|contract|agent-sdk|atif|wires)\/|integrations|examples|packages\/cli)|startup|installed|exports\.test/.test(
-          file,
-        ),
-    );
-  const byFile = groupBy(mutants);
-  await build({
-    ...bundleOptions,
-    entryPoints: entries,
-    outbase: root,
-    outdir: output,
-    banner: { js: preamble },
-    define: { OUTRIDER_VERSION: '"0.0.0-mutant"' },
-    plugins: [
-      {
-        name: "mutants",
-        setup({ onLoad }) {
-          onLoad({ filter: /packages\/runtime\/src\/.*\.ts$/ }, ({ path }) => {
-            const planted = byFile.get(relative(source, path));
-            return planted && { contents: plantMutants(readFileSync(path, "utf8"), planted), loader: "ts" };
-          });
-        },
-      },
-    ],
-  });
-  const queue = [...entries];
-  const tests = [];
-  const work = async () => {
-    for (let entry = queue.shift(); entry; entry = queue.shift()) {
-      const file = join(output, entry.replace(/\.ts$/, ".mjs"));
-      const { passed, ms, met } = await runTests(file);
-      if (passed) tests.push({ entry, file, ms, met });
-      else console.log(`not used: ${entry} does not pass here`);
-    }
-  };
-  await Promise.all(Array.from({ length: jobs }, work));
-  return tests;
+function mayTell(test, folder) {
+  return args.includes("--all") || isNear(test, folder);
 }
 
 async function judge(mutant, tests) {
   const own = `packages/runtime/src/${mutant.file.replace(/\.ts$/, ".test.ts")}`;
   const folder = dirname(own);
   const distance = ({ entry }) => (entry === own ? 0 : dirname(entry) === folder ? 1 : 2);
-  const meeting = tests.filter(({ met }) => met.has(mutant.id)).sort((a, b) => distance(a) - distance(b) || a.ms - b.ms);
+  const meeting = tests
+    .filter(({ entry, met }) => met.has(mutant.id) && mayTell(entry, mutant.folder))
+    .sort((a, b) => distance(a) - distance(b) || a.ms - b.ms);
   if (meeting.length === 0) return "unmet";
   for (const { file, ms } of meeting) {
     if (!(await runTests(file, { mutant: mutant.id, timeoutMs: ms * 4 + 8_000 })).passed) return "killed";
@@ -201,21 +165,13 @@ function readKnown() {
       .map((line) => JSON.parse(line))
       .map(({ key, verdict }) => [key, verdict]),
   );
-  const kept = args.includes("--again") ? [...known].filter(([, verdict]) => verdict === "killed") : [...known];
-  writeFileSync(path, kept.map(([key, verdict]) => `${JSON.stringify({ key, verdict })}\n`).join(""));
-  return new Map(kept);
+  return args.includes("--again") ? new Map([...known].filter(([, verdict]) => verdict === "killed")) : known;
 }
 
 function listSources(folder) {
   return readdirSync(folder, { recursive: true })
     .map((name) => relative(source, join(folder, String(name))))
     .filter((name) => name.endsWith(".ts") && !/\.test\.ts$|-bench\.ts$|faulty-fs/.test(name));
-}
-
-function groupBy(mutants) {
-  const groups = new Map();
-  for (const mutant of mutants) groups.set(mutant.file, [...(groups.get(mutant.file) ?? []), mutant]);
-  return groups;
 }
 
 function digest(text) {

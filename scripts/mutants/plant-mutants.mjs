@@ -1,6 +1,6 @@
 // One text that holds them all: each mutant sleeps behind a question to the run, so that nothing is built anew for the next one.
 
-/** `$mutant(n)` is true for the one that the run was started with. */
+/** `$mutant(id)` is true for the one that the run was started with. */
 export function plantMutants(text, mutants) {
   const root = { start: 0, end: text.length, own: [], children: [] };
   const places = new Map();
@@ -32,6 +32,6 @@ function write(place, text) {
 }
 
 function wake(written, { id, kind, code }) {
-  if (kind === "statement") return `{ if (!$mutant(${id})) ${written} }`;
-  return `($mutant(${id}) ? (${code}) : (${written}))`;
+  if (kind === "statement") return `{ if (!$mutant("${id}")) ${written} }`;
+  return `($mutant("${id}") ? (${code}) : (${written}))`;
 }

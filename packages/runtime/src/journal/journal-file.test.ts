@@ -62,6 +62,27 @@ describe("appending to a log", () => {
     await writer.close();
   });
 
+  it("says at its end that the disk could not keep what was taken, unless somebody was told", async () => {
+    const disk = openDisk();
+    const { store } = storeOn(disk, "batch");
+    const writer = await store.open("s1");
+    await writer.append([warning(1)]);
+    disk.syncError = "EIO";
+    await assert.rejects(writer.close(), { code: "storage-failed", hint: /disk reports errors/ });
+    disk.syncError = undefined;
+    await (await store.open("s1")).close(); // its lock is free all the same
+  });
+
+  it("is closed once: closing again does nothing, and nothing can be written after it", async () => {
+    const { store } = storeOn(openDisk(), "batch");
+    const writer = await store.open("s1");
+    await writer.append([warning(1)]);
+    await writer.close();
+    await writer.close();
+    await assert.rejects(writer.append([warning(2)]), { code: "closed" });
+    assert.deepEqual(await store.read("s1"), [warning(1)]);
+  });
+
   it("shares one sync among those who wait together", async () => {
     const disk = openDisk();
     const { store } = storeOn(disk, "always");

@@ -104,10 +104,28 @@ describe("the lock of a session", () => {
     const path = freshPath();
     const lock = await takeLock(path, "s1");
     writeFileSync(path, JSON.stringify(describeSelf("another writer")));
-    context.mock.timers.tick(15_000); // as after a long sleep of the machine
+    context.mock.timers.tick(9_999);
+    lock.check(); // believed without looking
+    context.mock.timers.tick(1);
     assert.throws(() => lock.check(), { code: "session-locked" });
+    context.mock.timers.tick(60_000); // as after a long sleep of the machine
+    assert.throws(() => lock.check(), { code: "session-locked", hint: /once the other process has ended/ });
     lock.release();
     assert.ok(existsSync(path)); // not ours to remove
+  });
+
+  it("that is still ours is looked at once in ten seconds", async (context) => {
+    context.mock.timers.enable({ apis: ["Date"], now: Date.now() });
+    const path = freshPath();
+    const lock = await takeLock(path, "s1");
+    context.mock.timers.tick(60_000);
+    lock.check();
+    writeFileSync(path, JSON.stringify(describeSelf("another writer")));
+    context.mock.timers.tick(9_999);
+    lock.check();
+    context.mock.timers.tick(1);
+    assert.throws(() => lock.check(), { code: "session-locked" });
+    lock.release();
   });
 });
 

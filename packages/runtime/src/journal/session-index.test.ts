@@ -24,6 +24,14 @@ describe("summaries of sessions", () => {
     }
     assert.deepEqual((await store.summaries()).length, 1);
   });
+
+  it("say of a log without one readable line that it is damaged", async () => {
+    const place = mkdtempSync(join(folder, "damaged-"));
+    writeFileSync(join(place, "s1.jsonl"), "no journal\n");
+    const skipped: string[] = [];
+    const summaries = await createFileStore(place).summaries({ onSkipped: (id, { message }) => skipped.push(id, message) });
+    assert.deepEqual([summaries, skipped], [[], ["s1", "The journal of s1 holds nothing that can be read"]]);
+  });
 });
 
 function started(sessionId: string, journalVersion: number): string {

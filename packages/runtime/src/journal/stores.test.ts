@@ -94,6 +94,8 @@ describe("file store on disk", () => {
     const file = join(freshFolder(), "file");
     writeFileSync(file, "");
     await assert.rejects(createFileStore(join(file, "sessions")).open("s1"), { code: "storage-failed" });
+    await assert.rejects(createFileStore(file).list(), { code: "storage-failed", message: /Cannot read .*ENOTDIR/ });
+    assert.deepEqual(await createFileStore(join(freshFolder(), "nowhere")).list(), []);
     const folder = freshFolder();
     mkdirSync(join(folder, "s1.jsonl"));
     await assert.rejects(createFileStore(folder).open("s1"), { code: "storage-failed" });

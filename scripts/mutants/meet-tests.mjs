@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { build } from "esbuild";
+import { bundleOptions, root } from "../bundle-options.mjs";
+import { plantMutants } from "./plant-mutants.mjs";
+import { preamble, runTests } from "./run-tests.mjs";
+
+const source = join(root, "packages/runtime/src");
+
+/**
+ * Compiles the tests with all mutants asleep and runs each once: which mutants does it meet, and how long does it take? The answer is kept
+ * under the hash of what was compiled, so that only changed tests and sources are asked again.
+ */
+export async function meetTests({ entries, mutants, place, output, jobs }) {
+  const kept = join(place, "met");
+  mkdirSync(kept, { recursive: true });
+  await compile({ entries, mutants, output });
+  const queue = [...entries];
+  const tests = [];
+  const work = async () => {
+    for (let entry = queue.shift(); entry; entry = queue.shift()) {
+      const file = join(output, entry.replace(/\.ts$/, ".mjs"));
+      const bundle = readFileSync(file, "utf8");
+      if (!bundle.includes("($mutant(") && !bundle.includes("(!$mutant(")) continue;
+      const answer = join(kept, createHash("sha256").update(bundle).digest("hex"));
+      if (!existsSync(answer)) {
+        const { passed, ms, met } = await runTests(file);
+        if (passed) writeFileSync(answer, JSON.stringify({ ms, met: [...met] }));
+        else console.log(`not used: ${entry} does not pass here`);
+        if (!passed) continue;
+      }
+      const { ms, met } = JSON.parse(readFileSync(answer, "utf8"));
+      tests.push({ entry, file, ms, met: new Set(met) });
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  return tests;
+}
+
+async function compile({ entries, mutants, output }) {
+  await build({
+    ...bundleOptions,
+    entryPoints: entries,
+    outbase: root,
+    outdir: output,
+    banner: { js: preamble },
+    define: { OUTRIDER_VERSION: '"0.0.0-mutant"' },
+    plugins: [
+      {
+        name: "mutants",
+        setup({ onLoad }) {
+          onLoad({ filter: /packages\/runtime\/src\/.*\.ts$/ }, ({ path }) => {
+            const planted = mutants.filter(({ file }) => file === relative(source, path));
+            return { contents: plantMutants(readFileSync(path, "utf8"), planted), loader: "ts" };
+          });
+        },
+      },
+    ],
+  });
+}

@@ -1,0 +1,26 @@
+// Which tests are asked about the mutants of a folder: its own, and those that use it most. `--all` asks every test.
+const near = {
+  journal: [
+    "session/guarantees",
+    "session/rewound",
+    "session/interactive-session",
+    "session/project-session",
+    "security-cases/session",
+  ],
+  checkpoints: ["session/edit-checkpoints", "session/reversible", "session/rewound", "security-cases/checkpoint"],
+  settings: ["security-cases/trust", "security-cases/secret", "security-cases/permission", "session/session-policy"],
+  hooks: ["session/hook", "engine/judge-call", "security-cases/hook", "test/hooks-docs"],
+  context: ["session/session-compaction", "session/compact-command", "session/bounded-requests"],
+};
+
+export function isNear(test, folder) {
+  if (test.startsWith(`packages/runtime/src/${folder}/`)) return true;
+  return near[folder] === undefined || near[folder].some((part) => test.includes(part));
+}
+
+/** Tests of built packages, whose bundles hold no mutants, and tests of what a bundle loads. */
+export function canHoldMutants(test) {
+  return !/^(test\/(e2e|contract|agent-sdk|atif|wires)\/|integrations|examples|packages\/cli)|startup|installed|exports\.test/.test(
+    test,
+  );
+}
