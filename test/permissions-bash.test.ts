@@ -255,6 +255,8 @@ function command(random: Random, depth: number): string {
       `i=${random.pick(["0", "1", `$(${one()})`, `'a[$(${random.pick(stubs)})]'`])}; while [ $i -lt 2 ]; do ${one()}\ni=$((i+1)); done`,
     () => `((i${random.pick(["++", "=1", "+=2", `=$(${one()}; echo 1)`])})); ${one()}`,
     () => `mapfile -t ${variable(random)} <<< 'a[$(${random.pick(stubs)})]'; echo $((x)); ${one()}`,
+    () =>
+      `x${random.pick(["", "+"])}=($(${random.pick(stubs)}) ${word(random, 0)})${random.pick(["", "b", "'c'", '"d"', "$x"])}; ${one()}`,
     () => `x='($(${random.pick(stubs)}))'; declare -a y=$x; ${one()}`,
     () => `select ${variable(random)} in a; do ${one()}\nbreak; done <<< 1`,
     () => `trap ${quote(random, one())} DEBUG; ${one()}`,

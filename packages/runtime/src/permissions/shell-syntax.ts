@@ -36,6 +36,11 @@ export function deepestParenthesis(text: string): number {
   return deepest;
 }
 
+/** The parser gives no parts, so nothing in it was looked at, although something in it acts: `x=($(y))z`. */
+export function isTakenForPlain(word: Word): boolean {
+  return word.parts === undefined && /[$`'"()<>|&;\s]/.test(word.text.replace(/\\[\s\S]/g, ""));
+}
+
 /** A word right behind another, or behind the target of a redirection, was one word with it. */
 export function hasTornWord(command: Command): boolean {
   const words = [...command.prefix, ...(command.name ? [command.name] : []), ...command.suffix];

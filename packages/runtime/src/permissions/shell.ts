@@ -11,7 +11,14 @@ import {
 import { isLooker } from "./program-table.ts";
 import { namesPrinted, namesPrintedBy, type PrintedNames, wordsOfNames } from "./printed-names.ts";
 import { namesRead, numericNames, type Setters, settersIn } from "./shell-setters.ts";
-import { deepestParenthesis, hasTornWord, isOpaqueExpansion, textOfRedirection, wordsPrintedBy } from "./shell-syntax.ts";
+import {
+  deepestParenthesis,
+  hasTornWord,
+  isOpaqueExpansion,
+  isTakenForPlain,
+  textOfRedirection,
+  wordsPrintedBy,
+} from "./shell-syntax.ts";
 import { isBashName, isHarmlessVariable } from "./shell-variables.ts";
 import {
   type Bindings,
@@ -259,10 +266,12 @@ class Walk {
       case "HereDocBody":
         for (const part of node.parts ?? [node]) if (part.type === "Literal" || part === node) this.#explained.push(part);
         return this.#children(node);
+      case "Word":
+        if (isTakenForPlain(node)) this.doubt(`${node.text} is not understood`);
+        return this.#children(node);
       case "SimpleExpansion":
       case "Glob":
       case "BraceExpansion":
-      case "Word":
       case "ArrayValue":
       case "CompoundList":
       case "BraceGroup":
