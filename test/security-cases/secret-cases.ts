@@ -25,17 +25,24 @@ export const secretCases: CaseTable = {
       TOKENIZERS_PARALLELISM: "false",
       EDITOR: "vi",
     });
-    const ran = await runScripted(test, {
-      replies: [{ calls: [{ name: "Bash", input: { command: "env" } }] }, { text: "done" }],
-      args: ["--allowedTools", "Bash"],
-      env: secrets,
-    });
-    const seen = JSON.stringify(ran.requests.at(-1));
-    assert.match(seen, /PATH=/);
-    for (const [name, value] of Object.entries(secrets)) {
-      assert.ok(!seen.includes(`${name}=`), name);
-      assert.ok(!seen.includes(value), name);
-    }
+    const runs = async (command: string, args: readonly string[]): Promise<string> => {
+      const replies = [{ calls: [{ name: "Bash", input: { command } }] }, { text: "done" }];
+      const ran = await runScripted(test, { replies, args: [...args], env: secrets });
+      return JSON.stringify(ran.requests.at(-1));
+    };
+    // Nobody was asked: nothing that looks secret is there.
+    const unasked = await runs(
+      Object.keys(secrets)
+        .map((name) => `echo "${name}:\${${name}:-withheld}"`)
+        .join("; "),
+      [],
+    );
+    for (const name of Object.keys(secrets)) assert.ok(unasked.includes(`${name}:withheld`), `${name} in ${unasked}`);
+    // The user's own rule: the user's variables, without the keys of models; and nobody reads their values.
+    const asUser = await runs("env", ["--allowedTools", "Bash"]);
+    assert.match(asUser, /GITHUB_TOKEN=/);
+    assert.doesNotMatch(asUser, /(?:ANTHROPIC|OPENAI)_API_KEY=/);
+    for (const value of values) assert.ok(!(unasked + asUser).includes(value), value);
   },
 
   async SC002(_one, test) {
