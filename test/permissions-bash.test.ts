@@ -252,7 +252,7 @@ function command(random: Random, depth: number): string {
     () => `printf -v ${variable(random)} '%s' 'a[$(${random.pick(stubs)})]'; ${one()}`,
     () => `: {${variable(random)}}> out; ${one()}`,
     () =>
-      `i=${random.pick(["0", "1", `$(${one()})`, `'a[$(${random.pick(stubs)})]'`])}; while [ $i -lt 2 ]; do ${one()}\ni=$((i+1)); done`,
+      `i=${random.pick(["0", "1", `$(${one()})`, `'a[$(${random.pick(stubs)})]'`])}; for n in 1 2; do [ $i -lt 2 ]; ${one()}\ni=$((i+1)); done`,
     () => `((i${random.pick(["++", "=1", "+=2", `=$(${one()}; echo 1)`])})); ${one()}`,
     () => `mapfile -t ${variable(random)} <<< 'a[$(${random.pick(stubs)})]'; echo $((x)); ${one()}`,
     () =>
