@@ -225,26 +225,33 @@ describe("Compactor", () => {
     assert.equal(ended(bench).at(-1)?.result.type, "compacted");
   });
 
-  it("remembers failures across a resume", async () => {
-    const bench = createCompactionBench([{ text: "never asked" }]);
+  it("remembers failures across a resume, unless one went well since", async () => {
     const error = { code: "provider-unavailable", message: "down", retryable: true } as const;
-    const result = { type: "failed", error } as const;
-    for (let seq = 1; seq <= 3; seq++)
-      bench.compactor.remember({
-        type: "compaction.ended",
-        seq,
-        at: new Date(bench.time.now).toISOString(),
-        sessionId: "s",
-        compactionId: "c",
-        trigger: "auto",
-        preTokens: 1,
-        durationMs: 1,
-        result,
-      });
-    bench.record(...talk(4, 8_500), prompt("go"));
-    const { fit, messages } = bench.turn();
-    await fit.makeRoom(messages);
-    assert.equal(bench.requests.length, 0);
+    const failed = { type: "failed", error } as const;
+    const compacted = { type: "compacted", replaced: 1, preface: "", summary: "s", files: [], postTokens: 1 } as const;
+    const asked = async (...results: readonly (typeof failed | typeof compacted | { type: "cancelled" })[]): Promise<number> => {
+      const bench = createCompactionBench([{ text: "a summary" }]);
+      for (const [index, result] of results.entries())
+        bench.compactor.remember({
+          type: "compaction.ended",
+          seq: index + 1,
+          at: new Date(bench.time.now).toISOString(),
+          sessionId: "s",
+          compactionId: "c",
+          trigger: "auto",
+          preTokens: 1,
+          durationMs: 1,
+          result: result.type === "compacted" ? { ...result, files: [] } : result,
+        });
+      bench.record(...talk(4, 8_500), prompt("go"));
+      const { fit, messages } = bench.turn();
+      await fit.makeRoom(messages);
+      return bench.requests.length;
+    };
+    const cancelled = { type: "cancelled" } as const;
+    assert.equal(await asked(failed, failed, failed), 0);
+    assert.equal(await asked(failed, failed, cancelled, failed), 0);
+    assert.equal(await asked(failed, failed, compacted, failed), 1);
   });
 
   it("takes an empty summary for a failure", async () => {

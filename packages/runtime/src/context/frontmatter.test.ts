@@ -37,7 +37,8 @@ describe("frontmatter", () => {
     ["---\na: !custom x\n---\n", /^skill\.md, line 2: .*tag/i],
     ["---\na: &x [1]\nb: *x\n---\n", /alias/i],
     ["---\na: .inf\n---\n", /no text, number, list or map/],
-    [`---\na: ${"[".repeat(40)}${"]".repeat(40)}\n---\n`, /more than 32 deep/],
+    [`---\na: ${"[".repeat(33)}${"]".repeat(33)}\n---\n`, /more than 32 deep/],
+    [`---\na: ${"{b: ".repeat(33)}${"}".repeat(33)}\n---\n`, /more than 32 deep/],
     [`---\na: ${"x".repeat(70_000)}\n---\n`, /more than 64 KB/],
   ];
   for (const [text, reason] of refused) {
@@ -49,6 +50,16 @@ describe("frontmatter", () => {
       });
     });
   }
+
+  it("may nest lists and maps 32 deep", async () => {
+    for (const [open, close] of [
+      ["[", "]"],
+      ["{b: ", "}"],
+    ] as const) {
+      const { attributes } = await parseFrontmatter(`---\na: ${open.repeat(31)}x${close.repeat(31)}\n---\n`);
+      assert.equal(JSON.stringify(attributes).split(close).length - 1, 31 + (close === "}" ? 1 : 0));
+    }
+  });
 
   it("reaches no prototype", async () => {
     const { attributes } = await parseFrontmatter("---\n__proto__:\n  polluted: 1\nconstructor: x\n---\n");

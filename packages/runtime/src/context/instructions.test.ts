@@ -62,6 +62,12 @@ describe("loadInstructions", () => {
     assert.deepEqual(machine({ "repo/AGENTS.md": "x", "outrider/AGENTS.md": "y" }).load("repo", { bare: true }), nothing);
   });
 
+  it("names an empty file, and has nothing to say of it", () => {
+    const { load, names } = machine({ "repo/AGENTS.md": " \n", "repo/CLAUDE.md": "<!-- nothing yet -->" });
+    const instructions = load();
+    assert.deepEqual([names(instructions), instructions.text], [["repo/AGENTS.md", "repo/CLAUDE.md"], ""]);
+  });
+
   it("reads only the working directory where there is no repository", () => {
     const { load, names } = machine({ "plain/AGENTS.md": "above", "plain/work/AGENTS.md": "here" });
     assert.deepEqual(names(load("plain/work")), ["plain/work/AGENTS.md"]);

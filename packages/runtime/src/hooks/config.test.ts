@@ -64,6 +64,8 @@ describe("hooks in settings", () => {
       ignored: ["hooks.PreToolUse of project", "hooks.Nonsense of project"],
       warnings: [],
     });
+    for (const odd of ["text", null, 7, ["x"]])
+      assert.deepEqual(parseHooks([{ value: odd, source: "project", trusted: false }]).ignored, []);
   });
 
   it("can be switched off, but for guards", () => {
@@ -105,7 +107,10 @@ describe("hooks in settings", () => {
   it("for events only Claude Code has are told of, unless something hangs on them", () => {
     const { hooks, warnings } = parse({ StopFailure: [{ hooks: [command] }], Stop: [{ hooks: [command] }] });
     assert.deepEqual([hooks.length, warnings], [1, ["settings.json: hooks for StopFailure never run here"]]);
-    assert.match(problemOf({ StopFailure: [{ hooks: [{ ...command, guard: true }] }] }), /can neither guard nor block/);
+    for (const more of [{ guard: true }, { onFailure: "block" }])
+      assert.match(problemOf({ StopFailure: [1, {}, { hooks: [{ ...command, ...more }] }] }), /can neither guard nor block/);
+    for (const odd of [1, {}, [1, null], [{ hooks: 3 }], [{ hooks: [null, 1] }]])
+      assert.equal(problemOf({ StopFailure: odd }), "", "what never runs may look like anything");
   });
 
   it("are errors with a line where the file knows it", () => {

@@ -67,6 +67,8 @@ describe("what a hook prints", () => {
 
   it("is a problem when it starts like JSON and is none, or says something that cannot be meant", () => {
     assert.match(String(read({ decision: "blok" })), /"decision" is "blok"; expected one of block/);
+    assert.match(String(read({ decision: "x".repeat(58) })), /"decision" is "x{58}"; expected/);
+    assert.match(String(read({ decision: "x".repeat(59) })), /"decision" is "x{59}…; expected/);
     assert.match(String(read({ hookSpecificOutput: { permissionDecision: "denied" } })), /permissionDecision/);
     assert.match(String(read({ hookSpecificOutput: { updatedInput: ["a"] } })), /updatedInput/);
     assert.match(String(read({ continue: "false" })), /"continue" is no boolean/);

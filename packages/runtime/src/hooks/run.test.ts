@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -105,6 +106,17 @@ describe("a command hook", () => {
     ]);
     const warnings = events.filter((event) => event.type === "warning.raised");
     assert.equal(warnings.length, 3);
+  });
+
+  it("is not started for what was given up already, and leaves nothing at the signal it was given", async () => {
+    const askModel = (): never => assert.fail("a model was asked");
+    const { run } = open(only({ type: "prompt", prompt: "?" }, bash("touch started")), { ports: { askModel } });
+    await assert.rejects(run("PreToolUse", { signal: AbortSignal.abort(new Error("given up")) }), /given up/);
+    assert.equal(existsSync(join(folder, "started")), false);
+    const { signal } = new AbortController();
+    await open(only(bash("touch started"))).run("PreToolUse", { signal });
+    assert.equal(existsSync(join(folder, "started")), true);
+    assert.deepEqual(getEventListeners(signal, "abort"), []);
   });
 
   it("fails closed when it is told to", async () => {

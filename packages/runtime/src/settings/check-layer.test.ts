@@ -86,6 +86,13 @@ describe("a settings file that is wrong", () => {
       '{"providers": {"a": {\n"type": "opnai"}}}',
       /^\/user.json:2: providers.a.type: .*did you mean openai/,
     ],
+    ["a provider without a name", "user", '{"provider": {"name": ""}}', /provider.name must be the name of a provider/],
+    [
+      "a provider that is a number",
+      "user",
+      '{"providers": {"a": {"type": 7}}}',
+      /providers.a.type must be the name of a provider/,
+    ],
     [
       "a profile without a type",
       "user",

@@ -144,6 +144,12 @@ describe("loadLayers", () => {
     }
   });
 
+  it("reads a file of exactly one megabyte", async () => {
+    const empty = '{"language": ""}';
+    write("work/project/.claude/settings.json", empty.replace('""', `"${"a".repeat(1024 * 1024 - empty.length)}"`));
+    assert.equal((await loadLayers(place)).length, 1);
+  });
+
   it("refuses a million keys by their size", async () => {
     const keys = Array.from({ length: 1_000_000 }, (_, index) => `"k${index}":1`).join(",");
     write("work/project/.claude/settings.json", `{${keys}}`);

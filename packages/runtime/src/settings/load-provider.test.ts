@@ -147,6 +147,20 @@ describe("the provider of a run", () => {
     );
   });
 
+  it("says where its key comes from: a variable, the settings or nowhere", async () => {
+    const source = async (apiKey: string | undefined, env: Environment): Promise<string> =>
+      (await load({}, { currentProvider: "a", providers: { a: { type: "openai", model: "m", apiKey } } }, env)).keySource;
+    assert.deepEqual(
+      [
+        await source(undefined, { OPENAI_API_KEY: "k" }),
+        await source("$ENV:MINE", { MINE: "k", OPENAI_API_KEY: "k" }),
+        await source("written", { OPENAI_API_KEY: "k" }),
+        (await load({ provider: "ollama", model: "m" })).keySource,
+      ],
+      ["OPENAI_API_KEY", "MINE", "settings", "none"],
+    );
+  });
+
   it("is a script when that is asked for", async () => {
     const folder = mkdtempSync(join(tmpdir(), "outrider-script-"));
     closers.push(() => rmSync(folder, { recursive: true, force: true }));

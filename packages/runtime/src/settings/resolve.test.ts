@@ -63,6 +63,18 @@ describe("resolveSettings", () => {
     assert.equal(settings.hooks[0]?.lineOf(["hooks", "PreToolUse"]), 15);
   });
 
+  it("names the servers of all files, each with its place, the higher file's for one name", () => {
+    const { settings } = resolveFiles(
+      true,
+      ["user", { mcpServers: { a: { command: "a" }, b: { command: "b" } } }],
+      ["project", { mcpServers: { b: { command: "c" } } }],
+    );
+    assert.deepEqual(plainObject(settings.mcpServers), [
+      { name: "a", value: { command: "a" }, source: "/user.json:3" },
+      { name: "b", value: { command: "c" }, source: "/project.json:3" },
+    ]);
+  });
+
   it("lets a project nobody trusts forbid, and nothing else", () => {
     const wanted = {
       permissions: {

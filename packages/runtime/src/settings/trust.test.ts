@@ -273,6 +273,37 @@ describe("judgeTrust", () => {
   );
 
   it(
+    "names at most five files that have changed",
+    inPlace(async (place) => {
+      place.write(".claude/settings.json", hooked);
+      await place.trust();
+      const names = Array.from({ length: 6 }, (_, index) => `.claude/${index}.sh`);
+      for (const name of names.slice(0, 5)) place.write(name, "x");
+      const words = "It has changed since it was trusted on 2025-06-01: ";
+      assert.equal((await place.judge()).reason, words + names.slice(0, 5).join(", "));
+      place.write(names[5] ?? "", "x");
+      assert.equal((await place.judge()).reason, `${words + names.slice(0, 5).join(", ")} and 1 more`);
+    }),
+  );
+
+  it(
+    "takes the home folder for a project without the user's own settings, and remembers a yes to it",
+    inPlace(async (place) => {
+      place.root = place.env["HOME"] ?? "";
+      place.write(".claude/skills/a/SKILL.md", "!`mine`");
+      place.write(".outrider/skills/a/SKILL.md", "!`mine`");
+      assert.deepEqual((await place.judge()).executors, []);
+      place.write(".agents/skills/a/SKILL.md", "!`theirs`");
+      assert.deepEqual(
+        (await place.judge()).executors.map(({ what }) => what),
+        ["runs theirs"],
+      );
+      await place.trust();
+      assert.equal((await place.judge()).trusted, true);
+    }),
+  );
+
+  it(
     "asks again after the project moved, also to where another was trusted",
     inPlace(async (place) => {
       place.write(".claude/settings.json", hooked);

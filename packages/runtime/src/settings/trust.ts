@@ -70,7 +70,7 @@ export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgemen
   }
   if (wanted !== undefined)
     return judge(false, `OUTRIDER_TRUST_PROJECT has another fingerprint than sha256:${fingerprint}`, fingerprint);
-  return judge(false, executors.length === 0 ? nothingToTrust : "Nobody has said to trust it", fingerprint);
+  return judge(false, "Nobody has said to trust it", fingerprint);
 }
 
 export const nothingToTrust = "The project has nothing that runs or loosens anything";
