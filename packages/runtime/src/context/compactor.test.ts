@@ -249,6 +249,8 @@ describe("Compactor", () => {
       return bench.requests.length;
     };
     const cancelled = { type: "cancelled" } as const;
+    const other = { type: "warning.raised", seq: 1, at: "", sessionId: "s", message: "of no interest here" } as const;
+    createCompactionBench([]).compactor.remember(other);
     assert.equal(await asked(failed, failed, failed), 0);
     assert.equal(await asked(failed, failed, cancelled, failed), 0);
     assert.equal(await asked(failed, failed, compacted, failed), 1);

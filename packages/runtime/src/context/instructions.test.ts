@@ -107,6 +107,20 @@ describe("loadInstructions", () => {
     assert.deepEqual(names(load()), ["elsewhere/mine.md", "home/.claude/CLAUDE.md", "home/dotfiles/rules.md"]);
   });
 
+  it("imports to a depth of five from the user's own files as well", () => {
+    const chain = [1, 2, 3, 4, 5, 6].map((depth) =>
+      [`outrider/${depth}.md`, `home/.claude/${depth}.md`].map((path) => [path, `@${depth + 1}.md`]),
+    );
+    const { load, names } = machine({
+      "outrider/AGENTS.md": "@1.md",
+      "home/.claude/CLAUDE.md": "@1.md",
+      ...Object.fromEntries(chain.flat()),
+    });
+    const read = (folder: string, first: string): string[] =>
+      [first, "1", "2", "3", "4", "5"].map((name) => `${folder}/${name}.md`);
+    assert.deepEqual(names(load()), [...read("outrider", "AGENTS"), ...read("home/.claude", "CLAUDE")]);
+  });
+
   it("imports where an import is meant, in order, to a depth of five, and survives cycles", () => {
     const { load, names } = machine({
       "repo/AGENTS.md":

@@ -55,7 +55,7 @@ describe("the questions that make a summary", () => {
     assert.ok(parts.length >= 3);
     for (const part of parts) assert.match(part, /\n<tool-output name="Bash">\nx+\n<\/tool-output>\n/);
     assert.equal(parts.join("").match(/x(?=x|\n)/g)?.length, 2_000);
-    for (const part of parts) assert.ok(estimateText(/<tool[^]*output>/.exec(part)?.[0] ?? "") <= 256);
+    for (const part of parts) assert.ok(estimateText(/<tool[\s\S]*output>/.exec(part)?.[0] ?? "") <= 256);
   });
 
   it("end although the answers are longer than they may be, and the summary is cut", () => {

@@ -37,6 +37,7 @@ describe("what settings of a project would run or loosen", () => {
     [{ apiKeyHelper: "./x.sh" }, ["apiKeyHelper: …"]],
     [{ awsAuthRefresh: "./x.sh" }, ["awsAuthRefresh: ./x.sh"]],
     [{ language: "Deutsch", cleanupPeriodDays: 3 }, []],
+    [{ enabledPlugins: [], unheard: [] }, []],
   ];
   for (const [values, what] of settings)
     it(`${JSON.stringify(values)}: ${what.join(", ") || "nothing"}`, () =>
@@ -111,6 +112,8 @@ describe("what files beside the settings would run or loosen", () => {
     [".mcp.json", '{"mcpServers": {"a": {"command": "b"}}}', ["a: b"], ["b"]],
     [".mcp.json", '\ufeff{"a": {"url": "http://b"}}', ["a: http://b"], ["http://b"]],
     [".mcp.json", '{"mcpServers": ["x"]}', ['?: ["x"]'], ["x"]],
+    [".mcp.json", '{"a": null, "b": "x"}', ["a: null", "b: x"], ["x"]],
+    [".mcp.json", "null", ["?: null"], []],
     [".mcp.json", "[1]", ["?: [1]"], []],
     [".mcp.json", "{", ["a file that is no JSON"], ["{"]],
   ];

@@ -234,7 +234,8 @@ describe("judgeTrust", () => {
         false,
         `OUTRIDER_TRUST_PROJECT has another fingerprint than sha256:${fingerprint}`,
       ]);
-      await assert.rejects(by("yes"), { code: "config" });
+      await assert.rejects(by("yes"), { code: "config", message: 'OUTRIDER_TRUST_PROJECT cannot be "yes"', hint: /^It is 1/ });
+      await assert.rejects(by("x".repeat(90)), { message: `OUTRIDER_TRUST_PROJECT cannot be "${"x".repeat(80)}"` });
       assert.deepEqual(said(await place.judge({ flag: true })), [true, "--trust-project"]);
     }),
   );
@@ -271,6 +272,30 @@ describe("judgeTrust", () => {
       assert.deepEqual(said(await place.judge()), [false, "Nobody has said to trust it"]);
     }),
   );
+
+  it(
+    "trusts a project without anything to trust when it is told to",
+    inPlace(async (place) => {
+      assert.deepEqual(said(await place.judge()), [false, nothingToTrust]);
+      assert.deepEqual(said(await place.judge({ flag: true })), [true, "--trust-project"]);
+      const env = { ...place.env, OUTRIDER_TRUST_PROJECT: "1" };
+      assert.deepEqual(said(await place.judge({ env })), [true, "OUTRIDER_TRUST_PROJECT=1"]);
+      await place.trust();
+      assert.deepEqual(said(await place.judge()), [true, "It was trusted on 2025-06-01"]);
+    }),
+  );
+
+  it("counts what is left out, kind by kind", () => {
+    const one = { what: "x", source: "y" };
+    assert.deepEqual(
+      describeIgnored([
+        { kind: "hook", ...one },
+        { kind: "mcp-server", ...one },
+        { kind: "hook", ...one },
+      ]),
+      ["2 hooks", "1 MCP server"],
+    );
+  });
 
   it(
     "names at most five files that have changed",
