@@ -25,7 +25,8 @@ export async function meetTests({ entries, mutants, place, output, jobs }) {
       if (!bundle.includes("($mutant(") && !bundle.includes("(!$mutant(")) continue;
       const answer = join(kept, createHash("sha256").update(bundle).digest("hex"));
       if (!existsSync(answer)) {
-        const { passed, ms, met } = await runTests(file);
+        const first = await runTests(file);
+        const { passed, ms, met } = first.passed ? first : await runTests(file); // a busy machine may fail a test that counts time
         if (passed) writeFileSync(answer, JSON.stringify({ ms, met: [...met] }));
         else console.log(`not used: ${entry} does not pass here`);
         if (!passed) continue;

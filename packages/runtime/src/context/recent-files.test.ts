@@ -6,6 +6,9 @@ import { rereadFiles } from "./recent-files.ts";
 describe("files shown again after a compaction", () => {
   const read = (path: string, name = "Read"): Message => ({
     role: "assistant",
+    model: { provider: "p", model: "m" },
+    finish: "tool-calls",
+    usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
     content: [{ type: "tool-call", callId: path, name, input: { file_path: path } }],
   });
   const again = async (messages: readonly Message[], replaced = messages.length, maxTokens = 10_000): Promise<string[]> => {

@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -90,6 +100,15 @@ describe("a file of a project", () => {
     assert.equal(readProjectFile(path, 5).executable, true);
     assert.throws(() => readProjectFile(path, 4), { code: "config", message: /too much to look at \(.*x.sh has 5 bytes\)$/ });
     assert.throws(() => readProjectFile(dirname(path), 4), { code: "config", message: /is no regular file$/ });
+  });
+
+  it("is not left open", { skip: existsSync("/proc/self/fd") ? false : "needs /proc" }, () => {
+    const path = join(project("x.sh"), "x.sh");
+    const before = readdirSync("/proc/self/fd").length;
+    readProjectFile(path, 0);
+    writeFileSync(path, "1");
+    assert.throws(() => readProjectFile(path, 0));
+    assert.equal(readdirSync("/proc/self/fd").length, before);
   });
 
   it("that holds more than it says is being written", { skip: existsSync("/proc/self/status") ? false : "needs /proc" }, () => {
