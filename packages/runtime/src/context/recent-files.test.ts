@@ -6,7 +6,7 @@ import { rereadFiles } from "./recent-files.ts";
 describe("files shown again after a compaction", () => {
   const read = (path: string, name = "Read"): Message => ({
     role: "assistant",
-    model: { provider: "p", model: "m" },
+    model: { provider: "p", id: "m" },
     finish: "tool-calls",
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
     content: [{ type: "tool-call", callId: path, name, input: { file_path: path } }],

@@ -14,14 +14,14 @@ describe("records of trust", () => {
     const home = freshHome();
     mkdirSync(join(home, "trust"));
     chmodSync(join(home, "trust"), 0o755);
-    for (const root of ["/d", "/b", "/e", "/c"]) await writeTrustRecord(home, record(root));
+    for (const root of ["/é", "/b", "/d", "/c"]) await writeTrustRecord(home, record(root));
     const path = await writeTrustRecord(home, record("/a"));
     writeFileSync(join(home, "trust", "notes.txt"), JSON.stringify(record("/f")));
     writeFileSync(join(home, "trust", "broken.json"), "{");
     assert.deepEqual(readTrustRecord(home, "/a"), { version: 1, ...record("/a") });
     assert.deepEqual(
       listTrustRecords(home).map(({ root }) => root),
-      ["/a", "/b", "/c", "/d", "/e"],
+      ["/a", "/b", "/c", "/d", "/é"],
     );
     assert.equal(statSync(dirname(path)).mode & 0o777, 0o700);
   });
