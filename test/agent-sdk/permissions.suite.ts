@@ -263,11 +263,11 @@ describe("permission options", () => {
     assert.ok(existsSync(join(cwd, "made.txt")));
   });
 
-  it("bypassPermissions without the word for it is refused", async () => {
-    const { ask, server } = await stage([{ text: "never" }]);
-    const { thrown } = await ask("Make it", { permissionMode: "bypassPermissions" });
-    assert.ok(thrown);
-    assert.equal(server.requests.length, 0);
+  it("bypassPermissions by the mode alone is what it says, as Python programs ask for it", async () => {
+    const { ask, cwd } = await stage([{ calls: [{ name: "Bash", input: { command: "node -e 0 > made" } }] }, { text: "done" }]);
+    const result = only(await ask("Make it", { permissionMode: "bypassPermissions" }));
+    assert.deepEqual([result.subtype, result.permission_denials], ["success", []]);
+    assert.ok(existsSync(join(cwd, "made")));
   });
 
   it("acceptEdits lets files be written, and nothing else", async () => {
