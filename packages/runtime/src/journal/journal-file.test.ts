@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -113,6 +113,39 @@ describe("appending to a log", () => {
         [0, 1, 1, 2],
         [0, 0, 0, 0],
       ],
+    );
+  });
+
+  it("syncs for an end among other events", async () => {
+    const disk = openDisk();
+    const { store } = storeOn(disk, "batch");
+    const writer = await store.open("s1");
+    await writer.append([warning(1), turnEnded(2), warning(3)]);
+    assert.equal(disk.syncs, 1);
+    await writer.close();
+  });
+
+  it("ends the last line of a log before it writes on, and goes back to there when the disk is full", async () => {
+    const disk = openDisk();
+    const { folder, store } = storeOn(disk, "never");
+    const first = await store.open("s1");
+    await first.append([warning(1)]);
+    await first.close();
+    const path = join(folder, "s1.jsonl");
+    truncateSync(path, statSync(path).size - 1);
+    const writer = await store.open("s1");
+    disk.room = 10;
+    await assert.rejects(writer.append([warning(2)]), { code: "storage-failed" });
+    disk.room = Number.POSITIVE_INFINITY;
+    await writer.append([warning(2)]);
+    await writer.close();
+    assert.deepEqual(await store.read("s1"), [warning(1), warning(2)]);
+    assert.deepEqual(
+      readFileSync(path),
+      sealLines(
+        [warning(1), warning(2)].map((event) => JSON.stringify(event)),
+        0,
+      ).bytes,
     );
   });
 

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { userText } from "../protocol/content.ts";
+import type { AgentEvent } from "../protocol/events.ts";
 import { createFileStore } from "./file-store.ts";
 import { sealLines } from "./sealed-line.ts";
 
@@ -23,6 +25,22 @@ describe("summaries of sessions", () => {
       );
     }
     assert.deepEqual((await store.summaries()).length, 1);
+  });
+
+  it("begin with the first prompt, also with one that is kept beside the log", async () => {
+    const place = mkdtempSync(join(folder, "long-"));
+    const store = createFileStore(place);
+    const writer = await store.open("s1");
+    const turn = (seq: number, text: string): AgentEvent => ({
+      type: "turn.started",
+      seq,
+      at: "2026-01-01T00:00:00.000Z",
+      sessionId: "s1",
+      input: userText(text),
+    });
+    await writer.append([JSON.parse(started("s1", 2)), turn(2, `first ${"x".repeat(100_000)}`), turn(3, "second")]);
+    await writer.close();
+    for (const _ of ["from the log", "from the index"]) assert.match((await store.summaries())[0]?.prompt ?? "", /^first xxx/);
   });
 
   it("say of a log without one readable line that it is damaged", async () => {

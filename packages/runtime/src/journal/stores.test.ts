@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -102,6 +102,27 @@ describe("file store on disk", () => {
     await assert.rejects(createFileStore(folder).read("s1"), { code: "storage-failed" });
     assert.deepEqual(await createFileStore(folder).list(), []);
     assert.deepEqual(readdirSync(folder), ["s1.jsonl"]);
+  });
+
+  it("says that a log cannot be made, and leaves its place free", async () => {
+    const folder = freshFolder();
+    symlinkSync("nowhere/else", join(folder, "s1.jsonl"));
+    await assert.rejects(createFileStore(folder).open("s1"), { code: "storage-failed", message: /^Cannot open .*ENOENT/ });
+    assert.deepEqual(readdirSync(folder), ["s1.jsonl"]);
+  });
+
+  it("forks a long log whole", async () => {
+    const folder = freshFolder();
+    const store = createFileStore(folder);
+    await appendTo(
+      store,
+      Array.from({ length: 2001 }, (_, index) => warning(index + 1)),
+    );
+    await store.fork("s1", "s2");
+    const seqs = (await store.read("s2")).map(({ seq }) => seq);
+    assert.deepEqual([seqs.length >= 2001, new Set(seqs).size], [true, seqs.length]);
+    await store.fork("s1", "s3", { at: 1000 });
+    assert.ok((await store.read("s3")).length < 1010);
   });
 
   it("takes an empty log for a session that does not exist yet", async () => {

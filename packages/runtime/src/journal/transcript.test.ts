@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { promptAfter } from "./transcript.ts";
+import type { Message, ToolResultPart } from "../protocol/content.ts";
+import { clearResults, promptAfter, Transcript } from "./transcript.ts";
 
 describe("the prompt of a turn after a compaction", () => {
   const places: [
@@ -18,6 +19,39 @@ describe("the prompt of a turn after a compaction", () => {
   for (const [fact, prompt, { replaced, prompt: kept }, at] of places) {
     it(fact, () => assert.equal(promptAfter(prompt, compacted(replaced, kept)), at));
   }
+});
+
+describe("old results", () => {
+  const result = (callId: string): ToolResultPart => ({
+    type: "tool-result",
+    callId,
+    name: "Read",
+    isError: false,
+    content: [{ type: "text", text: callId }],
+  });
+  const messages: Message[] = [
+    { role: "tool", content: [result("a"), result("b")] },
+    { role: "user", content: [{ type: "text", text: "and?" }] },
+    { role: "tool", content: [result("c")] },
+    { role: "tool", content: [result("a")] },
+  ];
+  const shown = (list: readonly Message[]): unknown =>
+    list.map(({ content }) => JSON.stringify(content).match(/"text":"[^"]*"/g));
+
+  it("give way to a note, where they stand before the given place", () => {
+    const cleared = clearResults(messages, { through: 3, results: [{ callId: "a", note: "gone" }], preTokens: 1, postTokens: 1 });
+    assert.deepEqual(shown(cleared), [['"text":"gone"', '"text":"b"'], ['"text":"and?"'], ['"text":"c"'], ['"text":"a"']]);
+    assert.deepEqual([cleared[1] === messages[1], cleared[2] === messages[2], cleared[3] === messages[3]], [true, true, true]);
+  });
+});
+
+describe("a transcript", () => {
+  it("begins without a summary, and takes no result of a call that nobody made", () => {
+    const transcript = new Transcript();
+    const envelope = { seq: 1, at: "", sessionId: "s" };
+    transcript.apply({ ...envelope, type: "tool.started", callId: "a", name: "Read", input: {} });
+    assert.deepEqual([transcript.hasSummary, transcript.messages, transcript.prompt], [false, [], undefined]);
+  });
 });
 
 function compacted(replaced: number, prompt: number | undefined): Parameters<typeof promptAfter>[1] {
