@@ -116,6 +116,27 @@ describe("appending to a log", () => {
     );
   });
 
+  it("syncs one after the other, and is closed after the last of them", async () => {
+    const disk = openDisk();
+    const { store } = storeOn(disk, "batch");
+    const writer = await store.open("s1");
+    const marks: string[] = [];
+    const { sync } = disk;
+    disk.sync = async (file) => {
+      marks.push("begins");
+      await new Promise((resolve) => setImmediate(resolve));
+      await sync(file);
+      marks.push("ends");
+    };
+    await Promise.all([
+      writer.append([turnEnded(1)]),
+      writer.append([warning(2)]),
+      writer.append([turnEnded(3)]),
+      writer.close(),
+    ]);
+    assert.deepEqual(marks.join(" ").replaceAll("begins ends", "").trim(), "");
+  });
+
   it("syncs for an end among other events", async () => {
     const disk = openDisk();
     const { store } = storeOn(disk, "batch");

@@ -105,6 +105,18 @@ describe("a dead lock", () => {
     }
   });
 
+  it("is claimed again when the other one's claim is gone by now", async () => {
+    const path = freshPath();
+    writeFileSync(path, JSON.stringify(dead));
+    let claims = 0;
+    fault("linkSync", (link, from, to) => {
+      if (++claims === 1) throw failure("EEXIST");
+      link(from, to);
+    });
+    (await takeLock(path, "s1")).release();
+    assert.deepEqual([claims, readdirSync(dirname(path))], [2, []]);
+  });
+
   it("is claimed again when somebody took the claim away", async () => {
     const path = freshPath();
     writeFileSync(path, JSON.stringify(dead));

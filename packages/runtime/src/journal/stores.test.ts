@@ -111,6 +111,21 @@ describe("file store on disk", () => {
     assert.deepEqual(readdirSync(folder), ["s1.jsonl"]);
   });
 
+  it("does not open a damaged log whose end cannot be kept", async () => {
+    const folder = freshFolder();
+    const store = createFileStore(folder, { now: () => Date.UTC(2026, 0, 2) });
+    await appendTo(store, [warning(1), warning(2)]);
+    const path = join(folder, "s1.jsonl");
+    writeFileSync(path, `${readFileSync(path, "utf8")}{"no": "event"}\n{"of": "ours"}\n`);
+    const before = readFileSync(path);
+    mkdirSync(`${path}.damaged-2026-01-02T00-00-00.000Z`);
+    await assert.rejects(store.open("s1"), {
+      code: "storage-failed",
+      message: /^Cannot copy the damaged end of the journal to .*EISDIR/,
+    });
+    assert.deepEqual(readFileSync(path), before);
+  });
+
   it("forks a long log whole", async () => {
     const folder = freshFolder();
     const store = createFileStore(folder);
