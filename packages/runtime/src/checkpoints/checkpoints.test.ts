@@ -84,7 +84,12 @@ describe("going back", () => {
     const after = bench.tree();
     await bench.checkpoints.rollbackThrough("t1");
     assert.deepEqual(Object.keys(bench.tree()), ["a.txt"]);
-    assert.equal((await bench.checkpoints.rollbackThrough("rollback-0002")).type, "restored");
+    assert.deepEqual(outline(await bench.checkpoints.rollbackThrough("rollback-0002")), {
+      type: "restored",
+      undone: ["rollback-0002"],
+      changes: ["write a.txt", "create new.txt"],
+      ...quiet,
+    });
     assert.deepEqual(bench.tree(), after);
   });
 
@@ -119,6 +124,11 @@ describe("going back", () => {
   });
 
   it("finds a checkpoint by id, number, turn or user message, and says what there is otherwise", async () => {
+    await assert.rejects(bench.checkpoints.inspect("x"), {
+      code: "not-found",
+      message: 'There is no checkpoint "x". The session has none',
+      hint: undefined,
+    });
     bench.checkpoints.beginTurn({ turnId: "t1", prompt: "go", userMessageId: "m1" });
     await bench.checkpoints.endTurn();
     for (const name of ["turn-0001", "1", "t1", "m1"]) {

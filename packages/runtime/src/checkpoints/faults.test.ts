@@ -72,12 +72,14 @@ describe("a disk that fails", () => {
 
     it(`${code} at any point of a restore ${lasting ? "and ever after" : "once"}: all files or none, and a second run gets there`, async () => {
       let points = 0;
+      const told = new Set<string>();
       for (let at = 1; ; at++) {
         const bench = await prepare();
         const before = bench.tree();
         const fault = await withFault({ at, code, lasting }, () => bench.checkpoints.rollbackThrough("t1"));
         const after = bench.tree();
         const halfway = fault.error instanceof RuntimeError && fault.error.message.includes("half way");
+        if (fault.error instanceof RuntimeError) told.add(`${fault.error.message.split(": ")[0]}. ${fault.error.hint ?? ""}`);
         if (fault.error && !halfway) {
           assert.ok(fault.error instanceof RuntimeError && fault.error.code === "storage-failed", String(fault.error));
           // The last record may be what failed: then all files are restored, or all are as before.
@@ -92,6 +94,11 @@ describe("a disk that fails", () => {
         points++;
       }
       assert.ok(points >= 20, `only ${points} points`);
+      const ends = [...told].filter((words) => words.startsWith("The rollback was stopped"));
+      const halfWay =
+        "The rollback was stopped half way. The next restore or rollback of this session brings it to its end; nothing is lost";
+      const undone = "The rollback was stopped and the files are as they were. ";
+      assert.deepEqual(ends, lasting ? [halfWay] : [undone, halfWay]);
     });
   }
 });
