@@ -91,6 +91,8 @@ describe("going back", () => {
       ...quiet,
     });
     assert.deepEqual(bench.tree(), after);
+    const last = await bench.checkpoints.restoreTo("t1");
+    assert.deepEqual([last.type, last.recovered], ["unchanged", undefined], "there is nothing left to bring to its end");
   });
 
   it("gets the exact content of a turn that was left for another way", async () => {

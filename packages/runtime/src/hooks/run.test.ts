@@ -104,8 +104,9 @@ describe("a command hook", () => {
       ["PreToolUse:Missing", "failed", 127],
       ["PreToolUse:Killed", "failed", undefined],
     ]);
-    const warnings = events.filter((event) => event.type === "warning.raised");
+    const warnings = events.flatMap((event) => (event.type === "warning.raised" ? [event.message] : []));
     assert.equal(warnings.length, 3);
+    assert.match(warnings[0] ?? "", /^The PreToolUse:One hook of test failed \(.*\), and was passed over$/);
   });
 
   it("is not started for what was given up already, and leaves nothing at the signal it was given", async () => {
@@ -264,9 +265,23 @@ describe("hooks of one moment", () => {
     assert.match(closed.decision?.reason ?? "", /boom/);
   });
 
+  it("tell a callback which call it is about, when there is one", async () => {
+    const told: unknown[] = [];
+    const { run } = open(only((_: unknown, { signal, ...rest }: { signal: AbortSignal }) => void told.push(rest)));
+    await run("PreToolUse");
+    await run("PreToolUse", { callId: "c1" });
+    assert.deepEqual(told, [{}, { toolUseId: "c1" }]);
+  });
+
   it("do not wait for a callback that never answers", async () => {
     const hang = { type: "callback", timeout: 0.05, onFailure: "block", callback: () => new Promise(() => {}) };
-    assert.match((await open(only(hang)).run("PreToolUse")).decision?.reason ?? "", /0\.05 s/);
+    const { run, events } = open(only(hang));
+    assert.match((await run("PreToolUse")).decision?.reason ?? "", /0\.05 s/);
+    const [warning] = events;
+    assert.match(
+      warning?.type === "warning.raised" ? warning.message : "",
+      /^The PreToolUse hook of test timed out \(.*\), so it blocks$/,
+    );
   });
 });
 

@@ -219,6 +219,16 @@ describe("a lock that is held", () => {
     assert.equal(openFiles(), before);
   });
 
+  it("shows no sign of life after its release: its file's number may be another file's by then", async (context) => {
+    context.mock.timers.enable({ apis: ["setInterval"] });
+    const path = freshPath();
+    (await takeLock(path, "s1")).release();
+    const other = fs.openSync(`${path}.other`, "w");
+    context.mock.timers.tick(5000);
+    fs.closeSync(other);
+    assert.equal(readFileSync(`${path}.other`, "utf8"), "");
+  });
+
   it("is believed for ten seconds after each sign of life that found it", async (context) => {
     context.mock.timers.enable({ apis: ["Date", "setInterval"], now: Date.now() });
     const path = freshPath();

@@ -17,7 +17,12 @@ describe("the lock of a session", () => {
   it("is refused while its owner lives, by name, and free after it was released", async () => {
     const path = freshPath();
     const lock = await takeLock(path, "s1");
-    await assert.rejects(takeLock(path, "s1"), { code: "session-locked", message: new RegExp(`process ${process.pid} on `) });
+    await assert.rejects(takeLock(path, "s1"), {
+      code: "session-locked",
+      message: new RegExp(`process ${process.pid} on `),
+      retryable: true,
+      hint: /^Wait for it to end/,
+    });
     lock.check();
     lock.release();
     (await takeLock(path, "s1")).release();

@@ -99,6 +99,12 @@ describe("a settings file that is wrong", () => {
       '{"providers": {\n"a": {"model": "m"}}}',
       "/user.json:2: providers.a.type must name a provider",
     ],
+    [
+      "a profile called name without a type",
+      "user",
+      '{"providers": {\n"name": {"model": "m"}}}',
+      "/user.json:2: providers.name.type must name a provider",
+    ],
     ["an empty profile", "user", '{"providers": {\n"a": {}}}', "/user.json:2: providers.a is empty"],
     ["a current profile that is none", "user", '{\n"currentProvider": "b"}', /^\/user.json:2: currentProvider names "b"/],
     ["a server that is a text", "local", '{"mcpServers": {"a": "x"}}', "/local.json:1: mcpServers.a must be an object"],
