@@ -156,6 +156,16 @@ describe("looking with git, unasked,", () => {
     "git ls-files -s",
     "git stash list",
   ];
+  const lookMore = [
+    "git status",
+    "git blame a.txt",
+    "git check-ignore -v SECRETS",
+    "git check-attr -a a.txt",
+    "git log --format=%aN",
+    "git reflog",
+    "git worktree list",
+    "git config --list",
+  ];
 
   function set(build: (project: Stage, other: Stage) => void): { project: Stage; other: Stage } {
     const place = join(top, `stray-${count++}`);
@@ -171,9 +181,10 @@ describe("looking with git, unasked,", () => {
   for (const { name, build } of leaks)
     it(`shows nothing of what lies outside with ${name}`, async () => {
       const { folder } = set(build).project;
-      const plain = spawnSync("bash", ["-c", look.join("\n")], { cwd: folder, env, encoding: "utf8" });
-      assert.match(plain.stdout, /SECRET/, "another git does");
-      const said = await runUnasked(folder, folder, [look.join("\n")]);
+      const all = [...look, ...lookMore].join("\n");
+      const plain = spawnSync("bash", ["-c", all], { cwd: folder, env, encoding: "utf8" });
+      assert.match(plain.stdout + plain.stderr, /SECRET/, "another git does");
+      const said = await runUnasked(folder, folder, [all]);
       assert.doesNotMatch(said.join(""), /SECRET/);
     });
 

@@ -11,6 +11,19 @@ export type StrayRepository = {
   readonly from?: string;
 };
 
+/** Files of a repository whose lines git shows, with lines that make it. */
+const linked: readonly (readonly [name: string, text: string])[] = [
+  ["shallow", "SECRET\n"],
+  ["info/grafts", "SECRET\n"],
+  ["info/exclude", "SECRET*\n"],
+  ["info/attributes", "* SECRET\n"],
+  ["logs/HEAD", `${"0".repeat(40)} COMMIT SECRET <a@b> 1 +0000\tSECRET\n`],
+  ["BISECT_START", "SECRET\n"],
+  ["rebase-merge/done", "SECRET\n"],
+  ["rebase-merge/git-rebase-todo", "SECRET\n"],
+  ["worktrees/x/gitdir", "/SECRET/.git\n"],
+];
+
 /** Show what is outside: nothing of it may be seen. */
 export const leaks: readonly StrayRepository[] = [
   { name: "files that are elsewhere", build: withTree((other) => other.folder) },
@@ -27,10 +40,26 @@ export const leaks: readonly StrayRepository[] = [
     build: (project) => rename(project, "aa/bb/xx/other/secret.txt", "aa/../../other/secret.txt"),
   },
   { name: "an index that names files by their whole path", build: nameAbsolutely },
+  { name: "objects borrowed from another repository", build: (project, other) => alternate(project, other, other.folder) },
+  { name: "objects borrowed by what it borrows from", build: alternateTwice },
+  ...[
+    "blame.ignoreRevsFile",
+    "core.excludesFile",
+    "core.attributesFile",
+    "mailmap.file",
+    "include.path",
+    "includeIf.onbranch:main.path",
+  ].map((key) => ({ name: `${key} for a file outside`, build: named(key) })),
+  { name: "an included file that is a link", build: includeLink },
+  ...linked.map(([name, text]) => ({ name: `.git/${name} as a link`, build: linkIn(name, text) })),
+  { name: "a link in a .git that lies elsewhere in the project", build: linkInMoved },
 ];
 
-/** Kept elsewhere, and known there. */
+/** Kept elsewhere, and known there; or with what only looks like the above. */
 export const strays: readonly StrayRepository[] = [
+  { name: "a repository with links for hooks", build: linkedHooks },
+  { name: "a repository that borrows objects from one below it", build: borrowBelow },
+  { name: "a repository that includes files of its own", build: includeOwn, from: "deep/er" },
   { name: "a linked worktree beside its repository", build: worktreeBeside, from: "../tree" },
   { name: "a linked worktree in its repository", build: worktreeInside, from: "tree" },
   { name: "a submodule", build: submodule, from: "sub" },
@@ -81,6 +110,88 @@ function borrow(project: Stage, other: Stage): void {
     rmSync(join(project.folder, ".git", name), { recursive: true });
     symlinkSync(join(other.folder, ".git", name), join(project.folder, ".git", name));
   }
+}
+
+function alternate(project: Stage, other: Stage, place: string): void {
+  fillRepository(project);
+  project.write(".git/objects/info/alternates", `${join(place, ".git/objects")}\n`);
+  project.write(".git/refs/heads/main", other.git("rev-parse", "HEAD"));
+}
+
+function alternateTwice(project: Stage, other: Stage): void {
+  alternate(project, other, join(project.folder, "deep"));
+  project.git("init", "-q", "deep");
+  mkdirSync(join(project.folder, "deep/.git/objects/info"), { recursive: true });
+  project.write("deep/.git/objects/info/alternates", `${join(other.folder, ".git/objects")}\n`);
+}
+
+function named(key: string) {
+  return (project: Stage, other: Stage): void => {
+    fillRepository(project);
+    const text = key.startsWith("include") ? "[user]\n\tnote = SECRET\n" : "* SECRET\n";
+    const lines: Record<string, string> = {
+      "core.excludesFile": "SECRET*\n",
+      "mailmap.file": `SECRET <${project.git("log", "-1", "--format=%ae").trim()}>\n`,
+    };
+    other.write("lines", lines[key] ?? text);
+    project.git("config", key, join(other.folder, "lines"));
+  };
+}
+
+function includeLink(project: Stage, other: Stage): void {
+  fillRepository(project);
+  other.write("lines", "[user]\n\tnote = SECRET\n");
+  symlinkSync(join(other.folder, "lines"), join(project.folder, "more"));
+  project.git("config", "include.path", "../more");
+}
+
+function linkIn(name: string, text: string) {
+  return (project: Stage, other: Stage): void => {
+    fillRepository(project);
+    const head = project.git("rev-parse", "HEAD").trim();
+    other.write("lines", text.replace("COMMIT", head));
+    const file = join(project.folder, ".git", name);
+    mkdirSync(join(file, ".."), { recursive: true });
+    rmSync(file, { force: true });
+    symlinkSync(join(other.folder, "lines"), file);
+    if (name.startsWith("rebase-merge")) {
+      project.write(".git/rebase-merge/interactive", "");
+      project.write(".git/rebase-merge/onto", `${head}\n`);
+      project.write(".git/rebase-merge/head-name", "refs/heads/main\n");
+      for (const list of ["done", "git-rebase-todo"])
+        if (!name.endsWith(list)) project.write(`.git/rebase-merge/${list}`, "noop\n");
+    }
+    if (name.startsWith("BISECT")) project.write(".git/BISECT_LOG", "");
+    if (name.startsWith("worktrees")) {
+      project.write(".git/worktrees/x/HEAD", `${head}\n`);
+      project.write(".git/worktrees/x/commondir", "../..\n");
+    }
+  };
+}
+
+function linkInMoved(project: Stage, other: Stage): void {
+  linkIn("info/grafts", "SECRET\n")(project, other);
+  renameSync(join(project.folder, ".git"), join(project.folder, "kept"));
+  project.write(".git", "gitdir: kept\n");
+}
+
+function linkedHooks(project: Stage): void {
+  fillRepository(project);
+  mkdirSync(join(project.folder, ".git/hooks"), { recursive: true });
+  symlinkSync("../../a.txt", join(project.folder, ".git/hooks/pre-commit"));
+}
+
+function borrowBelow(project: Stage, other: Stage): void {
+  fillRepository(project);
+  project.git("clone", "-q", other.folder, "below");
+  project.write(".git/objects/info/alternates", "# kept below\n../../below/.git/objects\n");
+  project.write(".git/refs/heads/main", other.git("rev-parse", "HEAD"));
+}
+
+function includeOwn(project: Stage): void {
+  below(project);
+  project.write(".gitconfig-of-all", "[diff]\n\tnoprefix = true\n");
+  project.git("config", "include.path", "../.gitconfig-of-all");
 }
 
 /** git refuses to add such a name, and believes an index that has it. */

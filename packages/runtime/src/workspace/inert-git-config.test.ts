@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { describe, it } from "node:test";
-import { inertConfig, inertDrivers } from "./inert-git-config.ts";
+import { inertConfig, inertDrivers, inertFiles } from "./inert-git-config.ts";
 
 /** Words in names of keys that start a program, reach the network, or lead to other files. */
 const suspicious =
-  /cmd|command|program|helper|driver|textconv|clean|smudge|process|pack|tunnel|editor|pager|hook|ssh|askpass|proxy|exec|external|filter|tool|fsmonitor|path|file|browser|viewer|template|update|server|worktree|include|alias|vcs|url|promisor|protocol|recurse|submodule|signature|program|autocorrect|bare|dir$|dir\.|target|auto|partial|lazy|script|run|sign/i;
+  /cmd|command|program|helper|driver|textconv|clean|smudge|process|pack|tunnel|editor|pager|hook|ssh|askpass|proxy|exec|external|filter|tool|fsmonitor|path|file|browser|viewer|template|update|server|worktree|include|alias|vcs|url|promisor|protocol|recurse|submodule|signature|program|autocorrect|bare|dir$|dir\.|target|auto|partial|lazy|script|run|sign|mailmap|blob|list$/i;
 
 /** Why a key that sounds so needs no word of ours. */
 const harmless: readonly (readonly [why: string, keys: RegExp])[] = [
@@ -19,12 +19,9 @@ const harmless: readonly (readonly [why: string, keys: RegExp])[] = [
     "how objects are packed",
     /^(?:pack|gc|repack|maintenance|commitGraph|feature|index|splitIndex|uploadpackfilter|receive|transfer|fastimport|bundle|bitmap\w*)\./,
   ],
-  ["the script looks at it", /^core\.worktree$/],
-  ["git reads it itself when the script asks for drivers, in the same way", /^include(?:If)?\./i],
-  [
-    "a file whose lines name patterns, people or an order, and are not shown",
-    /^(?:core\.(?:attributesFile|excludesFile)|diff\.orderFile|mailmap\.file|gpg\.ssh\.(?:allowedSignersFile|revocationFile)|fsck\.skipList)$/,
-  ],
+  ["the script refuses what leads outside", /^(?:core\.worktree$|include(?:If)?\.)/i],
+  ["the script says --no-ignore-revs-file", /^blame\.ignoreRevsFile$/],
+  ["an object of the repository itself", /^mailmap\.blob$/],
   ["no builtin can have an alias, and nothing else is called unasked", /^alias\./],
   ["GIT_PAGER goes over it", /^pager\./],
   ["every protocol is off", /^(?:remote|url|http|protocol|fetch|ssh|remotes|credential|imap|transfer)\./],
@@ -34,7 +31,7 @@ const harmless: readonly (readonly [why: string, keys: RegExp])[] = [
   ],
   [
     "what a diff or log looks like",
-    /^(?:diff\.(?:noprefix|mnemonicPrefix|autoRefreshIndex|guitool|tool|dirstat|statGraphWidth|renames|\w*\.(?:binary|wordRegex|xfuncname|algorithm)|<driver>\.(?:binary|wordRegex|xfuncname|algorithm|trustExitCode)|trustExitCode)|log\.\w+|blame\.\w+|grep\.\w+|status\.\w+|showBranch\.\w+|column\.\w+|pretty\.\S+)$/,
+    /^(?:diff\.(?:noprefix|mnemonicPrefix|autoRefreshIndex|guitool|tool|dirstat|statGraphWidth|renames|\w*\.(?:binary|wordRegex|xfuncname|algorithm)|<driver>\.(?:binary|wordRegex|xfuncname|algorithm|trustExitCode)|trustExitCode)|log\.\w+|blame\.(?!ignoreRevsFile)\w+|grep\.\w+|status\.\w+|showBranch\.\w+|column\.\w+|pretty\.\S+)$/,
   ],
   ["which key somebody signs with", /^(?:gpg\.(?:format|minTrustLevel)|user\.signingKey)$/],
   ["extensions that the format of the repository needs", /^extensions\./],
@@ -45,7 +42,7 @@ describe("what git is told over its configuration", () => {
   const git = spoken();
 
   it("names every key of this git that sounds as if it could start or reach something", { skip: git === undefined }, () => {
-    const told = new Set(inertConfig.map(([key]) => key.toLowerCase()));
+    const told = new Set([...inertConfig.map(([key]) => key.toLowerCase()), ...inertFiles]);
     const open = (git ?? []).filter((key) => {
       const lower = key.toLowerCase();
       const isTold = told.has(lower) || Object.hasOwn(inertDrivers, lower.slice(lower.lastIndexOf(".") + 1));

@@ -33,11 +33,22 @@ export const inertConfig: readonly (readonly [key: string, value: string])[] = [
   // A repository that somebody left lying in a folder, and objects that are only elsewhere.
   ["safe.bareRepository", "explicit"],
   ["protocol.allow", "never"],
-  // Writes, and files whose lines would be shown.
+  // Writes.
   ["http.saveCookies", "false"],
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
-  ["blame.ignoreRevsFile", ""],
+];
+
+/** Files that git reads and whose lines it would show: empty where the repository names them, as the user said where the user does. */
+export const inertFiles: readonly string[] = [
+  "core.excludesfile",
+  "core.attributesfile",
+  "mailmap.file",
+  "diff.orderfile",
+  "commit.template",
+  "format.signaturefile",
+  "gpg.ssh.allowedsignersfile",
+  "gpg.ssh.revocationfile",
 ];
 
 /** Keys with a name in the middle, by their last part: those a repository has are found by asking git, and set to this. */

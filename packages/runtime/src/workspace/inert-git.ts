@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
-import { inertConfig, inertDrivers, inertUnset, inertVariables } from "./inert-git-config.ts";
+import { inertConfig, inertDrivers, inertFiles, inertUnset, inertVariables } from "./inert-git-config.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** From this version on git takes configuration from its environment. */
-const leastVersion = [2, 31];
+/** From this version on git follows no link that is called .gitignore, .gitattributes or .mailmap; it takes configuration from its environment. */
+const leastVersion = [2, 32];
 const timeoutMs = 10_000;
 
 /**
@@ -16,7 +16,8 @@ export async function installInertGit(workspace: Workspace): Promise<string | un
   const folder = join(dirname(note), "inert-git");
   if (folder.includes(":")) return undefined; // cannot stand in PATH
   let said = "";
-  const install = 'rm -f -- "$2" && mkdir -p -- "$1" && cat > "$1/git" && chmod 755 -- "$1/git" && "$1/git" --version';
+  const install =
+    'command -v find > /dev/null && rm -f -- "$2" && mkdir -p -- "$1" && cat > "$1/git" && chmod 755 -- "$1/git" && "$1/git" --version';
   try {
     const result = await workspace.run({
       file: "sh",
@@ -49,12 +50,21 @@ export function inertGit(words: readonly string[]): { readonly file: string; rea
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const lastParts = Object.keys(inertDrivers);
+/** Folders of a repository in which nothing that looks reads: it starts no hooks and no git in submodules; the others are not git's. */
+const unread = ["hooks", "modules", "lfs", "annex"];
+const asked = [
+  "^core[.]worktree$",
+  "^include(if[.].*)?[.]path$",
+  `^(${inertFiles.join("|").replaceAll(".", "[.]")})$`,
+  `[.](${lastParts.join("|")})$`,
+].join("|");
 
 /**
  * Drivers have names nobody knows beforehand, so git itself is asked which there are: in the same folder, at the moment it is used.
  * Submodules are compared by their commit only, because git would start itself in them, with a configuration that was not asked for.
- * Standard input is closed, since a configuration can include /dev/stdin. A repository may be kept elsewhere only if that place knows
- * of it, and may list only files below its own top: else looking at it would show what lies outside the project.
+ * Standard input is closed, since a configuration can include /dev/stdin. Looking must not show what lies outside the project: a
+ * repository may be kept elsewhere only if that place knows of it, has no links, borrows objects and includes configuration only from
+ * around itself, and lists only files below its own top.
  */
 export const inertGitScript: string = `#!/bin/sh
 # Written by outrider: git that starts no program a repository names.
@@ -67,7 +77,7 @@ own=\${0%/*}
 case $PATH in "$own":*) PATH=\${PATH#"$own":} ;; esac
 export PATH
 
-place= subcommand= literal= expected= words=0
+place= subcommand= literal= expected= includes= seen= words=0
 for word do
   words=$((words + 1))
   if [ "$expected" ]; then place=$word expected=; continue; fi
@@ -92,53 +102,100 @@ say() {
 ${inertConfig.map(([key, value]) => `say ${quoted(key)} ${quoted(value)}`).join("\n")}
 export GIT_CONFIG_COUNT="$count"
 
-# The folder with the next .git, from $1 upwards.
+newline='
+'
+tab='	'
+# The folder with the next .git, from $1 upwards; one that is itself a repository on the way.
 next() {
-  top=\${1:-/}
-  until [ -e "$top/.git" ] || [ -L "$top/.git" ] || [ "$top" = / ]; do top=\${top%/*} top=\${top:-/}; done
-}
-belongs() {
-  found=$top
-  for name in config objects objects/pack refs packed-refs index; do
-    [ -L "$found/.git/$name" ] && refuse "$found/.git/$name is a link"
+  top=\${1:-/} bare=
+  until [ -e "$top/.git" ] || [ -L "$top/.git" ] || [ "$top" = / ]; do
+    [ -e "$top/HEAD" ] && { [ -e "$top/objects" ] || [ -e "$top/commondir" ]; } && bare=$top
+    top=\${top%/*} top=\${top:-/}
   done
-  [ -d "$found/.git" ] && [ ! -L "$found/.git" ] && [ ! -e "$found/.git/commondir" ] && return
-  places=$(git rev-parse --path-format=absolute --git-dir --git-common-dir < /dev/null) || exit 128
+}
+# Where the repository is kept, and the folder that it may show.
+belongs() {
+  found=$top around=$top kept=$top/.git common=$top/.git
+  [ -d "$kept" ] && [ ! -L "$kept" ] && [ ! -e "$kept/commondir" ] && return
+  places=$(git rev-parse --path-format=absolute --git-dir --git-common-dir < /dev/null 2> /dev/null) ||
+    refuse "$found/.git does not lead to a repository"
   kept=\${places%%"$newline"*} common=\${places#*"$newline"}
   case "$common/" in "$found"/*) return ;; esac
   while [ "$top" != / ]; do
     next "\${top%/*}"
-    if [ -d "$top/.git" ] && [ ! -L "$top/.git" ]; then case "$kept/" in "$top/.git/"*) return ;; esac; fi
+    if [ -d "$top/.git" ] && [ ! -L "$top/.git" ]; then case "$kept/" in "$top/.git/"*) around=$top; return ;; esac; fi
   done
   if [ "$kept" = "$common/worktrees/\${kept##*/}" ]; then
     back=
     IFS= read -r back < "$kept/gitdir"
     case $back in ?*/.git) back=$(cd -P -- "$kept" && cd -P -- "\${back%/.git}" && pwd) ;; esac
+    case $common in */.git) around=\${common%/.git} ;; *) around=$common ;; esac
     [ "$back" = "$found" ] && return
   fi
   refuse "$found is kept in $common, which does not know of it"
 }
-newline='
-'
+# Refuses links in $1, except where nothing that looks reads: hooks, submodules and what other programs keep there.
+unlinked() {
+  links=$(cd -P -- "$1" && exec find . -type l ! -path ./hooks -print -o -type d \\( ${unread.map((name) => `-path ./${name}`).join(" -o ")} \\) -prune 2> /dev/null)
+  [ "$?" -le 1 ] || refuse "its folder could not be searched for links"
+  links=\${links%%"$newline"*}
+  [ ! "$links" ] || refuse "$1/\${links#./} is a link"
+}
+# Whether the folder $1 is one that the repository may show.
+inside() {
+  real=$(cd -P -- "$1" 2> /dev/null && pwd) || return 1
+  case "$real/" in "$found"/* | "$around"/* | "$common"/*) return 0 ;; esac
+  return 1
+}
+unborrowed() {
+  [ -e "$common/objects/info/alternates" ] || return
+  while IFS= read -r line || [ "$line" ]; do
+    case $line in '' | '#'*) continue ;; /*) ;; *) line=$common/objects/$line ;; esac
+    inside "$line" || refuse "it borrows objects from $line"
+    [ ! -e "$real/info/alternates" ] || refuse "it borrows objects from $line, which borrows them itself"
+    unlinked "$real"
+  done < "$common/objects/info/alternates"
+}
 next "$PWD"
-if [ ! "\${GIT_DIR-}" ] && { [ -e "$top/.git" ] || [ -L "$top/.git" ]; }; then belongs; else found=; fi
+found=
+if [ ! "\${GIT_DIR-}" ]; then
+  [ ! "$bare" ] || refuse "$bare is a bare repository, or the inside of one"
+  if [ -e "$top/.git" ] || [ -L "$top/.git" ]; then
+    belongs
+    unlinked "$common"
+    case "$kept/" in "$common"/*) ;; *) unlinked "$kept" ;; esac
+    unborrowed
+  fi
+fi
 
-keys=$(git config --name-only --get-regexp '^core[.]worktree$|[.](${lastParts.join("|")})$' < /dev/null)
-status=$?
-[ "$status" -le 1 ] || exit "$status"
+keys=$(git config --show-scope --name-only --get-regexp '${asked}' < /dev/null 2> /dev/null)
+[ "$?" -le 1 ] || refuse "its configuration cannot be read"
 set -f
 IFS=$newline
-for key in $keys; do
+for entry in $keys; do
+  key=\${entry#*"$tab"} scope=\${entry%%"$tab"*}
   case $key in
     core.worktree)
       top=$(git rev-parse --show-toplevel < /dev/null) || exit 128
       [ ! "$found" ] || [ "$top" = "$found" ] || refuse "its repository says that the files are in $top"
       ;;
+    ${inertFiles.join(" | ")}) case $scope in local | worktree) say "$key" /dev/null ;; esac ;;
+    include.path | includeif.*.path) case $scope in local | worktree) includes=1 ;; esac ;;
     filter.*) say "$key" ''; say "\${key%.*}.required" false ;;
     hook.*) say "$key" true ;;
 ${lastParts.map((part) => `    *.${part}) say "$key" ${quoted(inertDrivers[part] ?? "")} ;;`).join("\n")}
   esac
 done
+if [ "$includes" ] && [ "$found" ]; then
+  for entry in $(git config --show-scope --show-origin --name-only --list < /dev/null | sort -u); do
+    case $entry in "local$tab"* | "worktree$tab"*) ;; *) continue ;; esac
+    file=\${entry#*"$tab"} file=\${file%"$tab"*}
+    [ "$file" = "$seen" ] && continue
+    seen=$file
+    case $file in file:/*) file=\${file#file:} ;; file:*) file=$found/\${file#file:} ;; *) refuse "its configuration includes $file" ;; esac
+    { [ ! -L "$file" ] && inside "\${file%/*}"; } || refuse "its configuration includes $file"
+  done
+fi
 unset IFS
 export GIT_CONFIG_COUNT="$count"
 
@@ -152,6 +209,7 @@ esac
 case $subcommand in
   status) set -- --ignore-submodules=dirty "$@" ;;
   diff) set -- --no-ext-diff --ignore-submodules=dirty "$@" ;;
+  blame | annotate) set -- --no-ignore-revs-file "$@" ;;
   ls-remote) export GIT_ALLOW_PROTOCOL=http:https ;;
 esac
 exec git \${literal:+"$literal"} \${subcommand:+"$subcommand"} "$@" < /dev/null
