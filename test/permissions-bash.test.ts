@@ -257,12 +257,25 @@ function command(random: Random, depth: number): string {
     () => `mapfile -t ${variable(random)} <<< 'a[$(${random.pick(stubs)})]'; echo $((x)); ${one()}`,
     () =>
       `x${random.pick(["", "+"])}=($(${random.pick(stubs)}) ${word(random, 0)})${random.pick(["", "b", "'c'", '"d"', "$x"])}; ${one()}`,
+    () =>
+      `read -r ${variable(random)} <<< 'a[$(${random.pick(stubs)})]'; y${random.pick(["", "+"])}=(${random.pick(["", "a "])}[${subscript(random)}]${random.pick(["", "+"])}=1); ${one()}`,
+    () => `${one()} {q[${subscript(random)}]}${random.pick(["< alpha", "<<<a", "> out", ">&2", "<&0", "<<E\na\nE\n"])}`,
+    () =>
+      `x='a[$(${random.pick(stubs)})]'; ${random.pick(["unset 'y[x]'", "read 'y[x]' <<< 1", "printf -v 'y[x]' 1", "[[ -v y[x] ]]", "test -v 'y[x]'", "y[x]=1", `echo \${y[x]}`, `echo \${y:x}`, "declare 'y[x]=1'", "b=([x]=1)", "let x", "true & wait -n -p 'y[x]'"])}; ${one()}`,
+    () => `read -r x <<< '-py[$(${random.pick(stubs)})]'; true & wait ${random.pick(['"$x"', "$!", '"$!"', "$x"])}; ${one()}`,
+    () =>
+      `echo ${random.pick(stubs)} | xargs ${random.pick(["--replace", "-I{} -n1", "-E -I", "--max-lines", "-n1 -I{}"])} ${name(random)} ${name(random)} {}`,
     () => `x='($(${random.pick(stubs)}))'; declare -a y=$x; ${one()}`,
     () => `select ${variable(random)} in a; do ${one()}\nbreak; done <<< 1`,
     () => `trap ${quote(random, one())} DEBUG; ${one()}`,
     () => `${random.pick(["command", "builtin"])} ${random.pick(["eval", "read x <<<", "declare"])} ${quote(random, one())}`,
     () => `alias ${random.pick(stubs)}=${name(random)}; ${one()}`,
   ])();
+}
+
+/** What may stand in brackets: bash evaluates it. */
+function subscript(random: Random): string {
+  return random.pick(["1", "x", "REPLY", `'$(${random.pick(stubs)})'`, `"$(${random.pick(stubs)})"`, "x+1", "_", "a b"]);
 }
 
 /** Some mean something to bash. */

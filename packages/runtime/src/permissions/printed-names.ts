@@ -1,6 +1,7 @@
 import type { ParsedScript, SyntaxNode } from "unbash";
 import { readWords } from "./option-grammar.ts";
 import { rowOf } from "./program-table.ts";
+import { readExpression } from "./find-expression.ts";
 import { readFind } from "./read-only-scripts.ts";
 import { type Bindings, exactWord, isPlain, type Needs, readWord, type ShellWord } from "./shell-words.ts";
 
@@ -19,7 +20,7 @@ export type PrintedNames = {
 export function wordsOfNames({ starts, links, bare, zero }: PrintedNames, splitsAtZero: boolean): ShellWord[] | undefined {
   if (zero !== splitsAtZero) return undefined;
   const needs: Needs = { links, names: bare || !zero };
-  return starts.map((start) => ({ ...start, kind: "below", needs }));
+  return starts.map((start) => ({ ...start, kind: "below", splits: true, needs }));
 }
 
 /** What the last command of a pipeline prints, given what it is fed. */
@@ -79,29 +80,9 @@ function listing(starts: readonly string[]): PrintedNames {
 
 function ofFind(words: readonly ShellWord[]): PrintedNames | undefined {
   if (!readFind(words)) return undefined;
-  const texts = words.map(({ text }) => text);
-  if (texts.some((text) => /^-(?:exec|execdir|ok|okdir|printf|ls|fprint\w*|fls)$/.test(text))) return undefined;
-  const start = texts.findIndex((text) => /^[-(!,]/.test(text) && !/^-[HLP]$/.test(text));
-  const starts = (start === -1 ? texts : texts.slice(0, start)).filter((text) => !/^-[HLP]$/.test(text));
-  const filesOnly = isFilesOnly(texts);
-  return {
-    starts: (starts.length > 0 ? starts : ["."]).map(exactWord),
-    links: !filesOnly,
-    bare: false,
-    zero: texts.includes("-print0"),
-  };
-}
-
-/** Links are no files, unless they are followed; with alternatives nothing is certain. */
-export function isFilesOnly(texts: readonly string[]): boolean {
-  const type = texts.indexOf("-type");
-  return (
-    type !== -1 &&
-    texts[type + 1] === "f" &&
-    texts[type - 1] !== "!" &&
-    texts[type - 1] !== "-not" &&
-    !texts.some((text) => /^(?:-o|-or|,|-L|-follow)$/.test(text))
-  );
+  const { starts, actions, filesOnly } = readExpression(words);
+  if (actions.length > 1 || !actions.every((action) => /^-print0?$/.test(action))) return undefined;
+  return { starts, links: !filesOnly, bare: false, zero: actions.includes("-print0") };
 }
 
 function ofGit(texts: readonly string[]): PrintedNames | undefined {

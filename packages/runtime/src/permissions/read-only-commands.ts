@@ -1,5 +1,5 @@
 import { readGit } from "./git-commands.ts";
-import { readWords, type ReadWords, type Row } from "./option-grammar.ts";
+import { optionsOf, readWords, type ReadWords, type Row } from "./option-grammar.ts";
 import { optionSpec, readOptions } from "./option-spec.ts";
 import { isLooker, lookingCommand, rowOf } from "./program-table.ts";
 import { isHarmlessJq, readAwk, readFind, readJq, readPrintf, readSed, readTest, readYq } from "./read-only-scripts.ts";
@@ -93,7 +93,8 @@ function readByRow(name: string, row: Row, words: readonly ShellWord[]): Looking
   if (read.doubt !== undefined || !read.options.every(harmless)) return undefined;
   const files = read.options.flatMap(({ effect, value }) => (effect === "reads" && value ? [value] : []));
   const operands = operandsRead(name, row, read);
-  if (!operands) return undefined;
+  if (!operands || (operands.some((word) => word.kind === "below" && word.needs?.names) && hasTellingNames(row)))
+    return undefined;
   const follows = read.options.some(({ effect }) => effect === "follows");
   const start =
     follows && operands.length === 0 ? [{ kind: "exact", text: ".", splits: false, tilde: false } as const] : operands;
@@ -103,6 +104,11 @@ function readByRow(name: string, row: Row, words: readonly ShellWord[]): Looking
     ...(follows ? start.map((word) => (isPlain(word) ? { ...word, kind: "below" as const, needs } : word)) : start),
   ];
   return { reads, writes: [], ...(row.network && { network: true }) };
+}
+
+/** A file may have a name that is an order to the program: `strings` reads what `@file` lists. */
+function hasTellingNames(row: Row): boolean {
+  return optionsOf(row).some(({ name, effect }) => !name.startsWith("-") && effect !== "looks");
 }
 
 function operandsRead(name: string, row: Row, { operands, options }: ReadWords): readonly ShellWord[] | undefined {

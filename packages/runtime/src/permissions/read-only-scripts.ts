@@ -1,3 +1,4 @@
+import { comparesFile, endOfProgram, runsProgram, takesValue } from "./find-expression.ts";
 import { optionSpec, readOptions } from "./option-spec.ts";
 import type { Looking } from "./read-only-commands.ts";
 import { exactWord, isPlain, mayBeOption, type ShellWord } from "./shell-words.ts";
@@ -117,13 +118,6 @@ export function readYq(words: Words): Looking | undefined {
   return isHarmless ? { ...nothing, reads: files.flatMap((word) => word ?? []) } : undefined;
 }
 
-const findTests = new Set(
-  (
-    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -maxdepth " +
-    "-mindepth -perm -user -group -uid -gid -printf -regextype -links -inum -fstype -lname -ilname"
-  ).split(" "),
-);
-const findFileTests = new Set(["-newer", "-anewer", "-cnewer", "-samefile"]);
 const findFlags = new Set(
   (
     "-print -print0 -ls -empty -prune -quit -depth -d -mount -xdev -a -and -o -or -not ! ( ) , -true -false -readable -writable " +
@@ -135,6 +129,7 @@ const findFlags = new Set(
 export function readFind(words: Words): Looking | undefined {
   const reads: ShellWord[] = [];
   const starts: ShellWord[] = [];
+  const texts = words.map(({ text }) => text);
   let expression = false;
   for (let at = 0; at < words.length; at++) {
     const word = words[at];
@@ -142,13 +137,11 @@ export function readFind(words: Words): Looking | undefined {
     const { text } = word;
     if (isPlain(word) && (/^[-(!,]/.test(text) || text === ")")) {
       expression ||= !/^-[HLPEXxs]$/.test(text);
-      if (/^-(?:exec|execdir|ok|okdir)$/.test(text)) {
-        do at++;
-        while (at < words.length && words[at]?.text !== ";" && !(words[at]?.text === "+" && words[at - 1]?.text === "{}"));
-      } else if (findTests.has(text) || findFileTests.has(text) || /^-newer[aBcmt]{2}$/.test(text)) {
+      if (runsProgram(text)) at = endOfProgram(texts, at);
+      else if (takesValue(text)) {
         const value = words[++at];
         if (!value || value.splits || (value.kind === "glob" && !/\.\w+$/.test(value.text))) return undefined;
-        if (findFileTests.has(text)) reads.push(value);
+        if (comparesFile(text)) reads.push(value);
       } else if (!findFlags.has(text)) return undefined;
       continue;
     }

@@ -25,10 +25,16 @@ export function builtinObjection(name: string, words: readonly ShellWord[]): str
     case "alias":
       return rest.length === 0 ? undefined : `${name} changes what names mean`;
     case "wait":
-      return texts.every((text) => text !== undefined && /^(?:-[fn]|\d+|%\d+)$/.test(text)) ||
-        rest.every((word) => word.kind === "open" && !word.splits)
+      return texts.every((text) => text !== undefined && /^(?:-[fn]|\d+|%\d+)$/.test(text)) || rest.every((word) => word.digits)
         ? undefined
         : "wait may set a variable";
+    case "test":
+    case "[":
+      return texts.some(
+        (text, at) => /^-[vR]$/.test(text ?? "") && at + 1 < rest.length && !/^(?:\w+|\]|=|!=)$/.test(texts[at + 1] ?? "["),
+      )
+        ? "it tests a computed variable"
+        : undefined;
     case "read":
       return declares(rest, readRow);
     case "mapfile":
@@ -65,7 +71,7 @@ const builtins = list(
 
 /** Change nothing that later words depend on, or are known to: `cd` is followed, and behind `eval` and its kin nothing is believed. */
 const quiet = list(
-  "eval source . trap pushd popd : [ break cd continue dirs echo exit false help jobs kill pwd return shift test times true type umask ulimit",
+  "eval source . trap pushd popd : break cd continue dirs echo exit false help jobs kill pwd return shift times true type umask ulimit",
 );
 
 const readRow: Row = { looks: "-rs -d: -n: -N: -p: -t: -u:", operands: "text" };

@@ -79,7 +79,6 @@ const readRow: Row = { looks: "-ers -d: -i: -n: -N: -p: -t: -u:", changes: "-a:"
 const mapRow: Row = { looks: "-t -d: -n: -O: -s: -u: -c:", runs: "-C:", operands: "text" };
 const declareRow: Row = { looks: "-rxgaAfFiIlnptu", operands: "text" };
 const printfRow: Row = { changes: "-v:", ordered: true, operands: "text" };
-const waitRow: Row = { looks: "-fn", changes: "-p:", operands: "text" };
 
 function setByCommand(node: Command): Setter[] | "any" {
   if (!node.name) return [];
@@ -97,7 +96,7 @@ function setByCommand(node: Command): Setter[] | "any" {
   if (doubt !== undefined || options.some(({ effect }) => effect === "unknown" || effect === "runs")) return "any";
   const named = [
     ...options.filter(({ effect }) => effect === "changes").map(({ value }) => value),
-    ...(row === printfRow || row === waitRow ? [] : operands.map((operand) => operand.word)),
+    ...(row === printfRow ? [] : operands.map((operand) => operand.word)),
   ];
   const exported = name === "export" || options.some((option) => option.name === "-x");
   const found: Setter[] = node.args.flatMap((argument) =>
@@ -133,7 +132,6 @@ const settingBuiltins: Readonly<Record<string, Row>> = {
   readonly: declareRow,
   unset: { looks: "-fvn", operands: "text" },
   printf: printfRow,
-  wait: waitRow,
 };
 
 /** Builtins that run other builtins or text, or set names of their own choice. */

@@ -41,6 +41,24 @@ export function isTakenForPlain(word: Word): boolean {
   return word.parts === undefined && /[$`'"()<>|&;\s]/.test(word.text.replace(/\\[\s\S]/g, ""));
 }
 
+/** `(… [x]=1 …)`: bash evaluates what stands in the brackets. Only digits are let through, and no braces that might make such an element. */
+export function hasComputedPlace({ text }: Word): boolean {
+  const plain = withoutContinuations(text);
+  return /^\[/.test(plain) ? !/^\[\d+\]\+?=/.test(plain) : /^\{[\s\S]*\[/.test(plain);
+}
+
+/** `{x[…]}<file`: bash evaluates the subscript, and the parser takes most of these for words. */
+export function hasComputedDescriptor(text: string): boolean {
+  const plain = withoutContinuations(text);
+  const start = plain.search(/\{[A-Za-z_]\w*\[/);
+  return start !== -1 && /\]\}[<>]/.test(plain.slice(start));
+}
+
+/** In backquotes the backslash itself may be escaped. */
+function withoutContinuations(text: string): string {
+  return text.replace(/\\+\n/g, "");
+}
+
 /** A word right behind another, or behind the target of a redirection, was one word with it. */
 export function hasTornWord(command: Command): boolean {
   const words = [...command.prefix, ...(command.name ? [command.name] : []), ...command.suffix];

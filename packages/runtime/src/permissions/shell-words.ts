@@ -70,10 +70,11 @@ export function readValue(word: Word, bindings: Bindings): ShellWord | undefined
   return { ...value, kind: "exact", splits: false };
 }
 
-function toWord({ text, open, glob, splits, start }: Draft, tilde: boolean): ShellWord {
+function toWord({ text, open, glob, splits, start, digits }: Draft, tilde: boolean): ShellWord {
   // `$HOME` and `$PWD` are known as the beginning of a path only.
   if (start && !/^.(?:\/|$)/s.test(text)) return { ...unknownWord, splits };
-  return { kind: open ? "open" : glob ? "glob" : "exact", text, splits, tilde: tilde || start === "home" };
+  const kind = open ? "open" : glob ? "glob" : "exact";
+  return { kind, text, splits, tilde: tilde || start === "home", ...(digits && { digits }) };
 }
 
 /** `start`: the text begins with where a known folder is, `~` for home and `.` for the current one. */
@@ -84,11 +85,13 @@ type Draft = {
   readonly splits: boolean;
   readonly start?: "home" | "here" | undefined;
   readonly fresh?: true;
+  readonly digits?: true | undefined;
 };
 
 const emptyDraft: Draft = { text: "", open: false, glob: false, splits: false, fresh: true };
 const openQuoted: Draft = { text: "", open: true, glob: false, splits: false };
 const openBare: Draft = { ...openQuoted, splits: true };
+const openNumber: Draft = { ...openQuoted, digits: true };
 const closed: Draft = { text: "", open: false, glob: false, splits: false };
 
 function append(draft: Draft, piece: Draft): Draft {
@@ -100,6 +103,7 @@ function append(draft: Draft, piece: Draft): Draft {
     glob: draft.glob || piece.glob,
     splits: draft.splits || piece.splits,
     start: draft.start,
+    digits: draft.digits && piece.digits,
   };
 }
 
@@ -145,7 +149,9 @@ function bound(part: { readonly text: string }, bindings: Bindings, quoted: bool
   const word = bindings.get(name);
   if (!word && (name === "HOME" || name === "PWD"))
     return { ...closed, text: name === "HOME" ? "~" : ".", start: name === "HOME" ? "home" : "here" };
-  if (word?.digits) return openQuoted;
+  if (word?.digits || /^\$[?#$]$/.test(part.text)) return openNumber;
+  // Nothing at all, before something runs in the background.
+  if (part.text === "$!") return { ...openNumber, splits: !quoted };
   if (!word || word.kind === "open" || word.kind === "below") return undefined;
   const start = word.tilde ? "home" : undefined;
   if (word.tilde && !/^~(?:\/|$)/.test(word.text)) return undefined;

@@ -13,6 +13,8 @@ import { namesPrinted, namesPrintedBy, type PrintedNames, wordsOfNames } from ".
 import { namesRead, numericNames, type Setters, settersIn } from "./shell-setters.ts";
 import {
   deepestParenthesis,
+  hasComputedDescriptor,
+  hasComputedPlace,
   hasTornWord,
   isOpaqueExpansion,
   isTakenForPlain,
@@ -150,6 +152,7 @@ class Walk {
     if (text.includes("\0")) this.doubt("it holds a NUL character");
     // The parser starts a comment behind `<(x)`; bash goes on with the word.
     if (text.includes(")#") && /[<>]\(/.test(text)) this.doubt("a substitution is part of a word");
+    if (hasComputedDescriptor(text)) this.doubt("it computes where a descriptor is kept");
     const script = parse(text);
     const found = settersIn(script);
     this.#noteSetters(found);
@@ -228,6 +231,9 @@ class Walk {
       case "Assignment":
         if (node.index && !this.#isIndex(node.index)) this.doubt("it computes a subscript");
         return this.#children(node);
+      case "ArrayValue":
+        if (node.elements.some(hasComputedPlace)) this.doubt("it computes a subscript");
+        return this.#children(node);
       case "ParameterExpansion":
         if (isOpaqueExpansion(node, (word) => this.#isIndex(word))) this.doubt(`it evaluates ${node.text}`);
         return this.#children(node);
@@ -272,7 +278,6 @@ class Walk {
       case "SimpleExpansion":
       case "Glob":
       case "BraceExpansion":
-      case "ArrayValue":
       case "CompoundList":
       case "BraceGroup":
       case "Elif":

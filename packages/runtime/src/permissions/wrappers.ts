@@ -1,6 +1,8 @@
 import { splitGit } from "./git-commands.ts";
-import { isFilesOnly, type PrintedNames, wordsOfNames } from "./printed-names.ts";
-import { isLooker } from "./program-table.ts";
+import { endOfProgram, readExpression, runsProgram, takesValue } from "./find-expression.ts";
+import { type GivenOption, readWords } from "./option-grammar.ts";
+import { type PrintedNames, wordsOfNames } from "./printed-names.ts";
+import { isLooker, rowOf } from "./program-table.ts";
 import { isLanguage, isObscure, isShell, isTold } from "./interpreters.ts";
 import type { Setting } from "./shell.ts";
 import { isPlain, mayBeOption, type ShellWord, unknownWord } from "./shell-words.ts";
@@ -257,66 +259,54 @@ function ofTrap(words: Words): Inner[] {
   return [{ type: "script", text: action.text, sameShell: true, transparent: false }];
 }
 
-const xargsOptions = wrapper("0rtpxo", "InPLdaEs", {
-  long: [
-    "--null",
-    "--no-run-if-empty",
-    "--verbose",
-    "--max-args=",
-    "--max-procs=",
-    "--max-lines=",
-    "--delimiter=",
-    "--arg-file=",
-    "--replace=",
-  ],
-});
-
 function ofXargs(words: Words, fed: PrintedNames | undefined): Inner[] {
-  const at = skipOptions(words, 1, xargsOptions);
-  if (at === undefined || !isFixed(words.slice(1, at))) return [obscure("xargs", words)];
+  const row = rowOf("xargs");
+  const { options = [], operands = [], doubt } = row ? readWords(row, words.slice(1)) : {};
+  const at = operands[0] ? operands[0].at + 1 : words.length;
+  const isKnown = ({ name, exact, effect }: GivenOption): boolean =>
+    exact && effect !== "unknown" && !/^(?:-[ile]|--eof)$/.test(name);
+  // Of `-I` and `-n` the later one counts.
+  const portions = options.filter(({ name }) => /^(?:-[InL]|--replace|--max-(?:args|lines))$/.test(name));
+  const replacing = portions.find(({ name }) => /^(?:-I|--replace)$/.test(name));
+  if (doubt !== undefined || !options.every(isKnown) || (replacing && portions.length > 1) || !isFixed(words.slice(1, at)))
+    return [obscure("xargs", words)];
   if (at >= words.length) return [];
-  const marker = replaceMarker(words.slice(1, at));
   const inner = words.slice(at);
   const looks = isPlain(inner[0]) && isLooker(inner[0].text);
-  const splitsAtZero = words.slice(1, at).some((word) => /^-[rtpxo]*0|^--null$/.test(word.text));
-  const names = looks && fed ? wordsOfNames(fed, splitsAtZero) : undefined;
+  const splitsAtZero = options.some(({ name }) => name === "-0" || name === "--null");
+  const names =
+    looks && fed && !options.some(({ name }) => /^(?:-d|--delimiter)$/.test(name)) ? wordsOfNames(fed, splitsAtZero) : undefined;
   const more: Words = names ?? [{ ...unknownWord, splits: true }];
-  const program =
-    marker === undefined
-      ? [...inner, ...more]
-      : inner.flatMap((word) => (word.text === marker && names ? names : [openAt(word, marker)]));
+  if (!replacing) return [{ type: "program", words: [...inner, ...more], at, transparent: true }];
+  const marker = replacing.value?.text || "{}";
+  // One name at a time.
+  const program = inner.flatMap((word) =>
+    word.text === marker && names ? names.map((name) => ({ ...name, splits: false })) : [openAt(word, marker)],
+  );
   return [{ type: "program", words: program, at, transparent: true }];
 }
 
-function replaceMarker(options: Words): string | undefined {
-  const index = options.findIndex((word) => /^(?:-[0rtpxo]*I|--replace)/.test(word.text));
-  const word = options[index];
-  if (!word) return undefined;
-  const attached = word.text.replace(/^(?:-[0rtpxo]*I|--replace=?)/, "");
-  return attached || options[index + 1]?.text || "{}";
-}
-
-/** `-exec` and its kin; `{}` is some path below where the search starts. */
+/** `-exec` and its kin; `{}` is some path below where the search starts, and with `+` any number of them. */
 function ofFind(words: Words): Inner[] {
   const found: Inner[] = words.slice(1).some((word) => word.kind !== "exact" && mayBeOption(word))
     ? [obscure("find", words)]
     : [];
-  const start = words.slice(1).find((word) => !/^-[HLP]$/.test(word.text));
-  const needs = { links: !isFilesOnly(words.map(({ text }) => text)), names: false };
-  const below: ShellWord =
-    start && !mayStartExpression(start)
-      ? start.kind === "exact"
-        ? { ...start, kind: "below", needs }
-        : { ...unknownWord, splits: true }
-      : { ...unknownWord, kind: "below", text: ".", needs };
+  const texts = words.map(({ text }) => text);
+  const { starts, filesOnly } = readExpression(words.slice(1));
+  const needs = { links: !filesOnly, names: false };
+  const below = (splits: boolean): ShellWord[] =>
+    starts.every(({ kind }) => kind === "exact")
+      ? starts.map((start) => ({ ...start, kind: "below", splits, needs }))
+      : [{ ...unknownWord, splits: true }];
   for (let at = 1; at < words.length; at++) {
-    const option = words[at]?.text ?? "";
-    if (!/^-(?:exec|execdir|ok|okdir)$/.test(option)) continue;
+    const option = texts[at] ?? "";
+    if (takesValue(option)) at++;
+    if (!runsProgram(option)) continue;
     // Each time in another folder: its words name other files than they say.
     if (option.endsWith("dir")) found.push(obscure("find", words));
-    let end = at + 1;
-    while (end < words.length && words[end]?.text !== ";" && !(words[end]?.text === "+" && words[end - 1]?.text === "{}")) end++;
-    const program = words.slice(at + 1, end).map((word) => (word.text === "{}" ? below : openAt(word, "{}")));
+    const end = endOfProgram(texts, at);
+    const names = below(texts[end] !== ";");
+    const program = words.slice(at + 1, end).flatMap((word) => (word.text === "{}" ? names : [openAt(word, "{}")]));
     if (program.length > 0) found.push({ type: "program", words: program, at: at + 1, transparent: true });
     at = end;
   }
@@ -327,10 +317,6 @@ function ofFind(words: Words): Inner[] {
 function openAt(word: ShellWord, marker: string): ShellWord {
   const at = word.text.indexOf(marker);
   return at === -1 ? word : { ...word, kind: "open", text: word.text.slice(0, at) };
-}
-
-function mayStartExpression(word: ShellWord): boolean {
-  return word.kind === "open" || /^[-(!,]/.test(word.text);
 }
 
 function ofWatch(words: Words): Inner[] {
