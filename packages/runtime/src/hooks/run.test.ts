@@ -124,6 +124,11 @@ describe("a command hook", () => {
     assert.deepEqual(getEventListeners(signal, "abort"), []);
   });
 
+  it("says that it goes on by itself with a whole first line, not with the beginning of one", async () => {
+    const { run } = open(only(bash(`printf '{"async": true}'; sleep 0.2; echo ' was the plan'; echo no >&2; exit 2`)));
+    assert.deepEqual((await run("PreToolUse")).decision, { effect: "deny", reason: "no" });
+  });
+
   it("fails closed when it is told to", async () => {
     const cases = [
       bash("exit 1"),
