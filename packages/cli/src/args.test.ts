@@ -46,6 +46,11 @@ describe("the command line", () => {
       "-x",
       "- fix the tests",
       "--allowedTools Bash",
+      "--input-format=stream-json",
+      "--debug-file=/tmp/x",
+      "--json-schema=x.json",
+      "--resume=other",
+      "--permission-mode=xyz",
       "--model", // the next word is a flag, so this is not one with a value
     ];
     for (const prompt of prompts) {
@@ -69,6 +74,8 @@ describe("the command line", () => {
       print: true,
       "dangerously-skip-permissions": true,
     });
+    assert.deepEqual(parseArguments(["-p", "--continue"]).flags, { print: true, continue: true });
+    assert.deepEqual(parseArguments(["-p", "--input-format", "stream-json"]).positionals, []);
     const live = ["-p", "--permission-mode", "plan", "--input-format", "stream-json"];
     assert.deepEqual(parseArguments(live).positionals, []);
   });
@@ -82,6 +89,9 @@ describe("the command line", () => {
     for (const words of [
       ["--dangerously-skip-permissions"],
       ["--bare"],
+      ["--help"],
+      ["--version"],
+      ["--debug"],
       ["--trust-project", "--output-format", "json"],
       ["--settings", "evil.json"],
     ])

@@ -54,17 +54,24 @@ function readBehindPrint([word, value]: readonly string[]): "prompt" | "word" | 
   if (!flag) return Object.hasOwn(refusedFlags, word) ? "word" : "prompt";
   const lacksValue = flag.kind !== "switch" && inline === undefined && (value === undefined || value.startsWith("-"));
   if (lacksValue || (flag.kind === "switch" && inline !== undefined)) return "prompt";
-  return shapesOnly.has(flag.group) || shapesInput.has(flag.name) ? "word" : "doubtful";
+  // In one word with its value, all of it is in the hands of whoever wrote the prompt.
+  const shapes = shapesOnly.has(flag.group) && !namesFile(flag);
+  const goesOn = inline === undefined && (flag.group === "Session" || shapesInput.has(flag.name));
+  return shapes || goesOn ? "word" : "doubtful";
 }
 
 /** Read on as if the first word were a flag: is there a prompt then? */
 function hasOtherPrompt(words: readonly string[]): boolean {
-  const { flags: given, positionals } = parseArguments(words);
-  return positionals.length > 0 || given["input-format"] === "stream-json";
+  try {
+    const { flags: given, positionals } = parseArguments(words);
+    return positionals.length > 0 || (given["input-format"] === "stream-json" && !words[0]?.startsWith("--input-format"));
+  } catch {
+    return false; // what is wrong with the others is told when they are read
+  }
 }
 
 /** Flags of these groups change how a run looks or how long it is, not what it may do. */
-const shapesOnly: ReadonlySet<Flag["group"]> = new Set<Flag["group"]>(["Output", "Model", "Limits", "Session", "Other"]);
+const shapesOnly: ReadonlySet<Flag["group"]> = new Set<Flag["group"]>(["Output", "Model", "Limits"]);
 const shapesInput: ReadonlySet<string> = new Set(["print", "prompt", "input-format", "replay-user-messages"]);
 
 function ambiguous(word: string): RuntimeError {
@@ -106,6 +113,10 @@ function refusal(written: string, reason: string): RuntimeError {
   return new RuntimeError("usage", `${written} is not supported: ${reason}`);
 }
 
+function namesFile({ placeholder = "" }: Flag): boolean {
+  return /FILE|DIR|JSON/.test(placeholder);
+}
+
 function spellings(flag: Flag): string[] {
   return [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : []), ...(flag.aliases ?? []).map((alias) => `--${alias}`)];
 }
@@ -120,7 +131,7 @@ function readValue(flag: Flag, reading: Reading): true | string | string[] {
   }
   const first = inline ?? words.shift();
   // A variable of a script that is not set must not name the current folder, or nothing.
-  const isMissing = first === undefined || (first === "" && /FILE|DIR|JSON/.test(flag.placeholder ?? ""));
+  const isMissing = first === undefined || (first === "" && namesFile(flag));
   if (isMissing) throw new RuntimeError("usage", `${written} needs a value: ${written} ${flag.placeholder ?? "VALUE"}`);
   if (flag.kind === "value") return checkChoice(flag, written, first);
   if (flag.kind === "words") return [...(Array.isArray(earlier) ? earlier : []), first];

@@ -30,6 +30,7 @@ export async function runDemo(args: readonly string[]): Promise<number> {
   }
   const folder = makeProject();
   const say = (text: string): void => void process.stdout.write(text);
+  process.stdout.on("error", () => {}); // nobody reads any more: the run goes on to its end
   say("Outrider demo: the engine, the tools and the project are real; the model is a script that ships with Outrider.\n");
   say(`Project: ${folder}\nPrompt:  ${prompt}\n\n`);
 
