@@ -83,6 +83,7 @@ function prepare(): void {
   writeFileSync(join(home, ".ssh/id_rsa"), "x\n");
   symlinkSync("../.env", join(root, "docs/link.txt"));
   symlinkSync("secrets", join(root, "open"));
+  symlinkSync(".git", join(root, "gitl"));
   mkdirSync(join(top, "outside"));
   symlinkSync("../outside", join(root, "outlink"));
   writeFileSync(join(top, "outside/secret.txt"), "x\n");

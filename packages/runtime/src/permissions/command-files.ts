@@ -1,11 +1,11 @@
 import { type Ground, type Target, targetsOf } from "./command-paths.ts";
 import { ask, askBy, decideOne } from "./decide.ts";
 import { outOfReach } from "./git-reach.ts";
-import { isInterpreter } from "./interpreters.ts";
+import { isInterpreter, isLanguage, isObscure, isShell } from "./interpreters.ts";
 import { isOrderly, reachOfLinks } from "./link-makers.ts";
 import { type Change, changesBefore, disturbance } from "./path-order.ts";
 import { mayHold, mayReach } from "./path-patterns.ts";
-import { type Guard, guardOf, isHarmlessDevice, isInside, toAbsolutePattern } from "./paths.ts";
+import { type Guard, guardOf, isHarmlessDevice, isInside, toAbsolutePattern, workFolders } from "./paths.ts";
 import { type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
 import { questionOf } from "./program-questions.ts";
 import { readConflict } from "./read-conflict.ts";
@@ -128,6 +128,7 @@ export class CommandFiles {
       const uses = files
         ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))]
         : await this.#guardedWords(program, find);
+      if (files && !looking && takesAnyWord(program.name)) uses.push(...(await this.#guardedWords(program, find)));
       if (this.#against.length > 0) await this.#searchNames(program, { looking, ruled, find });
       const distrust = looking && startsGit(looking) ? await this.#distrust(program, lost) : undefined;
       const conflict = (await this.#conflict(ruled, { looking, find })) ?? (await this.#writeConflict(ruled, uses));
@@ -222,16 +223,29 @@ export class CommandFiles {
     if (program.transparent) return [];
     const uses: Use[] = [];
     // The script of an interpreter is only read.
-    const script = isInterpreter(program.name) ? program.words.findIndex((word, at) => at > 0 && !word.text.startsWith("-")) : 0;
+    const script =
+      isShell(program.name) || isLanguage(program.name) || (isObscure(program.name) && !isTracer(program.name))
+        ? program.words.findIndex((word, at) => at > 0 && !word.text.startsWith("-"))
+        : 0;
     for (const word of (script === -1 ? [] : program.words.slice(script + 1)).flatMap(namesIn)) {
       for (const target of await find({ word, places: program.places })) {
-        const guard = target && (this.guard("edit", target.path) ?? this.guard("look", target.path));
-        if (!target || !guard || isInside(target.path, this.#policy.base.root)) continue;
+        if (!target || isHarmlessDevice(target.path)) continue;
+        const guard = this.guard("edit", target.path) ?? this.guard("look", target.path);
+        if (!guard && !keepsItsPlace(program.name) && !isAddress(word) && this.#isOutside(target.path)) {
+          const decision = ask(this.#policy, this.#action, `${target.path} is outside the project`);
+          uses.push({ kind: "edit", target, decision, guarded: false });
+        }
+        if (!guard || isInside(target.path, this.#policy.base.root)) continue;
         const decision = ask(this.#policy, this.#action, `${target.path} is protected: ${guard.reason}`);
         uses.push({ kind: "edit", target, decision, guarded: true });
       }
     }
     return uses;
+  }
+
+  #isOutside(path: string): boolean {
+    const { base, directories, readable } = this.#policy;
+    return ![...workFolders({ ...base, directories }), ...readable].some((folder) => isInside(folder, path));
   }
 
   /** Words of any program that name a file which rules speak against: `cp .env x` reads it as much as `cat` does. */
@@ -321,12 +335,37 @@ function wordsRead(program: Program, { looking }: { looking: Looking | undefined
   return operands.length > 0 ? operands.map((word) => (word.kind === "open" ? unknownWord : word)) : [exactWord(".")];
 }
 
+/** Runs a program and writes down what it does. */
+function isTracer(name: string): boolean {
+  return /^(?:strace|ltrace|script|perf|valgrind)$/.test(name);
+}
+
+/** Their rows tell the options that matter; any other word may be a file. */
+function takesAnyWord(name: string): boolean {
+  return /^(?:npm|pnpm|yarn|openssl|ffmpeg|pandoc|gpg)$/.test(name);
+}
+
+/** What their words name is elsewhere, or code: they run anything. */
+function keepsItsPlace(name: string): boolean {
+  return (isInterpreter(name) && !isTracer(name)) || /^(?:docker|podman|kubectl|adb)$/.test(name) || isBuiltin(name);
+}
+
+/** What is left of `https://host` behind the colon. */
+function isAddress({ text }: ShellWord): boolean {
+  return text.startsWith("//");
+}
+
 /** The parts of a word that may be names of files: `--file=x`, `-fx`, `@x`, `HEAD:x`, `f=@x;type=y`. */
 function namesIn(word: ShellWord): ShellWord[] {
   if (word.kind === "open") return [];
   const { text } = word;
   const starts = [...text.matchAll(/[=@:<,]/g)].slice(0, 16).map(({ index }) => text.slice(index + 1));
-  const parts = [...starts, ...starts.map((part) => part.replace(/[;,].*/s, "")), text.replace(/^-\w/, "")];
+  const parts = [
+    ...starts,
+    ...starts.map((part) => part.replace(/[;,].*/s, "")),
+    text.replace(/^-\w/, ""),
+    text.replace(/^-\w+(?=[./~])/, ""),
+  ];
   const names = new Set(parts.filter((part) => part !== "" && part !== text));
   return [word, ...[...names].map((part) => ({ ...word, text: part, tilde: part.startsWith("~/") }))];
 }

@@ -20,6 +20,9 @@ export function gitRisk(words: Words, from: number): string | undefined {
   const isLater = ({ at }: { readonly at: number }): boolean => at + start >= from;
   const risk = options.find((option) => isLater(option) && isRisky(option));
   if (risk) return `git ${subcommand} ${risk.name} can run or write something else`;
+  const strategy = options.find((option) => isLater(option) && isStrategy(subcommand, option));
+  if (strategy && !(isPlain(strategy.value) && ownStrategies.test(strategy.value.text)))
+    return `git ${subcommand} ${strategy.name} can run another program`;
   const later = operands.filter(isLater).map(({ word }) => word);
   if (doubt) return "an option of git is not written out";
   return (
@@ -33,6 +36,13 @@ export function gitRisk(words: Words, from: number): string | undefined {
 
 function isRisky({ effect }: GivenOption): boolean {
   return effect === "runs" || effect === "configures" || effect === "writes" || effect === "lists" || effect === "moves";
+}
+
+/** A strategy that git does not have itself is a program of that name. */
+const ownStrategies = /^(?:ort|recursive|resolve|octopus|ours|subtree)$/;
+
+function isStrategy(subcommand: string, { name }: GivenOption): boolean {
+  return name === "--strategy" || (name === "-s" && /^(?:merge|pull|rebase)$/.test(subcommand));
 }
 
 function configRisk(words: Words): string | undefined {

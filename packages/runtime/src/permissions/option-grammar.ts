@@ -175,7 +175,7 @@ function readLong({ words, at, row }: { words: readonly ShellWord[]; at: number;
   const name = row.singleDash && written.startsWith("--") && !grammar.known.has(written) ? written.slice(1) : written;
   const found =
     grammar.known.get(name) ??
-    (name.startsWith("--") ? worst(grammar.longs.filter((one) => one.name.startsWith(name))) : undefined);
+    (written.startsWith("--") ? worst(grammar.longs.filter((one) => one.name.startsWith(written))) : undefined);
   const value = equals === -1 ? undefined : { ...word, text: word.text.slice(equals + 1), tilde: false };
   if (!found) {
     const unknown = { name: written, effect: "unknown", value, at, exact: false } as const;

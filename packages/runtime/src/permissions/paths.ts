@@ -74,14 +74,30 @@ export function isReservedName(path: string, base: RuleBase): boolean {
 
 /** What belongs to running agents and may be edited like any other file. */
 const openAgentFolders = new Set(["worktrees", "tasks", "memory", "plans", "tmp"]);
-const agentFolders = new Set([".agent", ".agents", ".codex", ".gemini", ".cursor", ".opencode"]);
-const toolFolders = new Set([".husky", ".githooks", ".vscode", ".idea", ".devcontainer"]);
+const agentFolders = new Set(
+  ".agent .agents .codex .gemini .cursor .opencode .windsurf .cline .roo .kiro .continue .amazonq".split(" "),
+);
+/** What in them tells an agent what to do, or what to run. */
+const agentSettings =
+  /^(?:settings|hooks|config|mcp|rules|commands?$|agents?$|modes?$|plugins?$|tools?$|skills?$|steering|prompts|workflows|opencode\.)/;
+const toolFolders = new Set([".husky", ".githooks", ".vscode", ".idea", ".devcontainer", ".zed"]);
+/** Parts of folders from which tools take programs to run. */
+const toolParts: Readonly<Record<string, RegExp>> = {
+  ".config": /^(?:git|fish|gh|gcloud|autostart|systemd|environment\.d|nvim|mise)$/,
+  ".cargo": /^(?:config|config\.toml|credentials.*|bin)$/,
+  ".bundle": /^(?:config|plugin)$/,
+  ".yarn": /^(?:plugins|releases|sdks)$/,
+};
 const startUpFiles = new Set([
   ...["bash", "zsh", "ksh", "csh", "tcsh", "ash"].flatMap((shell) =>
     ["rc", "env", "_profile", "_login", "_logout", "_aliases"].map((file) => `.${shell}${file}`),
   ),
   ...[".profile", ".zprofile", ".zlogin", ".zlogout", ".login", ".inputrc", ".envrc", ".gitconfig", ".gitmodules", ".npmrc"],
   ...[".yarnrc", ".yarnrc.yml", ".pypirc", ".netrc", ".ripgreprc", ".vimrc", ".exrc", ".mcp.json", ".claude.json"],
+  ...[".cursorrules", ".windsurfrules", ".clinerules", ".aider.conf.yml", "opencode.json", "opencode.jsonc"],
+  ...[".pnpmfile.cjs", ".tmux.conf", ".screenrc", ".irbrc", ".pryrc", ".gemrc", ".pdbrc", ".pdbrc.py", ".gdbinit", ".lldbinit"],
+  ...[".curlrc", ".wgetrc", ".mise.toml", "mise.toml", ".rprofile", ".nvimrc", ".nvim.lua", ".psqlrc", ".sqliterc", ".my.cnf"],
+  ...[".condarc", ".bazelrc", ".lesskey", ".dir-locals.el", "sitecustomize.py", "usercustomize.py"],
 ]);
 const secretFolders = new Set([".ssh", ".aws", ".gnupg", ".kube", ".azure", ".docker", ".password-store", "keychains"]);
 const secretFiles = /^(?:\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.pgpass|credentials\.json|id_(?:rsa|dsa|ecdsa|ed25519))$/;
@@ -98,11 +114,11 @@ function guardEditing(path: string, ground: Ground): Guard | undefined {
     if (name === ".git") return guard(inside, "git's own files decide what git runs");
     if ((name === ".outrider" || name === ".claude") && !(next !== undefined && openAgentFolders.has(next)))
       return guard(inside, "settings, hooks and skills decide what agents may do");
-    if (agentFolders.has(name) && /^(?:settings|hooks|config|mcp)/.test(next ?? ""))
+    if (agentFolders.has(name) && agentSettings.test(next ?? ""))
       return guard(inside, "settings and hooks decide what agents may do");
     if (toolFolders.has(name)) return { effect: "ask", reason: `files in ${name} are run by other tools` };
     if (secretFolders.has(name)) return { effect: "ask", reason: `${name} holds credentials` };
-    if (name === ".config" && /^(?:git|fish|gh|gcloud|autostart|systemd|environment\.d)$/.test(next ?? ""))
+    if (Object.hasOwn(toolParts, name) && toolParts[name]?.test(next ?? "") === true)
       return { effect: "ask", reason: "it configures other programs" };
     const meant = guardedNameFor(name, next === undefined);
     if (meant !== undefined) return { effect: "ask", reason: `it may mean ${meant}` };

@@ -10,6 +10,7 @@ import { isOrdinaryName } from "./shell-variables.ts";
 import { isPlain, mayBeOption, type ShellWord, unknownWord } from "./shell-words.ts";
 import { tellsFacts } from "./shown-files.ts";
 import { subcommandRisk } from "./subcommand-risks.ts";
+import { workingRows } from "./working-rows.ts";
 import { extractionRisk } from "./written-files.ts";
 
 /**
@@ -42,7 +43,7 @@ function ownRisk(
     case "printf":
       return readPrintf(words.slice(1)) ? undefined : "printf may evaluate a word";
     case "sed":
-      return sedRisk(rest);
+      return sedRisk(rest, workingRows.sed ?? { operands: "pattern reads" });
     case "awk":
     case "gawk":
     case "mawk":
@@ -78,6 +79,9 @@ function ownRisk(
     case "readarray":
       return declarationRisk(name, rest);
   }
+  if (toldWhatToWrite.test(name)) return `${name} writes and runs what it is told`;
+  const set = /^(?:p?npm|yarn)$/.test(name) && rest.find((word) => /^--config\./.test(word.text));
+  if (set) return `${name} ${set.text} can make it do something else`;
   if (/^(?:python[\d.]*|pypy3?)$/.test(name) && isPlain(words[1]) && words[1].text === "-m" && isPlain(words[2]) && from >= 3)
     return riskOf({ name: words[2].text, words: words.slice(2) }, from - 2);
   const started = starters[name]?.test(words[1]?.text ?? "") ? 2 : name === "npx" || name === "bunx" || name === "uvx" ? 1 : 0;
@@ -86,6 +90,10 @@ function ownRisk(
     return riskOf({ name: program.text, words: words.slice(started) }, from - started);
   return isInterpreter(name) && from >= 2 ? codeRisk(name, words, from) : undefined;
 }
+
+/** Editors and debuggers: their commands come from options, files and the input, and lead anywhere. */
+const toldWhatToWrite =
+  /^(?:r?ed|ex|r?vim?|nvim|r?view|[gen]?vimdiff|vim\.\w+|vimx|g?vim|emacs|emacsclient|nano|pico|micro|joe|kak|hx|gdb|lldb)$/;
 
 /** Subcommands behind which another program stands. */
 const starters: Readonly<Record<string, RegExp>> = {
@@ -134,7 +142,7 @@ function codeRisk(name: string, words: readonly ShellWord[], from: number): stri
 }
 
 const codeOption =
-  /^(?:-[a-zA-Z]*[cemrRIEpC](?:$|[^a-zA-Z-].*)|--(?:eval|print|require|import|loader|experimental-.*|preload|env-file.*|config.*|import-map|cwd|allow-.*|test-reporter.*|inspect.*|build-snapshot.*|snapshot-blob.*|run|rcfile|init-file|script-shell|shell))(?:=|$)/;
+  /^(?:-[a-zA-Z]*[cemrRIEpC](?:$|[^a-zA-Z-].*)|--(?:eval|print|require|import|loader|experimental-.*|preload|env-file.*|config.*|import-map|cwd|allow-.*|test-reporter.*|inspect.*|build-snapshot.*|snapshot-blob.*|coverage-dir|reporter-outfile|cache-dir|cpu-prof-dir|heap-prof-dir|tsconfig-override|install|run|rcfile|init-file|script-shell|shell))(?:=|$)/;
 
 function optionRisk(
   { name, words, row }: { name: string; words: readonly ShellWord[]; row: Row },
@@ -146,11 +154,18 @@ function optionRisk(
   if (behind.length > 0 && mayBeOption(behind[0] ?? unknownWord))
     return optionRisk({ name, words: [unknownWord, ...behind], row }, 0);
   const later = options.filter(({ at }) => at + 1 >= from);
+  const suffix = later.find((option) => isSuffix(name, option) && option.value?.text.includes("/"));
+  if (suffix) return `${name} ${suffix.name} can write other files`;
   const risk = later.find((option) => isRisky(name, option));
   if (risk) return `${name} ${describeOption(risk)} can ${verbs[isFollowing(name, risk) ? "follows" : risk.effect]}`;
   if (doubt && /several words/.test(doubt)) return `${name}: ${doubt}`;
   if (doubt && !tellsFacts(name) && hasRiskyOption(name, row)) return `${name}: ${doubt}`;
   return undefined;
+}
+
+/** What is put behind a name must not lead elsewhere. */
+function isSuffix(name: string, { name: option }: GivenOption): boolean {
+  return (option === "-S" && /^(?:cp|mv|ln|install|gzip|xz)$/.test(name)) || /^--(?:additional-)?suffix$/.test(option);
 }
 
 /** A word that turns out to be an option does harm only where there is one that does. */

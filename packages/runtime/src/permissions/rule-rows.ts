@@ -109,6 +109,18 @@ export const ruleRows: Readonly<Record<string, Row>> = {
     configures: "-config: -engine: -provider: -provider-path:",
     operands: "text",
   },
+  pandoc: {
+    looks: "-f: -t: -r: -w: -M: -V: -T: -N -s",
+    configures: "-d: --defaults: --data-dir:",
+    runs: "-F: --filter: -L: --lua-filter: --pdf-engine: --pdf-engine-opt:",
+    operands: "else",
+  },
+  gpg: {
+    looks: "-abcdeksvqK -r: -u: -z:",
+    configures: "--homedir: --options: --keyring: --secret-keyring: --trustdb-name:",
+    runs: "--agent-program: --dirmngr-program: --keyboxd-program: --photo-viewer: --exec-path: --load-extension:",
+    operands: "else",
+  },
   "7z": { looks: "-bd -y", lists: "@?", writes: "-o?", operands: "else" },
   "ansible-playbook": {
     looks: "-v -l: -t: -u:",
@@ -125,7 +137,7 @@ export const ruleRows: Readonly<Record<string, Row>> = {
   pr: { looks: "-l: -w: -h:", operands: "reads" },
   iconv: { looks: "-cs -f: -t:", writes: "-o: --output:", operands: "reads" },
   zcat: { operands: "reads" },
-  gzip: { looks: "-cdfklnqrtvN123456789 -S:", operands: "writes" },
+  gzip: { looks: "-cdfklnqrtvN123456789 -S: --suffix:", operands: "writes" },
   bzip2: { looks: "-cdfkqtvz123456789", operands: "writes" },
   xz: { looks: "-cdfklqtvz0123456789e -T: -F:", lists: "--files? --files0?", operands: "writes" },
   zstd: {

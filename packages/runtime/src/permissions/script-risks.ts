@@ -1,23 +1,21 @@
+import { type GivenOption, readWords, type Row } from "./option-grammar.ts";
 import { isHarmlessSed } from "./read-only-scripts.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 
 type Words = readonly ShellWord[];
 
 /** A script of sed that may run or write; in-place editing is judged by the files. */
-export function sedRisk(words: Words): string | undefined {
-  const scriptGiven = words.some((word) => isPlain(word) && /^(?:-[nErsuzi]*[ef]|--expression|--file)/.test(word.text));
-  const script = scriptGiven ? undefined : words.find((word) => !isPlain(word) || !word.text.startsWith("-"));
-  for (const [index, word] of words.entries()) {
-    const before = words[index - 1];
-    const isGiven = isPlain(before) && /^(?:-[nErsuz]*e|--expression)$/.test(before.text);
-    const glued = /^(?:--expression=|-[nErsuz]*e(?=.))(.*)/s.exec(word.text)?.[1];
-    if (/^(?:-[nErsuz]*i|--in-place=).*\//s.test(word.text)) return "sed would keep the old files elsewhere";
-    if (!isGiven && isPlain(word) && /^(?:-[nErsuz]*f|--file)/.test(word.text)) return "sed takes its script from a file";
-    const code = isGiven || word === script ? word.text : glued;
-    if (code !== undefined && (word.kind !== "exact" || !isHarmlessSed(code)))
-      return "the script of sed may run or write something";
-  }
-  return undefined;
+export function sedRisk(words: Words, row: Row): string | undefined {
+  const { options, operands } = readWords(row, words);
+  const valuesOf = (...names: string[]): GivenOption[] => options.filter(({ name }) => names.includes(name));
+  if (valuesOf("-f", "--file").length > 0) return "sed takes its script from a file";
+  if (valuesOf("-i", "--in-place").some(({ value }) => value && (!isPlain(value) || /[/*]/.test(value.text))))
+    return "sed would keep the old files elsewhere";
+  const given = valuesOf("-e", "--expression");
+  const scripts = given.length > 0 ? given.map(({ value }) => value) : operands.slice(0, 1).map(({ word }) => word);
+  return scripts.every((word) => word?.kind === "exact" && isHarmlessSed(word.text))
+    ? undefined
+    : "the script of sed may run or write something";
 }
 
 /** SQL that stays in the database it is given; commands of the shell of sqlite start with a dot. */
@@ -28,11 +26,13 @@ export function sqliteRisk(words: Words): string | undefined {
     /(?:^|[\n;])\s*\.|\b(?:attach|readfile|writefile|load_extension|edit|fsdir|lsdir|sqlar\w*|zipfile)\b|\bvacuum\b[^;]*\binto\b|\bpragma\b/i.test(
       word.text,
     );
+  if (operands.length < 2) return "sqlite3 would take what it does from its input";
   return operands.slice(1).some(isElsewhere) ? "sqlite3 may run programs or use other files" : undefined;
 }
 
 /** Addresses of the web, written out: curl also reads files, and its patterns can make one address into another. */
 export function urlRisk(name: string, words: Words): string | undefined {
+  if (name === "curl" && words.some(({ text }) => /%output\{/i.test(text))) return "curl would write another file";
   for (const [index, word] of words.entries()) {
     const url = /^--url=(.*)/s.exec(word.text)?.[1] ?? word.text;
     const before = words[index - 1]?.text ?? "";

@@ -165,14 +165,14 @@ export const workingRows: Readonly<Record<string, Row>> = {
   },
   curl: {
     looks:
-      "-aBfgGijIklLMnNpqRSsvVZ0123456# -A: -C: -e: -m: -P: -r: -t: -u: -U: -w: -x: -X: -y: -Y: -z: -h? --append --fail --fail-with-body --fail-early --globoff --get --include --head " +
+      "-aBfgGijIklLMnNpqRSsvVZ0123456# -A: -C: -e: -m: -P: -r: -t: -u: -U: -x: -X: -y: -Y: -h? --append --fail --fail-with-body --fail-early --globoff --get --include --head " +
       "--insecure --list-only --location --location-trusted --manual --netrc --no-buffer --proxytunnel --show-error --silent --verbose --version --parallel --parallel-max: --user-agent: " +
-      "--continue-at: --referer: --max-time: --connect-timeout: --ftp-port: --range: --user: --proxy-user: --write-out: --proxy: --noproxy: --request: --speed-limit: --speed-time: " +
-      "--time-cond: --help? --http1.0 --http1.1 --http2 --http3 --tlsv1 --tlsv1.2 --tlsv1.3 --ipv4 --ipv6 --compressed --retry: --retry-delay: --retry-max-time: --retry-all-errors " +
-      "--retry-connrefused --max-redirs: --max-filesize: --limit-rate: --url: --resolve: --connect-to: --interface: --no-progress-meter --progress-bar --raw --oauth2-bearer: --basic --digest " +
+      "--continue-at: --referer: --max-time: --connect-timeout: --ftp-port: --range: --user: --proxy-user: --proxy: --noproxy: --request: --speed-limit: --speed-time: " +
+      "--help? --http1.0 --http1.1 --http2 --http3 --tlsv1 --tlsv1.2 --tlsv1.3 --ipv4 --ipv6 --compressed --retry: --retry-delay: --retry-max-time: --retry-all-errors " +
+      "--retry-connrefused --max-redirs: --max-filesize: --limit-rate: --resolve: --connect-to: --interface: --no-progress-meter --progress-bar --raw --oauth2-bearer: --basic --digest " +
       "--negotiate --ntlm --anyauth --post301 --post302 --post303 --data-raw: --request-target: --remote-time --ssl-reqd --path-as-is --xattr --tcp-nodelay --keepalive-time: --no-keepalive --create-dirs",
     reads:
-      "-b: -d: -E: -F: -H: -T: --cookie: --data: --data-ascii: --data-binary: --data-urlencode: --json: --form: --header: --upload-file: --cert: --key: --cacert: --capath: --netrc-file: " +
+      "-b: -d: -E: -F: -H: -T: -w: -z: --write-out: --time-cond: --url: --pubkey: --proxy-cacert: --proxy-capath: --proxy-crlfile: --cookie: --data: --data-ascii: --data-binary: --data-urlencode: --json: --form: --header: --upload-file: --cert: --key: --cacert: --capath: --netrc-file: " +
       "--crlfile: --proxy-cert: --proxy-key: --proxy-header: --variable: --url-query: --form-string: --netrc-optional",
     writes:
       "-c: -D: -o: -O -J --cookie-jar: --dump-header: --output: --output-dir: --remote-name --remote-name-all --remote-header-name --trace: --trace-ascii: --stderr: --libcurl: --etag-save: " +
@@ -210,7 +210,10 @@ export const workingRows: Readonly<Record<string, Row>> = {
     looks:
       "-sdgqfDPESBy --silent --quiet --verbose --json --global --workspace: -w: --workspaces --if-present --ignore-scripts --production --omit: --include: --save --save-dev --no-save --force --legacy-peer-deps --no-audit --no-fund --prefer-offline --offline --loglevel: --depth: --long --parseable --dry-run --tag: --access: --registry:",
     moves: "-C: --prefix: --dir: --cwd:",
-    configures: "--userconfig: --globalconfig: --cache: --init-module: --npmrc: --local-prefix:",
+    configures:
+      "--userconfig: --globalconfig: --cache: --init-module: --npmrc: --local-prefix: --logs-dir: --diagnostics-dir: --tmp: --https-proxy: --proxy: --cafile: --ca: --cert: --key: " +
+      "--store-dir: --virtual-store-dir: --modules-dir: --lockfile-dir: --state-dir: --cache-dir: --global-dir: --global-bin-dir: --pnpmfile: --global-pnpmfile: --npm-path: --use-node-version: " +
+      "--cache-folder: --modules-folder: --global-folder: --link-folder: --preferred-cache-folder: --temp-folder: --use-yarnrc: --mutex: --pack-destination:",
     runs: "-c: --call: --script-shell: --node-options: --shell: --git: --editor: --viewer: --browser: --node-gyp: --package:",
     operands: "text",
   },

@@ -12,7 +12,7 @@ type Words = readonly ShellWord[];
 export type NamedFiles = { readonly reads: Words; readonly writes: Words };
 
 /** By the grammar of the program; undefined for a program that has none, whose words may be anything. */
-export function filesNamedBy({ name, words }: Program): NamedFiles | undefined {
+export function filesNamedBy({ name, words }: Pick<Program, "name" | "words">): NamedFiles | undefined {
   if (name === "git") return filesOfGit(words.slice(1));
   const row = rowOf(name) ?? (Object.hasOwn(ruleRows, name) ? ruleRows[name] : undefined);
   return row && filesOfRow(name, row, words.slice(1));
@@ -30,7 +30,12 @@ function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
     case "sed":
     case "yq": {
       const files = has("-e", "--expression", "-f", "--file") ? operands : operands.slice(1);
-      return has("-i", "--in-place", "--inplace") ? { reads, writes: files } : { reads: [...reads, ...files], writes };
+      if (!has("-i", "--in-place", "--inplace")) return { reads: [...reads, ...files], writes };
+      const suffixes = options.flatMap((option) =>
+        /^(?:-i|--in-place)$/.test(option.name) && option.value ? [option.value] : [],
+      );
+      const kept = suffixes.flatMap(({ text }) => files.map((word) => ({ ...word, text: word.text + text })));
+      return { reads, writes: [...files, ...kept] };
     }
     case "tar": {
       const archives = options.flatMap((option) =>
@@ -132,20 +137,33 @@ function below(folder: ShellWord, source: ShellWord, path?: string): ShellWord {
 function fileIn(name: string, option: string, value: ShellWord): Words {
   const file = (text: string): Words => (text === "-" ? [] : [{ ...value, text, tilde: text.startsWith("~") }]);
   if (name !== "curl" || !signed.test(option)) return file(value.text);
+  if (/^(?:-F|--form)$/.test(option)) return formFiles(value.text).flatMap(file);
+  if (/^--(?:data-urlencode|url-query|variable)$/.test(option)) {
+    const named = /^[^=@]*@(.*)$/s.exec(value.text)?.[1];
+    return named === undefined ? [] : file(named);
+  }
   if (/^(?:-b|--cookie)$/.test(option)) return value.text.includes("=") || value.kind === "open" ? [] : file(value.text);
   const path = /^(?:[^@<=]*=)?[@<](.*?)(?:;.*)?$/s.exec(value.text)?.[1];
   return path === undefined ? [] : file(path);
 }
 
-const signed = /^(?:-[bdFH]|--(?:cookie|data\S*|json|form\S*|header|proxy-header|url-query|variable))$/;
+const signed = /^(?:-[bdFHw]|--(?:cookie|data\S*|json|form\S*|header|proxy-header|url|url-query|variable|write-out))$/;
+
+/** `x=@a,b;type=t;headers=@c`: behind a sign, every part may be a file. */
+function formFiles(text: string): string[] {
+  const value = text.slice(text.indexOf("=") + 1);
+  if (!/[@<]/.test(value)) return [];
+  return value.split(/[;,]/).flatMap((part) => part.replace(/^\s*(?:headers=)?[@<"]*/, "").replace(/"\s*$/, "") || []);
+}
 
 function filesOfGit(words: Words): NamedFiles {
   const call = splitGit(words);
   const row = call && Object.hasOwn(gitRows, call.subcommand) ? gitRows[call.subcommand] : undefined;
   if (!call || !row) return { reads: call?.folders ?? [], writes: [] };
   const { options, operands: given } = readWords(row, call.rest);
+  const all = given.map(({ word }) => word);
   // On all of the project is what git works anyway.
-  const operands = given.map(({ word }) => word).filter((word) => !/^(?:\.\/?|:\/)$/.test(word.text));
+  const operands = all.filter((word) => !/^(?:\.\/?|:\/)$/.test(word.text));
   const reads = [
     ...call.folders,
     ...options.flatMap(({ effect, value }) => (effect === "reads" && value ? fileIn("git", "", value) : [])),
@@ -155,13 +173,23 @@ function filesOfGit(words: Words): NamedFiles {
     case "worktree":
       return { reads, writes: /^(?:add|move|remove|repair)$/.test(operands[0]?.text ?? "") ? operands.slice(1) : [] };
     case "clone": {
-      const [source, target] = operands;
+      const [source, target = source && cloneFolder(source)] = all;
       const isLocal = source !== undefined && !/^(?:[a-z+]+:\/\/|[\w.-]+@|[\w.-]+:)/i.test(source.text);
       return { reads: [...reads, ...(isLocal ? [source] : [])], writes: target ? [target] : [] };
     }
   }
   if (row.operands === "reads") return { reads: [...reads, ...operands.filter(mayBeFile)], writes: [] };
   return { reads, writes: row.operands === "writes" ? operands.filter(mayBeFile) : [] };
+}
+
+/** Where git clones to when it is not told. */
+function cloneFolder(source: ShellWord): ShellWord | undefined {
+  const text = source.text
+    .replace(/\/+$/, "")
+    .replace(/\/+\.git$/, "")
+    .replace(/.*[/:]/s, "")
+    .replace(/\.(?:git|bundle)$/, "");
+  return /^\.{0,2}$/.test(text) ? undefined : { ...source, text, tilde: false };
 }
 
 /** Names of commits are names of files that do not exist. What is not written out has been asked about as an option. */
