@@ -7,6 +7,7 @@ import { type Action, parseRule, type Rule } from "../permissions/rules.ts";
 import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import { toRuntimeError } from "../protocol/errors.ts";
 import type { AgentEvents, ToolDetails } from "../protocol/events.ts";
+import { isTooDeep, maxJsonDepth } from "../util/too-deep.ts";
 import { checkCallInput } from "./check-call-input.ts";
 import type { Access, Tool } from "../tools/tool.ts";
 import { changeInput, type LiveCall, liveInputOf } from "./live-call.ts";
@@ -126,6 +127,7 @@ function haltOrDeny(deps: ToolCallDeps, verdict: HookVerdict): string | undefine
 /** The same call with another input, if there is one; a text when that does not fit the tool. */
 async function withInput(deps: ToolCallDeps, candidate: Candidate, input: JsonObject | undefined): Promise<Candidate | string> {
   if (input === undefined) return candidate;
+  if (isTooDeep(input)) return `it is nested more than ${maxJsonDepth} levels deep`;
   const { tool } = candidate;
   const call = await changeInput(candidate.call, input, deps.redactor);
   if (typeof call === "string") return call;

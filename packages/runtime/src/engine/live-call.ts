@@ -2,6 +2,7 @@ import { type AssistantMessage, callsOf, isJsonObject, type JsonObject, type Too
 import type { LiveInput } from "../permissions/gate.ts";
 import type { NotMasked } from "../util/masked.ts";
 import type { Redactor } from "../util/redact.ts";
+import { isTooDeep, toBoundedJson } from "../util/too-deep.ts";
 
 declare const live: unique symbol;
 
@@ -15,6 +16,19 @@ export type LiveCall = ToolCallPart & { readonly [live]: true };
 export function liveCallsOf(message: NotMasked<AssistantMessage>): LiveCall[] {
   return callsOf(message) as LiveCall[]; // one of the two places where they are made
 }
+
+/** An input that is nested too deeply is as good as a broken one: nobody has to walk through it, and a part of it is kept. */
+export function boundCalls(message: AssistantMessage): AssistantMessage {
+  if (!callsOf(message).some(({ input }) => isTooDeep(input))) return message;
+  const content = message.content.map((part) =>
+    part.type === "tool-call" && isTooDeep(part.input)
+      ? { ...part, input: {}, malformedInput: part.malformedInput ?? toBoundedJson(part.input).slice(0, maxKept) }
+      : part,
+  );
+  return { ...message, content };
+}
+
+const maxKept = 2_000;
 
 /** What hosts and hooks are shown of a call. Inputs come from JSON, and a checked one is an object. */
 export function liveInputOf({ input }: LiveCall): LiveInput {

@@ -29,6 +29,7 @@ import { type Access, type Tool, ToolFailure, type ToolMemory, type ToolOutput }
 import type { Tasks } from "../tasks/task.ts";
 import type { Masked } from "../util/masked.ts";
 import type { Redactor } from "../util/redact.ts";
+import { maxJsonDepth } from "../util/too-deep.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 export type ToolCallDeps = {
@@ -314,7 +315,7 @@ function explain(deps: ToolCallDeps, call: LiveCall, error: unknown): Attempt {
 
 function malformed(raw: string): string {
   const shown = raw.length > 200 ? `${raw.slice(0, 200)}…` : raw;
-  return `The input was no JSON object (it was cut off or broken), so the call was not run. Received: ${shown}`;
+  return `The input was no JSON object (it was cut off, broken, or nested more than ${maxJsonDepth} levels deep), so the call was not run. Received: ${shown}`;
 }
 
 function refuse(status: ToolStatus, text: string, details?: ToolDetails): Attempt {

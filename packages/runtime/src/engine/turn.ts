@@ -20,7 +20,7 @@ import type { Masked } from "../util/masked.ts";
 import { toSendableInput } from "../model/sendable/sendable-content.ts";
 import { untilAborted } from "../util/until-aborted.ts";
 import type { Fit, Overflow } from "../context/fit.ts";
-import { liveCallsOf } from "./live-call.ts";
+import { boundCalls, liveCallsOf } from "./live-call.ts";
 import { afterAnswer, goOnNote, Said } from "./after-answer.ts";
 import { type LoopLimits, RepeatedCalls } from "./repeated-calls.ts";
 import { StopHooks, startSubagent } from "./stop-hooks.ts";
@@ -254,7 +254,7 @@ async function askModel(
       if (event.type === "finished") {
         const { inputTokens, outputTokens } = event.message.usage;
         deps.emit({ type: "context.updated", usedTokens: inputTokens + outputTokens, maxTokens: await deps.contextWindow() });
-        return event.message;
+        return boundCalls(event.message);
       }
       deps.emit(Object.assign(event, { messageId })); // the event is ours alone: no copy per delta
       if (event.type === "text.delta") partial += event.text;

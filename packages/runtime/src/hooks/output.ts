@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import type { HookEventName } from "../protocol/events.ts";
+import { isTooDeep, maxJsonDepth } from "../util/too-deep.ts";
 
 /** What one hook said. Nothing said is an empty object. */
 export type HookOutput = {
@@ -45,6 +46,7 @@ export function parseHookOutput(text: string, event: HookEventName): HookReading
 export function readHookOutput(value: unknown): HookReading {
   if (value === undefined || value === null) return { ok: true, output: {} };
   if (!isJsonObject(value)) return problem("its output is no JSON object");
+  if (isTooDeep(value)) return problem(`its output is nested more than ${maxJsonDepth} levels deep`);
   const specific = value["hookSpecificOutput"] ?? {};
   if (!isJsonObject(specific)) return problem('"hookSpecificOutput" is no object');
   const answer = specific["decision"] ?? {}; // what a PermissionRequest hook answers with

@@ -1,5 +1,6 @@
 import type { OutputUnit, Validator } from "@cfworker/json-schema";
 import type { JsonObject } from "../protocol/content.ts";
+import { isTooDeep } from "../util/too-deep.ts";
 
 const validators = new WeakMap<JsonObject, Validator>();
 
@@ -9,7 +10,7 @@ export type InputCheck = { readonly ok: true } | { readonly ok: false; readonly 
 /** Does a tool call's input fit the tool's schema? If not, says what to change, in words for the model. */
 export async function checkInput(schema: JsonObject, input: unknown): Promise<InputCheck> {
   if (input === undefined) return { ok: false, message: "The input is missing." };
-  if (isTooDeep(input)) return { ok: false, message: `The input is nested more than ${maxDepth} deep.` };
+  if (isTooDeep(input, maxDepth)) return { ok: false, message: `The input is nested more than ${maxDepth} deep.` };
   let problems: OutputUnit[];
   try {
     const result = (await validatorFor(schema)).validate(input);
@@ -26,22 +27,6 @@ export async function checkInput(schema: JsonObject, input: unknown): Promise<In
 
 /** Deeper than any tool wants, and far from where recursion ends. */
 const maxDepth = 200;
-
-/** Without recursion: what is looked for would end it. */
-function isTooDeep(input: unknown): boolean {
-  let level: unknown[] = [input];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > maxDepth) return true;
-    level = level.flatMap((value) =>
-      typeof value === "object" && value !== null ? Object.values(value).filter(isContainer) : [],
-    );
-  }
-  return false;
-}
-
-function isContainer(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
-}
 
 async function validatorFor(schema: JsonObject): Promise<Validator> {
   const known = validators.get(schema);

@@ -12,6 +12,7 @@ import {
   isJsonObject,
 } from "../../protocol/content.ts";
 import { type ErrorCode, RuntimeError } from "../../protocol/errors.ts";
+import { toBoundedJson } from "../../util/too-deep.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts";
 import type { ModelEvent, ModelRequest } from "../model.ts";
@@ -372,7 +373,7 @@ function toInput(block: Block & { type: "tool" }, cut: boolean): { input: JsonOb
   const given = isJsonObject(block.input) ? block.input : {};
   if (cut && Object.keys(given).length === 0) return { input: {}, malformedInput: "" };
   if (block.input !== undefined && block.input !== null && !isJsonObject(block.input)) {
-    return { input: {}, malformedInput: JSON.stringify(block.input) };
+    return { input: {}, malformedInput: toBoundedJson(block.input) };
   }
   return { input: given };
 }

@@ -15,6 +15,7 @@ import {
 } from "../../protocol/content.ts";
 import { textOf } from "../../protocol/content.ts";
 import { type ErrorCode, RuntimeError } from "../../protocol/errors.ts";
+import { toBoundedJson } from "../../util/too-deep.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts";
 import type { Effort, ModelEvent, ModelRequest, ToolDefinition } from "../model.ts";
@@ -318,7 +319,7 @@ class Answer {
       ...(malformedInput !== undefined && { malformedInput }),
       ...(Object.keys(metadata).length > 0 && { providerMetadata: { [dialectId]: metadata } }),
     });
-    return [{ type: "tool-input.delta", callId, name, json: malformedInput ?? JSON.stringify(input) }];
+    return [{ type: "tool-input.delta", callId, name, json: malformedInput ?? toBoundedJson(input) }];
   }
 
   /** A call keeps its id unless it has none or shares it with another call of this conversation. */
@@ -390,7 +391,7 @@ function toInput(args: JsonValue | undefined): { input: JsonObject; malformedInp
   if (args === undefined || args === null) return { input: {} };
   return isJsonObject(args)
     ? { input: args }
-    : { input: {}, malformedInput: typeof args === "string" ? args : JSON.stringify(args) };
+    : { input: {}, malformedInput: typeof args === "string" ? args : toBoundedJson(args) };
 }
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {

@@ -37,6 +37,8 @@ export type McpOptions = {
   readonly elicit?: (server: string, request: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
   /** The way to servers that live inside the host. */
   readonly hostTransport?: (server: string) => McpTransport;
+  /** Told what of a server's list is left out, each once. */
+  readonly warn?: (message: string) => void;
   readonly onState?: (state: McpServerState) => void;
   /** Servers may offer other tools later, and may go away: `tools` is then another list. */
   readonly onToolsChanged?: () => void;
@@ -60,6 +62,7 @@ type Connection = {
 export class McpServers {
   readonly #options: McpOptions;
   readonly #connections = new Map<string, Connection>();
+  readonly #warned = new Set<string>();
 
   constructor(options: McpOptions) {
     this.#options = options;
@@ -184,7 +187,8 @@ export class McpServers {
     const signal = AbortSignal.any([connection.stop.signal, AbortSignal.timeout(timeout)]);
     await withDeadline(client.connect(transport, { timeout: timeout + 1_000, signal }), { signal, timeout }); // ours is the one to tell
     const listTools = async (): Promise<void> => {
-      const tools = await listServerTools(client, { timeout, signal: connection.stop.signal });
+      const { tools, notes } = await listServerTools(client, { timeout, signal: connection.stop.signal });
+      for (const note of notes) this.#warnOnce(`MCP server ${name}: ${note}`);
       const limitMs = connection.config.callTimeoutMs;
       const timeoutMs = limitMs ?? this.#options.callTimeoutMs ?? defaultCallMs;
       const names = toToolNames(
@@ -258,6 +262,12 @@ export class McpServers {
     connection.stop.abort();
     if (connection.client) connection.client.onclose = () => {};
     await connection.client?.close().catch(() => {}); // it goes away either way
+  }
+
+  #warnOnce(message: string): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    this.#options.warn?.(message);
   }
 
   #report(connection: Connection, state: McpServerState): void {

@@ -10,15 +10,35 @@ type Oversized = BoundedLine & { type: "oversized" };
 export function toShortMessage(message: Oversized, asked: Iterable<string | number> = []): McpMessage | undefined {
   const id = idOf(message) ?? onlyOne(asked);
   if (id === undefined || /^\s*\{[^{}[\]]{0,500}"method"\s*:/.test(message.start.slice(0, 1_000))) return undefined;
-  const text = firstText(message.start) ?? message.start;
-  const note =
-    `[The MCP server answered with ${message.length} characters, more than can be held. ` +
-    `Only the first ${text.length} of them follow; the rest is lost. Ask for less.]`;
-  const content = [
-    { type: "text", text: note },
+  return { jsonrpc: "2.0", id, result: { content: toBlocks(message), _meta: { [lengthKey]: message.length } } };
+}
+
+/** How long the message was that an answer stands for; undefined for one that came whole. */
+export function lengthOfOversized(result: unknown): number | undefined {
+  const { _meta } = Object(result) as { _meta?: unknown };
+  const { [lengthKey]: length } = Object(_meta) as { [lengthKey]?: unknown };
+  return typeof length === "number" ? length : undefined;
+}
+
+const lengthKey = "outrider/oversized";
+
+function toBlocks({ start, length }: Oversized): { type: "text"; text: string }[] {
+  const tooLong = `[The MCP server answered with ${length} characters, more than can be held.`;
+  if (beginsWithFile(start))
+    return [{ type: "text", text: `${tooLong} They are an image or another file, which is not shown. Ask for less.]` }];
+  const text = firstText(start) ?? start;
+  return [
+    { type: "text", text: `${tooLong} Only the first ${text.length} of them follow; the rest is lost. Ask for less.]` },
     { type: "text", text },
   ];
-  return { jsonrpc: "2.0", id, result: { content } };
+}
+
+/** Base64 says nothing to a model. */
+function beginsWithFile(json: string): boolean {
+  const beginning = json.slice(0, 100_000);
+  const file = /"(?:data|blob)"\s*:\s*"[A-Za-z0-9+/=_-]{1000}/.exec(beginning);
+  const words = /"text"\s*:\s*"/.exec(beginning);
+  return file !== null && (words === null || words.index > file.index);
 }
 
 /** Ids stand before the result, or after it at the very end. */

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
+import { isTooDeep, maxJsonDepth } from "../../util/too-deep.ts";
 import { shortChecksum } from "../../util/short-checksum.ts";
 import { toServerName } from "./server-config.ts";
 
@@ -9,6 +10,8 @@ export type ServerTool = {
   /** What any input fits where the server gave none. */
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
+  /** What of its description is not used, and why. */
+  readonly problem?: string;
   /** The server says that it only looks. */
   readonly readOnly: boolean;
 };
@@ -18,12 +21,18 @@ export function parseServerTool(value: unknown): ServerTool | undefined {
   if (!isJsonObject(value)) return undefined;
   const { name, title, description, inputSchema, outputSchema, annotations } = value;
   if (typeof name !== "string" || name === "") return undefined;
+  const isInputUsed = isJsonObject(inputSchema) && !isTooDeep(inputSchema);
+  const problem =
+    isJsonObject(inputSchema) && !isInputUsed
+      ? `the schema of its input is nested more than ${maxJsonDepth} levels deep: it is offered as one that takes any input`
+      : undefined;
   const words = [description, title].find((text) => typeof text === "string");
   return {
     name,
     ...(typeof words === "string" && { description: words }),
-    inputSchema: isJsonObject(inputSchema) ? inputSchema : { type: "object" },
-    ...(isJsonObject(outputSchema) && { outputSchema }),
+    inputSchema: isInputUsed ? inputSchema : { type: "object" },
+    ...(isJsonObject(outputSchema) && !isTooDeep(outputSchema) && { outputSchema }),
+    ...(problem !== undefined && { problem }),
     readOnly: isJsonObject(annotations) && annotations["readOnlyHint"] === true,
   };
 }

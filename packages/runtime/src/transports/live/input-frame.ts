@@ -1,6 +1,7 @@
 import { type ImagePart, isJsonObject, type JsonObject, type TextPart, type UserMessage } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import { LineTooLong } from "../../util/jsonl.ts";
+import { isTooDeep, maxJsonDepth, toBoundedJson } from "../../util/too-deep.ts";
 
 /** One line of live input, whichever of the two dialects it was written in. */
 export type InputFrame =
@@ -130,6 +131,7 @@ function parseRequest(frame: JsonObject): InputFrame {
   const { request } = frame;
   if (!isJsonObject(request) || typeof request["subtype"] !== "string")
     throw bad("a control_request needs a request with a subtype");
+  if (isTooDeep(request)) throw bad(`the request is nested more than ${maxJsonDepth} levels deep`);
   return { type: "request", requestId: requestIdOf(frame), request: { ...request, subtype: request["subtype"] } };
 }
 
@@ -161,7 +163,7 @@ function checkFields(frame: JsonObject, known: readonly string[]): void {
 }
 
 function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing";
+  const text = value === undefined ? "nothing" : toBoundedJson(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { PermissionRequest } from "../../session/session-view.ts";
 import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
+import { isTooDeep, maxJsonDepth } from "../../util/too-deep.ts";
 import type { ControlChannel } from "./control-channel.ts";
 
 /** Somebody who answers permission questions, in Claude's words: `{ behavior: "allow" | "deny", updatedInput?, message?, … }`. */
@@ -57,9 +58,11 @@ async function toAnswer(asked: Promise<JsonObject>, { session, warn }: Asking): 
   try {
     const response = await asked;
     if (response["behavior"] !== "allow") return refusal(response);
+    if (isTooDeep(response)) throw new Error(`the answer is nested more than ${maxJsonDepth} levels deep`);
+    const updatedInput = response["updatedInput"] ?? undefined;
+    if (updatedInput !== undefined && !isJsonObject(updatedInput)) throw new Error('"updatedInput" of the answer is no object');
     await updatePermissions(response, { session, warn });
-    const { updatedInput } = response;
-    return { decision: "allow", ...(isJsonObject(updatedInput) && { updatedInput }) };
+    return { decision: "allow", ...(updatedInput && { updatedInput }) };
   } catch (error) {
     return {
       decision: "deny",
