@@ -33,6 +33,32 @@ describe("/compact over the command", () => {
     assert.doesNotMatch(JSON.stringify(server.requests[2]?.body), /\/compact/);
   });
 
+  const useless: [what: string, summary: object, code: string, told: RegExp][] = [
+    ["longer than what it would stand for", { text: "word and more ".repeat(3_000) }, "context-overflow", /no shorter/],
+    ["cut off by the output limit", { text: "Half a summ", finish: "length" }, "model-output-limit", /cut off/],
+    ["paused", { text: "Half a summ", finish: "paused" }, "model-output-limit", /cut off/],
+  ];
+  for (const [what, summary, code, told] of useless) {
+    it(`does not take a summary that is ${what}, and says so`, async () => {
+      const home = tempFolder("home");
+      const cwd = tempFolder("project");
+      const { server, env } = await model(
+        [{ text: `first answer ${"blah ".repeat(500)}` }, summary, { text: "second answer" }],
+        home,
+      );
+      const outrider = (...args: string[]) => run(["-p", ...args, "--output-format", "stream-json", "--verbose"], { env, cwd });
+      await outrider("one");
+      const ended = await outrider("--continue", "/compact");
+      const result = lines(ended.stdout).at(-1) ?? {};
+      const error = result["error"] as { code?: string; message?: string } | undefined;
+      assert.notEqual(ended.code, 0);
+      assert.equal(error?.code, code, ended.stdout);
+      assert.match(String(error?.message), told);
+      await outrider("--continue", "two");
+      assert.match(JSON.stringify(server.requests[2]?.body), /first answer blah/);
+    });
+  }
+
   it("acts when it arrives on a live session", async () => {
     const home = tempFolder("home");
     const { env } = await model([{ text: "first answer" }, { text: "the summary" }, { text: "second answer" }], home);

@@ -95,12 +95,15 @@ export function isHopeless(input: Sizes & Pick<CompactionInput, "messages" | "re
 }
 
 /**
- * Else summaries of summaries could go on for ever. Who asks for one gets it in any case; and a provider that finds a short conversation too
- * long is believed once: the words around the first summary do not count.
+ * Else summaries of summaries could go on for ever. Who asks for one, and a provider that finds a short conversation too long, is believed
+ * once: the words around the first summary do not count.
  */
-function isGain({ trigger, hasSummary, preTokens, scale }: Sizes, postTokens: number): boolean {
-  const around = trigger === "overflow" && !hasSummary ? aroundSummary() * scale : 0;
-  return trigger === "manual" || postTokens - around < preTokens;
+function isGain(sizes: Sizes, postTokens: number): boolean {
+  return postTokens < mostAfter(sizes);
+}
+
+function mostAfter({ trigger, hasSummary, preTokens, scale }: Sizes): number {
+  return preTokens + (trigger !== "auto" && !hasSummary ? aroundSummary() * scale : 0);
 }
 
 function aroundSummary(): number {
@@ -124,8 +127,8 @@ async function toResult(deps: RunCompactionDeps, input: CompactionInput, summary
   const bare = bareResult({ replaced, prompt }, summary);
   const sizeOf = (result: Compacted): number =>
     Math.round((overhead + estimateMessages(compactMessages(messages, result))) * scale);
-  // Files may fill what is left of three fifths of the limit: a compaction that is soon needed again gains nothing.
-  const spare = (limits.limit * 0.6 - sizeOf(bare)) / scale;
+  // Files may fill what is left of three fifths of the limit, and of what was there before: a compaction that is soon needed again gains nothing.
+  const spare = (Math.min(limits.limit * 0.6, mostAfter(input) - 1) - sizeOf(bare)) / scale;
   const maxTokens = Math.min(spare, input.fileTokens ?? limits.limit / 10 / scale);
   const files =
     deps.readText && maxTokens > 0 ? await rereadFiles(messages, { replaced, maxTokens, readText: deps.readText }) : [];

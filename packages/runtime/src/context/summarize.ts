@@ -98,6 +98,8 @@ export function summaryIn(message: AssistantMessage): string {
     throw new RuntimeError("context-overflow", "The record did not fit into one request");
   if (message.finish === "refusal" || message.finish === "content-filter")
     throw new RuntimeError("model-refusal", "The model refused to summarise the conversation");
+  if (message.finish === "length" || message.finish === "paused" || message.finish === "interrupted")
+    throw new RuntimeError("model-output-limit", "The model's summary was cut off before its end", { retryable: true });
   const whole = textOf(message.content).trim();
   const inner = /^<summary>([\s\S]*?)(?:<\/summary>\s*)?$/i.exec(whole)?.[1] ?? whole;
   const summary = withoutTags(inner).trim();

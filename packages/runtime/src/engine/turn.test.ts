@@ -309,7 +309,7 @@ describe("a turn", () => {
     for (const [index, words] of [
       /There is no tool named Nope.*Strict, Fails/,
       /path/,
-      /cut off or broken/,
+      /cut off, broken, or nested/,
       /^No such file: x$/,
     ].entries()) {
       assert.match(String(texts[index]?.[1]), words);

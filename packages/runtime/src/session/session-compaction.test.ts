@@ -229,10 +229,13 @@ describe("a session whose context gets full", () => {
     assert.deepEqual(await store.list(), []);
   });
 
+  /** What the files take afterwards must be less than what the summary saves. */
+  const long = "a long answer ".repeat(100);
+
   it("reads files again that were in use, but not those a rule forbids", async () => {
     writeFileSync(join(root, "a.txt"), "new content of a");
     writeFileSync(join(root, "private.txt"), "secret");
-    const read = (path: string): ScriptedReply => ({ calls: [{ name: "Read", input: { file_path: path } }] });
+    const read = (path: string): ScriptedReply => ({ text: long, calls: [{ name: "Read", input: { file_path: path } }] });
     const store = createMemoryStore();
     const first = open([read("a.txt"), read("private.txt"), { text: "done" }], { sessionStore: store });
     await first.session.submit("look");
@@ -253,7 +256,7 @@ describe("a session whose context gets full", () => {
   it("hides secrets in the summary, its focus and the files it reads again: the model is sent what is recorded", async () => {
     const secret = "hunter2-hunter2-hunter2";
     writeFileSync(join(root, "config.txt"), `${"x".repeat(50)} password=${secret} end`);
-    const read: ScriptedReply = { calls: [{ name: "Read", input: { file_path: "config.txt" } }] };
+    const read: ScriptedReply = { text: long, calls: [{ name: "Read", input: { file_path: "config.txt" } }] };
     const { session, provider, store } = open([read, { text: "a" }, { text: `it is ${secret}` }, { text: "last" }], {
       redactor: createRedactor({ env: { DB_PASSWORD: secret } }),
     });
