@@ -38,7 +38,7 @@ export function deepestParenthesis(text: string): number {
 
 /** The parser gives no parts, so nothing in it was looked at, although something in it acts: `x=($(y))z`. */
 export function isTakenForPlain(word: Word): boolean {
-  return word.parts === undefined && /[$`'"()<>|&;\s]/.test(word.text.replace(/\\[\s\S]/g, ""));
+  return word.parts === undefined && /[$`'"()<>|&; \t\n]/.test(word.text.replace(/\\[\s\S]/g, ""));
 }
 
 /** `(… [x]=1 …)`: bash evaluates what stands in the brackets. Only digits are let through, and no braces that might make such an element. */
