@@ -32,6 +32,8 @@ export const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8
 
 const usage = { inputTokens: 120, outputTokens: 20, cacheReadTokens: 100, cacheWriteTokens: 10, reasoningTokens: 5 };
 const read = { name: "Read", input: { file_path: "a.txt" } };
+/** As a provider would count the long answers: a summary must be shorter than what it stands for. */
+const longUsage = { ...usage, inputTokens: 6_000, outputTokens: 2_500 };
 const long = "All about ports and keys. ".repeat(400);
 
 export const scenarios: readonly Scenario[] = [
@@ -202,9 +204,9 @@ export const scenarios: readonly Scenario[] = [
     run: ({ use }) =>
       use(
         [
-          { text: long, usage },
-          { text: long, usage },
-          { text: "They talked about ports.", usage },
+          { text: long, usage: longUsage },
+          { text: long, usage: longUsage },
+          { text: "They talked about ports.", usage: longUsage },
           { text: "Ports.", usage },
         ],
         {},

@@ -56,7 +56,7 @@ export function hasComputedDescriptor(text: string): boolean {
 
 /** In backquotes the backslash itself may be escaped. */
 function withoutContinuations(text: string): string {
-  return text.replace(/\\+\n/g, "");
+  return text.replace(/(?<!\\)\\+\n/g, "");
 }
 
 /** A word right behind another, or behind the target of a redirection, was one word with it. */
