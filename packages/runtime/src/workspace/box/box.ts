@@ -143,8 +143,8 @@ export class Box {
 
   async #findPlants(plan: BoxPlan, { plants }: Prepared): Promise<Plants> {
     const fixed = new Set(plan.mounts.flatMap(({ type, path }) => (type === "read-only" ? [path] : [])));
-    const isProtected = (path: string): boolean => ["", "/config", "/commondir"].some((name) => fixed.has(`${path}${name}`));
-    return await plants.finish(this.#since, isProtected);
+    const isMounted = (path: string): boolean => ["", "/config", "/commondir"].some((name) => fixed.has(`${path}${name}`));
+    return await plants.finish(this.#since, isMounted);
   }
 
   /** One that was made for just this, and still is just this. */

@@ -4,6 +4,12 @@ import { entryAt, namesIn, realPathOf, smallText } from "./host-files.ts";
 /** What in a git directory decides which programs git runs, and where it looks for that. */
 export const decidingNames: readonly string[] = ["config", "config.worktree", "hooks", "commondir"];
 
+/** Would this file be a deciding one if the folder around became a git directory? Names of hooks have no dot. */
+export function isDecidingPiece(folder: string, name: string): boolean {
+  if (name === "config" || name === "config.worktree" || name === "commondir") return true;
+  return folder.endsWith("/hooks") ? /^[a-z0-9-]+$/.test(name) : name === "hooks";
+}
+
 const maxNested = 64;
 
 /** The git directories of submodules, also of submodules in them. */
@@ -38,7 +44,15 @@ export function isGitDirectory(path: string): boolean {
   return hasGitNames((name) => entryAt(join(path, name)) !== "missing");
 }
 
-export function hasGitNames(has: (name: string) => boolean): boolean {
+/**
+ * Is a directory one of git's, by the names in it or by its own? Half a `.git` is none to git yet, but whatever is in it counts
+ * once somebody adds the rest, and `git init` adds it to all that is there.
+ */
+export function isGitByName(path: string, has: (name: string) => boolean): boolean {
+  return path.endsWith("/.git") || hasGitNames(has);
+}
+
+function hasGitNames(has: (name: string) => boolean): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }
 

@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync, readdirSync } from "node:fs";
-import { hasGitNames } from "./git-directory.ts";
+import { isGitByName } from "./git-directory.ts";
 
 const slash = Buffer.from("/");
 
@@ -15,7 +15,7 @@ export function oddGitPlaces(folder: string, since: number): Buffer[] {
     const entries = entriesOf(path);
     const names = new Map(entries.map((entry) => [entry.name.toString("latin1"), entry]));
     const link = names.get(".git");
-    if (hasGitNames((name) => names.has(name))) found.push(path);
+    if (isGitByName(path.toString("latin1"), (name) => names.has(name))) found.push(path);
     else if (link && !link.isDirectory()) found.push(within(path, link.name));
     else open.push(...entries.filter((entry) => entry.isDirectory()).map(({ name }) => within(path, name)));
   }

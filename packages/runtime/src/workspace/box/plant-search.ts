@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
-import { basename, relative } from "node:path";
+import { basename, dirname, relative } from "node:path";
 import { monotonicMs } from "../../util/monotonic-clock.ts";
+import { isDecidingPiece } from "./git-directory.ts";
 import { disarmDirectory, disarmLink, type GitLook, type KnownFiles, knownOfDirectory, knownOfLink } from "./git-plants.ts";
 import { oddGitPlaces } from "./odd-names.ts";
 import { putAway, putAwayBytes } from "./put-away.ts";
@@ -29,8 +30,8 @@ type KnownScripts = { readonly id: string; readonly scripts: Readonly<Record<str
 
 /** Dates of files come from a clock that ticks a few times in ten milliseconds. */
 const tickMs = 50;
-/** Of a git directory these hold what git has stored, and nothing that it runs or believes. */
-const stores = new Set(["objects", "refs", "logs"]);
+/** Of a `.git` these hold what git has stored, and nothing that it runs or believes. Elsewhere the same names may be folders to work in. */
+const stores = /\/\.git(?:\/.+)?\/(?:objects|refs|logs)$/;
 
 /** Finds what commands have left below the roots that would run outside of a box: to be asked when nothing of the box lives any more. */
 export class PlantSearch {
@@ -38,14 +39,16 @@ export class PlantSearch {
   readonly #index: TreeIndex;
   readonly #git: Map<string, KnownFiles> = new Map();
   readonly #files: Map<string, KnownScripts> = new Map();
+  /** Files that commands have written and that would decide in a git directory, while there is none around them: never the user's. */
+  readonly #pieces: Set<string> = new Set();
   #lookedAt = Number.NEGATIVE_INFINITY;
   #tookMs = 0;
 
   constructor(setting: PlantSetting) {
     this.#setting = setting;
     this.#index = new TreeIndex(setting.roots, {
-      keeps: (folder, name) => name === ".git" || runsLater(folder, name),
-      enters: (_folder, name, isGit) => !(isGit && stores.has(name)),
+      keeps: (folder, name) => name === ".git" || isDecidingPiece(folder, name) || runsLater(folder, name),
+      enters: (folder, name, isGit) => !(isGit && stores.test(`${folder}/${name}`)),
     });
   }
 
@@ -58,8 +61,8 @@ export class PlantSearch {
     return Date.now() - tickMs;
   }
 
-  /** `isProtected`: git directories that mounts or other guards look after. */
-  async finish(since: number, isProtected: (path: string) => boolean): Promise<Plants> {
+  /** `isMounted`: git directories whose deciding files no command could write. What was mounted without being known is somebody's plant. */
+  async finish(since: number, isMounted: (path: string) => boolean): Promise<Plants> {
     const begun = monotonicMs();
     const folders = this.#index.refresh({ opens: true });
     const undone: string[] = [];
@@ -72,6 +75,7 @@ export class PlantSearch {
         undone.push(path);
       },
     };
+    const isProtected = (path: string): boolean => this.#git.has(path) && isMounted(path);
     const failed: string[] = [];
     const orTell = async (path: string, done: Promise<void>): Promise<void> => {
       await done.catch(() => failed.push(path));
@@ -88,6 +92,10 @@ export class PlantSearch {
     }
     if (this.#index.isFlooded) failed.push("what is in the deepest of more directories than can be looked at");
     const listed = this.#listLater(folders, since);
+    for (const path of piecesIn(folders)) {
+      const file = idOf(path);
+      if (file && file.changedMs >= since) this.#pieces.add(file.id);
+    }
     this.#remember(folders, begun);
     return { undone, failed, listed, isWhole: this.#index.isWhole || this.#index.isFlooded };
   }
@@ -108,7 +116,7 @@ export class PlantSearch {
   #remember(folders: ReadonlyMap<string, IndexedFolder>, begun: number): void {
     const git = new Map(this.#git);
     this.#git.clear();
-    for (const path of gitDirectoriesIn(folders)) this.#git.set(path, knownOfDirectory(path, git.get(path)));
+    for (const path of gitDirectoriesIn(folders)) this.#git.set(path, this.#withoutPieces(knownOfDirectory(path, git.get(path))));
     for (const path of linksIn(folders)) this.#git.set(path, knownOfLink(path, git.get(path)));
     const before = new Map(this.#files);
     this.#files.clear();
@@ -121,11 +129,19 @@ export class PlantSearch {
     this.#tookMs = this.#lookedAt - begun;
   }
 
+  /** Whoever completes a git directory around what a command prepared has not made that their own: it is judged after the next command. */
+  #withoutPieces(known: KnownFiles): KnownFiles {
+    if (this.#pieces.size === 0) return known;
+    return new Map([...known].filter(([, { id }]) => !this.#pieces.has(id)));
+  }
+
   #refreshGit(): void {
     for (const [path, known] of this.#git) {
       this.#git.set(
         path,
-        basename(path) === ".git" && known.has(path) ? knownOfLink(path, known) : knownOfDirectory(path, known),
+        basename(path) === ".git" && known.has(path)
+          ? knownOfLink(path, known)
+          : this.#withoutPieces(knownOfDirectory(path, known)),
       );
     }
   }
@@ -140,7 +156,17 @@ function linksIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {
 }
 
 function laterFilesIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {
-  return filesIn(folders).filter((path) => basename(path) !== ".git");
+  return filesIn(folders).filter((path) => basename(path) !== ".git" && runsLater(dirname(path), basename(path)));
+}
+
+/** What lies in a git directory is judged as such. */
+function piecesIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {
+  const isJudged = (folder: string): boolean => folders.get(folder)?.isGit ?? false;
+  return filesIn(folders).filter((path) => {
+    const folder = dirname(path);
+    if (!isDecidingPiece(folder, basename(path)) || isJudged(folder)) return false;
+    return !(basename(folder) === "hooks" && isJudged(dirname(folder)));
+  });
 }
 
 function filesIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {

@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
-import { hasGitNames } from "./git-directory.ts";
+import { isGitByName } from "./git-directory.ts";
 import { openFolder } from "./put-away.ts";
 
 /** One directory as it was last looked at. Paths are whole. */
@@ -71,7 +71,7 @@ export class TreeIndex {
   #read(path: string, stats: Stats, now: number): IndexedFolder {
     const entries = entriesOf(path);
     const names = new Set(entries.map(({ name }) => name));
-    const isGit = hasGitNames((name) => names.has(name));
+    const isGit = isGitByName(path, (name) => names.has(name));
     const at = (name: string): string => (path.endsWith("/") ? `${path}${name}` : `${path}/${name}`);
     return {
       inode: stats.ino,
