@@ -154,4 +154,22 @@ describe("checkInput", () => {
     assert.match(checked.ok ? "" : checked.message, /There are 99996 more problems\.$/);
     assert.ok(performance.now() - startedAt < 20_000); // 2.5 s on a busy machine; the square of it took minutes
   });
+
+  const unusable: [keyword: string, schema: JsonObject, fits: JsonObject, misfit?: JsonObject][] = [
+    ["a type that is none", { properties: { a: { type: "date" } } }, { a: "2026-01-01" }],
+    ["a type that is a number", { properties: { a: { type: 5 } } }, { a: "x" }],
+    ["no type at all", { properties: { a: { type: [] } } }, { a: "x" }],
+    ["one type that is none", { properties: { a: { type: ["date", "number"] } } }, { a: 1 }, { a: "x" }],
+    ["an empty anyOf", { properties: { a: { anyOf: [] } } }, { a: "x" }],
+    ["required that is no list", { required: "a" }, {}],
+    ["an exclusive limit as draft 4 had it", { properties: { a: { minimum: 3, exclusiveMinimum: true } } }, { a: 4 }, { a: 3 }],
+    ["properties that are a list", { properties: [] }, { a: 1 }],
+    ["a count that is a text", { properties: { a: { maxLength: "2" } } }, { a: "long" }],
+  ];
+  for (const [keyword, schema, fits, misfit] of unusable) {
+    it(`does not check against ${keyword}, which no model is told of`, async () => {
+      assert.deepEqual(await checkInput({ type: "object", ...schema }, fits), { ok: true });
+      if (misfit) assert.equal((await checkInput({ type: "object", ...schema }, misfit)).ok, false);
+    });
+  }
 });

@@ -32,8 +32,10 @@ async function validatorFor(schema: JsonObject): Promise<Validator> {
   const known = validators.get(schema);
   if (known) return known;
   const library = await import("@cfworker/json-schema");
+  const { toUsableSchema } = await import("./usable-schema.ts");
+  const draft = draftOf(schema);
   // A copy: the library writes hidden properties into the schema, which may be frozen or shared. All problems are wanted, not the first.
-  const validator = new library.Validator(structuredClone(schema), draftOf(schema), false);
+  const validator = new library.Validator(structuredClone(toUsableSchema(schema, draft)), draft, false);
   validators.set(schema, validator);
   return validator;
 }
