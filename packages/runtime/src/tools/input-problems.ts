@@ -7,6 +7,7 @@ export type SchemaProblem = { keyword: string; keywordLocation: string; instance
 type Subject = { problems: readonly SchemaProblem[]; schema: JsonObject; input: unknown };
 
 const maxSentences = 4;
+const maxListed = 50;
 /** These only say that something inside them failed, and that is in the list too. */
 const wrappers: ReadonlySet<string> = new Set([
   "$ref",
@@ -207,7 +208,16 @@ function segmentsOf(location: string): string[] {
   return location
     .split("/")
     .slice(1)
-    .map((segment) => decodeURIComponent(segment).replaceAll("~1", "/").replaceAll("~0", "~"));
+    .map((segment) => decode(segment).replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** A reference may hold a percent sign that stands for itself. */
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
 
 function escapePointer(name: string): string {
@@ -238,6 +248,7 @@ function plural(count: unknown, noun: string): string {
 
 function listOf(items: readonly string[], word: "and" | "or"): string {
   if (items.length < 2) return items.join("");
+  if (items.length > maxListed) return `${items.slice(0, maxListed).join(", ")} ${word} ${items.length - maxListed} more`;
   return `${items.slice(0, -1).join(", ")} ${word} ${items.at(-1)}`;
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { JsonObject } from "../protocol/content.ts";
+import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import { checkInput } from "./input.ts";
 
 const edit: JsonObject = {
@@ -111,9 +111,9 @@ describe("checkInput", () => {
     ["says that nothing came", edit, undefined, "The input is missing."],
     [
       "admits a broken schema",
-      { $ref: "#/nowhere" },
+      { properties: { "\ud800": {} } },
       {},
-      'The input could not be checked against the tool\'s schema: Unresolved $ref "#/nowhere".  Absolute URI "https://github.com/cfworker#/nowhere".',
+      "The input could not be checked against the tool's schema: URI malformed",
     ],
   ];
   for (const [fact, schema, input, message] of cases) {
@@ -155,16 +155,75 @@ describe("checkInput", () => {
     assert.ok(performance.now() - startedAt < 20_000); // 2.5 s on a busy machine; the square of it took minutes
   });
 
+  const inA = (a: JsonValue): JsonObject => ({ properties: { a } });
+  const list = (a: JsonObject): JsonObject => inA({ type: "array", ...a });
+  const conditional = JSON.parse('{ "if": { "required": "a" }, "then": { "required": ["b"] } }') as JsonObject;
   const unusable: [keyword: string, schema: JsonObject, fits: JsonObject, misfit?: JsonObject][] = [
-    ["a type that is none", { properties: { a: { type: "date" } } }, { a: "2026-01-01" }],
-    ["a type that is a number", { properties: { a: { type: 5 } } }, { a: "x" }],
-    ["no type at all", { properties: { a: { type: [] } } }, { a: "x" }],
-    ["one type that is none", { properties: { a: { type: ["date", "number"] } } }, { a: 1 }, { a: "x" }],
-    ["an empty anyOf", { properties: { a: { anyOf: [] } } }, { a: "x" }],
+    ["a type that is none", inA({ type: "date" }), { a: "2026-01-01" }],
+    ["a type that is a number", inA({ type: 5 }), { a: "x" }],
+    ["no type at all", inA({ type: [] }), { a: "x" }],
+    ["one type that is none", inA({ type: ["date", "number"] }), { a: 1 }, { a: "x" }],
+    ["an enum without values", inA({ enum: [] }), { a: 1 }],
+    ["an enum that is no list", inA({ enum: "x" }), { a: 1 }],
+    ["an empty anyOf", inA({ anyOf: [] }), { a: "x" }],
+    ["an anyOf that is no list", inA({ anyOf: { type: "string" } }), { a: 1 }],
+    ["a form that is null", inA({ oneOf: [null, { type: "string" }] }), { a: "x" }],
+    ["a property that is null", { properties: { a: null, b: { type: "string" } } }, { a: 1, b: "x" }, { b: 1 }],
+    ["a property that is a word", { properties: { a: "string" } }, { a: 1 }],
     ["required that is no list", { required: "a" }, {}],
-    ["an exclusive limit as draft 4 had it", { properties: { a: { minimum: 3, exclusiveMinimum: true } } }, { a: 4 }, { a: 3 }],
+    ["required with more than names", { required: ["b", 5, null] }, { b: 1 }, {}],
+    ["an exclusive limit as draft 4 had it", inA({ minimum: 3, exclusiveMinimum: true }), { a: 4 }, { a: 3 }],
+    ["a limit that is a text", inA({ minimum: "3" }), { a: 1 }],
+    ["multiples of nothing", inA({ multipleOf: 0 }), { a: 1 }],
     ["properties that are a list", { properties: [] }, { a: 1 }],
-    ["a count that is a text", { properties: { a: { maxLength: "2" } } }, { a: "long" }],
+    ["properties that are null", { properties: null, additionalProperties: null }, { a: 1 }],
+    ["a count that is a text", inA({ maxLength: "2" }), { a: "long" }],
+    ["a count below nothing", list({ maxItems: -1 }), { a: [1] }, { a: 1 }],
+    ["a pattern that is no expression", inA({ pattern: "(" }), { a: "x" }],
+    ["a pattern that is a number", inA({ pattern: 5 }), { a: "x" }],
+    [
+      "a pattern of names that is none",
+      { patternProperties: { "[": { type: "string" }, "^b": { type: "string" } } },
+      { a: 1 },
+      { b: 1 },
+    ],
+    ["a format that every object has", inA({ format: "isPrototypeOf" }), { a: "x" }],
+    ["a format that is a list", inA({ format: ["date"] }), { a: "x" }],
+    ["unique items that are a word", list({ uniqueItems: "no" }), { a: [1, 1] }],
+    ["items that are null", list({ items: null }), { a: [1] }],
+    ["first items that are no list", list({ prefixItems: 5 }), { a: [1] }],
+    ["a tuple with a null", list({ prefixItems: [null, { type: "string" }] }), { a: [1, "x"] }, { a: [1, 1] }],
+    ["dependents that are no names", { dependentRequired: { a: "b" }, dependencies: { a: 5 } }, { a: 1 }],
+    ["unevaluated properties that are a word", { unevaluatedProperties: "no" }, { a: 1 }],
+    ["a reference that leads nowhere", inA({ $ref: "#/$defs/none" }), { a: 1 }],
+    ["a reference into definitions that are a list", { ...inA({ $ref: "#/$defs/0" }), $defs: [] }, { a: 1 }],
+    ["a reference that is a number", inA({ $ref: 5 }), { a: 1 }],
+    ["a reference that is no address", inA({ $ref: "http://[" }), { a: 1 }],
+    ["a reference to elsewhere", inA({ $ref: "other.json#/a" }), { a: 1 }],
+    ["a reference to itself", { ...inA({ $ref: "#/$defs/a" }), $defs: { a: { $ref: "#/$defs/a" } } }, { a: 1 }],
+    ["a whole that is itself", { $ref: "#" }, { a: 1 }],
+    [
+      "references in a circle",
+      { ...inA({ $ref: "#/$defs/b" }), $defs: { b: { anyOf: [{ $ref: "#/$defs/c" }] }, c: { $ref: "#/$defs/b" } } },
+      { a: 1 },
+    ],
+    [
+      "a circle that is entered in its middle",
+      { ...inA({ $ref: "#/$defs/b/allOf/0" }), $defs: { b: { allOf: [{ $ref: "#/$defs/b" }] } } },
+      { a: 1 },
+    ],
+    ["an address that is none", inA({ $id: "http://[", type: "string" }), { a: "x" }, { a: 1 }],
+    ["an address used twice", { properties: { a: { $id: "x", type: "string" }, b: { $id: "x" } } }, { a: "x", b: 1 }, { a: 1 }],
+    ["a negation of nothing usable", inA({ not: { type: 5 } }), { a: 1 }],
+    ["a negation of a lost reference", inA({ not: { anyOf: [{ $ref: "#/$defs/none" }] } }), { a: 1 }],
+    [
+      "a negation of a reference to nothing usable",
+      { ...inA({ not: { $ref: "#/$defs/b" } }), $defs: { b: { pattern: "(" } } },
+      { a: "x" },
+    ],
+    ["a condition that is none", conditional, { a: 1 }],
+    ["forms that were told apart by it", inA({ oneOf: [{ type: "date" }, { type: "string" }] }), { a: "x" }],
+    ["a count of items that were told apart by it", list({ contains: { type: "date" }, maxContains: 1 }), { a: [1, 2] }],
   ];
   for (const [keyword, schema, fits, misfit] of unusable) {
     it(`does not check against ${keyword}, which no model is told of`, async () => {
@@ -172,4 +231,35 @@ describe("checkInput", () => {
       if (misfit) assert.equal((await checkInput({ type: "object", ...schema }, misfit)).ok, false);
     });
   }
+
+  it("goes into a value with a reference to the whole, as each draft writes it", async () => {
+    for (const reference of [{ $ref: "#" }, { $recursiveRef: "#" }]) {
+      const schema: JsonObject = {
+        $schema: "https://json-schema.org/draft/2019-09/schema",
+        properties: { child: reference, name: { type: "string" } },
+      };
+      assert.deepEqual(await checkInput(schema, { child: { child: { name: "x" } } }), { ok: true });
+      assert.equal(
+        await complaint(schema, { child: { child: { name: 1 } } }),
+        '"child.child.name" must be a string, not the number 1.',
+      );
+    }
+  });
+
+  it("follows a reference with a percent sign in it, and into keywords it does not know", async () => {
+    const schema = {
+      ...{ properties: { a: { $ref: "#/$defs/100%" }, b: { $ref: "#/components/schemas/b" } } },
+      ...{ $defs: { "100%": { type: "string" } }, components: { schemas: { b: { type: "string" } } } },
+    };
+    assert.equal(await complaint(schema, { a: 1 }), '"a" must be a string, not the number 1.');
+    assert.equal(await complaint(schema, { b: 1 }), '"b" must be a string, not the number 1.');
+  });
+
+  it("takes a schema nested without end, and names only the first of a hundred thousand values", async () => {
+    const nested: unknown = JSON.parse(`${'{"not":'.repeat(100_000)}{}${"}".repeat(100_000)}`);
+    assert.deepEqual(await checkInput(nested as JsonObject, { a: 1 }), { ok: true });
+    const message = await complaint(inA({ enum: Array.from({ length: 100_000 }, (_, index) => `value${index}`) }), { a: 1 });
+    assert.match(message, /^"a" must be one of "value0", .* or 99950 more, not the number 1\.$/);
+    assert.ok(message.length < 2_000);
+  });
 });

@@ -2,7 +2,10 @@ import type { OutputUnit, Validator } from "@cfworker/json-schema";
 import type { JsonObject } from "../protocol/content.ts";
 import { isTooDeep } from "../util/too-deep.ts";
 
-const validators = new WeakMap<JsonObject, Validator>();
+/** `schema` is what is left of a schema after its unusable keywords are taken out. */
+type Checker = { readonly validator: Validator; readonly schema: JsonObject };
+
+const checkers = new WeakMap<JsonObject, Checker>();
 
 /** `uncheckable`: the schema itself is at fault. */
 export type InputCheck = { readonly ok: true } | { readonly ok: false; readonly message: string; readonly uncheckable?: true };
@@ -12,32 +15,37 @@ export async function checkInput(schema: JsonObject, input: unknown): Promise<In
   if (input === undefined) return { ok: false, message: "The input is missing." };
   if (isTooDeep(input, maxDepth)) return { ok: false, message: `The input is nested more than ${maxDepth} deep.` };
   let problems: OutputUnit[];
+  let checker: Checker;
   try {
-    const result = (await validatorFor(schema)).validate(input);
+    checker = await checkerFor(schema);
+    const result = checker.validator.validate(input);
     if (result.valid) return { ok: true };
     problems = result.errors;
   } catch (error) {
-    // A reference that leads nowhere, a pattern that is no regular expression: nothing the model could mend in its input.
+    // Names that are no Unicode, references too many to follow: nothing the model could mend in its input.
     const reason = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
     return { ok: false, message: `The input could not be checked against the tool's schema: ${reason}`, uncheckable: true };
   }
   const { describeProblems } = await import("./input-problems.ts");
-  return { ok: false, message: describeProblems({ problems, schema, input }) };
+  return { ok: false, message: describeProblems({ problems, schema: checker.schema, input }) };
 }
 
 /** Deeper than any tool wants, and far from where recursion ends. */
 const maxDepth = 200;
 
-async function validatorFor(schema: JsonObject): Promise<Validator> {
-  const known = validators.get(schema);
+async function checkerFor(original: JsonObject): Promise<Checker> {
+  const known = checkers.get(original);
   if (known) return known;
   const library = await import("@cfworker/json-schema");
   const { toUsableSchema } = await import("./usable-schema.ts");
-  const draft = draftOf(schema);
+  const { dropLostReferences } = await import("./schema-references.ts");
+  const draft = draftOf(original);
   // A copy: the library writes hidden properties into the schema, which may be frozen or shared. All problems are wanted, not the first.
-  const validator = new library.Validator(structuredClone(toUsableSchema(schema, draft)), draft, false);
-  validators.set(schema, validator);
-  return validator;
+  const usable = toUsableSchema(original, draft);
+  dropLostReferences(usable, library.dereference(usable.schema));
+  const checker = { validator: new library.Validator(usable.schema, draft, false), schema: usable.schema };
+  checkers.set(original, checker);
+  return checker;
 }
 
 /** What a schema says of itself; the newest where it says nothing. */
