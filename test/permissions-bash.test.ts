@@ -16,7 +16,8 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRandom, type Random } from "./random-commands.ts";
-import { type Program, parseCommand } from "../packages/runtime/src/permissions/shell.ts";
+import { parseCommand } from "../packages/runtime/src/permissions/parse-command.ts";
+import type { Program } from "../packages/runtime/src/permissions/parsed-command.ts";
 
 /** CI asks for 100,000: OUTRIDER_PROPERTY_COMMANDS=100000 npm test -- permissions-bash. A failure names its seed. */
 const count = Number(process.env["OUTRIDER_PROPERTY_COMMANDS"] ?? 3_000);

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { decide } from "../packages/runtime/src/permissions/decide.ts";
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
 import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
-import { parseCommand } from "../packages/runtime/src/permissions/shell.ts";
+import { parseCommand } from "../packages/runtime/src/permissions/parse-command.ts";
 
 /** More by hand: OUTRIDER_FUZZ_INPUTS=1000000 npm test -- permissions-fuzz */
 const count = Number(process.env["OUTRIDER_FUZZ_INPUTS"] ?? 10_000);

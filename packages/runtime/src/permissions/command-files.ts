@@ -13,7 +13,7 @@ import { lookingOf, type Looking, looksAtNothing } from "./read-only-commands.ts
 import { resolveWords, withoutPatterns } from "./resolve-words.ts";
 import { type Action, denies, namesTool, type Rule, unescapeGlob } from "./rules.ts";
 import { isBuiltin } from "./shell-builtins.ts";
-import type { FileUse, ParsedCommand, Program } from "./shell.ts";
+import type { FileUse, ParsedCommand, Program } from "./parsed-command.ts";
 import { exactWord, type Needs, type ShellWord, unknownWord } from "./shell-words.ts";
 import { shownBy, shownUnknown } from "./shown-files.ts";
 import { surveyFolder } from "./survey-folder.ts";

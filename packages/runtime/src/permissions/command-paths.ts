@@ -2,7 +2,8 @@ import { dirname, join, resolve as resolvePath } from "node:path";
 import { isHarmlessDevice } from "./paths.ts";
 import type { ResolvePath } from "./policy.ts";
 import type { RuleBase } from "./rules.ts";
-import type { FileUse, Places } from "./shell.ts";
+import type { FileUse } from "./parsed-command.ts";
+import type { Places } from "./places.ts";
 import type { ShellWord } from "./shell-words.ts";
 
 /** Where a word of a command leads. `pattern` when it has wildcards: its last names are not real yet. Undefined: cannot be told. */

@@ -1,5 +1,5 @@
 import { isSystemName } from "./read-only-commands.ts";
-import type { Program } from "./shell.ts";
+import type { Program } from "./parsed-command.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 
 /** The pattern of a `Bash(…)` rule: words to start with (`git diff:*`, `npm run *`), the whole command, or text with wildcards. */

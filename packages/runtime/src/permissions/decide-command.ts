@@ -7,7 +7,8 @@ import { isInside, workFolders } from "./paths.ts";
 import { allowed, type BoxReach, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
 import { riskOf } from "./risky-options.ts";
 import { type Action, allows, denies, namesTool, type Rule } from "./rules.ts";
-import { type ParsedCommand, parseCommand, type Program } from "./shell.ts";
+import { parseCommand } from "./parse-command.ts";
+import type { ParsedCommand, Program } from "./parsed-command.ts";
 import { isHarmlessVariable, isOrdinaryExport, isOrdinaryName } from "./shell-variables.ts";
 import { tellsFacts } from "./shown-files.ts";
 

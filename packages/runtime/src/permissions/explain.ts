@@ -20,7 +20,7 @@ export async function explainPermission(call: string, policy: Policy, resolve: R
   const action = await toAction(call, resolve);
   const { git: _, ...decision } = await decide(policy, [action], resolve); // which git it is, a run finds out
   if (action.kind !== "run") return decision;
-  const { parseCommand } = await import("./shell.ts");
+  const { parseCommand } = await import("./parse-command.ts");
   const { lookingOf } = await import("./read-only-commands.ts");
   const { programs, writes, reason } = parseCommand(action.resource);
   const shown = (word: ShellWord): string => (word.kind === "open" ? `${word.text}…` : word.text);

@@ -1,4 +1,4 @@
-import type { Program } from "./shell.ts";
+import type { Program } from "./parsed-command.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 
 /** Programs that would not find `git` where PATH of the command's shell says: something around them changes the environment. */

@@ -31,7 +31,7 @@ export async function widerGrantFor(action: Action): Promise<Rule | undefined> {
   if (action.kind === "note") return parseRule(action.tool);
   if (action.kind === "reach") return parseRule(suggestRule(action, { root: "/", home: undefined }));
   if (action.kind !== "run" || (action.shell ?? "bash") !== "bash") return undefined;
-  const { parseCommand } = await import("./shell.ts");
+  const { parseCommand } = await import("./parse-command.ts");
   const { programs, understood, settings, reads, writes } = parseCommand(action.resource);
   const [program] = programs;
   const isPlain = understood && programs.length === 1 && settings.length + reads.length + writes.length === 0;

@@ -1,5 +1,5 @@
 import { splitGit } from "./git-commands.ts";
-import type { Program } from "./shell.ts";
+import type { Program } from "./parsed-command.ts";
 
 /**
  * Where a program may put links, so that paths there lead elsewhere afterwards: at the files its words name, or anywhere.

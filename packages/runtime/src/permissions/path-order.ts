@@ -1,5 +1,5 @@
 import { isInside } from "./paths.ts";
-import type { Moment } from "./shell.ts";
+import type { Moment } from "./moments.ts";
 
 /**
  * What a part of a line does to the meaning of paths in its other parts: `plain` only fills or creates files and folders where its paths

@@ -1,6 +1,6 @@
 import { isInterpreter, runsAnything } from "./interpreters.ts";
 import { rowOf } from "./program-table.ts";
-import type { Program } from "./shell.ts";
+import type { Program } from "./parsed-command.ts";
 import { isPlain } from "./shell-words.ts";
 
 /**

@@ -3,7 +3,7 @@ import { optionsOf, readWords, type ReadWords, type Row } from "./option-grammar
 import { optionSpec, readOptions } from "./option-spec.ts";
 import { isLooker, lookingCommand, rowOf } from "./program-table.ts";
 import { isHarmlessJq, readAwk, readFind, readJq, readPrintf, readSed, readTest, readYq } from "./read-only-scripts.ts";
-import type { Program } from "./shell.ts";
+import type { Program } from "./parsed-command.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 
 /** What a program that only looks would touch. */

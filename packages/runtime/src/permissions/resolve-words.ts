@@ -1,6 +1,6 @@
 import { foldersOf, type Ground } from "./command-paths.ts";
 import { expandGlob, type ListFolder } from "./glob-words.ts";
-import type { Program } from "./shell.ts";
+import type { Program } from "./parsed-command.ts";
 import { exactWord, type ShellWord } from "./shell-words.ts";
 
 /** The program with the words bash would put in place of patterns. A pattern that cannot be resolved becomes a word that is not known. */

@@ -5,7 +5,7 @@ import { rowOf } from "./program-table.ts";
 import { readAwk, readPrintf, readTest } from "./read-only-scripts.ts";
 import { ruleRows } from "./rule-rows.ts";
 import { makeVariableRisk, sedRisk, sqliteRisk, urlRisk } from "./script-risks.ts";
-import type { Program } from "./shell.ts";
+import type { Program } from "./parsed-command.ts";
 import { isOrdinaryName } from "./shell-variables.ts";
 import { isPlain, mayBeOption, type ShellWord, unknownWord } from "./shell-words.ts";
 import { tellsFacts } from "./shown-files.ts";

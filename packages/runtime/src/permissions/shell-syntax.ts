@@ -47,8 +47,16 @@ export function hasComputedPlace({ text }: Word): boolean {
   return /^\[/.test(plain) ? !/^\[\d+\]\+?=/.test(plain) : /^\{[\s\S]*\[/.test(plain);
 }
 
+/** What the parser and bash disagree about, seen in the text itself. */
+export function doubtAboutText(text: string): string | undefined {
+  if (text.includes("\0")) return "it holds a NUL character";
+  // The parser starts a comment behind `<(x)`; bash goes on with the word.
+  if (text.includes(")#") && /[<>]\(/.test(text)) return "a substitution is part of a word";
+  return hasComputedDescriptor(text) ? "it computes where a descriptor is kept" : undefined;
+}
+
 /** `{x[…]}<file`: bash evaluates the subscript, and the parser takes most of these for words. */
-export function hasComputedDescriptor(text: string): boolean {
+function hasComputedDescriptor(text: string): boolean {
   const plain = withoutContinuations(text);
   const start = plain.search(/\{[A-Za-z_]\w*\[/);
   return start !== -1 && /\]\}[<>]/.test(plain.slice(start));

@@ -24,6 +24,13 @@ export function isHarmlessVariable(name: string): boolean {
   return harmlessVariables.test(name);
 }
 
+/** Why a line that sets this variable is not understood. */
+export function settingObjection(name: string, temporary: boolean): string | undefined {
+  if (!/^[A-Za-z_]\w*$/.test(name)) return "it sets a variable by a computed name";
+  const isMeant = name === "REPLY" || (name === "IFS" && temporary) || isHarmlessVariable(name);
+  return isBashName(name) && !isMeant ? `it sets ${name}, which means something to bash` : undefined;
+}
+
 const programNames =
   /^(?:PATH|ENV|HOME|SHELL|EDITOR|VISUAL|BROWSER|PAGER|TMPDIR|TMP|TEMP|MAGIC|BLOCK_SIZE|BLOCKSIZE|TIME_STYLE|QUOTING_STYLE|TABSIZE|LOCPATH|NLSPATH|GCONV_PATH|GLIBC_TUNABLES|USER|LOGNAME|DISPLAY|CC|CXX|CFLAGS)$|^(?:LD_|DYLD_|GIT_|NODE_|PYTHON|PERL|RUBY|JAVA|JDK_|XDG_|NPM_|npm_|LESS|MAN|SSH_|CARGO|RUST|GO[A-Z]*$|MAKE|AWK|GREP_|RIPGREP_|JQ_|TAR_|ZIP|UNZIP|GH_|DOCKER|KUBE|AWS_|MALLOC_)|_(?:proxy|PROXY|COMMAND|OPTIONS|OPTS|FLAGS|WRAPPER|PRELOAD|PAGER|EDITOR|PATH|HOME|CONFIG)$/;
 

@@ -1,5 +1,5 @@
 import { shownByGit } from "./shown-by-git.ts";
-import type { Program } from "./shell.ts";
+import type { Program } from "./parsed-command.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 
 /**

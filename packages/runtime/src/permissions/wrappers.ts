@@ -4,7 +4,7 @@ import { type GivenOption, readWords } from "./option-grammar.ts";
 import { type PrintedNames, wordsOfNames } from "./printed-names.ts";
 import { isLooker, rowOf } from "./program-table.ts";
 import { isLanguage, isObscure, isShell, isTold } from "./interpreters.ts";
-import type { Setting } from "./shell.ts";
+import type { Setting } from "./parsed-command.ts";
 import { isPlain, mayBeOption, type ShellWord, unknownWord } from "./shell-words.ts";
 
 /** What a program would run in turn. */

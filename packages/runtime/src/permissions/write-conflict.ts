@@ -3,7 +3,7 @@ import type { ListFolder } from "./glob-words.ts";
 import { mayReach } from "./path-patterns.ts";
 import { toAbsolutePattern } from "./paths.ts";
 import { type Rule, type RuleBase, unescapeGlob } from "./rules.ts";
-import type { Program } from "./shell.ts";
+import type { Program } from "./parsed-command.ts";
 import { isPlain } from "./shell-words.ts";
 
 type Touched = { readonly kind: "look" | "edit"; readonly target: { readonly path: string } | undefined };

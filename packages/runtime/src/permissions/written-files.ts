@@ -3,7 +3,7 @@ import { gitRows } from "./git-rows.ts";
 import { type GivenOption, readWords, type Row } from "./option-grammar.ts";
 import { rowOf } from "./program-table.ts";
 import { ruleRows } from "./rule-rows.ts";
-import type { Program } from "./shell.ts";
+import type { Program } from "./parsed-command.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 
 type Words = readonly ShellWord[];

@@ -1,0 +1,62 @@
+import type { SyntaxNode, Word } from "unbash";
+import { namesRead, numericNames, type Setters } from "./shell-setters.ts";
+
+/** What one script computes: bash evaluates every variable in an expression, and whatever the variable holds. */
+export class ScriptNumbers {
+  /** Variables that hold nothing but digits. */
+  readonly #names: ReadonlySet<string>;
+  /** Where two parentheses stand together and are known not to compute, or to compute with digits. */
+  readonly #explained: { readonly pos: number; readonly end: number }[] = [];
+
+  constructor(setters: Setters) {
+    this.#names = numericNames(setters);
+  }
+
+  isNumeric(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  /** Digits, and variables that hold nothing else. */
+  computesSafely(expression: Parameters<typeof namesRead>[0] | undefined): boolean {
+    const names = expression ? namesRead(expression) : [];
+    return names?.every((name) => this.#names.has(name)) === true;
+  }
+
+  isIndex(word: Word): boolean {
+    return /^\s*-?\d+\s*$/.test(word.text) || this.isNumber(word) || this.#names.has(word.text);
+  }
+
+  isNumber(word: Word): boolean {
+    const name = /^"?\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))"?$/.exec(word.text);
+    if (name) return this.#names.has(name[1] ?? name[2] ?? "");
+    return /^-?\d+$/.test(word.text) || /^"?\$[#?]"?$/.test(word.text) || /^"?\$\{#\w+\}"?$/.test(word.text);
+  }
+
+  /** Parentheses in this node are quoted, or its expression is judged for itself. */
+  explain(node: SyntaxNode): void {
+    switch (node.type) {
+      case "ArithmeticFor":
+        this.#explained.push({ pos: node.pos, end: node.body.pos });
+        break;
+      case "ArithmeticExpansion":
+      case "ArithmeticCommand":
+      case "SingleQuoted":
+      case "AnsiCQuoted":
+        this.#explained.push(node);
+        break;
+      case "DoubleQuoted":
+        for (const part of node.parts) if (part.type === "Literal") this.#explained.push(part);
+        break;
+      case "HereDocBody":
+        for (const part of node.parts ?? [node]) if (part.type === "Literal" || part === node) this.#explained.push(part);
+        break;
+    }
+  }
+
+  /** Bash tries to compute first wherever it sees two parentheses: all of them must be explained. */
+  mayCompute(text: string): boolean {
+    const isExplained = (at: number): boolean => this.#explained.some(({ pos, end }) => pos <= at && at < end);
+    for (let at = text.indexOf("(("); at !== -1; at = text.indexOf("((", at + 1)) if (!isExplained(at)) return true;
+    return false;
+  }
+}

@@ -1,0 +1,29 @@
+import type { Assignment } from "unbash";
+import type { ScriptNumbers } from "./script-numbers.ts";
+import type { Setters } from "./shell-setters.ts";
+import { type Bindings, numberWord, readValue, type ShellWord, unknownWord } from "./shell-words.ts";
+
+/** What is known about variables, less what these may have set. A name without an entry may be anything. */
+export function withoutSet(bindings: Bindings, { setters, any }: Setters, numbers: ScriptNumbers): Bindings {
+  if (any)
+    return new Map([
+      ["HOME", unknownWord],
+      ["PWD", unknownWord],
+    ]);
+  const lasting = setters.filter(({ temporary }) => !temporary);
+  if (lasting.length === 0) return bindings;
+  const rest = new Map(bindings);
+  for (const { name } of lasting) rest.set(name, unknownValue(name, numbers));
+  return rest;
+}
+
+export function withAssignment(bindings: Bindings, assignment: Assignment, numbers: ScriptNumbers): Bindings {
+  const { name, value, append, index } = assignment;
+  const known = value.type === "Word" && !append && !index ? readValue(value, bindings) : undefined;
+  return new Map([...bindings, [name, known ?? unknownValue(name, numbers)]]);
+}
+
+/** Some value this variable may hold. */
+export function unknownValue(name: string, numbers: ScriptNumbers): ShellWord {
+  return numbers.isNumeric(name) ? numberWord : unknownWord;
+}
