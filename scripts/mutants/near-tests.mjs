@@ -11,6 +11,12 @@ const near = {
   settings: ["security-cases/trust", "security-cases/secret", "security-cases/permission", "session/session-policy"],
   hooks: ["session/hook", "engine/judge-call", "security-cases/hook", "test/hooks-docs"],
   context: ["session/session-compaction", "session/compact-command", "session/bounded-requests"],
+  engine: ["src/session/", "test/border/", "security-cases/permission", "security-cases/hook", "security-cases/resource"],
+  session: ["engine/turn", "test/border/", "security-cases/session", "security-cases/resource"],
+  tools: ["test/border/", "test/search-rules", "security-cases/mcp", "security-cases/web-fetch", "security-cases/resource"],
+  workspace: ["test/sandbox", "test/path-races", "test/inert-git", "security-cases/sandbox", "tools/builtin/bash"],
+  "transports/live": ["security-cases/display"],
+  util: ["session/guarantees", "session/masked", "session/held-deltas", "journal/", "tools/mcp/", "test/border/", "settings/"],
 };
 
 export function isNear(test, folder) {

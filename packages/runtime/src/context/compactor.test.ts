@@ -296,6 +296,19 @@ describe("Compactor", () => {
     assert.equal(ended(bench).length >= 1, true);
   });
 
+  it("lets the provider decide about what is above the threshold and may still fit, and gains nothing any more", async () => {
+    const bench = createCompactionBench(Array.from({ length: 20 }, () => ({ text: "summary" })));
+    bench.record(...talk(2, 0), prompt("go"));
+    const { fit, messages } = bench.turn();
+    for (let step = 0; step < 12; step++) {
+      await fit.makeRoom(messages);
+      for (const event of toolStep(`c${step}`, { name: "Bash", input: { command: long(1_500) }, result: "ok", tokens: 8_600 }))
+        bench.record(event);
+      messages.push(...toMessages(bench.events).slice(-2));
+    }
+    assert.equal(ended(bench).length, 3);
+  });
+
   it("compacts ten times for one prompt and then for every other request, and again for the next", async () => {
     const bench = createCompactionBench(Array.from({ length: 60 }, () => ({ text: "summary" })));
     bench.record(prompt("go"));

@@ -97,6 +97,18 @@ describe("loadInstructions", () => {
     assert.equal(instructions.warnings.filter((warning) => warning.includes("leads out of the project")).length >= 4, true);
   });
 
+  it("names files as a person would", () => {
+    const files = { "outrider/AGENTS.md": "a", "home/.claude/CLAUDE.md": "b", "repo/CLAUDE.md": "c" };
+    const { top, load } = machine(files);
+    const shown = (more: Partial<InstructionPlaces>): string[] =>
+      [...load("repo", more).text.matchAll(/<instructions path="(.*)">/g)].map(([, path]) => path ?? "");
+    assert.deepEqual(shown({}), [join(top, "outrider/AGENTS.md"), "~/.claude/CLAUDE.md", "CLAUDE.md"]);
+    assert.deepEqual(shown({ userHome: undefined }), [join(top, "outrider/AGENTS.md"), "CLAUDE.md"]);
+    assert.deepEqual(shown({ scopes: ["user"] }).length, 2);
+    assert.deepEqual(shown({ scopes: ["project"] }), ["CLAUDE.md"]);
+    assert.deepEqual(shown({ root: top, scopes: ["project"] }), ["repo/CLAUDE.md"]);
+  });
+
   it("lets the user's own files import from anywhere, and follow links", () => {
     const { top, load, names } = machine({
       "home/dotfiles/rules.md": "rules",
@@ -152,6 +164,11 @@ describe("loadInstructions", () => {
     assert.match(text, /ü\n\[… 14465 bytes more were left out …\]/);
     assert.doesNotMatch(text, /\ufffd/);
     assert.deepEqual([files[0]?.bytes, warnings.length], [65_536, 1]);
+    for (const more of [0, 1]) {
+      const { warnings, text } = machine({ "repo/AGENTS.md": "x".repeat(65_536 + more) }).load();
+      assert.equal(warnings.length, more);
+      assert.equal(text.includes(`[… ${more} bytes more were left out …]`), more === 1);
+    }
   });
 
   it("stops at 256 KiB altogether", () => {
@@ -162,6 +179,14 @@ describe("loadInstructions", () => {
     });
     const { files, warnings } = load();
     assert.deepEqual([files.length, warnings.length], [5, 2]);
+    const full = "@1.md @2.md @3.md @4.md";
+    const exact = (bytes: number): Instructions =>
+      machine({
+        "repo/AGENTS.md": full,
+        ...Object.fromEntries([1, 2, 3].map((number) => [`repo/${number}.md`, "x".repeat(65_536)])),
+        "repo/4.md": "x".repeat(bytes),
+      }).load();
+    assert.deepEqual([exact(65_536 - full.length).files.length, exact(65_537 - full.length).files.length], [5, 4]);
   });
 
   it("survives binary files, invalid UTF-8, folders and pipes", () => {

@@ -53,9 +53,18 @@ describe("the questions that make a summary", () => {
     const { questions } = ask({ pieces: [`<tool-output name="Bash">\n${"x".repeat(2_000)}\n</tool-output>`] });
     const parts = questions.slice(0, -1);
     assert.ok(parts.length >= 3);
-    for (const part of parts) assert.match(part, /\n<tool-output name="Bash">\nx+\n<\/tool-output>\n/);
+    for (const part of parts) {
+      assert.match(part, /\n<tool-output name="Bash">\nx+\n<\/tool-output>\n/);
+      assert.equal(part.match(/tool-output/g)?.length, 2);
+    }
     assert.equal(parts.join("").match(/x(?=x|\n)/g)?.length, 2_000);
     for (const part of parts) assert.ok(estimateText(/<tool[\s\S]*output>/.exec(part)?.[0] ?? "") <= 256);
+  });
+
+  it("cut a piece that is nobody's, and add nothing to it", () => {
+    const { questions } = ask({ pieces: ["x".repeat(2_000)] });
+    const parts = questions.slice(0, -1).map((question) => question.split("\n\n")[1] ?? "");
+    assert.equal(parts.join(""), "x".repeat(2_000));
   });
 
   it("end although the answers are longer than they may be, and the summary is cut", () => {
@@ -70,6 +79,8 @@ describe("a text that is cut", () => {
     assert.equal(firstTokens(text, 10), text);
     assert.equal(firstTokens("x".repeat(36), 10), text);
     assert.equal(firstTokens(text, 0), "");
+    assert.equal(firstTokens(text, 0.4), "");
+    assert.equal(firstTokens(text, -5), "");
     assert.equal(firstTokens("\u{1f600}".repeat(20), 2), "\u{1f600}");
   });
 

@@ -52,7 +52,7 @@ export function* summarySteps(task: SummaryTask): Generator<string, string, stri
     chunks = toChunks(parts, chunkTokens);
     stage = "parts";
   }
-  const summary = yield question(task, { chunk: chunks[0] ?? "", place: undefined, stage });
+  const summary = yield question(task, { chunk: chunks.join("\n"), place: undefined, stage });
   return firstTokens(summary, task.summaryTokens);
 }
 

@@ -10,5 +10,7 @@ describe("buildSystemPrompt", () => {
     assert.match(plain, /Working directory: \/project\nPlatform: linux\nDate: 2026-01-02\nTools: Read$/);
     assert.equal(buildSystemPrompt({ ...facts, language: " Korean\n" }), `${plain}\nResponse language: Korean`);
     assert.equal(buildSystemPrompt({ ...facts, language: " " }), plain);
+    assert.equal(buildSystemPrompt({ ...facts, tools: [] }), plain.replace("\nTools: Read", ""));
+    assert.equal(buildSystemPrompt({ ...facts, sandbox: "on" }), plain.replace("\nTools", "\nSandbox: on\nTools"));
   });
 });

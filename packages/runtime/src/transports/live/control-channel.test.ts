@@ -26,6 +26,38 @@ describe("ControlChannel", () => {
     });
   });
 
+  it("knows which questions are still to be answered", async () => {
+    const { channel, signal } = open();
+    const names = (): unknown[] => channel.open("can_use_tool").map(({ request_id: name }) => name);
+    const controller = new AbortController();
+    const all = Promise.allSettled([
+      channel.ask({ subtype: "can_use_tool" }, signal),
+      channel.ask({ subtype: "hook_callback" }, signal),
+      channel.ask({ subtype: "can_use_tool" }, signal),
+      channel.ask({ subtype: "can_use_tool" }, controller.signal),
+    ]);
+    assert.deepEqual(names(), ["q1", "q3", "q4"]);
+    channel.settle("q1", { type: "success", response: {} });
+    channel.settle("q3", { type: "error", message: "no" });
+    assert.deepEqual(names(), ["q4"]);
+    controller.abort();
+    assert.deepEqual(names(), []);
+    channel.close();
+    await all;
+  });
+
+  it("asks nothing for a turn that is over, and takes nothing back that was answered", async () => {
+    const { channel, sent } = open();
+    const controller = new AbortController();
+    const asked = channel.ask({ subtype: "can_use_tool" }, controller.signal);
+    channel.settle("q1", { type: "success", response: {} });
+    controller.abort();
+    await asked;
+    await assert.rejects(channel.ask({ subtype: "can_use_tool" }, controller.signal));
+    assert.equal(sent.length, 1);
+    assert.equal(channel.isClosed, false);
+  });
+
   it("rejects on an error answer", async () => {
     const { channel, signal } = open();
     const asked = channel.ask({ subtype: "hook_callback" }, signal);

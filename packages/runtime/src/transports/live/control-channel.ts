@@ -37,7 +37,7 @@ export class ControlChannel {
       this.#send({ type: "control_cancel_request", request_id: requestId });
       this.#fail(requestId, new RuntimeError("closed", `${request.subtype} was withdrawn`));
     };
-    signal.addEventListener("abort", withdraw, { once: true });
+    signal.addEventListener("abort", withdraw);
     this.#send(frame);
     try {
       return await answer;

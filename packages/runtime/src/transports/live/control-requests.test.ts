@@ -134,7 +134,10 @@ describe("requests of the host", () => {
       live.requests.map(({ thinkingTokens }) => thinkingTokens),
       [2000, undefined],
     );
-    assert.equal((await ask(live, { subtype: "set_max_thinking_tokens", max_thinking_tokens: "many" }))["subtype"], "error");
+    for (const wrong of ["many", -1, 1.5])
+      assert.equal((await ask(live, { subtype: "set_max_thinking_tokens", max_thinking_tokens: wrong }))["subtype"], "error");
+    for (const none of [{ max_thinking_tokens: 0 }, {}])
+      assert.equal((await ask(live, { subtype: "set_max_thinking_tokens", ...none }))["subtype"], "success");
   });
 
   it("get_context_usage has the fields the SDK promises", async () => {
@@ -144,6 +147,10 @@ describe("requests of the host", () => {
     const usage = (await ask(live, { subtype: "get_context_usage" }))["response"] as JsonObject;
     assert.equal(usage["model"], "scripted");
     assert.ok(Number(usage["totalTokens"]) >= 500);
+    const [used, free] = usage["categories"] as { tokens: number }[];
+    assert.equal(used?.tokens, usage["totalTokens"]);
+    assert.equal(free?.tokens, Number(usage["maxTokens"]) - Number(usage["totalTokens"]));
+    assert.equal(usage["isAutoCompactEnabled"], true);
     for (const list of ["categories", "memoryFiles", "mcpTools", "gridRows"]) assert.ok(Array.isArray(usage[list]), list);
   });
 
@@ -188,8 +195,8 @@ describe("requests of the host", () => {
     assert.deepEqual(Object.keys(answer["errors"] as JsonObject), ["gone"]);
     const status = (await ask(live, { subtype: "mcp_status" }))["response"] as { mcpServers: JsonObject[] };
     assert.deepEqual(
-      status.mcpServers.map(({ name, status }) => ({ name, status })),
-      [{ name: "gone", status: "failed" }],
+      status.mcpServers.map(({ error, ...rest }) => ({ ...rest, error: typeof error })),
+      [{ name: "gone", status: "failed", tools: [], error: "string" }],
     );
   });
 

@@ -62,6 +62,37 @@ describe("tools that talk to the person behind the host", () => {
     assert.equal((await live.result(3))["subtype"], "error_during_execution");
   });
 
+  it("nobody is asked where the mode says so, and a plan is not begun twice", async () => {
+    const enter = { calls: [{ name: "EnterPlanMode", input: {}, callId: "toolu_in" }] };
+    const live = start([question, { text: "one" }, enter, { text: "two" }], { session: { permissionMode: "dontAsk" } });
+    live.say("hello");
+    await live.result(1);
+    assert.match(lastMessage(live), /decide by yourself/);
+    await ask(live, { subtype: "set_permission_mode", mode: "plan" });
+    live.say("plan");
+    await live.result(2);
+    assert.match(lastMessage(live), /planning already/);
+    assert.ok(!live.kinds.includes("control_request"));
+  });
+
+  it("an answer in the user's own words, a no without words, and a question that fails", async () => {
+    const live = start([question, { text: "one" }, question, { text: "two" }, question, { text: "three" }]);
+    live.say("first");
+    const own = { answers: { "Which?": "A" }, response: "rather C" };
+    live.answer((await live.asked("can_use_tool")).id, { behavior: "allow", updatedInput: own });
+    await live.result(1);
+    assert.match(lastMessage(live), /The user has answered\. .*Which\?.* = .*A.* In the user's own words: rather C/);
+    live.say("second");
+    live.answer((await live.asked("can_use_tool", 2)).id, { behavior: "deny", message: "" });
+    await live.result(2);
+    assert.match(lastMessage(live), /said no/);
+    live.say("third");
+    const { id } = await live.asked("can_use_tool", 3);
+    live.send({ type: "control_response", response: { subtype: "error", request_id: id, error: "it threw" } });
+    await live.result(3);
+    assert.match(lastMessage(live), /not answered: it threw/);
+  });
+
   it("an interrupt takes the question back", async () => {
     const live = start([question, { text: "never" }]);
     live.say("hello");
@@ -77,15 +108,17 @@ describe("tools that talk to the person behind the host", () => {
   it("into a plan and out of it: the mode before it comes back", async () => {
     const enter = { calls: [{ name: "EnterPlanMode", input: {}, callId: "toolu_in" }] };
     const leave = { calls: [{ name: "ExitPlanMode", input: { plan: "do it" }, callId: "toolu_out" }] };
-    const live = start([leave, enter, leave, { text: "ok" }], { session: { permissionMode: "acceptEdits" } });
+    const write = { calls: [{ name: "Write", input: { file_path: "made.txt", content: "x" } }] };
+    const live = start([leave, enter, write, leave, write, { text: "ok" }], { session: { permissionMode: "acceptEdits" } });
     live.say("hello");
     live.answer((await live.asked("can_use_tool", 1)).id, { behavior: "allow" });
     live.answer((await live.asked("can_use_tool", 2)).id, { behavior: "allow" });
     await live.result();
     const told = live.requests.slice(1).map(({ messages }) => JSON.stringify(messages.at(-1)));
     assert.match(told[0] ?? "", /not in plan mode/);
-    assert.match(told[2] ?? "", /approved/);
-    assert.equal((await ask(live, { subtype: "set_permission_mode", mode: "default" }))["subtype"], "success");
+    assert.match(told[2] ?? "", /Plan mode only looks/);
+    assert.match(told[3] ?? "", /approved/);
+    assert.equal(readFileSync(join(cwd, "made.txt"), "utf8"), "x");
   });
 });
 
@@ -103,15 +136,37 @@ describe("what a host may look at and change", () => {
       { permissions: { deny: ["("] } },
       { effortLevel: "much" },
       { model: 1 },
+      { permissions: { defaultMode: "anything" } },
+      { permissions: { other: [] } },
+      { permissions: "all" },
     ])
       assert.equal((await apply(wrong as JsonObject))["subtype"], "error", JSON.stringify(wrong));
     live.say("first");
     assert.equal(((await live.result(1))["permission_denials"] as unknown[]).length, 1);
     assert.deepEqual([live.requests[0]?.model, live.requests[0]?.effort], ["other", "high"]);
+    assert.equal((await ask(live, { subtype: "apply_flag_settings", settings: "all" }))["subtype"], "error");
     assert.equal((await apply({ permissions: null, effortLevel: null, model: null }))["subtype"], "success");
     live.say("second");
     assert.equal(((await live.result(2))["permission_denials"] as unknown[]).length, 0);
-    assert.equal(live.requests.at(-1)?.effort, undefined);
+    assert.deepEqual([live.requests.at(-1)?.model, live.requests.at(-1)?.effort], ["scripted", undefined]);
+  });
+
+  it("settings: folders of the first request are closed by the second", async () => {
+    const other = mkdtempSync(join(tmpdir(), "outrider-other-"));
+    writeFileSync(join(other, "a.txt"), "beside");
+    const live = start([]);
+    const apply = (permissions: JsonObject): Promise<JsonObject> =>
+      ask(live, { subtype: "apply_flag_settings", settings: { permissions } });
+    const read = async (): Promise<unknown> => (await ask(live, { subtype: "read_file", path: join(other, "a.txt") }))["subtype"];
+    try {
+      assert.equal(await read(), "error");
+      await apply({ additionalDirectories: [other], defaultMode: "plan" });
+      assert.equal(await read(), "success");
+      await apply({});
+      assert.equal(await read(), "error");
+    } finally {
+      rmSync(other, { recursive: true, force: true });
+    }
   });
 
   it("files: what the model may read, cut where that is wanted, and nothing else", async () => {
@@ -128,8 +183,10 @@ describe("what a host may look at and change", () => {
     assert.deepEqual([cut["lossy"], cut["truncated"]], [true, true]);
     const raw = (await read({ path: "a.txt", encoding: "base64" })) as JsonObject;
     assert.equal(raw["contents"], Buffer.from("hällo").toString("base64"));
-    for (const path of ["secret.txt", "/etc/hostname", ".", "missing"])
-      assert.equal(typeof (await read({ path })), "string", path);
+    const whole = (await read({ path: "a.txt", max_bytes: 6 })) as JsonObject;
+    assert.deepEqual([whole["lossy"], whole["truncated"]], [false, undefined]);
+    for (const path of ["secret.txt", "/etc/hostname", ".", "missing", 7])
+      assert.equal(typeof (await read({ path })), "string", String(path));
   });
 
   it("a file the host saw being read may be changed, unless it is another one by now", async () => {

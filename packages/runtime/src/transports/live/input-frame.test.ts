@@ -58,6 +58,50 @@ describe("parseInputFrame", () => {
     assert.deepEqual(frame, { type: "user", input: user("the document"), priority: "later", query: true });
   });
 
+  it("reads images, and a message that the host has put together", () => {
+    const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } };
+    const frame = {
+      type: "user",
+      message: { role: "user", content: [image] },
+      client_composed: true,
+      uuid: "",
+      priority: "soon",
+    };
+    assert.deepEqual(parseInputFrame(JSON.stringify(frame)), {
+      type: "user",
+      input: { role: "user", content: [{ type: "image", mediaType: "image/png", data: "aGk=" }], isVerbatim: true },
+      priority: "next",
+      query: true,
+    });
+  });
+
+  it("an answer without words is an error without a reason, or nothing", () => {
+    const read = (response: object) => parseInputFrame(JSON.stringify({ type: "control_response", response }));
+    assert.deepEqual(read({ subtype: "error", request_id: "q", error: 7 }), {
+      type: "response",
+      requestId: "q",
+      answer: { type: "error", message: "no reason given" },
+    });
+    assert.deepEqual(read({ subtype: "success", request_id: "q", response: [] }), {
+      type: "response",
+      requestId: "q",
+      answer: { type: "success", response: {} },
+    });
+  });
+
+  it("shows what it cannot use, cut where that is long", () => {
+    const problemOf = (line: string): string => {
+      try {
+        return parseInputFrame(line).type;
+      } catch (error) {
+        return String(error);
+      }
+    };
+    assert.match(problemOf('{"content":"x"}'), /the type nothing is not known/);
+    assert.ok(problemOf(JSON.stringify({ type: "x".repeat(58) })).includes(`the type "${"x".repeat(58)}" is`));
+    assert.ok(problemOf(JSON.stringify({ type: "x".repeat(59) })).includes(`the type "${"x".repeat(59)}… is`));
+  });
+
   it("reads requests and both kinds of answer", () => {
     assert.deepEqual(parseInputFrame('{"type":"control_request","request_id":"r","request":{"subtype":"interrupt","x":1}}'), {
       type: "request",
@@ -95,6 +139,17 @@ describe("parseInputFrame", () => {
     "no content": '{"type":"user"}',
     "a block that cannot be used": '{"type":"user","content":[{"type":"tool_result"}]}',
     "a request without an id": '{"type":"control_request","request":{"subtype":"interrupt"}}',
+    nothing: "null",
+    "a message that is no object": '{"type":"user","message":"x"}',
+    "a block that is no object": '{"type":"user","content":["x"]}',
+    "an unknown field of a block": '{"type":"user","content":[{"type":"text","text":"x","cache":1}]}',
+    "only blank blocks": '{"type":"user","content":[{"type":"text","text":" "},{"type":"text","text":""}]}',
+    "an image without its bytes":
+      '{"type":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png"}}]}',
+    "an unknown field of a control": '{"type":"control","subtype":"interrupt","x":1}',
+    "an empty request_id": '{"type":"control_cancel_request","request_id":""}',
+    "an answer without a response": '{"type":"control_response"}',
+    "a request that has no bottom": `{"type":"control_request","request_id":"r","request":{"subtype":"x","y":${"[".repeat(2000)}${"]".repeat(2000)}}}`,
     "a request without a subtype": '{"type":"control_request","request_id":"r","request":{}}',
   };
   for (const [name, line] of Object.entries(refused))

@@ -64,6 +64,54 @@ describe("permission questions to the host", () => {
       assert.ok(!made());
     });
 
+  it("a no that ends the turn asks the model nothing more", async () => {
+    const live = start([touch, { text: "never" }]);
+    live.say("go");
+    live.answer((await live.asked("can_use_tool")).id, { behavior: "deny", message: "stop", interrupt: true });
+    assert.equal((await live.result())["subtype"], "error_during_execution");
+    assert.equal(live.requests.length, 1);
+  });
+
+  it("a yes may change the input, and what is asked about later", async () => {
+    const live = start([touch, { calls: [{ name: "Bash", input: { command: "touch second.txt" } }] }, { text: "done" }]);
+    live.say("go");
+    const { id, request } = await live.asked("can_use_tool");
+    assert.deepEqual(request["permission_suggestions"], [
+      {
+        type: "addRules",
+        rules: [{ toolName: "Bash", ruleContent: "touch made.txt" }],
+        behavior: "allow",
+        destination: "session",
+      },
+    ]);
+    const rules = [{ toolName: "Bash", ruleContent: "touch second.txt" }];
+    live.answer(id, {
+      behavior: "allow",
+      updatedInput: { command: "touch other.txt" },
+      updatedPermissions: [{ type: "addRules", behavior: "allow", rules, destination: "session" }],
+    });
+    assert.equal((await live.result())["result"], "done");
+    assert.deepEqual(
+      ["made.txt", "other.txt", "second.txt"].map((name) => existsSync(join(cwd, name))),
+      [false, true, true],
+    );
+  });
+
+  it("a yes with an input that is no object, or an answer without a bottom, is a no", async () => {
+    for (const answer of [
+      { behavior: "allow", updatedInput: "touch other.txt" },
+      { behavior: "allow", updatedInput: JSON.parse(`${"[".repeat(2_000)}${"]".repeat(2_000)}`) as unknown },
+    ]) {
+      const live = start([touch, { text: "then not" }]);
+      live.say("go");
+      live.answer((await live.asked("can_use_tool")).id, answer);
+      await live.result();
+      assert.match(JSON.stringify(live.requests[1]?.messages), /not answered/);
+      assert.ok(!made());
+      await live.close();
+    }
+  });
+
   it("an error is a no", async () => {
     const live = start([touch, { text: "then not" }]);
     live.say("go");
@@ -104,6 +152,26 @@ describe("permission questions to the host", () => {
     if (!second) live.answer((await live.asked("can_use_tool", 2)).id, { behavior: "allow" });
     await live.result();
     assert.deepEqual([existsSync(join(cwd, "a.txt")), existsSync(join(cwd, "b.txt"))], [false, true]);
+  });
+
+  it("say whose tool it is, where it is a server's", async () => {
+    const live = start([{ calls: [{ name: "mcp__clock__now", input: {} }] }, { text: "done" }]);
+    live.request("r1", { subtype: "initialize", sdkMcpServers: ["clock"] });
+    live.say("go");
+    const tool = { name: "now", inputSchema: { type: "object" } };
+    const opening = { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "c", version: "1" } };
+    for (const [count, result] of [opening, {}, { tools: [tool] }].entries()) {
+      const { id, request } = await live.asked("mcp_message", count + 1);
+      const { id: message } = request["message"] as JsonObject;
+      live.answer(id, { mcp_response: { jsonrpc: "2.0", id: message ?? null, result } });
+    }
+    const { id, request } = await live.asked("can_use_tool");
+    assert.deepEqual(request["mcp_server"], { name: "clock", source: "sdk" });
+    assert.deepEqual(request["permission_suggestions"], [
+      { type: "addRules", rules: [{ toolName: "mcp__clock__now" }], behavior: "allow", destination: "session" },
+    ]);
+    live.answer(id, { behavior: "deny" });
+    await live.result();
   });
 
   it("somebody else may answer instead of the host", async () => {

@@ -86,7 +86,6 @@ function updatesOf({ updatedPermissions }: JsonObject): PermissionUpdate[] {
 
 /** Whose tool it is. What a server is called by others is no reason to trust it; where it came from may be. */
 function serverOf(toolName: string, mcp: McpServers | undefined): { mcp_server?: JsonObject } {
-  if (!toolName.startsWith("mcp__")) return {};
   const server = mcp?.states.find(({ tools }) => tools.includes(toolName));
   return server ? { mcp_server: { name: server.name, source: server.source ?? "dynamic" } } : {};
 }

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { textOf } from "../../protocol/content.ts";
+import { createIdSeries } from "../../util/unique-ids.ts";
+import { createClaudeFormat } from "../headless/claude-format.ts";
 import { type HostOptions, LiveHost } from "./live-host.ts";
 
 let cwd = "";
@@ -96,6 +98,15 @@ describe("live input", () => {
     assert.deepEqual(await host.end(), { type: "completed", text: "" });
     assert.equal((await host.reply("r1"))["subtype"], "success");
     assert.deepEqual(host.results, []);
+  });
+
+  it("lets the output say its last words once, after everything else", async () => {
+    const ids = { sessionId: "00000000-0000-4000-8000-000000000000", newId: createIdSeries() };
+    const early = { ...createClaudeFormat("stream-json", ids), close: async () => '{"type":"last"}\n' };
+    const host = start([], { live: { early } });
+    host.say("a note", { shouldQuery: false });
+    await host.end();
+    assert.deepEqual(host.kinds, ["result/success", "last"]);
   });
 
   it("runs messages that come at once as turns of their own, in order", async () => {
