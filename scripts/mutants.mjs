@@ -10,7 +10,8 @@ import { root } from "./bundle-options.mjs";
 import { listTests } from "./list-tests.mjs";
 import { findMutants } from "./mutants/find-mutants.mjs";
 import { meetTests } from "./mutants/meet-tests.mjs";
-import { canHoldMutants, isNear } from "./mutants/near-tests.mjs";
+import { canHoldMutants, isNear, isQuick } from "./mutants/near-tests.mjs";
+import { openQuickTests } from "./mutants/quick-tests.mjs";
 import { runTests } from "./mutants/run-tests.mjs";
 
 const source = join(root, "packages/runtime/src");
@@ -79,25 +80,41 @@ async function judgeAll(mutants) {
     const entries = listTests(root)
       .map((file) => relative(root, file))
       .filter((test) => canHoldMutants(test) && open.some(({ folder }) => mayTell(test, folder)));
-    const tests = await meetTests({ entries, mutants, place, output, jobs });
-    const queue = [...open];
     let done = 0;
+    const tell = (mutant, verdict) => {
+      known.set(mutant.key, verdict);
+      appendFileSync(join(place, "results.jsonl"), `${JSON.stringify({ key: mutant.key, verdict })}\n`);
+      if (verdict !== "killed")
+        console.log(
+          `${verdict}  ${mutant.file}:${mutant.line}  ${mutant.operator} → ${mutant.code || "(nothing)"}\n          ${mutant.at}`,
+        );
+      if (++done % 50 === 0) console.log(`… ${done} of ${open.length}`);
+    };
+    const queue = await judgeQuickly({ mutants, open, entries, output, tell });
+    const slow = entries.filter((entry) => queue.some(({ folder }) => mayTell(entry, folder) && !isQuick(entry, folder)));
+    const tests = await meetTests({ entries: slow, mutants, place, output, jobs });
     const work = async () => {
-      for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
-        const verdict = await judge(mutant, tests);
-        known.set(mutant.key, verdict);
-        appendFileSync(join(place, "results.jsonl"), `${JSON.stringify({ key: mutant.key, verdict })}\n`);
-        if (verdict !== "killed")
-          console.log(
-            `${verdict}  ${mutant.file}:${mutant.line}  ${mutant.operator} → ${mutant.code || "(nothing)"}\n          ${mutant.at}`,
-          );
-        if (++done % 50 === 0) console.log(`… ${done} of ${open.length}`);
-      }
+      for (let mutant = queue.shift(); mutant; mutant = queue.shift()) tell(mutant, await judge(mutant, tests));
     };
     await Promise.all(Array.from({ length: jobs }, work));
     rmSync(output, { recursive: true, force: true });
   }
   return mutants.map((mutant) => ({ ...mutant, verdict: equivalents.has(mutant.key) ? "explained" : known.get(mutant.key) }));
+}
+
+/** Answers those that the quick tests did not kill; each keeps whether they met it. */
+async function judgeQuickly({ mutants, open, entries, output, tell }) {
+  const quick = entries.filter((entry) => open.some(({ folder }) => isQuick(entry, folder)));
+  if (quick.length === 0) return [...open];
+  const tests = await openQuickTests({ entries: quick, mutants, place, output });
+  const left = [];
+  for (const mutant of open) {
+    const verdict = await tests.judge(mutant);
+    if (verdict === "killed") tell(mutant, verdict);
+    else left.push({ ...mutant, verdict });
+  }
+  tests.close();
+  return left;
 }
 
 function mayTell(test, folder) {
@@ -109,9 +126,9 @@ async function judge(mutant, tests) {
   const folder = dirname(own);
   const distance = ({ entry }) => (entry === own ? 0 : dirname(entry) === folder ? 1 : 2);
   const meeting = tests
-    .filter(({ entry, met }) => met.has(mutant.id) && mayTell(entry, mutant.folder))
+    .filter(({ entry, met }) => met.has(mutant.id) && mayTell(entry, mutant.folder) && !isQuick(entry, mutant.folder))
     .sort((a, b) => distance(a) - distance(b) || a.ms - b.ms);
-  if (meeting.length === 0) return "unmet";
+  if (meeting.length === 0) return mutant.verdict ?? "unmet";
   for (const { file, ms } of meeting) {
     if (!(await runTests(file, { mutant: mutant.id, timeoutMs: ms * 4 + 8_000 })).passed) return "killed";
   }

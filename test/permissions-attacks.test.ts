@@ -1,9 +1,10 @@
-import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { after, describe } from "node:test";
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
+import type { ProgramFinder } from "../packages/runtime/src/permissions/program-finder.ts";
 import { createGround } from "./command-ground.ts";
+import { itHolds } from "./it-holds.ts";
 
 type Attacks = { readonly code: string[]; readonly outside: string[]; readonly hostile: string[]; readonly edits: string[] };
 
@@ -15,34 +16,24 @@ after(() => {
   for (const ground of [plain, hostile]) ground.remove();
 });
 
-async function letThrough(commands: readonly string[], ground: typeof plain, given: Partial<Policy>): Promise<string[]> {
-  const through: string[] = [];
-  for (const command of commands) if ((await ground.judge(command, given)).effect === "allow") through.push(command);
-  return through;
+/** Names the commands that need no question. */
+function itAsks(fact: string, commands: readonly string[], ground: typeof plain, given: Partial<Policy>): void {
+  itHolds(fact, commands, async (command) =>
+    (await ground.judge(command, given)).effect === "allow" ? `${command} runs unasked` : undefined,
+  );
 }
 
 describe("nothing runs unasked", () => {
   for (const mode of ["default", "plan"] as const) {
-    it(`that would run code, in mode ${mode}`, async () => {
-      assert.deepEqual(await letThrough(attacks.code, plain, { mode, networkReads: true }), []);
-    });
-    it(`that reads outside the project, in mode ${mode}`, async () => {
-      assert.deepEqual(await letThrough(attacks.outside, plain, { mode, networkReads: true }), []);
-      assert.deepEqual(await letThrough(attacks.outside, hostile, { mode }), []);
-    });
-    it(`that reads through the links of a project, in mode ${mode}`, async () => {
-      assert.deepEqual(await letThrough(attacks.hostile, hostile, { mode }), []);
-    });
+    itAsks(`that would run code, in mode ${mode}`, attacks.code, plain, { mode, networkReads: true });
+    itAsks(`that reads outside the project, in mode ${mode}`, attacks.outside, plain, { mode, networkReads: true });
+    itAsks(`that reads outside a project with links, in mode ${mode}`, attacks.outside, hostile, { mode });
+    itAsks(`that reads through the links of a project, in mode ${mode}`, attacks.hostile, hostile, { mode });
   }
+  itAsks("that writes outside, or after the line has moved what a path means", attacks.edits, hostile, { mode: "acceptEdits" });
+  itAsks("where edits need no question", [...attacks.code, ...attacks.outside], plain, { mode: "acceptEdits" });
 
-  it("that writes outside, or after the line has moved what a path means", async () => {
-    assert.deepEqual(await letThrough(attacks.edits, hostile, { mode: "acceptEdits" }), []);
-    assert.deepEqual(await letThrough([...attacks.code, ...attacks.outside], plain, { mode: "acceptEdits" }), []);
-  });
-
-  it("by a name that leads to a program of the project", async () => {
-    const programs = { place: async () => "project", isShadowed: async () => true } as const;
-    const given = { programs: { ...programs, place: async (): Promise<"project"> => "project" } };
-    assert.deepEqual(await letThrough(["ls", "node --version", "timeout 5 cat a", "x --help"], plain, given), []);
-  });
+  const inProject: ProgramFinder = { place: async () => "project", isShadowed: async () => true };
+  const names = ["ls", "node --version", "timeout 5 cat a", "x --help"];
+  itAsks("by a name that leads to a program of the project", names, plain, { programs: inProject });
 });

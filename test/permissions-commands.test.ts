@@ -8,6 +8,7 @@ import type { PermissionMode } from "../packages/runtime/src/protocol/permission
 import { decide } from "../packages/runtime/src/permissions/decide.ts";
 import type { Decision, Policy } from "../packages/runtime/src/permissions/policy.ts";
 import { createGround, resolveExisting, toRules } from "./command-ground.ts";
+import { itHolds } from "./it-holds.ts";
 
 type Row = [command: string, expected: string, allow: string[], deny: string[], mode?: PermissionMode];
 
@@ -22,13 +23,11 @@ function judge([command, , allow, deny, mode]: Row): Promise<Decision> {
   return ground.judge(command, { allow: toRules(allow), deny: toRules(deny), mode: mode ?? "default" });
 }
 
-async function differences(rows: readonly Row[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const row of rows) {
+function itDecides(fact: string, rows: readonly Row[]): void {
+  itHolds(fact, rows, async (row) => {
     const { effect, reason } = await judge(row);
-    if (effect !== row[1]) found.push(`${JSON.stringify(row).slice(0, 200)}: ${effect}, ${reason}`);
-  }
-  return found;
+    return effect === row[1] ? undefined : `${JSON.stringify(row).slice(0, 200)}: ${effect}, ${reason}`;
+  });
 }
 
 const { lookers, doers, ruled } = JSON.parse(
@@ -43,34 +42,33 @@ const oversized: Row[] = [
   [`${"$(".repeat(500)}rm${")".repeat(500)}`, "deny", ["Bash(*)"], ["Bash(rm:*)"]],
 ];
 
+const ways = [
+  "rm y",
+  "cd x && rm y",
+  "ls; rm y",
+  "ls | rm y",
+  "echo $(rm y)",
+  "echo `rm y`",
+  "A=1 rm y",
+  "(rm y)",
+  "ls\nrm y",
+  "! rm y",
+];
+
 describe("a command", () => {
-  it("that only looks at the project is not asked about", async () => {
-    assert.deepEqual(await differences(lookers.map((command) => [command, "allow", [], []])), []);
-  });
-
-  it("that may do more is asked about", async () => {
-    assert.deepEqual(await differences(doers.map((command) => [command, "ask", [], []])), []);
-  });
-
-  it("is allowed when every part is, and forbidden when one part is", async () => {
-    assert.deepEqual(await differences([...ruled, ...oversized]), []);
-  });
-
-  it("is forbidden however the program is written or started", async () => {
-    const ways = [
-      "rm y",
-      "cd x && rm y",
-      "ls; rm y",
-      "ls | rm y",
-      "echo $(rm y)",
-      "echo `rm y`",
-      "A=1 rm y",
-      "(rm y)",
-      "ls\nrm y",
-      "! rm y",
-    ];
-    assert.deepEqual(await differences(ways.map((command) => [command, "deny", [], ["Bash(rm:*)"], "bypassPermissions"])), []);
-  });
+  itDecides(
+    "that only looks at the project is not asked about",
+    lookers.map((command) => [command, "allow", [], []]),
+  );
+  itDecides(
+    "that may do more is asked about",
+    doers.map((command) => [command, "ask", [], []]),
+  );
+  itDecides("is allowed when every part is, and forbidden when one part is", [...ruled, ...oversized]);
+  itDecides(
+    "is forbidden however the program is written or started",
+    ways.map((command) => [command, "deny", [], ["Bash(rm:*)"], "bypassPermissions"]),
+  );
 
   it("needs a question for git where no git can be kept from obeying a repository", async () => {
     const action = { tool: "Bash", kind: "run", resource: "git status" } as const;

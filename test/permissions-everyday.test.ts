@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import type { ProgramFinder } from "../packages/runtime/src/permissions/program-finder.ts";
 import { createGround } from "./command-ground.ts";
+import { itHolds } from "./it-holds.ts";
 
 type Everyday = { readonly unasked: string[]; readonly network: string[]; readonly asked: string[] };
 
@@ -14,27 +15,23 @@ after(() => ground.remove());
 /** Everyday programs, wherever the test runs. */
 const programs: ProgramFinder = { place: async () => "other", isShadowed: async () => false };
 
-async function askedAbout(commands: readonly string[], networkReads: boolean): Promise<string[]> {
-  const asked: string[] = [];
-  for (const command of commands) {
-    const { effect, reason } = await ground.judge(command, { networkReads, programs });
-    if (effect !== "allow") asked.push(`${command}: ${reason}`);
-  }
-  return asked;
+/** Each needs a question, or none does. */
+function itJudges(fact: string, commands: readonly string[], wanted: { asks: boolean; networkReads: boolean }): void {
+  itHolds(fact, commands, async (command) => {
+    const { effect, reason } = await ground.judge(command, { networkReads: wanted.networkReads, programs });
+    return (effect !== "allow") === wanted.asks ? undefined : `${command}: ${effect}, ${reason}`;
+  });
 }
 
 describe("everyday commands", () => {
-  it("that look at the project run without a question", async () => {
+  it("are many", () => {
     assert.ok(everyday.unasked.length >= 120, `${everyday.unasked.length}`);
-    assert.deepEqual(await askedAbout(everyday.unasked, false), []);
   });
-
-  it("that ask others on the network are asked about, unless the settings let them", async () => {
-    assert.equal((await askedAbout(everyday.network, false)).length, everyday.network.length);
-    assert.deepEqual(await askedAbout(everyday.network, true), []);
+  itJudges("that look at the project run without a question", everyday.unasked, { asks: false, networkReads: false });
+  itJudges("that ask others on the network are asked about", everyday.network, { asks: true, networkReads: false });
+  itJudges("that ask others on the network run where the settings let them", everyday.network, {
+    asks: false,
+    networkReads: true,
   });
-
-  it("that do more are asked about", async () => {
-    assert.equal((await askedAbout(everyday.asked, true)).length, everyday.asked.length);
-  });
+  itJudges("that do more are asked about", everyday.asked, { asks: true, networkReads: true });
 });

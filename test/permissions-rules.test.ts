@@ -8,6 +8,7 @@ import { decide } from "../packages/runtime/src/permissions/decide.ts";
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
 import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
 import { listFolder } from "./command-ground.ts";
+import { itHolds } from "./it-holds.ts";
 import { isPermissionMode } from "../packages/runtime/src/protocol/permission.ts";
 
 /** One line of the fixture. `no`: asked about or denied, whichever. */
@@ -35,15 +36,15 @@ after(() => rmSync(top, { recursive: true, force: true }));
 describe("what a rule covers", () => {
   prepare();
   for (const why of new Set(lines.map((line) => line.why)))
-    it(why, async () => {
-      const wrong: string[] = [];
-      for (const line of lines.filter((one) => one.why === why)) {
+    itHolds(
+      why,
+      lines.filter((one) => one.why === why),
+      async (line) => {
         const { effect, reason } = await decide(policyOf(line), [{ tool: "Bash", kind: "run", resource: line.command }], follow);
         const fits = line.expected === "no" ? effect !== "allow" : effect === line.expected;
-        if (!fits) wrong.push(`${JSON.stringify({ ...line, why: undefined })}: ${effect}, ${reason}`);
-      }
-      assert.ok(wrong.length === 0, wrong.join("\n"));
-    });
+        return fits ? undefined : `${JSON.stringify({ ...line, why: undefined })}: ${effect}, ${reason}`;
+      },
+    );
 
   it("is tried on many cases", () => {
     assert.ok(lines.length >= 300, `${lines.length} cases`);

@@ -15,7 +15,7 @@ const source = join(root, "packages/runtime/src");
 export async function meetTests({ entries, mutants, place, output, jobs }) {
   const kept = join(place, "met");
   mkdirSync(kept, { recursive: true });
-  await compile({ entries, mutants, output });
+  await compileWithMutants({ entries, mutants, output, banner: { js: preamble } });
   const queue = [...entries];
   const tests = [];
   const work = async () => {
@@ -39,15 +39,16 @@ export async function meetTests({ entries, mutants, place, output, jobs }) {
   return tests;
 }
 
-async function compile({ entries, mutants, output }) {
+export async function compileWithMutants({ entries, stdin, mutants, output, banner = {}, plugins = [] }) {
   await build({
     ...bundleOptions,
-    entryPoints: entries,
-    outbase: root,
+    logLevel: "error", // what a mutant does may well be odd
+    ...(stdin ? { stdin } : { entryPoints: entries, outbase: root }),
     outdir: output,
-    banner: { js: preamble },
+    banner,
     define: { OUTRIDER_VERSION: '"0.0.0-mutant"' },
     plugins: [
+      ...plugins,
       {
         name: "mutants",
         setup({ onLoad }) {

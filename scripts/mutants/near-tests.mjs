@@ -10,6 +10,12 @@ const near = {
   checkpoints: ["session/edit-checkpoints", "session/reversible", "session/rewound", "security-cases/checkpoint"],
   settings: ["security-cases/trust", "security-cases/secret", "security-cases/permission", "session/session-policy"],
   hooks: ["session/hook", "engine/judge-call", "security-cases/hook", "test/hooks-docs"],
+  permissions: [
+    ...["attacks", "cases", "commands", "everyday", "rules"].map((name) => `test/permissions-${name}`),
+    "security-cases/permission",
+    "test/search-rules",
+    "engine/judge-call",
+  ],
   context: ["session/session-compaction", "session/compact-command", "session/bounded-requests"],
   engine: ["src/session/", "test/border/", "security-cases/permission", "security-cases/hook", "security-cases/resource"],
   session: ["engine/turn", "test/border/", "security-cases/session", "security-cases/resource"],
@@ -22,6 +28,14 @@ const near = {
 export function isNear(test, folder) {
   if (test.startsWith(`packages/runtime/src/${folder}/`)) return true;
   return near[folder] === undefined || near[folder].some((part) => test.includes(part));
+}
+
+/** Tests that keep nothing between them but files, so that one process can run them for many mutants. Random ones come after them. */
+export function isQuick(test, folder) {
+  return (
+    folder === "permissions" &&
+    /\/permissions\/|permissions-(?:attacks|cases|commands|everyday|rules)|permission-cases/.test(test)
+  );
 }
 
 /** Tests of built packages, whose bundles hold no mutants, and tests of what a bundle loads. */

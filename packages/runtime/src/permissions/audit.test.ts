@@ -108,10 +108,14 @@ describe("the audit log", () => {
     inFolder(async (folder) => {
       const directory = join(folder, "file");
       writeFileSync(directory, "");
-      assert.throws(() => createAuditLog({ directory, sessionId: "s", cwd: "/" }).record(entry), { code: "storage-failed" });
+      assert.throws(() => createAuditLog({ directory, sessionId: "s", cwd: "/" }).record(entry), {
+        code: "storage-failed",
+        message: /cannot be written: ENOTDIR/,
+      });
       const told: string[] = [];
       createAuditLog({ directory, sessionId: "s", cwd: "/", onFailure: ({ code }) => told.push(code) }).record(entry);
       assert.deepEqual(told, ["storage-failed"]);
+      await assert.rejects(all({ directory }), { code: "storage-failed", message: /cannot be read: ENOTDIR/ });
     }),
   );
 
@@ -121,12 +125,18 @@ describe("the audit log", () => {
       const log = createAuditLog({ directory, sessionId: "s", cwd: "/" });
       log.record(entry);
       const [name = ""] = readdirSync(directory);
-      appendFileSync(join(directory, name), '{"at":"20\nnull\n');
+      appendFileSync(join(directory, name), `{"at":"20\nnull\n${JSON.stringify({ ...entry, at: "2025-06-01" })}\n`);
+      writeFileSync(join(directory, "1999-12.jsonl"), "nothing\n");
       log.record(entry);
-      const bad: string[] = [];
-      let good = 0;
-      for await (const _ of readAuditLog({ directory }, (place) => bad.push(place))) good++;
-      assert.deepEqual([good, bad], [2, [`${join(directory, name)}:2`, `${join(directory, name)}:3`]]);
+      const read = async (since?: Date): Promise<[number, string[]]> => {
+        const bad: string[] = [];
+        let good = 0;
+        for await (const _ of readAuditLog({ directory, ...(since && { since }) }, (place) => bad.push(place))) good++;
+        return [good, bad];
+      };
+      const bad = [2, 3, 4].map((line) => `${join(directory, name)}:${line}`);
+      assert.deepEqual(await read(), [2, [`${join(directory, "1999-12.jsonl")}:1`, ...bad]]);
+      assert.deepEqual(await read(new Date("2000-01-01")), [2, bad]);
     }),
   );
 

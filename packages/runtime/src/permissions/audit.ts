@@ -2,6 +2,7 @@ import { closeSync, constants, createReadStream, mkdirSync, openSync, readdirSyn
 import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { readLines, toLine } from "../util/jsonl.ts";
+import { messageOf } from "../util/message-of.ts";
 
 /** One decision about one call. */
 export type AuditRecord = {
@@ -118,14 +119,10 @@ function expire(directory: string, before: number): void {
 }
 
 function toFailure(directory: string, error: unknown): RuntimeError {
-  return new RuntimeError(
-    "storage-failed",
-    `The audit log in ${directory} cannot be written: ${error instanceof Error ? error.message : error}`,
-    {
-      cause: error,
-      hint: "Point OUTRIDER_HOME at a folder that can be written to",
-    },
-  );
+  return new RuntimeError("storage-failed", `The audit log in ${directory} cannot be written: ${messageOf(error)}`, {
+    cause: error,
+    hint: "Point OUTRIDER_HOME at a folder that can be written to",
+  });
 }
 
 export type AuditQuery = {
@@ -140,7 +137,7 @@ export type AuditQuery = {
 export async function* readAuditLog(query: AuditQuery, unreadable?: (place: string) => void): AsyncGenerator<AuditRecord> {
   const { directory, sessionId, since, denied } = query;
   const from = since?.toISOString() ?? "";
-  for (const name of logFiles(directory).filter((name) => name.slice(0, 7) >= from.slice(0, 7))) {
+  for (const name of logFiles(directory).filter((name) => name >= from)) {
     let number = 0;
     for await (const line of readLines(createReadStream(join(directory, name)))) {
       number++;
@@ -163,7 +160,7 @@ function logFiles(directory: string): string[] {
       .sort();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return []; // fs throws nothing else
-    throw new RuntimeError("storage-failed", `${directory} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new RuntimeError("storage-failed", `${directory} cannot be read: ${messageOf(error)}`);
   }
 }
 

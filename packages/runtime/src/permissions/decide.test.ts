@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type PermissionMode, permissionModes } from "../protocol/permission.ts";
 import { decide } from "./decide.ts";
-import type { Decision } from "./policy.ts";
-import { type Action, parseRule } from "./rules.ts";
+import type { Decision, Policy } from "./policy.ts";
+import { type Action, parseRule, type Rule } from "./rules.ts";
 
 const root = "/repo/proj";
 type Rules = { allow?: string[]; ask?: string[]; deny?: string[] };
@@ -272,6 +272,102 @@ describe("a permission decision", () => {
 
   it("refuses text that is no rule", () => {
     for (const text of ["", "Bash(", "(x)", "rm -rf"]) assert.throws(() => parseRule(text), { code: "usage" }, text);
+  });
+});
+
+describe("a call that does several things", () => {
+  const policyWith = (allow: string[]): Policy => ({
+    mode: "default",
+    allow: allow.map((text) => parseRule(text)),
+    ask: [],
+    deny: [],
+    base: { root, home: "/home/me" },
+    readable: [],
+    inertGit: async () => "/inert",
+  });
+
+  it("is decided by the strictest of them, by the first of two that are as strict, and by what rests on least", async () => {
+    const [inside, other] = [read("/repo/proj/a"), read("/repo/proj/b")];
+    const [git, settings] = [edit("/repo/proj/.git/config"), edit("/repo/proj/.claude/settings.json")];
+    const [here, there] = [edit("/repo/proj/a"), edit("/srv/x")];
+    const cases: [Action[], string][] = [
+      [[], "allow: It touches nothing"],
+      [[inside, here], "ask: Changing /repo/proj/a needs permission in mode default"],
+      [[here, inside], "ask: Changing /repo/proj/a needs permission in mode default"],
+      [[here, there], "ask: Changing /repo/proj/a needs permission in mode default"],
+      [[here, git, inside], "deny: /repo/proj/.git/config is protected: git's own files decide what git runs"],
+      [[git, here], "deny: /repo/proj/.git/config is protected: git's own files decide what git runs"],
+      [[git, settings], "deny: /repo/proj/.git/config is protected: git's own files decide what git runs"],
+      [[fetchPage("https://example.org/"), other], "allow: Reading in the project is allowed"],
+      [[other, fetchPage("https://example.org/")], "allow: Reading in the project is allowed"],
+      [[fetchPage("https://example.org/")], "allow: The rule WebFetch allows it"],
+      [[fetchPage("https://example.org/"), there], "ask: Changing /srv/x needs permission in mode default"],
+    ];
+    for (const [actions, expected] of cases) {
+      const { effect, reason } = await decide(policyWith(["WebFetch"]), actions);
+      assert.equal(`${effect}: ${reason}`, expected);
+    }
+  });
+
+  it("keeps the git that one of them needs, and needs none when it is not allowed", async () => {
+    const folders = async (...actions: Action[]): Promise<unknown> => (await decide(policyWith([]), actions)).git?.folder;
+    assert.deepEqual(
+      await Promise.all([
+        folders(run("git status")),
+        folders(run("git status"), read("/repo/proj/a")),
+        folders(read("/repo/proj/a"), run("git status")),
+        folders(run("git status"), edit("/repo/proj/a")),
+        folders(run("ls")),
+      ]),
+      ["/inert", "/inert", "/inert", undefined, undefined],
+    );
+  });
+});
+
+describe("mode sandboxed", () => {
+  const reached = async (resource: string, given: Partial<Policy> = {}, kind: Action["kind"] = "reach"): Promise<string> => {
+    const base = { root, home: "/home/me" };
+    const box = async () => ({ reaches: ({ host }: URL) => host === "example.org", writable: [] });
+    const policy: Policy = { mode: "sandboxed", allow: [], ask: [], deny: [], base, readable: [], box, ...given };
+    return (await decide(policy, [{ tool: "WebFetch", kind, resource }])).effect;
+  };
+  const rules = [parseRule("WebFetch", "a test")];
+
+  it("reaches the hosts that programs in the box reach, and asks about others", async () => {
+    assert.equal(await reached("https://example.org/a"), "allow");
+    assert.equal(await reached("https://example.com/a"), "ask");
+    assert.equal(await reached("example.org"), "ask");
+    assert.equal(await reached("https://example.org/a", { box: undefined }), "ask");
+    assert.equal(await reached("https://example.org/a", { mode: "default" }), "ask");
+    assert.equal(await reached("https://example.org/a", {}, "look"), "ask");
+  });
+
+  it("lets rules speak first", async () => {
+    assert.equal(await reached("https://example.org/a", { deny: rules }), "deny");
+    assert.equal(await reached("https://example.org/a", { ask: rules }), "ask");
+    assert.equal(await reached("https://example.com/a", { allow: rules }), "allow");
+  });
+});
+
+describe("a yes", () => {
+  it("says whether a rule gave it, or an answer that is remembered", async () => {
+    const action = fetchPage("https://example.org/");
+    const policy = { mode: "default", ask: [], deny: [], base: { root, home: "/home/me" }, readable: [] } as const;
+    const by = async (rule: Rule): Promise<unknown> => (await decide({ ...policy, allow: [rule] }, [action])).by;
+    assert.equal(await by(parseRule("WebFetch")), "rule");
+    assert.equal(await by({ ...parseRule("WebFetch"), exactly: action }), "grant");
+  });
+});
+
+describe("names of devices", () => {
+  it("are neither read nor written on Windows, whatever is allowed", async () => {
+    const decideOn = async (platform: string, action: Action): Promise<string> => {
+      const base = { root, home: "/home/me", platform };
+      return (await decide({ mode: "bypassPermissions", allow: [], ask: [], deny: [], base, readable: [] }, [action])).effect;
+    };
+    const actions = [read("/repo/proj/NUL.txt"), edit("/repo/proj/con"), { ...note, resource: "/repo/proj/con" }];
+    assert.deepEqual(await Promise.all(actions.map((action) => decideOn("win32", action))), ["deny", "deny", "allow"]);
+    assert.deepEqual(await Promise.all(actions.map((action) => decideOn("linux", action))), ["allow", "allow", "allow"]);
   });
 });
 

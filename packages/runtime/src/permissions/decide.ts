@@ -13,14 +13,11 @@ export async function decide(
   actions: readonly Action[],
   resolve: ResolvePath = async (path) => path,
 ): Promise<Decision> {
-  let strictest = untouched;
-  let git: Decision["git"];
-  for (const [index, action] of actions.entries()) {
-    const decision = action.kind === "run" ? await decideRun(policy, action, resolve) : await decideOther(policy, action);
-    strictest = index === 0 ? decision : stricter(strictest, decision);
-    git ??= decision.git;
-    if (strictest.effect === "deny") break;
-  }
+  const decisions: Decision[] = [];
+  for (const action of actions)
+    decisions.push(action.kind === "run" ? await decideRun(policy, action, resolve) : await decideOther(policy, action));
+  const strictest = decisions.length === 0 ? untouched : decisions.reduce(stricter);
+  const git = decisions.find((decision) => decision.git)?.git;
   if (strictest.effect === "ask" && policy.mode === "dontAsk")
     return { ...strictest, effect: "deny", reason: `${strictest.reason}, and mode dontAsk denies what would be asked` };
   return strictest.effect === "allow" && git ? { ...strictest, git } : strictest;
@@ -28,8 +25,6 @@ export async function decide(
 
 /** Commands are taken apart only where that can matter: the parser is loaded when it is first needed. */
 async function decideRun(policy: Policy, action: Action, resolve: ResolvePath): Promise<Decision> {
-  const forbidden = policy.deny.find((rule) => denies(rule, action, policy.base));
-  if (forbidden) return denied(forbidden);
   if (policy.mode === "bypassPermissions" && policy.deny.length + policy.ask.length === 0) return bypassed;
   const { decideCommand } = await import("./decide-command.ts");
   return decideCommand(policy, action, resolve);

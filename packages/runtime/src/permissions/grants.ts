@@ -5,6 +5,7 @@ import { pathKey } from "../util/path-key.ts";
 import { runsAnything } from "./interpreters.ts";
 import { isInside } from "./paths.ts";
 import { type Action, isCommandTool, parseRule, type Rule, type RuleBase, suggestRule } from "./rules.ts";
+import { messageOf } from "../util/message-of.ts";
 
 export type GrantScope = "session" | "project";
 
@@ -125,7 +126,7 @@ function append(directory: string, file: string, line: Line): void {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   } catch (error) {
-    throw new RuntimeError("storage-failed", `${file} cannot be written: ${error instanceof Error ? error.message : error}`);
+    throw new RuntimeError("storage-failed", `${file} cannot be written: ${messageOf(error)}`);
   }
 }
 

@@ -7,6 +7,7 @@ import type { ListFolder } from "./glob-words.ts";
 import type { ProgramFinder } from "./program-finder.ts";
 import type { Decision, Policy, ResolvePath } from "./policy.ts";
 import { parseRule } from "./rules.ts";
+import { messageOf } from "../util/message-of.ts";
 
 /** One line of a file of security cases: a situation, what happens in it, and what must come of that. */
 export type PermissionCase = {
@@ -78,7 +79,7 @@ async function judgePath({ given, input, expected }: PermissionCase): Promise<Ou
   try {
     resource = await follow(toPath(path, root));
   } catch (error) {
-    return { effect: "error", reason: error instanceof Error ? error.message : String(error) };
+    return { effect: "error", reason: messageOf(error) };
   }
   if (expected === "normalised") return judgeForms({ ...policy }, { tool, kind, resource });
   const decision = await decide(policy, [{ tool, kind, resource }]);

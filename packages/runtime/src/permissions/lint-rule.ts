@@ -1,6 +1,7 @@
 import { parseRule } from "./rules.ts";
 import { isInterpreter, isLookedThrough, runsAnything } from "./interpreters.ts";
 import { unknownTool } from "./tool-names.ts";
+import { messageOf } from "../util/message-of.ts";
 
 export type RuleProblem = { readonly level: "error" | "warning"; readonly message: string };
 
@@ -10,7 +11,7 @@ export function lintRule(text: string, allowing = true): RuleProblem[] {
   try {
     rule = parseRule(text);
   } catch (error) {
-    return [{ level: "error", message: error instanceof Error ? error.message : String(error) }];
+    return [{ level: "error", message: messageOf(error) }];
   }
   const { tool, pattern } = rule;
   const unknown = unknownTool(tool);

@@ -75,7 +75,12 @@ function byRule(rule: Rule): Pick<Decision, "rule" | "source"> {
 
 /** Of two, the stricter; of two that allow, the one that rests on less. */
 export function stricter(first: Decision, second: Decision): Decision {
-  const rank = { allow: 0, ask: 2, deny: 4 };
-  const of = ({ effect, by = "mode" }: Decision): number => rank[effect] + (effect === "allow" && by === "mode" ? 1 : 0);
-  return of(second) > of(first) ? second : first;
+  return strictness.indexOf(restsOn(second)) > strictness.indexOf(restsOn(first)) ? second : first;
+}
+
+const strictness = ["word", "mode", "ask", "deny"];
+
+function restsOn({ effect, by = "mode" }: Decision): string {
+  if (effect !== "allow") return effect;
+  return by === "mode" ? "mode" : "word";
 }

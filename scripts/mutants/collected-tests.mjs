@@ -1,0 +1,104 @@
+// Takes the place of `node:test` in a bundle of quick tests: collects them, and runs those it is asked to for one mutant after the other.
+const suites = [newSuite()];
+const tests = [];
+const met = new Set();
+let awake = process.env.OUTRIDER_MUTANT ?? "";
+let isMeeting = true;
+
+globalThis.$mutant = (id) => {
+  if (isMeeting) met.add(id);
+  return id === awake;
+};
+
+export function describe(_name, ...rest) {
+  const [options, body] = rest.length > 1 ? rest : [{}, rest[0]];
+  if (options.skip) return;
+  suites.push(newSuite());
+  body();
+  suites.pop();
+}
+export const suite = describe;
+
+export function it(name, ...rest) {
+  const [options, body] = rest.length > 1 ? rest : [{}, rest[0]];
+  if (!options.skip && !options.todo) tests.push({ name, body, suites: [...suites] });
+}
+export const test = it;
+
+/** In place of `test/it-holds.ts`: one test per case, so that each mutant is tried on the cases that meet it, and no others. */
+export function itHolds(fact, cases, check) {
+  for (const [index, one] of cases.entries())
+    it(`${fact}, case ${index}`, async () => {
+      const wrong = await check(one);
+      if (wrong !== undefined) throw new Error(wrong);
+    });
+}
+
+export const before = (hook) => void suites.at(-1).before.push(hook);
+export const after = (hook) => void suites.at(-1).after.push(hook);
+export const beforeEach = (hook) => void suites.at(-1).beforeEach.push(hook);
+export const afterEach = (hook) => void suites.at(-1).afterEach.push(hook);
+
+/** Answers the parent: `meet` runs every test with no mutant awake, `judge` runs the given ones until one fails. */
+export function answerQuestions() {
+  const loaded = takeMet();
+  const allSuites = new Set(tests.flatMap((one) => one.suites));
+  process.on("uncaughtException", () => process.exit(1));
+  process.on("message", async (question) => {
+    if (question.type === "meet") {
+      const answers = [];
+      for (const [index, one] of tests.entries()) {
+        const startedAt = performance.now();
+        const failure = await run(one);
+        answers.push({ index, name: one.name, ms: performance.now() - startedAt, met: takeMet(), failure });
+      }
+      process.send({ loaded, tests: answers });
+    }
+    if (question.type === "judge") {
+      isMeeting = false;
+      awake = Object.keys({ [question.mutant]: true })[0]; // the same text as in the sources, so that comparing is quick
+      let killer;
+      for (const index of question.tests) {
+        if ((await run(tests[index])) === undefined) continue;
+        killer = index;
+        break;
+      }
+      awake = "";
+      // A test that fails with nothing awake suffers from an earlier mutant, not from this one.
+      const isSpoilt = killer !== undefined && (await run(tests[killer])) !== undefined;
+      process.send({ killer, isSpoilt });
+    }
+  });
+  process.on("disconnect", async () => {
+    for (const one of allSuites) for (const hook of one.after) await hook();
+    process.exit(0);
+  });
+  process.send({ type: "ready" });
+}
+
+/** Undefined, or why it failed. */
+async function run({ body, suites: around }) {
+  const afterwards = [];
+  try {
+    for (const one of around) {
+      for (const hook of one.before.splice(0)) await hook();
+      for (const hook of one.beforeEach) await hook();
+    }
+    await body({ after: (hook) => afterwards.push(hook), diagnostic() {}, skip() {}, signal: AbortSignal.timeout(60_000) });
+    return undefined;
+  } catch (error) {
+    return String(error?.message ?? error);
+  } finally {
+    for (const hook of [...afterwards, ...around.flatMap((one) => one.afterEach)]) await hook();
+  }
+}
+
+function newSuite() {
+  return { before: [], after: [], beforeEach: [], afterEach: [] };
+}
+
+function takeMet() {
+  const taken = [...met];
+  met.clear();
+  return taken;
+}
