@@ -135,7 +135,9 @@ export class CommandFiles {
       const stranger = await this.#strange(program, { looking, changed: !isFirst });
       this.#byProgram.set(program, { looking, ruled, uses, conflict, distrust, stranger });
     }
-    this.redirections = [...(await usesOf(this.#parsed.reads, "look")), ...(await usesOf(this.#parsed.writes, "edit"))];
+    // A folder as input is a folder by another name: /dev/stdin.
+    const inputs = this.#parsed.reads.map((use) => ({ ...use, word: { needs: { links: true, names: false }, ...use.word } }));
+    this.redirections = [...(await usesOf(inputs, "look")), ...(await usesOf(this.#parsed.writes, "edit"))];
   }
 
   /** What parts of the line do to the paths of other parts. */
@@ -165,7 +167,7 @@ export class CommandFiles {
     const { target } = by;
     const use = this.#use(by.kind, target, word);
     const disturbed = target && word.text !== "." ? disturbance(target.path, moment, by.changes) : undefined;
-    if (word.kind !== "below" || !target || !word.needs || use.decision.effect !== "allow") return { ...use, disturbed };
+    if (!target || !word.needs || use.decision.effect !== "allow") return { ...use, disturbed };
     const why = await this.#survey(target.path.replace(/\/\*\*$/, ""), word.needs, by.resolve);
     return { ...use, disturbed, decision: why === undefined ? use.decision : ask(this.#policy, this.#action, why) };
   }

@@ -161,7 +161,7 @@ export const lookingRows: Readonly<Record<string, Row>> = {
     follows: "-r --recursive",
     reads: "-X: --exclude-from: --from-file: --to-file:",
     runs: "--paginate",
-    operands: "reads",
+    operands: "reads folders",
   },
   column: {
     looks:

@@ -21,8 +21,21 @@ export const effects = [
 
 export type Effect = (typeof effects)[number];
 
-/** How a program takes the words that are no options. `copies`: the last is written, the others are read. */
-export type Operands = "text" | "none" | "reads" | "reads one" | "pattern reads" | "writes" | "copies" | "runs" | "else";
+/**
+ * How a program takes the words that are no options. `copies`: the last is written, the others are read. `reads folders`: given a
+ * folder, it reads the files in it, through links, without being told to.
+ */
+export type Operands =
+  | "text"
+  | "none"
+  | "reads"
+  | "reads one"
+  | "reads folders"
+  | "pattern reads"
+  | "writes"
+  | "copies"
+  | "runs"
+  | "else";
 
 /**
  * A program in a few lines. For each effect its options, as text:

@@ -99,10 +99,11 @@ function readByRow(name: string, row: Row, words: readonly ShellWord[]): Looking
   const start =
     follows && operands.length === 0 ? [{ kind: "exact", text: ".", splits: false, tilde: false } as const] : operands;
   const needs = { links: true, names: false };
-  const reads = [
-    ...files,
-    ...(follows ? start.map((word) => (isPlain(word) ? { ...word, kind: "below" as const, needs } : word)) : start),
-  ];
+  const throughLinks = (word: ShellWord): ShellWord => (isPlain(word) ? { ...word, kind: "below", needs } : word);
+  const reads =
+    row.operands === "reads folders"
+      ? [...files, ...operands].map((word) => ({ ...word, needs }))
+      : [...files, ...(follows ? start.map(throughLinks) : start)];
   return { reads, writes: [], ...(row.network && { network: true }) };
 }
 
@@ -119,6 +120,7 @@ function operandsRead(name: string, row: Row, { operands, options }: ReadWords):
     case "none":
       return words.length === 0 ? [] : undefined;
     case "reads":
+    case "reads folders":
       return words;
     case "reads one":
       return words.length <= 1 && !words[0]?.splits ? words : undefined;

@@ -71,6 +71,8 @@ function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
     case "reads":
     case "reads one":
       return { reads: [...reads, ...operands], writes };
+    case "reads folders":
+      return { reads: [...reads, ...operands].map((word) => ({ ...word, needs: { links: true, names: false } })), writes };
     case "pattern reads": {
       const isGiven = has("-e", "-f", "--regexp", "--file", "--from-file", "--files");
       return { reads: [...reads, ...(isGiven ? operands : operands.slice(1))], writes };

@@ -1,0 +1,315 @@
+import { lookingForms } from "./hostile-repositories.ts";
+import type { Random } from "./random-commands.ts";
+import { shellGrammar } from "./random-shell.ts";
+
+/** A line that looks at files, or seems to; with `writes` it also changes some. */
+export function fileCommand(random: Random, { writes }: { writes: boolean }): string {
+  if (writes && random.below(3) === 0) return changing(random);
+  if (random.below(4) === 0) return everySyntax(random);
+  if (random.below(12) === 0) return random.pick(lookingForms);
+  return line(random, 2);
+}
+
+function line(random: Random, depth: number): string {
+  const one = (): string => (depth > 0 ? form(random, depth - 1) : look(random));
+  return random.below(3) === 0 ? `${one()}${random.pick(["; ", " && ", " || ", " | ", "\n", " & "])}${one()}` : one();
+}
+
+function form(random: Random, depth: number): string {
+  const inner = (): string => line(random, depth);
+  const name = random.pick(["x", "f", "i", "OPTIND", "RANDOM", "PATH", "IFS", "PS4", "HOME", "y"]);
+  const value = random.pick([...places, "'a[$(./evil)]'", "'($(./evil))'", "'.e*'", "'link*'", "1", "'a b'"]);
+  return random.pick([
+    () => look(random),
+    () => look(random),
+    () => look(random),
+    () => `${name}=${value}; ${look(random)}`,
+    () => `${name}=${value} && ${look(random)}`,
+    () =>
+      `${random.pick(["declare", "export", "readonly", "typeset", "declare -a", "declare -i", "declare -n"])} ${name}=${value}; ${inner()}`,
+    () => `for ${name} in ${path(random)} ${path(random)}; do ${inner()}; done`,
+    () =>
+      `for f in ${path(random)}; do ${random.pick([...setters, ":"])}; cat ${random.pick(["$f", '"$f"', "$f/secret.txt"])}; done`,
+    () => `${random.pick(setters)}; cat $f`,
+    () => `while read -r f; do cat "$f"; done < ${path(random)}`,
+    () => `cd ${path(random)} && ${inner()}`,
+    () => `(${inner()})`,
+    () => `{ ${inner()}; }`,
+    () => `if ${inner()}; then ${inner()}; fi`,
+    () =>
+      `${source(random)} | xargs ${random.pick(["", "-n1 ", "-0 ", "-I{} ", "-d '\\n' "])}${look(random).replace(/ .*/s, "")} ${random.pick(["", "{}", "x"])}`,
+    () => `${random.pick(["cat", "wc -l", "head -1", "grep x"])} $(${source(random)})`,
+    () =>
+      `find ${random.pick(["", "-L ", "-H "])}${random.pick([".", "src", "linkd", "linkd/", "p"])} ${random.pick(["", "-type f ", "-type l ", "-name '*.txt' ", "! -type d "])}-exec ${random.pick(["cat", "grep x", "head"])} {} ${random.pick(["+", "\\;"])}`,
+    () => `diff <(${inner()}) <(${inner()})`,
+    () => `i=${random.pick(["0", "1", value, "$(cat b)", "$(wc -l < a)"])}; echo $((i+1)); ${inner()}`,
+    () => `x=${random.pick(["$(cat b)", "b", "1"])}; [[ $x -eq 1 ]]; echo \${y[x]}`,
+    () =>
+      `shopt -s ${random.pick(["dotglob", "globstar", "nullglob", "extglob"])}; cat ${random.pick(["*", "**/*", ".*", "!(a)"])}`,
+    () => `trap '${inner().replaceAll("'", "")}' ${random.pick(["EXIT", "DEBUG"])}; ${inner()}`,
+    () => `eval ${inner()}`,
+    () => `bash -c '${inner().replaceAll("'", "")}'`,
+    () => `${random.pick(["timeout 2", "nice", "env", "env A=1", "command", "time", "stdbuf -oL"])} ${look(random)}`,
+  ])();
+}
+
+const setters = [
+  "f=../outside/secret.txt",
+  "read f < a",
+  "read f <<< ../outside/secret.txt",
+  "printf -v f ../outside/secret.txt",
+  "mapfile -t f < a",
+  `: \${f:=../outside/secret.txt}`,
+  "f+=/../../outside/secret.txt",
+  "unset f",
+  "command read f < a",
+  "declare f=../outside/secret.txt",
+];
+
+const places = [
+  "a",
+  "a.txt",
+  "src",
+  "src/a.ts",
+  "linkf.txt",
+  "linkd",
+  "linkd/",
+  "linkd/secret.txt",
+  "../outside/secret.txt",
+  "..",
+  ".",
+  ".env",
+  "src/linkf.ts",
+  "p/o/secret.txt",
+  "src/../linkf.txt",
+  "~/secret.txt",
+  "etc",
+  "0.txt",
+  "secrets/key.txt",
+  "open/key.txt",
+  "open",
+  "secrets",
+  "p/l/config",
+];
+
+function path(random: Random): string {
+  if (random.below(3) === 0) return random.pick(["a", "b", "src/a.ts", "a.txt", "README.md", "src", "docs"]);
+  if (random.below(2)) return random.pick(places);
+  return random.pick([
+    "*",
+    "*.txt",
+    "link*",
+    "src/*",
+    "*/*",
+    ".e*",
+    ".*",
+    "[l]*",
+    "?",
+    "{a,linkf.txt}",
+    "{a,.env}",
+    "link{f.txt,d}",
+    'l"inkf".txt',
+    "$x",
+    '"$x"',
+    "$f",
+    '"$f"',
+    "$x/secret.txt",
+    '"$PWD/a"',
+    '"$PWD/../outside/secret.txt"',
+    '"$HOME/secret.txt"',
+    "$HOME/secret.txt",
+    "$(echo linkf.txt)",
+    "$(cat a)",
+    "<(cat linkf.txt)",
+    "--",
+    "-R",
+    "-r",
+    "@a",
+    "@0.txt",
+    "--files0-from=0.txt",
+    "-f a",
+    "--file=a",
+    "$'linkf.txt'",
+    "../o*/s*",
+    "$i",
+    "\\.env",
+  ]);
+}
+
+function source(random: Random): string {
+  return random.pick([
+    "find . -name '*.txt'",
+    "find . -type f",
+    "find src",
+    "find . -print0",
+    "find -L . -type f",
+    "git ls-files",
+    "ls",
+    "ls -a",
+    "rg -l x",
+    "rg --files",
+    "grep -rl x .",
+    "cat a",
+    "echo linkf.txt",
+    "find . | sort",
+    "find . -type f | head -5",
+    "ls | grep -v x",
+    "cat c",
+  ]);
+}
+
+function look(random: Random): string {
+  const program = random.pick([
+    "cat",
+    "head -1",
+    "tail -2",
+    "grep -h .",
+    "grep -r canary",
+    "grep -R canary",
+    "grep -d recurse canary",
+    "grep -rh . ",
+    "rg canary",
+    "rg -uu canary",
+    "rg -L canary",
+    "rg -g .env canary",
+    "rg --hidden canary",
+    "wc -l",
+    "sort",
+    "uniq",
+    "nl",
+    "tac",
+    "strings",
+    "od -c",
+    "xxd -p",
+    "base64",
+    "diff",
+    "diff -r",
+    "diff -N",
+    "comm",
+    "paste",
+    "sed -n p",
+    "awk 1",
+    "jq -R .",
+    "find",
+    "ls -R",
+    "du -a",
+    "file",
+    "md5sum",
+    "cut -c1-",
+    "fold",
+    "column",
+    "echo",
+    "test -f",
+    "wc --files0-from=0.txt",
+    "sort --files0-from=0.txt",
+    "xargs -a a cat",
+    "file -f a",
+    "date -f a",
+    "grep -f a",
+    "tree",
+    "tree -l",
+    "stat",
+    "realpath",
+    "join",
+    "cmp",
+    "rev",
+    "expand",
+    "shuf",
+    "cksum",
+    "git log",
+    "git grep canary",
+    "git status",
+    "git diff",
+    "git show",
+    "git blame",
+    "git log -p --",
+    "git ls-files -m -o",
+    "node --check",
+    "yq .",
+  ]);
+  const words = Array.from({ length: 1 + random.below(2) }, () => path(random));
+  return `${program} ${words.join(" ")}${random.below(8) === 0 ? ` < ${path(random)}` : ""}`;
+}
+
+/** A line with a program that changes files, alone or beside one that looks. */
+function changing(random: Random): string {
+  const one = change(random);
+  return random.pick([
+    () => one,
+    () => one,
+    () => one,
+    () => `${one}; ${look(random)}`,
+    () => `${one} && ${change(random)}`,
+    () => `cd ${path(random)} && ${one}`,
+    () => `for f in ${path(random)}; do ${one}; done`,
+    () => `x=${random.pick(targets)}; ${one}`,
+    () => `(${one})`,
+    () => `${random.pick(["timeout 2", "nice", "env", "command"])} ${one}`,
+    () => `${source(random)} | xargs ${one}`,
+    () => `[ -e a ] && ${one}`,
+    () => `mkdir -p out; ${one}`,
+  ])();
+}
+
+function change(random: Random): string {
+  const target = (): string => (random.below(4) === 0 ? path(random) : random.pick(targets));
+  const [to, from] = [target(), path(random)];
+  return random.pick([
+    () => `${look(random)} ${random.pick([">", ">>", "&>", ">|", "2>"])} ${to}`,
+    () => `echo ${random.pick(["x", "'$(./evil)'", "'[core]'"])} ${random.pick([">", ">>"])} ${to}`,
+    () => `cat > ${to} <<E\ntext $(cat ${from})\nE`,
+    () => `touch ${random.pick(["", "-h ", `-r ${from} `, "-d @5 "])}${to} ${target()}`,
+    () => `mkdir ${random.pick(["", "-p ", "-m 700 "])}${to}`,
+    () => `rmdir ${random.pick(["", "-p "])}${to}`,
+    () => `rm ${random.pick(["", "-r ", "-f ", "-rf "])}${to}`,
+    () => `cp ${random.pick(["", "-r ", "-rL ", "-P ", "-a ", "-l ", "-s ", "-n ", "-t out ", "--parents "])}${from} ${to}`,
+    () => `mv ${random.pick(["", "-n ", "-f ", "-T ", "-b "])}${random.pick([from, to])} ${target()}`,
+    () => `ln ${random.pick(["", "-s ", "-sf ", "-sr ", "-L "])}${from} ${to}`,
+    () => `install ${random.pick(["", "-D ", "-d ", "-m 755 "])}${from} ${to}`,
+    () =>
+      `sed -i${random.pick(["", ".bak", "'.git/hooks/*'"])} ${random.pick(["s/a/b/", "'1e ./evil'", "'w .git/config'", "'r ../outside/secret.txt'", "2d"])} ${to}`,
+    () => `tee ${random.pick(["", "-a "])}${to} < ${from}`,
+    () => `${look(random)} | tee ${to}`,
+    () => `truncate -s 1 ${to}`,
+    () => `chmod ${random.pick(["+x", "-R 700", "644"])} ${to}`,
+    () => `dd if=${from} of=${to} count=1`,
+    () => `sort ${from} -o ${to}`,
+    () => `uniq ${from} ${to}`,
+    () => `split -l 1 ${from} ${to}`,
+    () => `tar ${random.pick(["cf", "chf", "rf"])} ${to} ${from}`,
+    () => `find ${from} -name '*.txt' ${random.pick(["-delete", `-fprint ${to}`, "-exec rm {} +", `-exec cp {} ${to} ;`])}`,
+    () => `awk '{ print > "${to.replaceAll(/["']/g, "")}" }' ${from}`,
+    () => `unlink ${to}`,
+    () => `shred -u ${to}`,
+  ])();
+}
+
+const targets = [
+  ..."new.txt out out/x out/ src/new.ts a.txt b src docs/guide.md empty/x new/deep . ./-x linkf.txt linkd/new linkd src/linkf.ts p/o/x p/l/config p/l".split(
+    " ",
+  ),
+  ..."../outside/new ../new ../project/new.txt .git/hooks/post-index-change .git/config .git .git/info/attributes sub/.git/config ebare/config".split(
+    " ",
+  ),
+  ..."moved/config .gitattributes .vscode/tasks.json .claude/settings.json .claude/tmp/x .envrc .env .mcp.json package.json evil bin2/ls bin2/cat".split(
+    " ",
+  ),
+  ...'~/.bashrc ~/new $HOME/new $x $f out$x {a.txt,new.txt} {out,.git}/config *.txt src/* .e* "$PWD/new.txt" secrets/key.txt secrets open/key.txt open'.split(
+    " ",
+  ),
+];
+
+const everySyntax = shellGrammar({
+  programs: ["cat", "cat", "head", "ls", "wc", "grep", "./evil", "git", "sort", "touch", "evil"],
+  files: [
+    "linkf.txt",
+    ".env",
+    "a.txt",
+    "../outside/secret.txt",
+    "linkd/secret.txt",
+    "secrets/key.txt",
+    "src/a.ts",
+    "status",
+    ".",
+  ],
+});
