@@ -51,6 +51,7 @@ export function mayBeOption(word: ShellWord): boolean {
 
 /** Quote and brace expansion of one word of the source; several when it has braces. */
 export function readWord(word: Word, bindings: Bindings): ShellWord[] {
+  if (hasLooseBraces(word)) return [{ ...unknownWord, splits: true }];
   if (!word.parts) return [{ ...exactWord(word.value), tilde: word.text.startsWith("~") }];
   let drafts: Draft[] = [emptyDraft];
   for (const part of word.parts) {
@@ -60,6 +61,13 @@ export function readWord(word: Word, bindings: Bindings): ShellWord[] {
   }
   const tilde = word.text.startsWith("~");
   return drafts.map((draft) => toWord(draft, tilde));
+}
+
+/** Braces that the parser takes for letters and bash may not: to bash `{a},b}` is `a}` and `b`. */
+function hasLooseBraces({ text, parts }: Word): boolean {
+  if (!text.includes("{")) return false;
+  const bare = parts ? parts.map((part) => (part.type === "Literal" ? part.text : "_")).join("") : text;
+  return /\{.*(?:,|\.\.).*\}/s.test(bare.replaceAll(/\\./gs, "_"));
 }
 
 /** The value a variable gets from this word: bash neither splits it nor replaces patterns or braces in it. */
