@@ -45,6 +45,33 @@ describe("diffLines", () => {
     ]);
   });
 
+  it("looks for the fewest changes up to a thousand changed lines, and shows all as replaced beyond", () => {
+    const changesOf = (count: number): number => {
+      const before = Array.from({ length: count * 2 + 1 }, (_, index) => `line ${index}`);
+      const after = before.map((line, index) => (index % 2 === 1 ? `new ${index}` : line));
+      const lines = diffLines(before.join("\n"), after.join("\n"), 10_000);
+      return lines.filter(({ type }) => type === "remove" || type === "add").length;
+    };
+    assert.deepEqual([changesOf(500), changesOf(501)], [1_000, 2 * (501 * 2 - 1)]);
+  });
+
+  it("shows as many lines as it may, and counts the others", () => {
+    const lines = diffLines("", "a\nb\nc", 4);
+    assert.deepEqual(
+      lines.map(({ text }) => text),
+      ["@@ -0,0 +1,3 @@", "a", "b", "c"],
+    );
+    assert.deepEqual(diffLines("", "a\nb\nc", 3).at(-1), { type: "hunk", text: "… 1 more lines" });
+    assert.equal(diffLines("a\n", "")[0]?.text, "@@ -1,1 +0,0 @@");
+  });
+
+  it("joins changes whose surroundings touch", () => {
+    const before = Array.from({ length: 20 }, (_, index) => `line ${index}`);
+    const hunks = (second: number): number =>
+      diffLines(before.join("\n"), before.with(4, "x").with(second, "y").join("\n")).filter(({ type }) => type === "hunk").length;
+    assert.deepEqual([hunks(11), hunks(12)], [1, 2]);
+  });
+
   it("stays bounded when everything changed", () => {
     const text = (word: string): string =>
       Array.from({ length: 50_000 }, (_, index) => `${word} ${index} ${"z".repeat(20)}`).join("\n");

@@ -26,6 +26,20 @@ describe("htmlToText", () => {
     );
   });
 
+  it("reads values in both quotes and in none, and attributes without one", () => {
+    const link = (attributes: string): string => text(`<p><a ${attributes}>x</a>`);
+    for (const attributes of ['href="/y"', "href='/y'", "href=/y", 'hidden title="a" HREF = "/y"', "download href=/y"])
+      assert.equal(link(attributes), "x (https://example.com/y)", attributes);
+    for (const attributes of ["", "title=href", "data-href=/y"]) assert.equal(link(attributes), "x", attributes);
+  });
+
+  it("shows no characters that are none", () => {
+    assert.equal(
+      text("&#0;&#xd800;&#xdfff;&#x110000;&#1114111;&#xd7ff;&#xe000;&#65;&#x42"),
+      "\ufffd\ufffd\ufffd\ufffd\u{10ffff}\ud7ff\ue000AB",
+    );
+  });
+
   it("shows lists, nested and numbered", () => {
     assert.equal(
       text("<ul><li>one</li><li>two<ol><li>first<li>second</ol></li></ul><p>end"),

@@ -53,6 +53,12 @@ describe("checkInput", () => {
   });
 
   const cases: [string, JsonObject, unknown, string][] = [
+    [
+      "says that nothing is allowed where nothing is known",
+      { type: "object", additionalProperties: false },
+      { a: 1 },
+      '"a" is not allowed here.',
+    ],
     ["names what is missing", edit, {}, '"file_path" is required but missing.'],
     [
       "names the nearest known property",

@@ -65,7 +65,7 @@ function headOf(text: string, end: number): string {
   if (end >= text.length) return text;
   const lineEnd = text.lastIndexOf("\n", end - 1) + 1;
   if (lineEnd > end - end / 8) return text.slice(0, lineEnd);
-  return text.slice(0, end > 0 && isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end);
+  return text.slice(0, isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end);
 }
 
 /** The last `length` characters or a little less, with the same care at their start. */

@@ -4,7 +4,20 @@ import { isLocalName, isPublicAddress } from "./web-address.ts";
 
 describe("isPublicAddress", () => {
   it("lets addresses of the public internet through", () => {
-    for (const address of ["1.1.1.1", "93.184.216.34", "172.32.0.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1"]) {
+    for (const address of [
+      "1.1.1.1",
+      "93.184.216.34",
+      "172.32.0.1",
+      "2606:4700::1111",
+      "::ffff:1.1.1.1",
+      "64:ff9b::1.1.1.1",
+      "2606:4700:1:2:3:4:5::",
+      "2606:4700:1:2:3:4:5:6",
+      "172.15.255.255",
+      "2001:200::1",
+      "3fff:1000::1",
+      "223.255.255.255",
+    ]) {
       assert.equal(isPublicAddress(address), true, address);
     }
   });
@@ -18,7 +31,21 @@ describe("isPublicAddress", () => {
   });
 
   it("refuses what is no address", () => {
-    for (const text of ["", "example.com", "1.2.3", "1.2.3.256", "1:2:3", "::1::2", "12345::", ":1:2:3:4:5:6:7", "g::1"]) {
+    for (const text of [
+      "",
+      "example.com",
+      "1.2.3",
+      "1.2.3.256",
+      "1:2:3",
+      "::1::2",
+      "1:2:3:4:5:6:7:8:9",
+      "1::2:3:4:5:6:7:8",
+      "::1.2.3.256",
+      "2606:4700:1:2:3:4:5:6::",
+      "12345::",
+      ":1:2:3:4:5:6:7",
+      "g::1",
+    ]) {
       assert.equal(isPublicAddress(text), false, text);
     }
   });

@@ -14,6 +14,11 @@ const routes: Readonly<Record<string, (response: ServerResponse, request: Incomi
   "/text": answer({ "content-type": "text/plain; charset=iso-8859-1" }, Buffer.from("gr\xfcn", "latin1")),
   "/meta": html(Buffer.from('<html><meta charset="windows-1252"><p>\x80 5', "latin1")),
   "/untyped": answer({}, "just words"),
+  "/untyped-markup": answer({}, "a  <b>  c"),
+  "/untyped-page": answer({}, "<HTML><p>Hello  you"),
+  "/source": answer({ "content-type": "text/plain" }, "<html>  <p>as it is"),
+  "/made": (response) => response.writeHead(201, { "content-type": "text/plain", location: "/page" }).end("made"),
+  "/nowhere": (response) => response.writeHead(302, { location: "http://[" }).end(),
   "/untyped-binary": answer({}, Buffer.from([0, 1, 2])),
   "/picture": answer({ "content-type": "image/png", "content-length": "2048" }, Buffer.alloc(2048)),
   "/gzip": answer({ "content-type": "text/plain", "content-encoding": "gzip" }, gzipSync("zipped")),
@@ -72,6 +77,9 @@ describe("WebFetch", () => {
     assert.equal(await fetchPath("/json"), '{"a":1}');
     assert.equal(await fetchPath("/vendor"), "{}");
     assert.equal(await fetchPath("/untyped"), "just words");
+    assert.equal(await fetchPath("/untyped-markup"), "a  <b>  c");
+    assert.equal(await fetchPath("/untyped-page"), "Hello you");
+    assert.equal(await fetchPath("/source"), "<html>  <p>as it is");
     assert.match(await fetchPath("/empty"), /answered with an empty page/);
   });
 
@@ -105,6 +113,8 @@ describe("WebFetch", () => {
 
   it("follows redirects on the same host, five at most", async () => {
     assert.match(await fetchPath("/once"), /^Title: T/);
+    assert.equal(await fetchPath("/made"), "made");
+    assert.equal(await fetchPath("/nowhere"), `${origin}/nowhere redirects to an address that is no URL: http://[`);
     assert.equal(await fetchPath("/round"), `${origin}/round redirects more than 5 times.`);
   });
 
@@ -198,6 +208,8 @@ describe("WebFetch", () => {
     });
     assert.match(await bench.say(rebinding, { url: `http://rebind.example:${port}/page` }), /^Title: T/);
     assert.deepEqual(asked, ["rebind.example"]);
+    assert.match(await bench.say(rebinding, { url: `${origin}/page` }), /^Title: T/);
+    assert.deepEqual(asked, ["rebind.example"]); // a number is not looked up
   });
 
   it("does not tell where a redirect to a private address leads as if it could be fetched", async () => {

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../protocol/content.ts";
 import { createLocalWorkspace } from "../../workspace/local.ts";
 import { createToolMemory, type ToolContext } from "../tool.ts";
 import { McpServers } from "./mcp-servers.ts";
+import { outputValidator } from "./official-client.ts";
 
 const context: ToolContext = {
   callId: "1",
@@ -45,6 +46,13 @@ describe("what a tool of a server answers", () => {
     const mcp = await connectWeather(degrees, { degrees: 21 });
     assert.equal(await ask(mcp), "It is 21 degrees.");
     assert.equal(await mcp.call("mcp__weather__now", {}, context.signal), "It is 21 degrees.");
+  });
+
+  it("fits its schema or does not, as the client is told too", () => {
+    const check = outputValidator.getValidator({ type: "object" as const, ...degrees });
+    assert.deepEqual(check({ degrees: 21 }), { valid: true, data: { degrees: 21 }, errorMessage: undefined });
+    const { valid, data } = check({ degrees: 61 });
+    assert.deepEqual([valid, data], [false, undefined]);
   });
 
   it("is shown with a note when it is something else", async () => {
