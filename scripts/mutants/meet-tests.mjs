@@ -22,7 +22,7 @@ export async function meetTests({ entries, mutants, place, output, jobs }) {
     for (let entry = queue.shift(); entry; entry = queue.shift()) {
       const file = join(output, entry.replace(/\.ts$/, ".mjs"));
       const bundle = readFileSync(file, "utf8");
-      if (!bundle.includes("($mutant(") && !bundle.includes("(!$mutant(")) continue;
+      if (!bundle.includes('$mutant("')) continue; // it holds none
       const answer = join(kept, createHash("sha256").update(bundle).digest("hex"));
       if (!existsSync(answer)) {
         const first = await runTests(file);

@@ -6,7 +6,9 @@ import { after, describe, it } from "node:test";
 import { createScriptedProvider } from "../model/scripted.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { detectSandbox } from "../workspace/detect-sandbox.ts";
+import type { CommandPlaces } from "../workspace/open-workspace.ts";
 import type { SandboxOptions } from "../workspace/sandbox.ts";
+import { describePlaces } from "./command-places.ts";
 import { InteractiveSession } from "./interactive-session.ts";
 import type { SessionOptions } from "./session-options.ts";
 
@@ -38,6 +40,29 @@ async function answerOf(options: Partial<SessionOptions>, answer?: "allow"): Pro
   await reading;
   return result;
 }
+
+describe("what a model is told of where commands run", () => {
+  const places = { sandbox: "bubblewrap", boxed: "unasked", network: "none", withheld: () => [] } as const;
+  const told = (more: Partial<CommandPlaces>, mode: PermissionMode): string | undefined =>
+    describePlaces({ ...places, ...more } as CommandPlaces, mode);
+  const box = "in a sandbox: the project is writable, home is empty, /tmp is its own,";
+  const some = "A command that a rule or a person allows runs as the user; any other runs";
+
+  it("says nothing where nothing is boxed", () => {
+    assert.equal(told({ sandbox: "none" }, "default"), undefined);
+    assert.equal(told({}, "bypassPermissions"), undefined);
+    assert.equal(told({ boxed: "everything" }, "bypassPermissions"), `Every command runs ${box} no network.`);
+  });
+
+  it("says what is boxed, what can be reached from there, what is missing, and the way out", () => {
+    assert.equal(told({}, "default"), `${some} ${box} no network.`);
+    assert.equal(told({ network: "domains" }, "default"), `${some} ${box} network for listed domains only.`);
+    const way = " dangerouslyDisableSandbox asks for permission to run one outside.";
+    const missing = { network: "open", withheld: () => ["A", "B"] } as const;
+    assert.equal(told(missing, "sandboxed"), `${some} ${box} the machine's network, and without these variables: A, B.${way}`);
+    assert.equal(told({ boxed: "everything" }, "sandboxed"), `Every command runs ${box} no network.`);
+  });
+});
 
 describe("a session of the library", needsBox, () => {
   const auto: SandboxOptions = { mode: "auto" };

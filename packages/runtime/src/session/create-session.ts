@@ -27,7 +27,6 @@ import { createToolMemory, type Tool } from "../tools/tool.ts";
 import { carefulVariables, userEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
-import { createIdSeries } from "../util/unique-ids.ts";
 import { type CommandPlaces, openWorkspace } from "../workspace/open-workspace.ts";
 import { describePlaces, placeFacts } from "./command-places.ts";
 import { SessionCompaction } from "./session-compaction.ts";
@@ -65,7 +64,11 @@ export type OpenSession = {
 };
 
 /** The only place in the library where parts are put together. */
-export async function createSession(options: SessionOptions, id: string, gate: PermissionGate): Promise<OpenSession> {
+export async function createSession(
+  options: SessionOptions & Required<Pick<SessionOptions, "newId">>,
+  id: string,
+  gate: PermissionGate,
+): Promise<OpenSession> {
   const { passEnv = [] } = options;
   const env = options.env ?? userEnvironment(process.env, { keep: passEnv });
   const home = options.home ?? env["HOME"];
@@ -163,7 +166,7 @@ export async function createSession(options: SessionOptions, id: string, gate: P
     answerable: options.answersPermissions ?? false,
     outputLimit: options.outputLimit ?? defaultOutputLimit,
     redactor,
-    newId: options.newId ?? createIdSeries(),
+    newId: options.newId,
     clock: monotonicMs,
     agent: options.agent,
   };

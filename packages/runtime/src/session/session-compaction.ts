@@ -44,9 +44,7 @@ export class SessionCompaction {
 
   /** A stored event of a resumed session. */
   remember(event: AgentEvent): void {
-    if (event.type !== "compaction.ended") return;
-    if (event.result.type === "compacted") this.#past.length = 0;
-    this.#past.push(event);
+    if (event.type === "compaction.ended") this.#past.push(event);
   }
 
   fit({ emit, signal, transcript }: Turn): Fit {

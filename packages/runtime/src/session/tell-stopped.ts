@@ -5,7 +5,7 @@ const maxShown = 5;
 const maxLine = 100;
 
 /** A session ends with everything it started; what was still at work in a workspace that is closed now is told. */
-export function tellStopped(workspace: Workspace, emit: Emit): void {
+export function tellStopped(workspace: Pick<Workspace, "stopped">, emit: Emit): void {
   const lines = workspace.stopped?.() ?? [];
   if (lines.length === 0) return;
   const shown = lines.slice(0, maxShown).map((line) => (line.length > maxLine ? `${line.slice(0, maxLine)}…` : line));

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { createScriptedProvider } from "../model/scripted.ts";
+import { InteractiveSession } from "./interactive-session.ts";
+import type { SessionOptions } from "./session-options.ts";
+
+const cwd = mkdtempSync(join(tmpdir(), "outrider-offered-"));
+after(() => rmSync(cwd, { recursive: true, force: true }));
+
+/** The request the model gets, with the names of its tools. */
+async function request(options: Partial<SessionOptions>) {
+  const provider = createScriptedProvider([{ text: "ok" }]);
+  const session = new InteractiveSession({ cwd, provider, ...options });
+  const outcome = await session.submit("go");
+  await session.shutdown();
+  const sent = provider.requests[0];
+  return { outcome, sent, tools: sent?.tools.map(({ name }) => name) ?? [] };
+}
+
+describe("what a model is offered", () => {
+  it("is no tool that is forbidden as a whole, but one of which a part is", async () => {
+    const { tools } = await request({ disallowedTools: ["Bash", "Read(./secret.txt)", "WebFetch"] });
+    assert.ok(tools.includes("Read") && tools.includes("Edit"));
+    assert.ok(!tools.includes("Bash") && !tools.includes("WebFetch"));
+  });
+
+  it("is only what was chosen, and no way to start subagents where that was not", async () => {
+    assert.deepEqual((await request({ builtinTools: ["Read", "Grep"], builtinAgents: true })).tools, ["Read", "Grep"]);
+    assert.deepEqual((await request({ builtinTools: ["Read", "Agent"], builtinAgents: true })).tools, ["Read", "Task"]);
+    assert.deepEqual((await request({ builtinTools: [] })).tools, []);
+    assert.ok(!(await request({ builtinAgents: true, disallowedTools: ["Agent"] })).tools.includes("Task"));
+  });
+
+  it("is nothing where a rule that should forbid something names no tool", async () => {
+    const { outcome, sent } = await request({ disallowedTools: ["Bsh"] });
+    assert.equal(outcome.type === "failed" && outcome.error.code, "usage");
+    assert.equal(sent, undefined);
+  });
+
+  it("comes with the settings of the session, and with none that were not given", async () => {
+    const settings = { maxOutputTokens: 7, temperature: 0, thinkingTokens: 9, effort: "low" } as const;
+    const all = (await request({ ...settings, providerOptions: { seed: 1 } })).sent;
+    assert.deepEqual(
+      [all?.maxOutputTokens, all?.temperature, all?.thinkingTokens, all?.effort, all?.options],
+      [7, 0, 9, "low", { seed: 1 }],
+    );
+    const none = Object.keys((await request({})).sent ?? {});
+    assert.ok(["maxOutputTokens", "temperature", "thinkingTokens", "effort", "options"].every((key) => !none.includes(key)));
+  });
+
+  it("begins with the prompt of the session, the instructions and what is to be added", async () => {
+    const instructions = { text: "Instructions.", files: [], warnings: [] };
+    const { sent } = await request({ systemPrompt: "Mine.", instructions, appendSystemPrompt: "More." });
+    assert.equal(sent?.system, "Mine.\n\nInstructions.\n\nMore.");
+    assert.match((await request({ language: "Latin" })).sent?.system ?? "", /Response language: Latin$/);
+  });
+});
