@@ -8,6 +8,7 @@ import type { HookRunner } from "../hooks/hook.ts";
 import { createHookRunner } from "../hooks/run.ts";
 import { PermissionGate } from "../permissions/gate.ts";
 import { parseRule } from "../permissions/rules.ts";
+import type { JsonValue } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { EventBody } from "../protocol/events.ts";
 import { createToolMemory, defineTool } from "../tools/tool.ts";
@@ -153,6 +154,42 @@ describe("the verdict on a call", () => {
         },
       ],
     ]);
+  });
+
+  it("is a no when an answer makes an input of the call that no longer fits, or has no bottom", async () => {
+    let deep: JsonValue = "x";
+    for (let level = 0; level < 600; level++) deep = [deep];
+    for (const [updatedInput, reason] of [
+      [{ command: 7 }, /no longer fits: .*command/],
+      [{ command: "npm ci", more: deep }, /nested more than 500 levels deep/],
+    ] as const) {
+      const { deps, gate, audited } = depsWith({ answerable: true });
+      const judging = judgeCall(deps, call("npm install"), bash);
+      await eventually(() => {
+        if (!gate.question("r1")) return false;
+        gate.answer("r1", { decision: "allow", updatedInput });
+        return true;
+      });
+      assert.equal((await judging).type, "refused");
+      assert.match(audited[0]?.reason ?? "", reason);
+    }
+  });
+
+  it("with nobody there is a no that names the rule which would allow it, and so does the question", async () => {
+    const { deps, events } = depsWith({});
+    const judged = await judgeCall(deps, call("npm install"), bash);
+    assert.match(
+      judged.type === "refused" ? judged.text : "",
+      /nobody is here to give it\. A rule that would allow it: Bash\(npm install\)$/,
+    );
+    const question = events.find((event) => event.type === "permission.requested");
+    assert.equal(question?.rule, "Bash(npm install)");
+    const asked = depsWith({ ask: ["Bash"] });
+    await judgeCall(asked.deps, call("npm install"), bash);
+    assert.deepEqual(
+      asked.events.map(({ type }) => type),
+      ["permission.requested", "permission.resolved", "permission.decided"],
+    );
   });
 
   it("that is to be remembered is handed on with exactly what was shown, and holds although it cannot be kept", async () => {

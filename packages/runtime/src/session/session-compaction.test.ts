@@ -88,6 +88,27 @@ describe("a session whose context gets full", () => {
     assert.equal(unlucky.provider.requests.length, 4);
   });
 
+  it("does not hold calls against a model that no longer knows them", async () => {
+    writeFileSync(join(root, "same.txt"), "same");
+    const look: ScriptedReply = { calls: [{ name: "Read", input: { file_path: "same.txt" } }] };
+    const ways: Record<string, ScriptedReply[]> = {
+      "refused as too long": [look, look, { fail: { code: "context-overflow", message: "too long" } }, summary, look, look],
+      "cut off at the end of the window": [look, look, { text: "half", finish: "context-overflow" }, summary, look, look],
+      "summarised in time": [look, { ...look, usage: { inputTokens: 84_000, outputTokens: 10 } }, summary, look, look],
+    };
+    for (const [way, replies] of Object.entries(ways)) {
+      const { session, provider } = open([lengthy, ...replies, { text: "done" }]);
+      await session.submit("one");
+      assert.equal((await session.submit("two")).type, "completed", way);
+      await session.shutdown();
+      assert.doesNotMatch(JSON.stringify(provider.requests.at(-1)?.messages), /You have made this call/, way);
+    }
+    const { session, provider } = open([look, look, look, { text: "done" }]);
+    await session.submit("one");
+    await session.shutdown();
+    assert.match(JSON.stringify(provider.requests.at(-1)?.messages), /You have made this call 3 times/);
+  });
+
   it("goes on with an answer that was cut off because the window was full", async () => {
     const cut: ScriptedReply = { text: "half ", finish: "context-overflow" };
     const { session, provider } = open([lengthy, cut, summary, { text: "and half" }]);

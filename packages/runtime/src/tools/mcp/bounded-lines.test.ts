@@ -91,7 +91,7 @@ describe("a message that was too long", () => {
   const short = (start: string, end = "", asked: (string | number)[] = []) =>
     toShortMessage({ type: "oversized", start, end, length: 5_000 }, asked);
   const textsOf = (message: ReturnType<typeof short>): string[] =>
-    (message?.result as { content: { text: string }[] }).content.map(({ text }) => text);
+    ((message?.result ?? { content: [] }) as { content: { text: string }[] }).content.map(({ text }) => text);
 
   it("is answered under its own id, which stands before or after the result", () => {
     assert.equal(short('{"jsonrpc":"2.0","id":7,"result":{')?.id, 7);
