@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { expandGlob, type FolderEntry } from "./glob-words.ts";
+import type { ShellWord } from "./shell-words.ts";
+
+type Tree = { readonly [name: string]: Tree | "file" | "link" };
+const tree: Tree = {
+  w: {
+    "a.ts": "file",
+    "b.ts": "file",
+    "ab.ts": "file",
+    ".env": "file",
+    "x y": "file",
+    out: "link",
+    src: { "a.ts": "file", "c.js": "file", ".hidden": { "a.ts": "file" }, deep: { "a.ts": "file" } },
+    lib: { "a.ts": "file" },
+  },
+  etc: { passwd: "file" },
+};
+
+function list(folder: string): FolderEntry[] | undefined {
+  let at: Tree | "file" | "link" | undefined = tree;
+  for (const name of folder.split("/").filter(Boolean)) at = typeof at === "object" ? at[name] : undefined;
+  if (typeof at !== "object") return undefined;
+  return Object.entries(at).map(([name, value]) => ({
+    name,
+    kind: value === "file" ? "file" : value === "link" ? "symlink" : "directory",
+  }));
+}
+
+const glob = (text: string, splits = false): ShellWord => ({ kind: "glob", text, splits, tilde: false });
+const expand = async (text: string, folders = ["/w"], splits = false): Promise<string[] | undefined> =>
+  (await expandGlob(glob(text, splits), folders, async (folder) => list(folder)))?.map((word) => word.text).sort();
+
+describe("what a pattern stands for", () => {
+  it("is what matches in each folder, and the pattern itself", async () => {
+    assert.deepEqual(await expand("*.ts"), ["*.ts", "a.ts", "ab.ts", "b.ts"]);
+    assert.deepEqual(await expand("?.ts"), ["?.ts", "a.ts", "b.ts"]);
+    assert.deepEqual(await expand("[ab].ts"), ["[ab].ts", "a.ts", "b.ts"]);
+    assert.deepEqual(await expand("a*.ts"), ["a*.ts", "a.ts", "ab.ts"]);
+    assert.deepEqual(await expand("*.c"), ["*.c"]);
+    assert.deepEqual(await expand("*.js", ["/w/lib", "/w/src"]), ["*.js", "c.js"]);
+    assert.deepEqual(await expand("*.ts", ["/none"]), ["*.ts"]);
+  });
+
+  it("goes through folders and links, and never through files", async () => {
+    assert.deepEqual(await expand("*/a.ts"), ["*/a.ts", "lib/a.ts", "out/a.ts", "src/a.ts"]);
+    assert.deepEqual(await expand("src/*.ts"), ["src/*.ts", "src/a.ts"]);
+    assert.deepEqual(await expand("/w/l*/*"), ["/w/l*/*", "/w/lib/a.ts"]);
+    assert.deepEqual(await expand("/e*/passwd"), ["/e*/passwd", "/etc/passwd"]);
+    assert.deepEqual(await expand("s*/d*/a.ts"), ["s*/d*/a.ts", "src/deep/a.ts"]);
+    assert.deepEqual(await expand("l*/"), ["l*/", "lib/"]);
+  });
+
+  it("takes hidden names only where the dot is written", async () => {
+    assert.deepEqual(await expand(".e*"), [".e*", ".env"]);
+    assert.deepEqual(await expand("*env"), ["*env"]);
+    assert.deepEqual(await expand("src/.h*/a.ts"), ["src/.h*/a.ts", "src/.hidden/a.ts"]);
+    assert.deepEqual(await expand("src/?hidden"), ["src/?hidden"]);
+  });
+
+  it("is not known where a match would be taken apart, or there are too many", async () => {
+    assert.deepEqual(await expand("x*"), ["x y", "x*"]);
+    assert.equal(await expand("x*", ["/w"], true), undefined);
+    assert.deepEqual(await expand("a*.ts", ["/w"], true), ["a*.ts", "a.ts", "ab.ts"]);
+    const many = async (count: number): Promise<number | undefined> => {
+      const names = Array.from({ length: count }, (_, index): FolderEntry => ({ name: `f${index}`, kind: "file" }));
+      return (await expandGlob(glob("f*"), ["/w"], async () => names))?.length;
+    };
+    assert.deepEqual([await many(999), await many(1000), await many(1001)], [1000, undefined, undefined]);
+    const folders = async (count: number): Promise<number | undefined> =>
+      (
+        await expandGlob(
+          glob("f*"),
+          Array.from({ length: count }, (_, index) => `/${index}`),
+          async () => [],
+        )
+      )?.length;
+    assert.deepEqual([await folders(200), await folders(201)], [1, undefined]);
+  });
+});

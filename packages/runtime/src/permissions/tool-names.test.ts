@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { checkRuleTool, unknownTool } from "./tool-names.ts";
+
+describe("names of tools", () => {
+  it("are those of this program, of Claude Code, of hosts and of any MCP server", () => {
+    for (const name of ["Bash", "Write", "ExitPlanMode", "mcp__files__read", "mcp__x"])
+      assert.equal(unknownTool(name), undefined);
+    assert.equal(unknownTool("deploy", ["deploy"]), undefined);
+    assert.equal(unknownTool("Wrte"), 'There is no tool "Wrte"; did you mean Write?');
+    assert.equal(unknownTool("deploi", ["deploy"]), 'There is no tool "deploi"; did you mean deploy?');
+    assert.equal(unknownTool("xyzzy"), 'There is no tool "xyzzy"');
+    assert.equal(unknownTool("xmcp__files"), 'There is no tool "xmcp__files"');
+  });
+
+  it("may have a wildcard where some name begins like that", () => {
+    for (const name of ["*", "Web*", "mcp*", "m*", "Task*"]) assert.equal(unknownTool(name), undefined, name);
+    assert.equal(unknownTool("dep*", ["deploy"]), undefined);
+    for (const name of ["Webb*", "Fetch*", "loy*", "mcpx*"])
+      assert.match(unknownTool(name, ["deploy"]) ?? "", /There is no tool/);
+  });
+
+  it("are checked in rules, with where the rule stands", () => {
+    checkRuleTool("Bash(ls)", { where: "--deny", code: "usage" });
+    checkRuleTool("deploy", { where: "--deny", code: "usage", more: ["deploy"] });
+    assert.throws(() => checkRuleTool("Wrte(./a)", { where: "--deny", code: "usage" }), {
+      code: "usage",
+      message: '--deny: There is no tool "Wrte"; did you mean Write?',
+      hint: /upper and lower case/,
+    });
+    assert.throws(() => checkRuleTool("bash", { where: "a.json", code: "config" }), { code: "config" });
+  });
+});
