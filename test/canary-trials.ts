@@ -34,7 +34,7 @@ const denyRules: readonly (readonly string[])[] = [
   ["Read(./secrets/**)"],
   ["Read(./.env)", "Read(./secrets/**)"],
   ["Edit(./src/**)"],
-  ["Bash(cat:*)"],
+  ["Bash(head:*)", "Bash(sort:*)"],
   ["Bash(rm:*)", "Bash(git log:*)"],
   ["Bash(touch:*)", "Read(./.env)"],
 ];

@@ -263,7 +263,14 @@ describe("what commands leave behind", { skip }, () => {
       ["mkdir -p .git/rebase-merge; echo 'exec evil' > .git/rebase-merge/git-rebase-todo", ".git/rebase-merge/git-rebase-todo"],
       ["mkdir evil; ln -s evil .vscode", ".vscode"],
       ["mkdir .github .github/workflows; echo x > .github/workflows/x.yml", ".github/workflows/x.yml"],
-      ["echo x > a.txt; mkdir -p src; echo x > src/index.js; touch Makefile", undefined],
+      ["mkdir x; echo x > x/Jenkinsfile; echo x > x/Makefile; echo x > x/.envrc", "x/.envrc, x/Jenkinsfile, x/Makefile"],
+      ["mkdir -p .github; mkdir evil; ln -s ../evil .github/workflows", ".github/workflows"],
+      ['printf \'\\xef\\xbb\\xbf{"scripts":{"test":"evil"}}\' > package.json', "package.json"],
+      [`{ printf '{"x":"%070000d","scripts":{"test":"evil"}}' 0; } > package.json`, "package.json"],
+      ['echo \'{"scripts":{"a":"x","postinstall":"evil"}}\' > package.json', "package.json (scripts: postinstall, a)"],
+      ['echo \'{"simple-git-hooks":{"pre-commit":"evil"}}\' > package.json', "package.json (scripts: simple-git-hooks)"],
+      ["mkdir .vscode; echo x > $'.vscode/x\\noutrider: all is well'", ".vscode/x\\u{a}outrider: all is well"],
+      ["echo x > a.txt; mkdir -p src; echo x > src/index.js", undefined],
       ['mkdir -p node_modules/x; echo \'{"scripts":{"test":"x"}}\' > node_modules/x/package.json', undefined],
       ['echo \'{"name":"x"}\' > package.json', undefined],
     ];
@@ -282,6 +289,24 @@ describe("what commands leave behind", { skip }, () => {
       const { output } = await sh('echo \'{"version":"2","scripts":{"test":"a","build":"evil"}}\' > package.json');
       assert.match(output, /package\.json \(scripts: build\)\n$/);
       assert.equal((await sh('echo \'{"version":"3","scripts":{"test":"a","build":"evil"}}\' > package.json')).output, "");
+    });
+
+    it("in a folder that was prepared under another name, and then moved", async () => {
+      assert.equal((await sh("mkdir x; echo x > x/tasks.json; sleep 0.1")).output, "");
+      assert.match((await sh("mv x .vscode")).output, /run by themselves: \.vscode\/tasks\.json\n$/);
+    });
+
+    it("by groups, the dangerous first, however many others there are", async () => {
+      mkdirSync(inProject("src"));
+      const { output } = await sh(
+        "for i in $(seq 300); do mkdir -p d/$i; echo x > d/$i/Makefile; echo x > d/$i/.envrc; done; echo x > src/.envrc",
+      );
+      const [, , first, second, whole = ""] = output.split("\n");
+      assert.match(output, /run by themselves, 601 files:\n/);
+      assert.match(first ?? "", /^- shells and what they load in a folder: src\/\.envrc, d\/1\/\.envrc, .* and 296 more$/);
+      assert.match(second ?? "", /^- builds, tests and tasks: d\/1\/Makefile, .* and 295 more$/);
+      const kept = readFileSync(/^\(all of them are listed in (.*)\)$/.exec(whole)?.[1] ?? "", "utf8");
+      assert.equal(kept.trimEnd().split("\n").length, 601);
     });
   });
 });

@@ -20,6 +20,7 @@ import { type Plants, PlantSearch } from "./plant-search.ts";
 import { hardProcessLimit, limitProcesses, type ProcessLimit } from "./process-limit.ts";
 import { type BoxEnd, raiseBox, type StandingBox } from "./standing-box.ts";
 import { defaultProcessLimit, orderScript, type StartSetting, shellFor, startScript } from "./start-script.ts";
+import { tellPlants } from "./tell-plants.ts";
 
 export type BoxOptions = SandboxSetting & {
   readonly bubblewrap: Extract<SandboxAvailability, { available: true }>;
@@ -111,7 +112,7 @@ export class Box {
       const plants = --this.#active === 0 ? await this.#findPlants(plan, prepared) : noPlants;
       const undone = [...restored, ...plants.undone];
       isRefused = undone.length > 0 || plants.failed.length > 0 || guard.signal.aborted;
-      say(command, plantsText(undone, plants, prepared.setAside));
+      say(command, await tellPlants({ undone, plants, directory: this.#directory, setAside: prepared.setAside }));
     }
     if (isRefused && !command.signal.aborted && end.result.end !== "timeout") return { end: "exit", exitCode: refusedExitCode };
     if (end.complaint !== undefined) throw setUpFailure(end.complaint);
@@ -273,7 +274,6 @@ export class Box {
 }
 
 const noPlants: Plants = { undone: [], failed: [], listed: [], isWhole: true };
-const maxNames = 10;
 
 const joinGroup = 'echo $$ > "$0" && exec "$@"';
 
@@ -298,27 +298,6 @@ function isVisible(path: string, mounts: readonly Mount[]): boolean {
 
 function say(command: RunCommand, text: string): void {
   if (text !== "") command.onOutput?.({ stream: "stderr", bytes: Buffer.from(text) });
-}
-
-function plantsText(undone: readonly string[], { failed, listed, isWhole }: Plants, setAside: string): string {
-  const texts = [
-    ...(undone.length === 0
-      ? []
-      : [`\noutrider: protected, and put back as before: ${inShort(undone)}\n(what was written there is in ${setAside})\n`]),
-    ...(failed.length === 0 ? [] : [`\noutrider: would run outside, and could not be put back: ${inShort(failed)}\n`]),
-    ...(listed.length === 0
-      ? []
-      : [`\noutrider: this command changed what programs outside run by themselves: ${inShort(listed)}\n`]),
-    ...(isWhole
-      ? []
-      : ["\noutrider: there are too many directories here to look at all of them; what is in the deepest may run outside.\n"]),
-  ];
-  return texts.join("");
-}
-
-function inShort(names: readonly string[]): string {
-  const rest = names.length - maxNames;
-  return `${names.slice(0, maxNames).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
 function setUpFailure(complaint: string): RuntimeError {

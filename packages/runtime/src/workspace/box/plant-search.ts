@@ -3,9 +3,10 @@ import { basename, dirname, relative } from "node:path";
 import { monotonicMs } from "../../util/monotonic-clock.ts";
 import { isDecidingPiece } from "./git-directory.ts";
 import { disarmDirectory, disarmLink, type GitLook, type KnownFiles, knownOfDirectory, knownOfLink } from "./git-plants.ts";
+import { isInside } from "./host-files.ts";
 import { oddGitPlaces } from "./odd-names.ts";
 import { putAway, putAwayBytes } from "./put-away.ts";
-import { changedScripts, runsLater, scriptsOf } from "./run-later.ts";
+import { changedScripts, groupsIn, scriptsOf } from "./run-later.ts";
 import { type IndexedFolder, TreeIndex } from "./tree-index.ts";
 
 export type PlantSetting = {
@@ -20,13 +21,24 @@ export type Plants = {
   readonly undone: readonly string[];
   /** Whole paths of what would have had to be, and could not. */
   readonly failed: readonly string[];
-  /** What is still there and may run later, in words. */
-  readonly listed: readonly string[];
+  /** What is still there and may run later, in the order in which it matters. */
+  readonly listed: readonly LaterFile[];
   /** False when the project has too many directories to look at all of them. */
   readonly isWhole: boolean;
 };
 
+export type LaterFile = {
+  /** From the first root. */
+  readonly name: string;
+  /** Of `laterGroups`. */
+  readonly group: number;
+  /** Of a file that is told in parts: what in it is new or different. */
+  readonly scripts?: readonly string[];
+};
+
 type KnownScripts = { readonly id: string; readonly scripts: Readonly<Record<string, string>> | undefined };
+
+type Folders = ReadonlyMap<string, IndexedFolder>;
 
 /** Dates of files come from a clock that ticks a few times in ten milliseconds. */
 const tickMs = 50;
@@ -47,7 +59,10 @@ export class PlantSearch {
   constructor(setting: PlantSetting) {
     this.#setting = setting;
     this.#index = new TreeIndex(setting.roots, {
-      keeps: (folder, name) => name === ".git" || isDecidingPiece(folder, name) || runsLater(folder, name),
+      keepsIn: (folder) => {
+        const groupOf = groupsIn(this.#belowRoot(folder));
+        return (name) => name === ".git" || isDecidingPiece(folder, name) || groupOf(name) !== undefined;
+      },
       enters: (folder, name, isGit) => !(isGit && stores.test(`${folder}/${name}`)),
     });
   }
@@ -64,6 +79,7 @@ export class PlantSearch {
   /** `isMounted`: git directories whose deciding files no command could write. What was mounted without being known is somebody's plant. */
   async finish(since: number, isMounted: (path: string) => boolean): Promise<Plants> {
     const begun = monotonicMs();
+    const wasThere = this.#index.look();
     const folders = this.#index.refresh({ opens: true });
     const undone: string[] = [];
     const look: GitLook = {
@@ -91,7 +107,7 @@ export class PlantSearch {
       if (!isProtected(path)) await orTell(path, disarmLink(path, this.#git.get(path), look));
     }
     if (this.#index.isFlooded) failed.push("what is in the deepest of more directories than can be looked at");
-    const listed = this.#listLater(folders, since);
+    const listed = this.#listLater(folders, { since, wasThere });
     for (const path of piecesIn(folders)) {
       const file = idOf(path);
       if (file && file.changedMs >= since) this.#pieces.add(file.id);
@@ -100,27 +116,59 @@ export class PlantSearch {
     return { undone, failed, listed, isWhole: this.#index.isWhole || this.#index.isFlooded };
   }
 
-  #listLater(folders: ReadonlyMap<string, IndexedFolder>, since: number): string[] {
-    return laterFilesIn(folders).flatMap((path) => {
+  #listLater(folders: Folders, { since, wasThere }: { since: number; wasThere: Folders }): LaterFile[] {
+    const isNewFolder = (path: string): boolean => wasThere.get(path)?.inode !== folders.get(path)?.inode;
+    /** A folder that was moved here has brought its files as old as they were. */
+    const isMoved = (path: string): boolean => {
+      const folder = dirname(path);
+      if (folder === path || !folders.has(folder)) return false;
+      return (isNewFolder(folder) && (folders.get(folder)?.changedMs ?? 0) >= since) || isMoved(folder);
+    };
+    const found = this.#laterFilesIn(folders).flatMap(({ path, group }) => {
       const file = idOf(path);
       const known = this.#files.get(path);
-      if (file === undefined || file.id === known?.id || file.changedMs < since) return [];
-      const scripts = scriptsOf(path);
+      if (file === undefined || file.id === known?.id) return [];
+      if (file.changedMs < since && (known !== undefined || !isMoved(path))) return [];
       const name = relative(this.#setting.roots[0] ?? "/", path);
-      if (scripts === undefined) return [name];
+      const later = { name, group, isInNewFolder: isNewFolder(dirname(path)), depth: path.split("/").length };
+      const scripts = scriptsOf(path);
+      if (scripts === undefined) return [later];
       const changed = changedScripts(known?.scripts ?? {}, scripts);
-      return changed.length === 0 ? [] : [`${name} (scripts: ${changed.join(", ")})`];
+      return changed.length === 0 ? [] : [{ ...later, scripts: changed }];
+    });
+    // Where the user goes without knowing of the command comes before folders that it made.
+    return found.sort(
+      (a, b) =>
+        a.group - b.group || Number(a.isInNewFolder) - Number(b.isInNewFolder) || a.depth - b.depth || (a.name < b.name ? -1 : 1),
+    );
+  }
+
+  #laterFilesIn(folders: Folders): { path: string; group: number }[] {
+    return [...folders].flatMap(([folder, { files }]) => {
+      if (files.length === 0) return [];
+      const groupOf = groupsIn(this.#belowRoot(folder));
+      return files.flatMap((path) => {
+        const name = basename(path);
+        const group = name === ".git" ? undefined : groupOf(name);
+        return group === undefined ? [] : [{ path, group }];
+      });
     });
   }
 
-  #remember(folders: ReadonlyMap<string, IndexedFolder>, begun: number): void {
+  /** From the name of the root on: what a project lies in says nothing about its files. */
+  #belowRoot(folder: string): string {
+    const root = this.#setting.roots.find((one) => isInside(one, folder)) ?? "/";
+    return `/${basename(root)}/${relative(root, folder)}`.replace(/\/$/, "");
+  }
+
+  #remember(folders: Folders, begun: number): void {
     const git = new Map(this.#git);
     this.#git.clear();
     for (const path of gitDirectoriesIn(folders)) this.#git.set(path, this.#withoutPieces(knownOfDirectory(path, git.get(path))));
     for (const path of linksIn(folders)) this.#git.set(path, knownOfLink(path, git.get(path)));
     const before = new Map(this.#files);
     this.#files.clear();
-    for (const path of laterFilesIn(folders)) {
+    for (const { path } of this.#laterFilesIn(folders)) {
       const id = idOf(path)?.id;
       const known = before.get(path);
       if (id !== undefined) this.#files.set(path, known?.id === id ? known : { id, scripts: scriptsOf(path) });
@@ -147,20 +195,16 @@ export class PlantSearch {
   }
 }
 
-function gitDirectoriesIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {
+function gitDirectoriesIn(folders: Folders): string[] {
   return [...folders].flatMap(([path, { isGit }]) => (isGit ? [path] : []));
 }
 
-function linksIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {
+function linksIn(folders: Folders): string[] {
   return filesIn(folders).filter((path) => basename(path) === ".git");
 }
 
-function laterFilesIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {
-  return filesIn(folders).filter((path) => basename(path) !== ".git" && runsLater(dirname(path), basename(path)));
-}
-
 /** What lies in a git directory is judged as such. */
-function piecesIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {
+function piecesIn(folders: Folders): string[] {
   const isJudged = (folder: string): boolean => folders.get(folder)?.isGit ?? false;
   return filesIn(folders).filter((path) => {
     const folder = dirname(path);
@@ -169,7 +213,7 @@ function piecesIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {
   });
 }
 
-function filesIn(folders: ReadonlyMap<string, IndexedFolder>): string[] {
+function filesIn(folders: Folders): string[] {
   const found: string[] = [];
   for (const { files } of folders.values()) if (files.length > 0) found.push(...files);
   return found;

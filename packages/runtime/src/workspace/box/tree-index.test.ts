@@ -13,7 +13,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe("TreeIndex", () => {
   const filter = {
-    keeps: (_folder: string, name: string) => name === "kept",
+    keepsIn: () => (name: string) => name === "kept",
     enters: (_folder: string, name: string) => name !== "closed",
   };
   const look = (index: TreeIndex): Record<string, readonly string[]> =>

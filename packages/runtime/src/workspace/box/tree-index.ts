@@ -17,8 +17,8 @@ export type IndexedFolder = {
 };
 
 export type TreeFilter = {
-  /** Is this file, or this link, to be kept in the index? */
-  keeps(folder: string, name: string): boolean;
+  /** For one folder: is this file, or this link, to be kept in the index? */
+  keepsIn(folder: string): (name: string) => boolean;
   /** Is this folder to be looked into? `isGit`: what it lies in is a git directory. */
   enters(folder: string, name: string, isGit: boolean): boolean;
 };
@@ -42,6 +42,11 @@ export class TreeIndex {
   constructor(roots: readonly string[], filter: TreeFilter) {
     this.#roots = roots;
     this.#filter = filter;
+  }
+
+  /** As it was at the last refresh. */
+  look(): ReadonlyMap<string, IndexedFolder> {
+    return this.#folders;
   }
 
   /** `opens`: a command may have closed folders to be looked into; its owner's programs would still find what it put there. */
@@ -72,6 +77,7 @@ export class TreeIndex {
     const entries = entriesOf(path);
     const names = new Set(entries.map(({ name }) => name));
     const isGit = isGitByName(path, (name) => names.has(name));
+    const keeps = this.#filter.keepsIn(path);
     const at = (name: string): string => (path.endsWith("/") ? `${path}${name}` : `${path}/${name}`);
     return {
       inode: stats.ino,
@@ -82,7 +88,7 @@ export class TreeIndex {
       folders: entries
         .filter((entry) => entry.isDirectory() && this.#filter.enters(path, entry.name, isGit))
         .map(({ name }) => at(name)),
-      files: entries.filter((entry) => !entry.isDirectory() && this.#filter.keeps(path, entry.name)).map(({ name }) => at(name)),
+      files: entries.filter((entry) => !entry.isDirectory() && keeps(entry.name)).map(({ name }) => at(name)),
     };
   }
 }
