@@ -61,6 +61,8 @@ export class CommandFiles {
   readonly #against: readonly { rule: Rule; kind: "look" | "edit"; effect: "deny" | "ask" }[];
   readonly #byProgram = new Map<Program, ProgramFiles>();
   redirections: readonly Use[] = [];
+  /** Why a redirection may lead to a file that rules protect. */
+  conflict: string | undefined;
   /** A word names a file that a rule speaks against. */
   named: Decision | undefined;
   /** A folder with a `git` that obeys no repository, when git is part of it. */
@@ -131,13 +133,17 @@ export class CommandFiles {
       if (files && !looking && takesAnyWord(program.name)) uses.push(...(await this.#guardedWords(program, find)));
       if (this.#against.length > 0) await this.#searchNames(program, { looking, ruled, find });
       const distrust = looking && startsGit(looking) ? await this.#distrust(program, lost) : undefined;
-      const conflict = (await this.#conflict(ruled, { looking, find })) ?? (await this.#writeConflict(ruled, uses));
+      const conflict =
+        (await this.#conflict(ruled, { looking, find })) ??
+        this.#unnamed(uses.filter(({ kind }) => kind === "edit")) ??
+        (await this.#writeConflict(ruled, uses));
       const stranger = await this.#strange(program, { looking, changed: !isFirst });
       this.#byProgram.set(program, { looking, ruled, uses, conflict, distrust, stranger });
     }
     // A folder as input is a folder by another name: /dev/stdin.
     const inputs = this.#parsed.reads.map((use) => ({ ...use, word: { needs: { links: true, names: false }, ...use.word } }));
     this.redirections = [...(await usesOf(inputs, "look")), ...(await usesOf(this.#parsed.writes, "edit"))];
+    this.conflict = this.#unnamed(this.redirections);
   }
 
   /** What parts of the line do to the paths of other parts. */
@@ -279,6 +285,16 @@ export class CommandFiles {
     const absolute = toAbsolutePattern(unescapeGlob(rule.pattern), base);
     if (path.endsWith("/**")) return mayReach(absolute, path.slice(0, -3)) ? "maybe" : undefined;
     return mayHold(path, absolute, this.#wildGlobs) === "same" ? "surely" : undefined;
+  }
+
+  /** Files that are not written out may be those that rules protect. */
+  #unnamed(uses: readonly Use[]): string | undefined {
+    for (const { kind, target } of uses) {
+      const against = target ? undefined : this.#against.find((one) => one.kind === kind);
+      if (against)
+        return `it ${kind === "edit" ? "changes" : "reads"} files that are not written out, and the rule ${against.rule.text} protects some`;
+    }
+    return undefined;
   }
 
   /** It may show a file that rules protect, although no word names it. */

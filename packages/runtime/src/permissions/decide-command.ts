@@ -180,7 +180,7 @@ class Question {
         this.#files.of(program)?.conflict;
       if (doubt) return doubt;
     }
-    return bypassing ? undefined : this.#setsMore();
+    return this.#files.conflict ?? (bypassing ? undefined : this.#setsMore());
   }
 
   /** It sets a variable that bash or a program may give a meaning to. */

@@ -153,6 +153,8 @@ export function readWords(row: Row, words: readonly ShellWord[]): ReadWords {
     const certain = word.kind === "exact" || /^--[\w-]+=/.test(word.text) || (/^-\w/.test(word.text) && !word.splits);
     if (!certain || word.splits) {
       doubt ??= "a word may turn out to be an option";
+      const start = word.kind === "open" && word.text !== "" ? startOf(word, grammar) : undefined;
+      if (start) options.push({ ...start, at });
       operands.push({ word, at });
       continue;
     }

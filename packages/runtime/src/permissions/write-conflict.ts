@@ -43,5 +43,6 @@ function changesUnnamed({ name, words }: Program): boolean {
   if (/^(?:clean|apply|am|stash)$/.test(call.subcommand)) return !/^(?:list|show|drop|clear)$/.test(call.rest[0]?.text ?? "");
   const has = (pattern: RegExp): boolean => call.rest.some((word) => pattern.test(word.text));
   if (call.subcommand === "reset") return has(/^--(?:h|me|k)/);
-  return /^(?:checkout|restore|rm|mv)$/.test(call.subcommand) && has(/^(?:\.\/?|:.*)$/);
+  const isOpen = call.rest.some((word) => !isPlain(word));
+  return /^(?:checkout|restore|rm|mv)$/.test(call.subcommand) && (isOpen || has(/^(?:\.\/?|:.*)$/));
 }

@@ -29,7 +29,7 @@ function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
   switch (name) {
     case "sed":
     case "yq": {
-      const files = has("-e", "--expression", "-f", "--file") ? operands : operands.slice(1);
+      const files = has("-e", "--expression", "-f", "--file") ? operands : behind(operands, 1);
       if (!has("-i", "--in-place", "--inplace")) return { reads: [...reads, ...files], writes };
       const suffixes = options.flatMap((option) =>
         /^(?:-i|--in-place)$/.test(option.name) && option.value ? [option.value] : [],
@@ -58,12 +58,14 @@ function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
     case "chmod":
     case "chown":
     case "chgrp":
-      return { reads, writes: [...writes, ...(has("--reference") ? operands : operands.slice(1))] };
+      return { reads, writes: [...writes, ...(has("--reference") ? operands : behind(operands, 1))] };
     case "sqlite3":
       return { reads, writes: [...writes, ...operands.slice(0, 1).filter((word) => word.text !== ":memory:")] };
     case "uniq":
     case "xxd":
-      return { reads: [...reads, ...operands.slice(0, 1)], writes: [...writes, ...operands.slice(1)] };
+      return { reads: [...reads, ...operands.slice(0, 1)], writes: [...writes, ...behind(operands, 1)] };
+    case "dd":
+      return { reads, writes: [...writes, ...operands.filter((word) => word.splits)] };
     case "tee":
       return { reads, writes: [...writes, ...operands] };
   }
@@ -93,6 +95,11 @@ function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
     default:
       return { reads, writes };
   }
+}
+
+/** Operands from this one on. One without quotes may become several. */
+function behind(operands: Words, from: number): Words {
+  return operands.filter((word, index) => index >= from || word.splits);
 }
 
 function throughLinks(word: ShellWord): ShellWord {
