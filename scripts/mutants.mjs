@@ -189,7 +189,7 @@ function readKnown() {
 function listSources(folder) {
   return readdirSync(folder, { recursive: true })
     .map((name) => relative(source, join(folder, String(name))))
-    .filter((name) => name.endsWith(".ts") && !/\.test\.ts$|-bench\.ts$|faulty-fs|live-host/.test(name));
+    .filter((name) => name.endsWith(".ts") && !/\.test\.ts$|-bench\.ts$|faulty-fs|live-host|subagent-stage/.test(name));
 }
 
 function digest(text) {

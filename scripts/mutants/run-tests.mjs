@@ -33,7 +33,7 @@ export async function runTests(file, { mutant = "", timeoutMs = 120_000 } = {}) 
   clearTimeout(timer);
   end(child);
   const met = new Set(readIfThere(join(folder, "met")).split("\n").filter(Boolean));
-  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  removeIfStill(folder);
   return { passed: code === 0 && !failed, ms: Date.now() - startedAt, met };
 }
 
@@ -49,6 +49,15 @@ function end(child) {
     process.kill(-child.pid, "SIGKILL");
   } catch {
     // It is gone.
+  }
+}
+
+/** What a mutant left running in a sandbox may still write there. */
+function removeIfStill(folder) {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  } catch (error) {
+    if (error.code !== "ENOTEMPTY") throw error;
   }
 }
 

@@ -46,6 +46,7 @@ describe("the same call with the same result", () => {
     ["begins anew after something was changed", times(18, (n) => (n % 2 ? edit(n) : {})), ".................."],
     ["does not when the change is always the same one", times(12, (n) => (n % 2 ? edit(0) : {})), ".....nnnnnnS"],
     ["does not for a refusal, which no change helps", times(11, (n) => (n % 2 ? edit(n) : { ran: false })), "....n.n.n.S"],
+    ["counts with fifty calls from one to the next", times(101, (n) => (n % 50 ? { input: { n } } : {})), `${".".repeat(100)}n`],
     ["begins anew after many others", times(6 * 52, (n) => (n % 52 ? { input: { n } } : {})), ".".repeat(6 * 52)],
   ];
   for (const [name, calls, expected] of cases) {

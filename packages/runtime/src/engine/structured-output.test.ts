@@ -50,6 +50,12 @@ describe("an answer by schema", () => {
     assert.deepEqual([outcome.type, requests.length], ["completed", 1]);
   });
 
+  it("is not given up because other calls fail", async () => {
+    const fails: ScriptStep = { calls: [1, 2, 3].map((n) => ({ name: "Read", input: { file_path: `/no/such/file/${n}` } })) };
+    const { outcome, requests } = await answer(person, [fails, call({ name: "Ada" })]);
+    assert.deepEqual([outcome.type, requests.length], ["completed", 2]);
+  });
+
   it("comes after other work in the same turn", async () => {
     const { outcome, requests } = await answer(person, [
       { calls: [{ name: "Glob", input: { pattern: "no-such-*" } }] },

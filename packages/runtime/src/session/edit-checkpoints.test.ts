@@ -124,6 +124,11 @@ describe("checkpoints of a session's turns", () => {
     });
   });
 
+  it("leave nothing behind where there is nothing to keep", async () => {
+    await run({}, async (session) => assert.deepEqual(await session.listEditCheckpoints(), []));
+    assert.equal(existsSync(kept), false);
+  });
+
   it("know a turn without changes as one with nothing to undo", async () => {
     await run({ one: [say("hello")] }, async (session) => {
       const { checkpoints } = await session.controls();

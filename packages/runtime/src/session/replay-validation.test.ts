@@ -52,6 +52,23 @@ function codesIn(events: readonly AgentEvent[]): string[] {
   return validateSessionReplayLogEntries(events).issues.map(({ code }) => code);
 }
 
+describe("what is in the way of a replay", () => {
+  it("is told in the order of the events", async () => {
+    const { events } = await recorded();
+    const open = events.filter(({ type }) => type !== "tool.ended");
+    const broken = open.map((event) => (event.type === "turn.ended" ? { ...event, modelCalls: 9 } : event));
+    const { ok, issues } = validateSessionReplayLogEntries(broken);
+    const numbers = issues.map(({ seq }) => seq);
+    assert.equal(ok, false);
+    assert.deepEqual(issues.map(({ code }) => code).filter((code) => code === "TOOL_RESULT_MISSING").length, 2);
+    assert.ok(issues.length > 2);
+    assert.deepEqual(
+      numbers,
+      numbers.toSorted((one, other) => one - other),
+    );
+  });
+});
+
 /** The events with another message in the first answer. */
 function withMessage(events: readonly AgentEvent[], message: unknown): AgentEvent[] {
   const index = events.findIndex(({ type }) => type === "message.ended");
