@@ -31,6 +31,32 @@ describe("forApprovedFiles", () => {
     }
   });
 
+  it("reads what is in either of two approved places, and what is ignored around each", async () => {
+    const top = await realpath(await mkdtemp(join(tmpdir(), "outrider-approved-")));
+    const workspace = createLocalWorkspace({ root: top, env: {}, overflowDirectory: join(top, "overflow") });
+    try {
+      for (const folder of ["a/src", "b/src", "c"]) {
+        await mkdir(join(top, folder), { recursive: true });
+        await writeFile(join(top, folder, "x.txt"), folder);
+        await writeFile(join(top, folder, "../.gitignore"), "rules");
+      }
+      const approved = forApprovedFiles(workspace, [join(top, "a/src"), join(top, "b/src/x.txt")]);
+      const read = async (path: string): Promise<string> => Buffer.from(await approved.readFile(join(top, path))).toString();
+      assert.deepEqual(await Promise.all(["a/src/x.txt", "b/src/x.txt", "a/.gitignore", "b/.gitignore"].map(read)), [
+        "a/src",
+        "b/src",
+        "rules",
+        "rules",
+      ]);
+      for (const path of ["c/x.txt", "a/src/../x.txt"]) await assert.rejects(read(path), path);
+      assert.equal((await approved.readDirectory(join(top, "b/src"))).length, 1);
+      await assert.rejects(approved.readDirectory(join(top, "c")));
+    } finally {
+      await workspace.close();
+      await rm(top, { recursive: true });
+    }
+  });
+
   it("reads what is in an approved folder, and of the folders around it only what is ignored there", async () => {
     const top = await realpath(await mkdtemp(join(tmpdir(), "outrider-approved-")));
     const workspace = createLocalWorkspace({ root: top, env: {}, overflowDirectory: join(top, "overflow") });

@@ -20,6 +20,48 @@ after(async () => {
 });
 
 describe("SessionPolicy", () => {
+  const load = (permissions: object = {}, mode: "default" | "bypassPermissions" = "default") =>
+    SessionPolicy.load({
+      mode,
+      allowedTools: undefined,
+      disallowedTools: undefined,
+      permissions,
+      workspace,
+      env: {},
+      home,
+      overflowDirectory: join(top, "long"),
+    });
+
+  it("follows the links in folders that are added later, too", async () => {
+    const policy = await load();
+    await policy.apply({ type: "addDirectories", directories: [join(top, "linked/library")], destination: "session" });
+    assert.deepEqual(policy.current.directories, [join(top, "shared/library")]);
+  });
+
+  it("takes no mode that the session was not started for", async () => {
+    const policy = await load();
+    assert.throws(() => policy.setMode("bypassPermissions"), { code: "usage" });
+    assert.throws(() => policy.setMode("sandboxed"), { code: "usage" });
+    assert.equal(policy.current.mode, "default");
+    policy.setMode("plan");
+    assert.equal(policy.current.mode, "plan");
+    for (const open of [await load({ mayBypass: true }), await load({}, "bypassPermissions")]) {
+      open.setMode("plan");
+      open.setMode("bypassPermissions");
+      assert.equal(open.current.mode, "bypassPermissions");
+    }
+    assert.match((await policy.apply({ type: "setMode", mode: "sandboxed", destination: "session" })).join(), /needs a sandbox/);
+  });
+
+  it("keeps a yes for exactly what it was given for", async () => {
+    const policy = await load();
+    const action = { tool: "Bash", kind: "run", resource: "npm install", cwd: join(home, "project") } as const;
+    const effect = async (resource: string): Promise<string> => (await decide(policy.current, [{ ...action, resource }])).effect;
+    assert.equal(await effect("npm install"), "ask");
+    await policy.remember([action], "session");
+    assert.deepEqual([await effect("npm install"), await effect("npm install x")], ["allow", "ask"]);
+  });
+
   it("follows the links in the folders that belong to the work, and in the one for long outputs", async () => {
     const additionalDirectories = [join(top, "linked/library"), "~/mine", "../mine/later", join(top, "loop")];
     const policy = await SessionPolicy.load({

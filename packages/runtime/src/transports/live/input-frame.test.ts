@@ -141,6 +141,8 @@ describe("parseInputFrame", () => {
     "a request without an id": '{"type":"control_request","request":{"subtype":"interrupt"}}',
     nothing: "null",
     "a message that is no object": '{"type":"user","message":"x"}',
+    "a text without words": '{"type":"user","content":[{"type":"text"}]}',
+    "words of another type": '{"type":"user","content":[{"type":"note","text":"x"}]}',
     "a block that is no object": '{"type":"user","content":["x"]}',
     "an unknown field of a block": '{"type":"user","content":[{"type":"text","text":"x","cache":1}]}',
     "only blank blocks": '{"type":"user","content":[{"type":"text","text":" "},{"type":"text","text":""}]}',

@@ -202,6 +202,15 @@ describe("live input", () => {
     );
   });
 
+  it("writes no message back where that was not asked for", async () => {
+    const host = start([slowTool, { text: "ok" }], anything);
+    host.say("hello");
+    await host.frame(({ type }) => type === "assistant", "the call");
+    host.say("also this");
+    await host.end();
+    assert.ok(host.frames.every(({ isReplay }) => isReplay === undefined));
+  });
+
   it("writes messages back after the init of their turn, under the name of the turn", async () => {
     const host = start([{ text: "ok" }], { live: { replayUserMessages: true } });
     host.say("hello");
