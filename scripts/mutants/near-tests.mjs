@@ -29,7 +29,7 @@ const near = {
   tools: ["test/border/", "test/search-rules", "security-cases/mcp", "security-cases/web-fetch", "security-cases/resource"],
   workspace: ["test/sandbox", "test/path-races", "test/inert-git", "security-cases/sandbox", "tools/builtin/bash"],
   "transports/live": ["security-cases/display"],
-  util: ["session/guarantees", "session/masked", "session/held-deltas", "journal/", "tools/mcp/", "test/border/", "settings/"],
+  util: ["session/held-deltas"],
 };
 
 export function isNear(test, folder) {

@@ -32,6 +32,9 @@ describe("lines of JSON", () => {
 
   it("are refused when they do not end", async () => {
     await assert.rejects(readAll(cut(Buffer.from("x".repeat(100)), 10), 50), LineTooLong);
+    await assert.rejects(readAll(cut(Buffer.from("x".repeat(51)), 10), 50), LineTooLong);
+    assert.deepEqual(await readAll(cut(Buffer.from("x".repeat(50)), 10), 50), ["x".repeat(50)]);
+    assert.equal((await readAll(cut(Buffer.from(`${"x".repeat(40)}\n`.repeat(3)), 10), 50)).length, 3);
   });
 });
 

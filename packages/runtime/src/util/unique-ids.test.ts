@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createIdSeries } from "./unique-ids.ts";
+import { createIdSeries, randomUuid } from "./unique-ids.ts";
 
 describe("a series of ids", () => {
   const start = "00000000-0000-4000-8000-";
@@ -13,6 +13,13 @@ describe("a series of ids", () => {
   it("begins again at zero after the last", () => {
     const next = createIdSeries(`${start}fffffffffffe`);
     assert.deepEqual([next(), next(), next()], [`${start}ffffffffffff`, `${start}000000000000`, `${start}000000000001`]);
+  });
+
+  it("begins with a random one of version 4", () => {
+    const random = Array.from({ length: 200 }, () => randomUuid());
+    assert.equal(new Set(random).size, random.length);
+    assert.ok(random.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)));
+    assert.equal(new Set(random.map((id) => id[19])).size, 4);
   });
 
   it("never repeats one", () => {
