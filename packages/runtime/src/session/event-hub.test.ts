@@ -71,6 +71,27 @@ describe("EventHub", () => {
     assert.deepEqual(faults, ["storage-failed"]);
   });
 
+  it("asks the store for nothing where there is nothing to store", async () => {
+    const inner = createMemoryStore();
+    const appended: number[] = [];
+    const writer = await inner.open("s");
+    const append = async (events: readonly AgentEvent[]): Promise<void> => {
+      appended.push(events.length);
+      await writer.append(events);
+    };
+    const hub = new EventHub({ sessionId: "s", store: inner, now: () => 0, onEvent: () => {}, onFault: () => {} });
+    hub.attach({ ...writer, append });
+    const reading = all(hub.subscribe());
+    hub.emit({ type: "warning.raised", message: "a" });
+    hub.emit({ type: "text.delta", messageId: "m", text: "b" }); // while the first one is being stored
+    await hub.flush();
+    hub.emit({ type: "tool.progress", callId: "c", text: "d" });
+    await hub.flush();
+    hub.close();
+    assert.deepEqual(await reading, ["1 a", "2 text.delta", "3 tool.progress"]);
+    assert.deepEqual(appended, [1]);
+  });
+
   it("stamps each event with the time it has then", async () => {
     const { hub, say, clock } = await open();
     const reader = hub.subscribe()[Symbol.asyncIterator]();

@@ -27,7 +27,7 @@ export type SubscribeOptions = {
   readonly whenFull?: "drop" | "wait";
 };
 
-type Reader = { readonly queue: AsyncQueue<AgentEvent>; readonly whenFull: "drop" | "wait" };
+type Reader = { readonly queue: AsyncQueue<AgentEvent>; readonly waits: boolean };
 
 /**
  * The one stream of a session. Order is fixed here, secrets are hidden here, durable events are stored before anyone sees them,
@@ -89,8 +89,8 @@ export class EventHub {
   /** A promise to wait for while a reader that must not lose anything is behind. */
   congestion(): Promise<unknown> | undefined {
     let wait: Promise<unknown> | undefined;
-    for (const { queue, whenFull } of this.#readers) {
-      const room = whenFull === "wait" ? queue.room() : undefined;
+    for (const { queue, waits } of this.#readers) {
+      const room = waits ? queue.room() : undefined;
       if (room) wait = wait ? Promise.all([wait, room]) : room;
     }
     return wait;
@@ -104,7 +104,7 @@ export class EventHub {
     });
     if (this.#fault) queue.end(this.#fault);
     else if (this.#closed) queue.end();
-    else this.#readers = [...this.#readers, { queue, whenFull: options.whenFull ?? "drop" }];
+    else this.#readers = [...this.#readers, { queue, waits: options.whenFull === "wait" }];
     return options.after === undefined ? queue : this.#readFrom(options.after, queue);
   }
 
@@ -183,8 +183,8 @@ export class EventHub {
 
   #deliver(event: AgentEvent): void {
     this.#options.onEvent(event);
-    for (const { queue, whenFull } of this.#readers) {
-      if (whenFull === "wait") queue.pushAnyway(event);
+    for (const { queue, waits } of this.#readers) {
+      if (waits) queue.pushAnyway(event);
       else if (!queue.push(event)) this.#drop(queue);
     }
   }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { createFileStore } from "../journal/file-store.ts";
-import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
+import { createScriptedProvider, type ScriptedReply, type ScriptStep } from "../model/scripted.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { chatEntryToMessage, isChatEntry } from "./history.ts";
 import { InteractiveSession } from "./interactive-session.ts";
@@ -30,6 +30,39 @@ function record(session: InteractiveSession): string[] {
   session.on("error", (error) => log.push(`error ${error.message}`));
   return log;
 }
+
+describe("what listeners and the history tell of tools", () => {
+  it("names the first argument that says something, whatever the input is", async () => {
+    const calls = [
+      { name: "Grep", input: { path: ".", pattern: "x" } },
+      { name: "Read", input: { offset: 1, file_path: "nowhere.txt" } },
+      { name: "Odd", input: { n: [1, 2], other: "x" } },
+      { name: "Odd", input: {} },
+      { name: "Odd", input: null },
+      { name: "Odd", input: "words" },
+    ];
+    const { session } = open([{ calls: calls as NonNullable<ScriptedReply["calls"]> }, { text: "done" }]);
+    const seen: string[] = [];
+    session.on("tool_start", ({ toolName, firstArg }) => seen.push(`${toolName} ${firstArg}`));
+    await session.submit("go");
+    assert.deepEqual(seen, ["Grep .", "Read nowhere.txt", "Odd [1,2]", "Odd ", "Odd ", "Odd "]);
+    const summaries = session.getFullHistory().filter(({ type }) => type === "tool-summary");
+    assert.equal(summaries.length, 1);
+    await session.shutdown();
+  });
+
+  it("has a summary of tools only for turns that used some", async () => {
+    const { session } = open([{ calls: [{ name: "Glob", input: { pattern: "*.none" } }] }, { text: "one" }, { text: "two" }]);
+    await session.submit("first");
+    await session.submit("second");
+    const summaries = session.getFullHistory().filter(({ type }) => type === "tool-summary");
+    assert.deepEqual(
+      summaries.map(({ data }) => (data as { summary: string }).summary),
+      ["1 tool call (Glob)"],
+    );
+    await session.shutdown();
+  });
+});
 
 describe("InteractiveSession", () => {
   it("tells its listeners the story of a turn", async () => {

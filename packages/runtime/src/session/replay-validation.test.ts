@@ -53,6 +53,17 @@ function codesIn(events: readonly AgentEvent[]): string[] {
 }
 
 describe("what is in the way of a replay", () => {
+  it("is nothing in a turn that asked no model, and every answer of one that has none on record", async () => {
+    const { events } = await recorded();
+    const silent = (modelCalls: number): AgentEvent[] =>
+      events.flatMap((event) => (event.type === "turn.ended" ? [{ ...event, modelCalls }] : []));
+    assert.deepEqual(validateSessionReplayLogEntries(silent(0)).issues, []);
+    assert.match(
+      validateSessionReplayLogEntries(silent(2)).issues[0]?.message ?? "",
+      /asked 2 times, and 0 of its answers are on record/,
+    );
+  });
+
   it("is told in the order of the events", async () => {
     const { events } = await recorded();
     const open = events.filter(({ type }) => type !== "tool.ended");

@@ -103,8 +103,6 @@ function checkTexts(event: AgentEvent, issues: SessionReplayIssue[]): void {
     if (typeof value === "string") {
       if (lostText.test(value))
         issues.push({ code: "UNRESOLVED_REPLAY_PAYLOAD", message: value.slice(1, -1), ...placeOf(event) });
-    } else if (Array.isArray(value)) {
-      for (const item of value) visit(item);
     } else if (isObject(value)) {
       if (referenceKey in value) issues.push({ ...judgeReference(value[referenceKey]), ...placeOf(event) });
       else for (const item of Object.values(value)) visit(item);

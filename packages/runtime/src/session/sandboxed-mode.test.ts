@@ -15,6 +15,7 @@ describe("mode sandboxed", () => {
       mode: "auto",
       denyRead: ["/settings/.env", "/home/me/.ssh", "/settings/secret"],
     });
+    assert.deepEqual(sandboxOf({ ...options, disallowedTools: ["Read(./.env)"] }).denyRead, ["/project/.env"]);
     const sandbox: SandboxOptions = { mode: "require", denyRead: ["/x"] };
     assert.deepEqual(sandboxOf({ ...options, sandbox }), sandbox);
   });
