@@ -1,9 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { type Chain, readSealed, type StoredLine } from "./sealed-line.ts";
+import type { LineTable } from "./line-table.ts";
+import { type Chain, readSealed } from "./sealed-line.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
 
 /** `isWhole`: nothing stands behind them. */
-export type IntactLines = { lines: StoredLine[]; end: number; chain: Chain; isWhole: boolean };
+export type IntactLines = { end: number; chain: Chain; isWhole: boolean };
 
 /** What is longer is read on in pieces. */
 const longestPart: number = 64 << 20;
@@ -12,32 +13,28 @@ const longestPart: number = 64 << 20;
  * The beginning of a log up to the first thing that is no sealed line following from the one before: nearly always all of it. Whoever goes on
  * with a long session waits for this, so that it does for each line only what must be done. No file is an empty one.
  */
-export function readIntactLines(path: string): IntactLines {
+export function readIntactLines(path: string, lines: LineTable): IntactLines {
   const bytes = readBeginning(path);
   const text = bytes.toString("latin1");
-  const lines: StoredLine[] = [];
+  const log = { bytes, text };
   let crc = 0;
   let end = 0;
   for (let lf = text.indexOf("\n"); lf !== -1; lf = text.indexOf("\n", end)) {
-    const sealed = readSealed({ bytes, text }, { start: end, end: lf, previous: crc });
+    const sealed = readSealed(log, { start: end, end: lf, previous: crc });
     if (typeof sealed === "string") break;
-    lines.push(sealed.line);
+    lines.add(sealed.line);
     crc = sealed.crc;
     end = lf + 1;
   }
-  return {
-    lines,
-    end,
-    isWhole: end === bytes.length && end < longestPart,
-    chain: { crc, sealed: lines.length > 0, seq: lines.at(-1)?.seq ?? 0 },
-  };
+  const isWhole = end === bytes.length && end < longestPart;
+  return { end, isWhole, chain: { crc, sealed: lines.length > 0, seq: lines.seqAt(lines.length - 1) } };
 }
 
 function readBeginning(path: string): Buffer {
   let file: number | undefined;
   try {
     file = openSync(path, "r");
-    const bytes = Buffer.allocUnsafe(Math.min(fstatSync(file).size, longestPart));
+    const bytes = Buffer.allocUnsafeSlow(Math.min(fstatSync(file).size, longestPart));
     let filled = 0;
     for (let read = -1; filled < bytes.length && read !== 0; filled += read)
       read = readSync(file, bytes, filled, bytes.length - filled, filled);

@@ -6,7 +6,7 @@ import { after, describe, it } from "node:test";
 import type { AgentEvent } from "../protocol/events.ts";
 import { createFileStore } from "./file-store.ts";
 import { type FileOperations, type SyncPolicy, systemFiles } from "./journal-file.ts";
-import { sealLines } from "./sealed-line.ts";
+import { sealLines } from "./seal-lines.ts";
 
 const root = mkdtempSync(join(tmpdir(), "outrider-journal-"));
 after(() => rmSync(root, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import { toSafeJson } from "../util/jsonl.ts";
 import { largeValueLength, mentionsReferences } from "./large-values.ts";
 import type { Lock } from "./lock.ts";
-import { sealLines } from "./sealed-line.ts";
+import { sealLines } from "./seal-lines.ts";
 import type { SideFiles } from "./side-files.ts";
 import { toStorageFailure } from "./storage-failure.ts";
 import { syncFolder } from "./sync-folder.ts";

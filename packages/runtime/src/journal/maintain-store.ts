@@ -6,7 +6,7 @@ import { randomUuid } from "../util/unique-ids.ts";
 import { takeLock } from "./lock.ts";
 import { unknownSession } from "./name-session.ts";
 import { recover } from "./recover.ts";
-import { sealLines, toEvent } from "./sealed-line.ts";
+import { sealLines } from "./seal-lines.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
 import { logSuffix, type StorePlace } from "./store-place.ts";
 import { forkEvents } from "./summary.ts";
@@ -28,7 +28,9 @@ export async function forkLog(
   const path = place.logPath(newId);
   const source = await recover(place.logPath(sourceId));
   if (source.lines.length === 0) throw unknownSession(sourceId);
-  const events = source.lines.filter(({ seq }) => at === undefined || seq <= at).map(toEvent);
+  const events = [...source.lines.look(Array.from({ length: source.lines.length }, (_, index) => index))].filter(
+    ({ seq }) => at === undefined || seq <= at,
+  );
   if (events.length === 0) throw new RuntimeError("usage", `Session ${sourceId} has no event ${at}, nor one before it`);
   const lock = await takeLock(`${path}.lock`, newId);
   const temporary = `${path}.${randomUuid()}.tmp`;

@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { longestLine } from "./sealed-line.ts";
+import { longestLine } from "./seal-lines.ts";
 
 /** `bytes` is without the LF and is only good until the next line is asked for. A line too long to be held has no bytes. */
 export type FileLine = { bytes: Buffer | undefined; start: number; end: number; terminated: boolean };

@@ -8,7 +8,7 @@ import type { AgentEvent } from "../protocol/events.ts";
 import { toLine } from "../util/jsonl.ts";
 import { createFileStore } from "./file-store.ts";
 import { readJournalFile } from "./mend.ts";
-import { sealLines } from "./sealed-line.ts";
+import { sealLines } from "./seal-lines.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-recover-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,16 +2,15 @@ import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { readIntactLines } from "./intact-lines.ts";
-import { mentionsReferences } from "./large-values.ts";
+import { LineTable } from "./line-table.ts";
 import { type FileLine, readFileLines } from "./read-file-lines.ts";
-import { type Chain, journalVersion, keepLine, readLine, type StoredLine, toEvent } from "./sealed-line.ts";
+import { journalVersion } from "./seal-lines.ts";
+import { type Chain, keepLine, readLine, type StoredLine, toEvent } from "./sealed-line.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
 
 /** A log as far as it can be trusted. Side files are not put back yet. */
 export type Recovered = {
-  lines: StoredLine[];
-  /** Which of them hold references to side files, or what looks like one. */
-  referring: number[];
+  lines: LineTable;
   /** Where the next line goes: the end of the last good one. */
   validBytes: number;
   /** The last good line has lost its line end. */
@@ -31,31 +30,20 @@ export const emptyChain: Chain = { crc: 0, sealed: false, seq: 0 };
  * An unknown session is an empty one.
  */
 export async function recover(path: string): Promise<Recovered> {
-  const { lines, end, chain, isWhole } = readIntactLines(path);
-  for (const line of lines) refuseNewer(line);
+  const lines = new LineTable();
+  const { end, chain, isWhole } = readIntactLines(path, lines);
+  for (let index = 0; index < lines.length; index++)
+    if (lines.typeAt(index) === "session.started") refuseNewer(lines.lineAt(index));
   const position = { offset: end, chain, line: lines.length };
   const scan = isWhole
     ? createProgress(position, () => {}).end()
-    : await scanLog(path, position, (line) => lines.push(keepLine(line)));
-  return { lines, referring: referringLines(lines), ...scan };
-}
-
-/** One look at all the bytes that lines share: mostly there is nothing to be found in them. */
-function referringLines(lines: readonly StoredLine[]): number[] {
-  const found: number[] = [];
-  let looked: Buffer | undefined;
-  let mentions = false;
-  for (const [index, { bytes, start, end }] of lines.entries()) {
-    if (bytes !== looked) mentions = mentionsReferences(bytes);
-    looked = bytes;
-    if (mentions && mentionsReferences(bytes.subarray(start, end))) found.push(index);
-  }
-  return found;
+    : await scanLog(path, position, (line) => lines.add(keepLine(line)));
+  return { lines, ...scan };
 }
 
 /** `line`: how many stand before it, for a person who reads of damage. */
 export type LogPosition = { offset: number; chain: Chain; line?: number };
-export type Scanned = Omit<Recovered, "lines" | "referring">;
+export type Scanned = Omit<Recovered, "lines">;
 type OnLine = (line: StoredLine) => void;
 
 /** The same from a known place on, without keeping what it reads. */
@@ -146,8 +134,8 @@ export function describeTail(tail: Recovered["tail"], keptIn: string | undefined
 }
 
 /** A format we do not know must not be mended or appended to. */
-function refuseNewer(line: StoredLine): void {
-  if (line.type !== "session.started" || knownVersions.some((version) => says(line, version))) return;
+function refuseNewer(line: StoredLine | undefined): void {
+  if (line?.type !== "session.started" || knownVersions.some((version) => says(line, version))) return;
   const event = toEvent(line);
   const version: unknown = event.type === "session.started" && event.journalVersion;
   if (typeof version !== "number" || version <= journalVersion) return;

@@ -1,40 +1,6 @@
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
-import type { KnownEvent } from "./stored-events.ts";
-
-/**
- * A line of the log is the event's JSON with one more field at its end: a CRC-32 of all bytes before it that starts from the CRC-32 of the
- * line before. So one field shows a changed byte as well as a line that is missing, doubled or out of place, and any JSON reader still
- * reads the line.
- */
-export const journalVersion = 2;
-
-/** Bytes of a line. Long texts are kept elsewhere, so that no line comes near; what is longer is no line of ours and is not held in memory. */
-export const longestLine: number = 128 << 20;
-
-const key = `,"crc":"`;
-const sealLength = key.length + 8 + `"}`.length;
-
-/** Seals events after the line whose checksum is `previous`, 0 at the beginning. */
-export function sealLines(jsons: readonly string[], previous: number): { bytes: Buffer; crc: number } {
-  const { crc32 } = process.getBuiltinModule("node:zlib");
-  const parts: Buffer[] = [];
-  let crc = previous;
-  for (const json of jsons) {
-    const body = Buffer.from(json.slice(0, -1));
-    if (body.length + sealLength > longestLine) throw tooLong(body.length);
-    crc = crc32(body, crc);
-    parts.push(body, Buffer.from(`${key}${toHex(crc)}"}\n`, "latin1"));
-  }
-  return { bytes: Buffer.concat(parts), crc };
-}
-
-function tooLong(bytes: number): RuntimeError {
-  return new RuntimeError(
-    "storage-failed",
-    `An event of ${bytes} bytes does not fit into a journal, which takes up to ${longestLine}`,
-  );
-}
+import { key, sealLength } from "./seal-lines.ts";
 
 /** What is known after the lines so far. `sealed`: there was a line with a checksum, so that each later one must have it. */
 export type Chain = { crc: number; sealed: boolean; seq: number };
@@ -43,10 +9,15 @@ export type Chain = { crc: number; sealed: boolean; seq: number };
  * A line that is proven to be an event of ours. Few of a long log are ever looked at, so that each is parsed when it is. Its JSON, but for the
  * last brace, is in the bytes between two places.
  */
-export type StoredLine = KnownEvent & {
+export type StoredLine = {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
+  readonly type: string;
+  /** It tells of a subagent's work. */
+  readonly isOfTask: boolean;
+  /** Where the name of its type ends; 0 when it does not begin as our lines do. */
+  readonly headEnd: number;
 };
 
 export function toEvent(line: StoredLine): AgentEvent {
@@ -54,8 +25,8 @@ export function toEvent(line: StoredLine): AgentEvent {
 }
 
 /** All at once, which takes half as long. */
-export function toEvents(lines: readonly StoredLine[]): AgentEvent[] {
-  return parseStored(`[${lines.map(jsonOf).join(",")}]`) as AgentEvent[]; // as above
+export function toEvents(jsons: readonly string[]): AgentEvent[] {
+  return parseStored(`[${jsons.join(",")}]`) as AgentEvent[]; // as above
 }
 
 /** What is damaged was passed over before this; here somebody has sealed what is no event. */
@@ -70,14 +41,43 @@ function parseStored(json: string): unknown {
   }
 }
 
-function jsonOf({ bytes, start, end }: StoredLine): string {
+export function jsonOf({ bytes, start, end }: Pick<StoredLine, "bytes" | "start" | "end">): string {
   return `${bytes.toString("utf8", start, end)}}`;
 }
+
+/** Read off the line where it begins as ours do. */
+export function seqOf(line: StoredLine): number {
+  const head = line.headEnd === 0 ? undefined : line.bytes.toString("latin1", line.start + 7, line.start + 23); // behind `{"seq":`
+  return head === undefined ? toEvent(line).seq : Number.parseInt(head, 10);
+}
+
+/** When the event happened. */
+export function timeOf(line: StoredLine): string {
+  const head = line.headEnd === 0 ? undefined : line.bytes.toString("latin1", line.start, line.headEnd);
+  return head === undefined ? toEvent(line).at : head.slice(head.indexOf(atKey) + atKey.length, head.indexOf(sessionKey));
+}
+
+const atKey = `,"at":"`;
+const sessionKey = `","sessionId":"`;
+
+/** Of which call the event tells, if it tells of one. */
+export function callIdOf(line: StoredLine): string | undefined {
+  const { bytes, end, headEnd } = line;
+  const next = headEnd === 0 ? "" : bytes.toString("latin1", headEnd, Math.min(end, headEnd + longestCallId));
+  const found = plainCallId.exec(next);
+  if (found) return found[1];
+  const event = toEvent(line);
+  return "callId" in event ? event.callId : undefined;
+}
+
+const longestCallId = 200;
+const plainCallId = /^","callId":"([ !#-[\]-~]*)"/;
 
 /** With bytes of its own: those of a line that was just read are good until the next one. */
 export function keepLine(line: StoredLine): StoredLine {
   const { bytes, start, end } = line;
-  return { ...line, bytes: Buffer.from(bytes.subarray(start, end)), start: 0, end: end - start };
+  const headEnd = line.headEnd === 0 ? 0 : line.headEnd - start;
+  return { ...line, bytes: Buffer.from(bytes.subarray(start, end)), start: 0, end: end - start, headEnd };
 }
 
 /** `repeated`: a whole event of a log without checksums that was there already. */
@@ -89,7 +89,7 @@ export function readLine(line: Buffer, chain: Chain, gap: boolean): ReadLine {
   const sealed = readSealed({ bytes: line, text: line.toString("latin1") }, { start: 0, end, previous: chain.crc });
   if (sealed === "unsealed") return readPlain(line.subarray(0, end), chain, gap);
   if (sealed === "damaged") return { type: "damaged" };
-  return { type: "event", line: sealed.line, chain: { crc: sealed.crc, sealed: true, seq: sealed.line.seq } };
+  return { type: "event", line: sealed.line, chain: { crc: sealed.crc, sealed: true, seq: seqOf(sealed.line) } };
 }
 
 export type SealedLine = { readonly line: StoredLine; readonly crc: number };
@@ -105,8 +105,9 @@ export function readSealed(
   const bodyEnd = end - sealLength;
   if (bodyEnd <= start || !text.startsWith(key, bodyEnd)) return "unsealed";
   crc32 ??= process.getBuiltinModule("node:zlib").crc32;
-  const crc = crc32(bytes.subarray(start, bodyEnd), previous);
-  if (text.slice(bodyEnd, end) !== `${key}${toHex(crc)}"}`) return "damaged";
+  // A view made like this takes half as long as `subarray`, which is most of what a line takes.
+  const crc = crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + start, bodyEnd - start), previous);
+  if (fromHex(text, bodyEnd + key.length) !== crc || !text.startsWith(`"}`, end - 2)) return "damaged";
   const line = toStoredLine({ bytes, text }, start, bodyEnd);
   return line ? { line, crc } : "damaged";
 }
@@ -114,16 +115,22 @@ export function readSealed(
 /** Looked up once, as it is asked for thousands of times. */
 let crc32: typeof import("node:zlib").crc32 | undefined;
 
-/** How our lines begin. A checksum vouches for the rest of a line that begins like this; any other is parsed to see what it is. */
-const head =
-  /\{"seq":(\d{1,15}),"at":"[^"\\]*","sessionId":"[^"\\]*"(?:,"turnId":"[^"\\]*")?(?:,"taskId":"([^"\\]*)")?,"type":"([a-z.-]+)"(?:,"callId":"([^"\\]*)")?/y;
+/** How our lines begin, up to the name of their type. A checksum vouches for the rest of such a line; any other is parsed to see what it is. */
+const head = /\{"seq":\d{1,15},"at":"[^"\\]*","sessionId":"[^"\\]*"(?:,"turnId":"[^"\\]*")?,"type":"(?=[a-z.-]+")/y;
+const headOfTask =
+  /\{"seq":\d{1,15},"at":"[^"\\]*","sessionId":"[^"\\]*"(?:,"turnId":"[^"\\]*")?,"taskId":"[^"\\]*","type":"(?=[a-z.-]+")/y;
 
 function toStoredLine({ bytes, text }: LogBytes, start: number, end: number): StoredLine | undefined {
   head.lastIndex = start;
-  const [, seq, taskId, type, callId] = head.exec(text) ?? [];
-  if (seq !== undefined && type !== undefined) return { seq: Number(seq), type: nameOf(type), taskId, callId, bytes, start, end };
-  const event = parseEvent(`${bytes.toString("utf8", start, end)}}`);
-  return event && { ...knownOf(event), bytes, start, end };
+  const isOwn = head.test(text);
+  headOfTask.lastIndex = start;
+  if (!isOwn && !headOfTask.test(text)) {
+    const event = parseEvent(`${bytes.toString("utf8", start, end)}}`);
+    return event && { bytes, start, end, type: event.type, isOfTask: event.taskId !== undefined, headEnd: 0 };
+  }
+  const nameStart = isOwn ? head.lastIndex : headOfTask.lastIndex;
+  const headEnd = text.indexOf('"', nameStart);
+  return { bytes, start, end, type: nameOf(text.slice(nameStart, headEnd)), isOfTask: !isOwn, headEnd };
 }
 
 /** Logs of version 1 have no checksums; a version 2 writer that resumes one goes on with sealed lines. */
@@ -133,8 +140,9 @@ function readPlain(bytes: Buffer, chain: Chain, gap: boolean): ReadLine {
   if (event.seq <= chain.seq) return { type: "repeated" };
   // Numbers of events that are never stored leave holes; only without one it is sure that the gap holds no event.
   if (gap && event.seq !== chain.seq + 1) return { type: "damaged" };
-  const line = { ...knownOf(event), bytes, start: 0, end: bytes.lastIndexOf(0x7d) };
-  return { type: "event", line, chain: { ...chain, seq: event.seq } };
+  const { type, taskId, seq } = event;
+  const line = { bytes, start: 0, end: bytes.lastIndexOf(0x7d), type, isOfTask: taskId !== undefined, headEnd: 0 };
+  return { type: "event", line, chain: { ...chain, seq } };
 }
 
 /** One string for each type: what is cut out of a text would hold all of it, and is slow to compare. */
@@ -147,11 +155,6 @@ function nameOf(type: string): string {
 }
 
 const types = new Map<string, string>();
-
-function knownOf(event: AgentEvent): KnownEvent {
-  const { seq, type, taskId } = event;
-  return { seq, type, taskId, callId: "callId" in event ? event.callId : undefined };
-}
 
 /** Else a line of version 2 that has lost its checksum could pass for the beginning of an old log. */
 function startsOldLog(event: AgentEvent): boolean {
@@ -175,7 +178,14 @@ function isEnvelope(value: unknown): boolean {
   );
 }
 
-/** In two halves: small integers are written out much faster, and a long log has very many checksums. */
-function toHex(crc: number): string {
-  return (0x1_0000 + (crc >>> 16)).toString(16).slice(1) + (0x1_0000 + (crc & 0xffff)).toString(16).slice(1);
+/** The checksum that is written out at a place; -1 where none is. By hand: a string for each of very many lines takes longer. */
+function fromHex(text: string, at: number): number {
+  let value = 0;
+  for (let place = at; place < at + 8; place++) {
+    const code = text.charCodeAt(place);
+    const digit = code < 58 ? code - 48 : code - 87; // `0` is 48, `a` is 97
+    if (digit < 0 || digit > 15 || (code >= 58 && digit < 10)) return -1;
+    value = (value << 4) | digit;
+  }
+  return value >>> 0;
 }

@@ -6,7 +6,7 @@ import { after, describe, it } from "node:test";
 import { userText } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import { createFileStore } from "./file-store.ts";
-import { sealLines } from "./sealed-line.ts";
+import { sealLines } from "./seal-lines.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-index-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

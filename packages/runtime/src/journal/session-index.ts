@@ -6,11 +6,11 @@ import { randomUuid } from "../util/unique-ids.ts";
 import { listSessions } from "./maintain-store.ts";
 import { mentionsReferences } from "./large-values.ts";
 import { emptyChain, type LogPosition, scanLog } from "./recover.ts";
-import { toEvent } from "./sealed-line.ts";
+import { timeOf, toEvent } from "./sealed-line.ts";
 import { hydrateEvents } from "./side-files.ts";
 import type { SessionSummary, SummariesOptions } from "./store.ts";
 import type { StorePlace } from "./store-place.ts";
-import { addToSummary, type SummaryDraft } from "./summary.ts";
+import { addToSummary, type SummaryDraft, telling, touchSummary } from "./summary.ts";
 
 /** What a log was like when it was read last. */
 type Entry = LogPosition & { size: number; modifiedAt: number; summary: SummaryDraft };
@@ -77,7 +77,11 @@ async function readOn(
   let summary = draft;
   let longPrompt: AgentEvent | undefined;
   const { chain, validBytes } = await scanLog(path, from, (line) => {
-    const event = toEvent(line);
+    const event = telling.has(line.type) ? toEvent(line) : undefined;
+    if (!event) {
+      summary = touchSummary(summary, id, timeOf(line));
+      return;
+    }
     if (event.type === "turn.started" && summary?.turns === 0 && mentionsReferences(line.bytes.subarray(line.start, line.end)))
       longPrompt = event;
     summary = addToSummary(summary, id, event);

@@ -1,5 +1,5 @@
 import { type ImagePart, type TextPart, textOf } from "../protocol/content.ts";
-import type { AgentEvent } from "../protocol/events.ts";
+import type { AgentEvent, EventType } from "../protocol/events.ts";
 import type { ForkOrigin, SessionSummary } from "./store.ts";
 
 /** A summary in the making: everything but the size, which only the store knows. */
@@ -9,9 +9,7 @@ const promptLength = 200;
 
 /** Pure projection, one event at a time; undefined before the first. */
 export function addToSummary(draft: SummaryDraft | undefined, id: string, event: AgentEvent): SummaryDraft {
-  const summary = draft ?? { id, cwd: "", createdAt: event.at, updatedAt: event.at, prompt: "", turns: 0 };
-  summary.updatedAt = event.at;
-  if (event.type !== "session.ended") delete summary.ended;
+  const summary = touchSummary(draft, id, event.at);
   switch (event.type) {
     case "session.started": {
       summary.cwd = event.cwd;
@@ -30,6 +28,22 @@ export function addToSummary(draft: SummaryDraft | undefined, id: string, event:
       summary.ended = event.reason;
       break;
   }
+  return summary;
+}
+
+/** The types of events that tell a summary more than when they happened. */
+export const telling: ReadonlySet<string> = new Set<EventType>([
+  "session.started",
+  "session.named",
+  "turn.started",
+  "session.ended",
+]);
+
+/** Something happened: the session was used then, and has not ended yet. */
+export function touchSummary(draft: SummaryDraft | undefined, id: string, at: string): SummaryDraft {
+  const summary = draft ?? { id, cwd: "", createdAt: at, updatedAt: at, prompt: "", turns: 0 };
+  summary.updatedAt = at;
+  delete summary.ended;
   return summary;
 }
 

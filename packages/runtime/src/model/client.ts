@@ -1,5 +1,6 @@
 import { RuntimeError } from "../protocol/errors.ts";
 import { flatten } from "../util/flatten.ts";
+import { BodyText } from "./body-text.ts";
 import type { ConnectionOptions } from "./connections.ts";
 import type { Decoder, Dialect } from "./dialect.ts";
 import { type Framing, type Payload, serverSentEvents } from "./framing.ts";
@@ -34,13 +35,20 @@ export type Attempt = { readonly body: string; readonly signal: AbortSignal; rea
 /** A model behind HTTP: encodes the request, streams the answer, tries again where that can help. */
 export function createModelClient(options: ModelClientOptions): ModelClient & { close(): void } {
   const http = createHttpClient(options);
+  const bodies = new BodyText();
   return {
-    stream: (request, { signal }) => flatten(streamWithRetries({ options, http, request, signal })),
+    stream: (request, { signal }) => flatten(streamWithRetries({ options, http, bodies, request, signal })),
     close: () => http.close(),
   };
 }
 
-type Call = { options: ModelClientOptions; http: HttpClient; request: ModelRequest; signal: AbortSignal };
+type Call = {
+  options: ModelClientOptions;
+  http: HttpClient;
+  bodies: BodyText;
+  request: ModelRequest;
+  signal: AbortSignal;
+};
 
 /** In batches, as the network brings them. */
 function streamWithRetries(call: Call): AsyncGenerator<readonly ModelEvent[]> {
@@ -48,16 +56,10 @@ function streamWithRetries(call: Call): AsyncGenerator<readonly ModelEvent[]> {
   const policy = { ...defaultRetryPolicy, ...options.retry };
   let body: string | undefined;
   const attempt = (retries: number): AsyncGenerator<readonly ModelEvent[]> => {
-    body ??= withWholeCharacters(JSON.stringify(options.dialect.encode(call.request)));
+    body ??= call.bodies.write(options.dialect.encode(call.request));
     return streamOnce(call, { body, fresh: retries > 0 });
   };
   return withRetries(attempt, { policy, signal, random: options.random ?? Math.random });
-}
-
-/** JSON writes half characters as escapes, which servers refuse. A dialect that cuts a text in two may make some. */
-function withWholeCharacters(json: string): string {
-  if (!json.includes("\\ud")) return json;
-  return json.replace(/\\(?:(ud[89a-f][0-9a-f]{2})|.)/g, (found, half: string | undefined) => (half ? "\\ufffd" : found));
 }
 
 /** Longer bodies of failed requests tell nothing more. */

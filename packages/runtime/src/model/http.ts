@@ -116,12 +116,13 @@ class Exchange {
 
   #send(resolve: (response: HttpResponse | "stale") => void): void {
     const { method, headers, body } = this.#request;
+    const bytes = body === undefined ? undefined : Buffer.from(body); // once: to count them first would be a second look at all of it
     const route = this.#connections.route(this.#url, this.#connecting.signal);
     const { request } = process.getBuiltinModule(route.module);
     const outgoing = request({
       ...route.options,
       method,
-      headers: { ...headers, ...headersOf(route.options), ...lengthOf(body) },
+      headers: { ...headers, ...headersOf(route.options), ...(bytes && { "content-length": String(bytes.length) }) },
     });
     this.#outgoing = outgoing;
     outgoing.once("socket", (socket) => {
@@ -144,7 +145,7 @@ class Exchange {
       }
       this.#fail(toNetworkError(error, this.#url.host));
     });
-    outgoing.end(body);
+    outgoing.end(bytes);
   }
 
   async *#read(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {
@@ -225,10 +226,6 @@ function timeoutError(stage: Stage, ms: number, host: string): RuntimeError {
 
 function headersOf(options: { headers?: unknown }): Record<string, string> {
   return options.headers as Record<string, string>; // `route` always gives a plain record
-}
-
-function lengthOf(body: string | undefined): Record<string, string> {
-  return body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
 }
 
 function flatten(headers: NodeJS.Dict<string | string[]>): Record<string, string> {

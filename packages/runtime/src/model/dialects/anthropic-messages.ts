@@ -16,6 +16,7 @@ import { toBoundedJson } from "../../util/too-deep.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts";
 import type { ModelEvent, ModelRequest } from "../model.ts";
+import { CallNames } from "./call-names.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
 
 const dialectId = "anthropic-messages";
@@ -35,13 +36,13 @@ const minThinkingTokens = 1_024;
 
 // ---------------------------------------------------------------------------------------------------- request
 
-type Turn = { role: "user" | "assistant"; content: JsonObject[] };
+/** Never changed once it is made: another one takes its place. */
+type Turn = { readonly role: "user" | "assistant"; readonly content: JsonObject[] };
 
 function encode(request: ModelRequest): JsonObject {
   const thinking = request.thinkingTokens ? Math.max(minThinkingTokens, request.thinkingTokens) : 0;
   const answerTokens = request.maxOutputTokens ?? defaultMaxTokens;
-  const turns = toTurns(request.messages);
-  markForCache(turns);
+  const turns = markForCache(toTurns(request.messages));
   return {
     model: request.model,
     // The limit covers thinking too: a limit below the budget was meant for the answer alone.
@@ -70,26 +71,39 @@ function toTools(tools: ModelRequest["tools"]): JsonObject[] {
 function toTurns(messages: readonly Message[]): Turn[] {
   const turns: Turn[] = [];
   for (const message of messages) {
-    const role = message.role === "assistant" ? "assistant" : "user";
-    const content = toBlocks(message);
-    if (content.length === 0) continue;
+    const turn = toTurn(message);
+    if (turn.content.length === 0) continue;
     const last = turns.at(-1);
-    if (last?.role === role) last.content = resultsFirst([...last.content, ...content]);
-    else turns.push({ role, content });
+    if (last?.role === turn.role) turns[turns.length - 1] = joined(last, turn);
+    else turns.push(turn);
   }
-  trimPrefill(turns.at(-1));
+  const last = turns.at(-1);
+  if (last?.role === "assistant") turns[turns.length - 1] = withTrimmedEnd(last);
   return turns;
 }
 
-function resultsFirst(content: JsonObject[]): JsonObject[] {
+const madeTurns = new WeakMap<Message, Turn>();
+
+/** Messages never change, so each one is turned once; who writes the body relies on getting the same object again. */
+function toTurn(message: Message): Turn {
+  const before = madeTurns.get(message);
+  if (before) return before;
+  const turn: Turn = { role: message.role === "assistant" ? "assistant" : "user", content: toBlocks(message) };
+  madeTurns.set(message, turn);
+  return turn;
+}
+
+function joined(one: Turn, other: Turn): Turn {
   const isResult = (block: JsonObject): boolean => block["type"] === "tool_result";
-  return [...content.filter(isResult), ...content.filter((block) => !isResult(block))];
+  const content = [...one.content, ...other.content];
+  return { role: one.role, content: [...content.filter(isResult), ...content.filter((block) => !isResult(block))] };
 }
 
 /** A conversation that ends with the assistant's own words may not end with white space. */
-function trimPrefill(last: Turn | undefined): void {
-  const block = last?.role === "assistant" ? last.content.at(-1) : undefined;
-  if (block?.["type"] === "text") block["text"] = String(block["text"]).trimEnd();
+function withTrimmedEnd(turn: Turn): Turn {
+  const block = turn.content.at(-1);
+  if (block?.["type"] !== "text") return turn;
+  return { ...turn, content: [...turn.content.slice(0, -1), { ...block, text: String(block["text"]).trimEnd() }] };
 }
 
 function toBlocks(message: Message): JsonObject[] {
@@ -149,13 +163,19 @@ function signatureOf(metadata: JsonValue | undefined): string | undefined {
  * Marks where the next request may pick up: here, and where the last request ended (the API looks back 20 blocks only,
  * and one answer with many parallel calls is longer). With system and tools that is 4, as many as are allowed.
  */
-function markForCache(turns: Turn[]): void {
-  const previousUser = turns.findLast((turn, index) => turn.role === "user" && index < turns.length - 1);
-  for (const turn of [previousUser, turns.at(-1)]) {
-    const index = turn?.content.findLastIndex((block) => cacheable.has(String(block["type"]))) ?? -1;
-    const block = turn?.content[index];
-    if (turn && block) turn.content[index] = cached(block);
+function markForCache(turns: readonly Turn[]): Turn[] {
+  const last = turns.length - 1;
+  const marked = [...turns];
+  for (const index of [turns.findLastIndex((turn, place) => turn.role === "user" && place < last), last]) {
+    const turn = turns[index];
+    if (turn) marked[index] = withMark(turn);
   }
+  return marked;
+}
+
+function withMark(turn: Turn): Turn {
+  const index = turn.content.findLastIndex((block) => cacheable.has(String(block["type"])));
+  return { ...turn, content: turn.content.map((block, place) => (place === index ? cached(block) : block)) };
 }
 
 const cacheable: ReadonlySet<string> = new Set(["text", "image", "tool_use", "tool_result"]);
@@ -193,7 +213,7 @@ class Answer {
   readonly #blocks: Block[] = [];
   readonly #byIndex = new Map<JsonValue | undefined, Block>();
   readonly #usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
-  #callIds: Set<string> | undefined;
+  #callNames: CallNames | undefined;
   #responseId: string | undefined;
   #model: string;
   #stopReason: string | undefined;
@@ -267,14 +287,11 @@ class Answer {
     }
   }
 
-  /** A call keeps its id unless it has none or shares it with another call of this conversation. */
   #uniqueId(id: JsonValue | undefined): string {
-    this.#callIds ??= callIdsIn(this.#request.messages);
-    const base = `call_${this.#responseId ?? this.#request.messages.length}_${this.#blocks.length}`;
-    let callId = typeof id === "string" && id ? id : base;
-    for (let n = 0; this.#callIds.has(callId); n++) callId = n === 0 ? base : `${base}_${n}`;
-    this.#callIds.add(callId);
-    return callId;
+    const { messages } = this.#request;
+    this.#callNames ??= new CallNames(messages);
+    const base = `call_${this.#responseId ?? messages.length}_${this.#blocks.length}`;
+    return this.#callNames.take(typeof id === "string" ? id : "", base);
   }
 
   #addToBlock(index: JsonValue | undefined, delta: JsonObject): ModelEvent[] {
@@ -401,15 +418,6 @@ function toUsage(counts: { input: number; cacheRead: number; cacheWrite: number;
     cacheWriteTokens: counts.cacheWrite,
     reasoningTokens: 0, // part of the output, but this wire does not say how much
   };
-}
-
-function callIdsIn(messages: readonly Message[]): Set<string> {
-  const ids = new Set<string>();
-  for (const message of messages) {
-    if (message.role !== "assistant") continue;
-    for (const part of message.content) if (part.type === "tool-call") ids.add(part.callId);
-  }
-  return ids;
 }
 
 // ----------------------------------------------------------------------------------------------------- errors

@@ -19,6 +19,7 @@ import { toBoundedJson } from "../../util/too-deep.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts";
 import type { Effort, ModelEvent, ModelRequest, ToolDefinition } from "../model.ts";
+import { CallNames } from "./call-names.ts";
 import { toGeminiSchema } from "./gemini-schema.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
 
@@ -240,7 +241,7 @@ class Answer {
   readonly #provider: string;
   readonly #parts: AssistantPart[] = [];
   #usage: JsonObject = {};
-  #callIds: Set<string> | undefined;
+  #callNames: CallNames | undefined;
   #responseId: string | undefined;
   #model: string;
   #finishReason: string | undefined;
@@ -322,14 +323,10 @@ class Answer {
     return [{ type: "tool-input.delta", callId, name, json: malformedInput ?? toBoundedJson(input) }];
   }
 
-  /** A call keeps its id unless it has none or shares it with another call of this conversation. */
   #uniqueId(id: string): string {
-    this.#callIds ??= callIdsIn(this.#request.messages);
-    const base = `call_${this.#responseId ?? this.#request.messages.length}_${this.#parts.length}`;
-    let callId = id || base;
-    for (let n = 0; this.#callIds.has(callId); n++) callId = n === 0 ? base : `${base}_${n}`;
-    this.#callIds.add(callId);
-    return callId;
+    const { messages } = this.#request;
+    this.#callNames ??= new CallNames(messages);
+    return this.#callNames.take(id, `call_${this.#responseId ?? messages.length}_${this.#parts.length}`);
   }
 
   #stop(candidate: JsonObject): void {
@@ -433,15 +430,6 @@ function toUsage(counts: JsonObject): Usage {
     cacheWriteTokens: 0,
     reasoningTokens: count("thoughtsTokenCount"),
   };
-}
-
-function callIdsIn(messages: readonly Message[]): Set<string> {
-  const ids = new Set<string>();
-  for (const message of messages) {
-    if (message.role !== "assistant") continue;
-    for (const part of message.content) if (part.type === "tool-call") ids.add(part.callId);
-  }
-  return ids;
 }
 
 // ----------------------------------------------------------------------------------------------------- errors

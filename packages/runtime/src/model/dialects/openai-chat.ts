@@ -21,6 +21,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt } from "../http-error.ts";
 import type { Effort, ModelEvent, ModelRequest } from "../model.ts";
+import { CallNames } from "./call-names.ts";
 import { InlineMarkup, type MarkupPiece } from "./inline-markup.ts";
 import { listIn, numberIn, objectIn, parseJson, stringIn } from "./json-fields.ts";
 import { openAIStreamError } from "./openai-errors.ts";
@@ -76,21 +77,25 @@ const defaults: Wire = {
 /** The wire format of OpenAI's Chat Completions, streaming, as OpenAI and everybody else speaks it. */
 export function createOpenAIChat(quirks: OpenAIChatQuirks = {}): Dialect {
   const wire: Wire = { ...defaults, ...quirks };
+  const made = new WeakMap<object, readonly JsonObject[]>();
   return {
     id: dialectId,
     nativeSchema: wire.nativeSchema,
-    encode: (request) => encode(request, wire),
+    encode: (request) => encode(request, wire, made),
     decoder: (request, provider) => createDecoder({ request, provider, wire }),
   };
 }
 
 // ---------------------------------------------------------------------------------------------------- request
 
-function encode(request: ModelRequest, wire: Wire): JsonObject {
+/** What was made of a message or a result: neither ever changes, and who writes the body relies on getting the same objects again. */
+type Made = WeakMap<object, readonly JsonObject[]>;
+
+function encode(request: ModelRequest, wire: Wire, made: Made): JsonObject {
   const { tools, stopSequences, temperature, maxOutputTokens, outputSchema } = request;
   return {
     model: request.model,
-    messages: toMessages(request, wire),
+    messages: toMessages(request, wire, made),
     ...(tools.length > 0 && { tools: tools.map(toTool) }),
     ...(tools.length > 0 && wire.parallelToolCalls !== undefined && { parallel_tool_calls: wire.parallelToolCalls }),
     ...(maxOutputTokens !== undefined && { [wire.maxTokensField]: maxOutputTokens }),
@@ -105,18 +110,24 @@ function encode(request: ModelRequest, wire: Wire): JsonObject {
 }
 
 /** Every call is answered right after it, and nothing is answered that was not called. */
-function toMessages({ system, messages }: ModelRequest, wire: Wire): JsonObject[] {
+function toMessages({ system, messages }: ModelRequest, wire: Wire, made: Made): JsonObject[] {
   const list: JsonObject[] = system.trim() ? [{ role: wire.systemRole, content: system }] : [];
   messages.forEach((message, index) => {
     if (message.role === "user") addUserParts(list, message.content.flatMap(toContentParts(wire)));
     if (message.role !== "assistant") return;
-    list.push(...toAssistant(message, wire));
+    list.push(...remembered(made, message, () => toAssistant(message, wire)));
     const results = resultsAfter(messages, index);
     const answered = callsOf(message).map((call) => results.get(call.callId) ?? noResult(call));
-    list.push(...answered.map((result) => toToolMessage(result, wire)));
+    for (const result of answered) list.push(...remembered(made, result, () => [withPlainText(toToolMessage(result, wire))]));
     addUserParts(list, wire.imagesInToolResults ? [] : answered.flatMap((result) => toShownImages(result, wire)));
   });
   return list.map(withPlainText);
+}
+
+function remembered(made: Made, of: object, make: () => JsonObject[]): readonly JsonObject[] {
+  const messages = made.get(of) ?? make();
+  made.set(of, messages);
+  return messages;
 }
 
 /** Chat templates of local models insist on roles that alternate: what a user says in a row is one message. */
@@ -288,7 +299,7 @@ class Answer {
   readonly #calls = new StreamedCalls();
   readonly #reasoningDetails: JsonObject[] = [];
   #blocks: Block[] = [];
-  #callIds: Set<string> | undefined;
+  #callNames: CallNames | undefined;
   #responseId: string | undefined;
   #model: string;
   #reason: string | undefined;
@@ -427,15 +438,11 @@ class Answer {
     return json ? [{ type: "tool-input.delta", callId: block.callId, name, json }] : [];
   }
 
-  /** A call keeps its id unless it has none or shares it with another call of this conversation. */
   #uniqueId(id: string): string {
     const { messages } = this.#asked.request;
-    this.#callIds ??= callIdsIn(messages);
-    const base = `call_${this.#responseId ?? messages.length}_${this.#blocks.filter(({ type }) => type === "call").length}`;
-    let callId = id || base;
-    for (let n = 0; this.#callIds.has(callId); n++) callId = n === 0 ? base : `${base}_${n}`;
-    this.#callIds.add(callId);
-    return callId;
+    this.#callNames ??= new CallNames(messages);
+    const calls = this.#blocks.filter(({ type }) => type === "call").length;
+    return this.#callNames.take(id, `call_${this.#responseId ?? messages.length}_${calls}`);
   }
 
   #close(reason: string, matched: JsonValue | undefined): void {
@@ -592,10 +599,4 @@ function toUsage(counts: {
     cacheWriteTokens: counts.cacheWrite,
     reasoningTokens: counts.reasoning,
   };
-}
-
-function callIdsIn(messages: readonly Message[]): Set<string> {
-  return new Set(
-    messages.flatMap((message) => (message.role === "assistant" ? callsOf(message).map(({ callId }) => callId) : [])),
-  );
 }

@@ -17,6 +17,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt } from "../http-error.ts";
 import type { Effort, ModelEvent, ModelRequest } from "../model.ts";
+import { CallNames } from "./call-names.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
 import { openAIStreamError } from "./openai-errors.ts";
 
@@ -72,7 +73,16 @@ function toTool({ name, description, inputSchema }: ToolDefinition): JsonObject 
   return { type: "function", name, description, parameters: { type: "object", properties: {}, ...inputSchema }, strict: false };
 }
 
-function toItems(message: Message): JsonObject[] {
+const madeItems = new WeakMap<Message, readonly JsonObject[]>();
+
+/** Messages never change, so each one is turned once; who writes the body relies on getting the same objects again. */
+function toItems(message: Message): readonly JsonObject[] {
+  const items = madeItems.get(message) ?? makeItems(message);
+  madeItems.set(message, items);
+  return items;
+}
+
+function makeItems(message: Message): JsonObject[] {
   switch (message.role) {
     case "user": {
       const content = message.content.flatMap(toContent);
@@ -167,7 +177,7 @@ class Answer {
   readonly #request: ModelRequest;
   readonly #provider: string;
   #items: Item[] = [];
-  #callIds: Set<string> | undefined;
+  #callNames: CallNames | undefined;
   #responseId: string | undefined;
   #model: string;
   #usage: JsonObject = {};
@@ -296,14 +306,11 @@ class Answer {
     return json ? [{ type: "tool-input.delta", callId: call.callId, name: call.name, json }] : [];
   }
 
-  /** A call keeps its id unless it has none or shares it with another call of this conversation. */
   #uniqueId(call: Item & Call): string {
-    this.#callIds ??= callIdsIn(this.#request.messages);
-    const base = `call_${this.#responseId ?? this.#request.messages.length}_${this.#items.indexOf(call)}`;
-    let callId = call.givenId || call.address.id || base;
-    for (let n = 0; this.#callIds.has(callId); n++) callId = n === 0 ? base : `${base}_${n}`;
-    this.#callIds.add(callId);
-    return callId;
+    const { messages } = this.#request;
+    this.#callNames ??= new CallNames(messages);
+    const base = `call_${this.#responseId ?? messages.length}_${this.#items.indexOf(call)}`;
+    return this.#callNames.take(call.givenId || call.address.id, base);
   }
 
   /** `status` is the event's; the response may say otherwise, and then it is right. */
@@ -497,15 +504,6 @@ function toUsage(usage: JsonObject): Usage {
     cacheWriteTokens: numberIn(input, "cache_write_tokens") ?? 0,
     reasoningTokens: numberIn(output, "reasoning_tokens") ?? 0,
   };
-}
-
-function callIdsIn(messages: readonly Message[]): Set<string> {
-  const ids = new Set<string>();
-  for (const message of messages) {
-    if (message.role !== "assistant") continue;
-    for (const part of message.content) if (part.type === "tool-call") ids.add(part.callId);
-  }
-  return ids;
 }
 
 // ----------------------------------------------------------------------------------------------------- errors

@@ -1,0 +1,94 @@
+import type { AgentEvent } from "../protocol/events.ts";
+import { mentionsReferences } from "./large-values.ts";
+import { callIdOf, jsonOf, seqOf, type StoredLine, toEvents } from "./sealed-line.ts";
+import type { EventTable } from "./stored-events.ts";
+
+/**
+ * The proven lines of a log, in columns. A long log has very many lines, few of them are ever looked at, and an object for each would take
+ * longer to make than its checksum.
+ */
+export class LineTable implements EventTable {
+  readonly #bytes: Buffer[] = [];
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  readonly #types: string[] = [];
+  readonly #headEnds: number[] = [];
+  /** Lines that tell of a subagent's work. */
+  readonly #ofTasks = new Set<number>();
+  /** Lines whose long texts were put back: they are parsed already. */
+  readonly #whole = new Map<number, AgentEvent>();
+
+  get length(): number {
+    return this.#types.length;
+  }
+
+  add({ bytes, start, end, type, isOfTask, headEnd }: StoredLine): void {
+    if (isOfTask) this.#ofTasks.add(this.#types.length);
+    this.#bytes.push(bytes);
+    this.#starts.push(start);
+    this.#ends.push(end);
+    this.#types.push(type);
+    this.#headEnds.push(headEnd);
+  }
+
+  seqAt(index: number): number {
+    const line = this.lineAt(index);
+    return line ? seqOf(line) : 0;
+  }
+
+  typeAt(index: number): string {
+    return this.#types[index] ?? "";
+  }
+
+  isOfTask(index: number): boolean {
+    return this.#ofTasks.has(index);
+  }
+
+  callIdAt(index: number): string | undefined {
+    const line = this.lineAt(index);
+    return line && callIdOf(line);
+  }
+
+  look(indexes: readonly number[]): readonly AgentEvent[] {
+    const events = toEvents(indexes.map((index) => this.#json(index)));
+    return this.#whole.size === 0 ? events : events.map((event, place) => this.#whole.get(indexes[place] ?? -1) ?? event);
+  }
+
+  #json(index: number): string {
+    const bytes = this.#bytes[index] ?? nothing;
+    return jsonOf({ bytes, start: this.#starts[index] ?? 0, end: this.#ends[index] ?? 0 });
+  }
+
+  lineAt(index: number): StoredLine | undefined {
+    const bytes = this.#bytes[index];
+    if (!bytes) return undefined;
+    return {
+      bytes,
+      start: this.#starts[index] ?? 0,
+      end: this.#ends[index] ?? 0,
+      type: this.typeAt(index),
+      isOfTask: this.isOfTask(index),
+      headEnd: this.#headEnds[index] ?? 0,
+    };
+  }
+
+  /** Which lines hold references to side files, or what looks like one. One look at the bytes that lines share: mostly they hold none. */
+  referring(): number[] {
+    const found: number[] = [];
+    let looked: Buffer | undefined;
+    let mentions = false;
+    for (const [index, bytes] of this.#bytes.entries()) {
+      if (bytes !== looked) mentions = mentionsReferences(bytes);
+      looked = bytes;
+      if (mentions && mentionsReferences(bytes.subarray(this.#starts[index], this.#ends[index]))) found.push(index);
+    }
+    return found;
+  }
+
+  /** From here on the line is looked at as this event. */
+  putWhole(index: number, event: AgentEvent): void {
+    this.#whole.set(index, event);
+  }
+}
+
+const nothing = Buffer.alloc(0);

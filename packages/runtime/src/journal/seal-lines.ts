@@ -1,0 +1,40 @@
+import { RuntimeError } from "../protocol/errors.ts";
+
+/**
+ * A line of the log is the event's JSON with one more field at its end: a CRC-32 of all bytes before it that starts from the CRC-32 of the
+ * line before. So one field shows a changed byte as well as a line that is missing, doubled or out of place, and any JSON reader still
+ * reads the line.
+ */
+export const journalVersion = 2;
+
+/** Bytes of a line. Long texts are kept elsewhere, so that no line comes near; what is longer is no line of ours and is not held in memory. */
+export const longestLine: number = 128 << 20;
+
+export const key = `,"crc":"`;
+export const sealLength: number = key.length + 8 + `"}`.length;
+
+/** Seals events after the line whose checksum is `previous`, 0 at the beginning. */
+export function sealLines(jsons: readonly string[], previous: number): { bytes: Buffer; crc: number } {
+  const { crc32 } = process.getBuiltinModule("node:zlib");
+  const parts: Buffer[] = [];
+  let crc = previous;
+  for (const json of jsons) {
+    const body = Buffer.from(json.slice(0, -1));
+    if (body.length + sealLength > longestLine) throw tooLong(body.length);
+    crc = crc32(body, crc);
+    parts.push(body, Buffer.from(`${key}${toHex(crc)}"}\n`, "latin1"));
+  }
+  return { bytes: Buffer.concat(parts), crc };
+}
+
+function tooLong(bytes: number): RuntimeError {
+  return new RuntimeError(
+    "storage-failed",
+    `An event of ${bytes} bytes does not fit into a journal, which takes up to ${longestLine}`,
+  );
+}
+
+/** In two halves: small integers are written out much faster, and a long log has very many checksums. */
+function toHex(crc: number): string {
+  return (0x1_0000 + (crc >>> 16)).toString(16).slice(1) + (0x1_0000 + (crc & 0xffff)).toString(16).slice(1);
+}
