@@ -2,6 +2,7 @@
 const suites = [newSuite()];
 const tests = [];
 const met = new Set();
+let file = "";
 let awake = process.env.OUTRIDER_MUTANT ?? "";
 let isMeeting = true;
 
@@ -9,6 +10,11 @@ globalThis.$mutant = (id) => {
   if (isMeeting) met.add(id);
   return id === awake;
 };
+
+/** The tests that come now are those of this file. */
+export function enterFile(path) {
+  file = path;
+}
 
 export function describe(_name, ...rest) {
   const [options, body] = rest.length > 1 ? rest : [{}, rest[0]];
@@ -21,7 +27,7 @@ export const suite = describe;
 
 export function it(name, ...rest) {
   const [options, body] = rest.length > 1 ? rest : [{}, rest[0]];
-  if (!options.skip && !options.todo) tests.push({ name, body, suites: [...suites] });
+  if (!options.skip && !options.todo) tests.push({ name, file, body, suites: [...suites] });
 }
 export const test = it;
 
@@ -50,7 +56,7 @@ export function answerQuestions() {
       for (const [index, one] of tests.entries()) {
         const startedAt = performance.now();
         const failure = await run(one);
-        answers.push({ index, name: one.name, ms: performance.now() - startedAt, met: takeMet(), failure });
+        answers.push({ index, name: one.name, file: one.file, ms: performance.now() - startedAt, met: takeMet(), failure });
       }
       process.send({ loaded, tests: answers });
     }

@@ -21,14 +21,17 @@ export async function openQuickTests({ entries, mutants, place, output }) {
       metBy.get(id).push(index);
     }
   const msOf = new Map(tests.map(({ index, ms }) => [index, ms]));
+  const fileOf = new Map(tests.map((test) => [test.index, test.file]));
   const killers = new Map();
   let shared;
 
-  /** The quickest first, but before them what killed others of the same file: it knows what the file is for. */
+  /** What killed others of the same file, and the file's own tests, know what it is for; of the others, the quickest first. */
   const inOrder = (mutant, wanted) => {
     const meeting = new Set(wanted);
     const proven = (killers.get(mutant.file) ?? []).filter((index) => meeting.has(index));
-    return [...new Set([...proven, ...wanted.sort((a, b) => msOf.get(a) - msOf.get(b))])];
+    const own = `packages/runtime/src/${mutant.file.replace(/\.ts$/, ".test.ts")}`;
+    const others = wanted.sort((a, b) => msOf.get(a) - msOf.get(b));
+    return [...new Set([...proven, ...others.filter((index) => fileOf.get(index) === own), ...others])];
   };
   const remember = ({ file: source }, killer) => {
     if (!msOf.has(killer)) return;
@@ -70,9 +73,14 @@ export async function openQuickTests({ entries, mutants, place, output }) {
 
 async function compile({ entries, mutants, output }) {
   const collector = join(root, "scripts/mutants/collected-tests.mjs");
-  const imports = entries.map((path) => `import ${JSON.stringify(join(root, path))};`);
+  const imports = entries.map((path) => `import "enter:${path}";\nimport ${JSON.stringify(join(root, path))};`);
   const contents = `import { answerQuestions } from ${JSON.stringify(collector)};\n${imports.join("\n")}\nanswerQuestions();`;
-  const replaceRunner = ({ onResolve }) => {
+  const replaceRunner = ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^enter:/ }, ({ path }) => ({ path: path.slice("enter:".length), namespace: "enter" }));
+    onLoad({ filter: /.*/, namespace: "enter" }, ({ path }) => ({
+      contents: `import { enterFile } from ${JSON.stringify(collector)};\nenterFile(${JSON.stringify(path)});`,
+      resolveDir: root,
+    }));
     onResolve({ filter: /^node:test$|\/it-holds\.ts$/ }, () => ({ path: collector }));
     onResolve({ filter: /\.test\.ts$/ }, ({ path }) => ({ path, sideEffects: true })); // packages say that their files have none
   };

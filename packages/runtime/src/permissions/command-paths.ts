@@ -59,11 +59,8 @@ async function realTarget(folder: string, text: string, { word, ground }: { word
 
 /** As the kernel does it: `link/..` is the parent of where the link leads. */
 async function walk(folder: string, text: string, resolve: ResolvePath): Promise<string | undefined> {
-  const start = text.startsWith("/") ? "/" : folder;
-  const names = text.split("/").filter((name) => name !== "" && name !== ".");
-  if (!names.includes("..")) return follow(join(start, ...names), resolve);
-  let current: string = start;
-  for (const name of names) {
+  let current = folder;
+  for (const name of text.split("/")) {
     if (name !== "..") current = join(current, name);
     else {
       const real = await follow(current, resolve);

@@ -18,7 +18,7 @@ export function lintRule(text: string, allowing = true): RuleProblem[] {
   if (unknown !== undefined) return [{ level: "error", message: unknown }];
   const warn = (message: string): RuleProblem[] => [{ level: "warning", message }];
   if (/^(?:Bash|Shell)$/.test(tool)) return lintCommand(pattern, allowing).flatMap(warn);
-  if (pattern === undefined) return tool === "*" ? warn("It names every tool") : [];
+  if (pattern === undefined) return [];
   if (tool === "WebFetch" && !pattern.startsWith("domain:"))
     return warn(`It matches whole addresses; a host is written WebFetch(domain:${hostIn(pattern)})`);
   if (

@@ -85,6 +85,55 @@ describe("applyPermissionUpdate", () => {
     assert.deepEqual(apply({ type: "removeDirectories", directories: ["/data"] }, after).state.directories, []);
   });
 
+  it("holds for the session and allows, where it says nothing else", () => {
+    const { state: after, remember, notes } = apply({ type: "addRules", rules: ["WebSearch"] });
+    assert.deepEqual([texts(after.allow), remember, notes], [["Edit", "WebSearch"], [], []]);
+  });
+
+  it("keeps one of two same rules, remembers no prohibition, and refuses no prohibition for its width", () => {
+    const twice = apply({ type: "addRules", rules: ["WebSearch"] }, apply({ type: "addRules", rules: ["WebSearch"] }).state);
+    assert.deepEqual(texts(twice.state.allow), ["Edit", "WebSearch"]);
+    assert.deepEqual(texts(apply({ type: "addRules", rules: ["Edit"] }).state.allow), ["Edit", "Edit"]);
+    const wide = apply({ type: "addRules", rules: ["Bash"], behavior: "deny", destination: "localSettings" });
+    assert.deepEqual([texts(wide.state.deny), wide.remember, wide.notes], [["Bash(rm:*)", "Bash"], [], []]);
+    assert.deepEqual(apply({ type: "removeRules", rules: ["Bash"], behavior: "allow" }).notes, []);
+    const asked = apply({ type: "replaceRules", rules: ["Bash", "Edit"], behavior: "ask" });
+    assert.deepEqual([texts(asked.state.ask), asked.notes], [["Bash", "Edit"], []]);
+  });
+
+  it("forgets what was remembered for the project as well, and says where what stays is written", () => {
+    const remembered = { ...state, allow: [parseRule("WebSearch", grantSources.project), parseRule("Edit")] };
+    const removed = apply({ type: "removeRules", rules: ["WebSearch", "Edit", "Read"] }, remembered);
+    assert.deepEqual([texts(removed.state.allow), removed.notes], [["Edit"], ["Edit stays: it is written in the settings"]]);
+    assert.deepEqual(texts(apply({ type: "replaceRules", rules: [] }, remembered).state.allow), ["Edit"]);
+  });
+
+  it("says what was expected of an update that does not fit", () => {
+    const cases: [JsonValue, RegExp][] = [
+      [null, /A permission update must be an object/],
+      [[], /A permission update must be an object/],
+      [{ type: "addRules", destination: "x" }, /wrong destination; expected session, localSettings/],
+      [{ type: "addRules", behavior: "x", rules: [] }, /wrong behavior; expected allow, ask, deny/],
+      [{ type: "addRules", rules: "Bash" }, /wrong rules; expected a list/],
+      [{ type: "addRules", rules: [1] }, /A rule of a permission update must be an object/],
+      [{ type: "addRules", rules: [{}] }, /wrong rules; expected objects with toolName/],
+      [{ type: "addRules", rules: [{ toolName: "Bash", ruleContent: 1 }] }, /wrong ruleContent; expected a text/],
+      [{ type: "setMode", mode: "x" }, /wrong mode; expected the name/],
+      [{ type: "addDirectories", directories: ["a"] }, /wrong directories; expected absolute paths/],
+      [{ type: "addDirectories", directories: [1] }, /wrong directories; expected absolute paths/],
+      [{ type: "removeDirectories" }, /wrong directories; expected a list/],
+      [{ type: "x" }, /wrong type; expected addRules/],
+    ];
+    for (const [update, message] of cases) assert.throws(() => apply(update), { code: "usage", message });
+    const local = { type: "setMode", mode: "plan", destination: "userSettings" };
+    assert.match(apply(local).notes[0] ?? "", /meant for userSettings holds for this session/);
+    assert.deepEqual(apply({ type: "addDirectories", directories: ["/a", "/a"] }).state.directories, ["/a"]);
+    assert.deepEqual(
+      apply({ type: "removeDirectories", directories: ["/a"] }, { ...state, directories: ["/a", "/b"] }).state.directories,
+      ["/b"],
+    );
+  });
+
   it("never loses a rule that was written down, and never throws anything but a usage error", () => {
     const update = fc.oneof(
       fc.json().map((text) => JSON.parse(text) as JsonValue),

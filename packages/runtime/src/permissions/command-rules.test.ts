@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { forbids, forbidsText, isWholeCommand, wordsAllowed } from "./command-rules.ts";
+import { parseCommand } from "./parse-command.ts";
+
+function programOf(command: string) {
+  return parseCommand(command).programs[0] ?? assert.fail(command);
+}
+
+describe("a rule for a command", () => {
+  it("allows by words at the start, by the whole command, or by text with wildcards", () => {
+    const allowed = (pattern: string, command: string): string => {
+      const match = wordsAllowed(pattern, programOf(command));
+      return match ? `${match.words}${match.whole ? " whole" : ""}` : "no";
+    };
+    const cases: [string, string, string][] = [
+      ["git diff:*", "git diff", "2"],
+      ["git diff:*", "git diff --stat a", "2"],
+      ["git diff:*", "git", "no"],
+      ["git diff:*", "git log", "no"],
+      ["git diff:*", "git difftool", "no"],
+      ["git diff *", "git diff a", "2"],
+      ["git diff  *", "git diff a", "2"],
+      ["npm test", "npm test", "2 whole"],
+      ["npm test", "npm test -- x", "no"],
+      ["npm 'a b'", "npm 'a b'", "2 whole"],
+      ['npm "a b"', "npm 'a b'", "2 whole"],
+      ["npm ''", 'npm ""', "2 whole"],
+      ["ls:*", "/bin/ls -l", "1"],
+      ["ls:*", "/usr/bin/ls", "1"],
+      ["ls:*", "./ls", "no"],
+      ["ls:*", "/tmp/ls", "no"],
+      ["git ls:*", "git /bin/ls", "no"],
+      ["ls:*", "$x", "no"],
+      ["rm \\*", "rm '*'", "2 whole"],
+      ["rm \\*:*", "rm '*' a", "2"],
+      ["rm \\*:*", "rm a", "no"],
+      ["npm run test*", "npm run test:unit", "2"],
+      ["npm run test*", "npm run build", "no"],
+      ["npm run * x", "npm run a b x", "2"],
+      ["npm run * x", "npm run a b y", "no"],
+      ["* --version", "node --version", "0"],
+      ["a*c*e b", "abcde b", "0"],
+      ["a*c*e", "abcd", "no"],
+      ["a*bc", "abbc", "0"],
+      ["a*bcd", "abcbcd", "0"],
+      ["git log*", "git log $x", "no"],
+      ["rm \\*a*", "rm '*ab'", "1"],
+      ["rm \\*a*", "rm xab", "no"],
+    ];
+    for (const [pattern, command, expected] of cases)
+      assert.equal(allowed(pattern, command), expected, `${pattern} | ${command}`);
+  });
+
+  it("allows exactly its text, whatever operators are in it", () => {
+    assert.equal(isWholeCommand("a && b > c", " a && b > c "), true);
+    assert.equal(isWholeCommand("rm \\*", "rm *"), true);
+    assert.equal(isWholeCommand("a && b", "a && b c"), false);
+    assert.equal(isWholeCommand("a:*", "a:*"), false);
+    assert.equal(isWholeCommand("a*", "a*"), false);
+  });
+
+  it("forbids by the program, whatever its path, its case, the order and the spelling of its options", () => {
+    const yes: [string, string][] = [
+      ["rm:*", "rm x"],
+      ["rm:*", "/opt/RM x"],
+      ["/bin/rm:*", "rm x"],
+      ["rm -rf:*", "rm -fr x"],
+      ["rm -rf:*", "rm -r -f x"],
+      ["rm -rf:*", "rm --recursive --force x"],
+      ["rm -rf:*", "rm x --rec --for"],
+      ["rm -r:*", "rm -R x"],
+      ["git push --force:*", "git push -f"],
+      ["git push --force:*", "git push origin --force=x"],
+      ["git push --force:*", "git push --force-with-lease"],
+      ["git push:*", "git -C x push"],
+      ["git push:*", "git --no-pager push a"],
+      ["git push:*", "git $x"],
+      ["git push origin:*", "git push $x"],
+      ["npm publish", "npm publish"],
+      ["npm publish", "npm publish --tag x"],
+      ["git push*", "GIT push origin"],
+      ["rm -x:*", "rm -x"],
+      ["rm -x:*", "rm -ax"],
+      [":*", "anything"],
+    ];
+    const no: [string, string][] = [
+      ["rm:*", "rmdir x"],
+      ["rm -rf:*", "rm -r x"],
+      ["rm -rf:*", "rm - x"],
+      ["git push:*", "git log push"],
+      ["git push:*", "git --x=y log push"],
+      ["git push:*", "git -- log push"],
+      ["git push --force:*", "git push"],
+      ["git push --force:*", "git push --fo"],
+      ["npm publish", "npm publish x"],
+      ["npm publish", "npm"],
+      ["git push origin:*", "git push upstream"],
+      ["git push*", "git pull"],
+      ["rm -x:*", "rm -y"],
+    ];
+    assert.deepEqual(
+      yes.filter(([pattern, command]) => !forbids(pattern, programOf(command))),
+      [],
+    );
+    assert.deepEqual(
+      no.filter(([pattern, command]) => forbids(pattern, programOf(command))),
+      [],
+    );
+  });
+
+  it("forbids the text as a person reads it", () => {
+    assert.equal(forbidsText("curl * | sh", "curl x | sh"), true);
+    assert.equal(forbidsText("curl * | sh", "curl x | bash"), false);
+    assert.equal(forbidsText("a | b", " a | b "), true);
+    assert.equal(forbidsText("a | b", "a | b c"), false);
+    assert.equal(forbidsText("a:*", "a"), false);
+    assert.equal(forbidsText("* x **", "a x b"), true);
+    assert.equal(forbidsText("**", ""), true);
+    assert.equal(forbidsText("*a", ""), false);
+  });
+});
