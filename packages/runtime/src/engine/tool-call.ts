@@ -290,6 +290,7 @@ async function execute(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<T
     tasks: deps.tasks,
     mayRead: deps.mayRead,
     standsForSecret: deps.redactor.standsFor,
+    meetSecrets: deps.redactor.meet,
     git: deps.git,
     signal,
     progress,

@@ -20,6 +20,7 @@ import type { SessionFacts } from "../protocol/events.ts";
 import { type AgentDefinition, builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
 import { createTaskTool } from "../tools/builtin/task.ts";
+import { masksIn } from "../tools/hidden-values.ts";
 import { defaultOutputLimit } from "../tools/output-limit.ts";
 import { parseSchema, toJsonSchema } from "../tools/schema.ts";
 import { isPublicAddress } from "../tools/web-address.ts";
@@ -123,6 +124,8 @@ export async function createSession(
   // Only now: options that are refused must leave no journal behind.
   const journal = await openJournal(options, id);
   const past = standingAt(journal.events, options.resumeAt);
+  // Of a secret found by its looks only the mask is on record: it must not be written in an earlier secret's place either.
+  if (past.length > 0) redactor.recall(() => [...past].flatMap((event) => masksIn(JSON.stringify(event))));
   const toolDefinitions = definitionsOf(tools, answerSchema);
   const names = toolDefinitions.map((tool) => tool.name);
   const system = redactor.text(

@@ -18,12 +18,31 @@ export function refusePlaceholders(text: string, facts: { readonly before: strin
 
 /** A new file may speak of masks; one that stands for a secret the model saw masked would take that secret's place. */
 export function refuseMasks(text: string, standsForSecret: ((mask: string) => boolean) | undefined): void {
-  const found = text.match(placeholder)?.find((mask) => standsForSecret?.(mask));
+  const found = maskIn(text, standsForSecret);
   if (found === undefined) return;
   throw new ToolFailure(
     `The text holds ${found}, which stands for a secret that is not shown to you; the file would hold these words instead of it. ` +
       "Leave it out, or copy the secret with a command that reads it from where it is.",
   );
+}
+
+/** A command would be run with the mask in place of the secret, and might write it over the secret itself. */
+export function refuseMasksInCommand(command: string, standsForSecret: ((mask: string) => boolean) | undefined): void {
+  const found = maskIn(command, standsForSecret);
+  if (found === undefined) return;
+  throw new ToolFailure(
+    `The command holds ${found}, which stands for a secret that is not shown to you; it would be run with these words instead of it, so it was not run. ` +
+      "Leave it out, or copy the secret with a command that reads it from where it is.",
+  );
+}
+
+function maskIn(text: string, standsForSecret: ((mask: string) => boolean) | undefined): string | undefined {
+  return text.match(placeholder)?.find((mask) => standsForSecret?.(mask));
+}
+
+/** The masks in a text. */
+export function masksIn(text: string): readonly string[] {
+  return text.match(placeholder) ?? [];
 }
 
 /** Why a text that was shown cannot be found in the file. */

@@ -32,6 +32,8 @@ export type ToolContext = {
   readonly mayRead?: ((path: string) => boolean) | undefined;
   /** Does this mask stand for a secret that the model was not shown? */
   readonly standsForSecret?: ((mask: string) => boolean) | undefined;
+  /** Hears the whole text of a file of which only parts are shown: a private key in it is known by its lines from then on. */
+  readonly meetSecrets?: ((text: string) => void) | undefined;
   /** The git that commands of this call must find; only for tools with `takesGit`. Absent where they may find any. */
   readonly git?: InertGit | undefined;
 };

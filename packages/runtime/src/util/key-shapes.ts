@@ -1,32 +1,41 @@
+import { looksRandom } from "./secret-pieces.ts";
 import type { SecretShape } from "./secret-shapes.ts";
 
 /** Keys by the beginnings that issuers gave them so that they can be found, and private keys by their first line. */
 export function createKeyShapes(): SecretShape[] {
-  return [...keyShapes.map(toKeyShape), pem];
+  return [...keyShapes.map(toKeyShape), pem, pemTail];
 }
 
 const wordCharacters = "[A-Za-z0-9_-]";
 const wordCharacter = /[A-Za-z0-9_-]/;
 const base64Characters = /[A-Za-z0-9_/+-]/;
 const digitAhead = "(?=[A-Za-z_-]*\\d)";
+const mixed = (rest: string): string => `(?=[\\w-]{0,40}\\d)(?=[\\w-]{0,40}[A-Z])(?=[\\w-]{0,40}[a-z])${rest}`;
 
-type KeyShape = readonly [kind: string, beginnings: string | readonly string[], rest: string];
+/** `certain`: what follows where it is no chance that it does, so that it is a key even at the end of another word. Bounded: a word may hold many beginnings. */
+type KeyShape = readonly [kind: string, beginnings: string | readonly string[], rest: string, certain?: string];
 
 const keyShapes: readonly KeyShape[] = [
-  ["anthropic-key", "sk-ant-", "[\\w-]{8,}"],
+  ["anthropic-key", "sk-ant-", "[\\w-]{8,}", mixed("[\\w-]{30}")],
+  ["api-key", "sk-proj-", `${digitAhead}[\\w-]{16,}`, mixed("[\\w-]{30}")],
   ["api-key", "sk-", `${digitAhead}[\\w-]{16,}`],
-  ["google-key", "AIza", "[\\w-]{30,}"],
+  ["google-key", "AIza", "[\\w-]{30,}", mixed("[\\w-]{35}")],
   ["google-token", "ya29.", "[\\w-]{20,}"],
   ["google-secret", "GOCSPX-", "[\\w-]{20,}"],
-  ["github-token", ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "[A-Za-z0-9]{20,}"],
-  ["github-token", "github_pat_", "\\w{20,}"],
-  ["gitlab-token", ["glpat-", "gldt-", "glrt-", "glcbt-", "glptt-"], "[\\w-]{16,}"],
-  ["slack-token", ["xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xoxc-", "xoxd-"], "[\\w-]{10,}"],
+  ["github-token", ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "[A-Za-z0-9]{20,}", mixed("[A-Za-z0-9]{30}")],
+  ["github-token", "github_pat_", "\\w{20,}", mixed("\\w{30}")],
+  ["gitlab-token", ["glpat-", "gldt-", "glrt-", "glcbt-", "glptt-"], "[\\w-]{16,}", mixed("[\\w-]{20}")],
+  [
+    "slack-token",
+    ["xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xoxc-", "xoxd-"],
+    "[\\w-]{10,}",
+    "(?=[A-Za-z_-]{0,19}\\d)[\\w-]{20}",
+  ],
   ["slack-token", "xapp-", `${digitAhead}[\\w-]{20,}`],
-  ["aws-key-id", ["AKIA", "ASIA"], `[A-Z0-9]{16}(?!${wordCharacters})`],
+  ["aws-key-id", ["AKIA", "ASIA"], `[A-Z0-9]{16}(?!${wordCharacters})`, `(?=[A-Z]{0,15}\\d)[A-Z0-9]{16}(?!${wordCharacters})`],
   ["aws-session-token", ["IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz"], "[A-Za-z0-9/+]{50,}={0,2}"],
   ["bedrock-key", "ABSK", "[A-Za-z0-9/+]{60,}={0,2}"],
-  ["npm-token", "npm_", "[A-Za-z0-9]{30,}"],
+  ["npm-token", "npm_", "[A-Za-z0-9]{30,}", mixed("[A-Za-z0-9]{36}")],
   ["pypi-token", "pypi-", "[\\w-]{50,}"],
   ["hugging-face-token", "hf_", "[A-Za-z0-9]{20,}"],
   ["groq-key", "gsk_", "[A-Za-z0-9]{20,}"],
@@ -36,7 +45,7 @@ const keyShapes: readonly KeyShape[] = [
   ["nvidia-key", "nvapi-", "[\\w-]{30,}"],
   ["replicate-token", "r8_", "[A-Za-z0-9]{30,}"],
   ["e2b-key", "e2b_", "[a-f0-9]{30,}"],
-  ["stripe-key", ["sk_live_", "sk_test_", "rk_live_", "rk_test_"], "[A-Za-z0-9]{10,}"],
+  ["stripe-key", ["sk_live_", "sk_test_", "rk_live_", "rk_test_"], "[A-Za-z0-9]{10,}", mixed("[A-Za-z0-9]{20}")],
   ["stripe-secret", "whsec_", "[A-Za-z0-9]{24,}"],
   ["sendgrid-key", "SG.", "[\\w-]{16,}\\.[\\w-]{16,}"],
   ["vault-token", ["hvs.", "hvb."], "[\\w-]{24,}"],
@@ -49,21 +58,31 @@ const keyShapes: readonly KeyShape[] = [
   ["atlassian-token", "ATATT3x", "[\\w=-]{50,}"],
   ["sentry-token", ["sntrys_", "sntryu_"], "[\\w+/=-]{40,}"],
   ["age-key", "AGE-SECRET-KEY-1", "[A-Z0-9]{40,}"],
-  ["json-web-token", "eyJ", "[\\w-]{10,}\\.eyJ[\\w-]{10,}\\.[\\w-]{10,}"],
+  ["json-web-token", "eyJ", "[\\w-]{10,}\\.eyJ[\\w-]{10,}\\.[\\w-]{10,}", "[\\w-]{10,256}\\.eyJ[\\w-]{10}"],
 ];
 
-function toKeyShape([kind, beginnings, rest]: KeyShape): SecretShape {
+function toKeyShape([kind, beginnings, rest, certain]: KeyShape): SecretShape {
   const literals = [beginnings].flat();
   let compiled: RegExp | undefined; // when the first one is looked at: most are never needed
+  let glued: RegExp | undefined;
+  const restAt = (text: string, at: number): number =>
+    at + (literals.find((literal) => text.startsWith(literal, at))?.length ?? 0);
   const slashes = rest.includes("/+");
   return {
     literals,
     notAfter: slashes ? base64Characters : wordCharacter,
     find(text, at) {
       compiled ??= new RegExp(rest, "y");
-      compiled.lastIndex = at + (literals.find((literal) => text.startsWith(literal, at))?.length ?? 0);
+      compiled.lastIndex = restAt(text, at);
       return compiled.test(text) ? { start: at, end: compiled.lastIndex, kind } : undefined;
     },
+    ...(certain !== undefined && {
+      isCertain(text: string, at: number): boolean {
+        glued ??= new RegExp(certain, "y");
+        glued.lastIndex = restAt(text, at);
+        return glued.test(text);
+      },
+    }),
     open: slashes ? /^[\w+/=-]*$/ : /^[\w.-]*$/,
   };
 }
@@ -72,6 +91,12 @@ const pemStart = /-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----
 const pemEnd = /-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g;
 /** Longer than any key; also what is held back of a text that is still being written. */
 const maxPem = 16 * 1024;
+
+/** Lines of a key, each perhaps behind its number, the name of its file or the sign of a difference. */
+const keyLines =
+  /^(?:(?<=[\n\r])[ \t]{0,8}[\w./-]{0,128}[:-]?\d{0,9}[:|\u2192<>-][ \t]?(?=[A-Za-z0-9+/=]{16,}(?:\s|$))|[A-Za-z0-9+/=\s]|\\[nr])*/;
+
+export const privateKey: string = "private-key";
 
 /** From the first line of a private key to its last; when that is missing, as far as it looks like a key. */
 const pem: SecretShape = {
@@ -86,10 +111,41 @@ const pem: SecretShape = {
     pemEnd.lastIndex = 0;
     const last = pemEnd.exec(rest);
     // Between the two lines: base64, headers of old formats, line numbers, quotes and escapes around lines; no code.
-    if (last && /^[\w+/=\s\\,:.|\u2192"'-]*$/.test(rest.slice(0, last.index)))
-      return { start: at, end: from + pemEnd.lastIndex, kind: "private-key" };
-    const lines = /^(?:[A-Za-z0-9+/=\s]|\\[nr])*/.exec(rest)?.[0] ?? "";
-    return /[A-Za-z0-9+/]{40,}/.test(lines) ? { start: at, end: from + lines.trimEnd().length, kind: "private-key" } : undefined;
+    if (last && /^[\w+/=\s\\,:.|\u2192"'<>-]*$/.test(rest.slice(0, last.index)))
+      return { start: at, end: from + pemEnd.lastIndex, kind: privateKey };
+    const lines = keyLines.exec(rest)?.[0] ?? "";
+    return /[A-Za-z0-9+/]{40,}/.test(lines) ? { start: at, end: from + lines.trimEnd().length, kind: privateKey } : undefined;
   },
   open: /^(?:[A-Z0-9 ]{0,40}-{0,4}|(?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----(?![\s\S]*-----END [A-Z0-9 ]{1,60}-----)[\s\S]*)$/,
 };
+
+/** The end of a private key whose first line is not shown, as `tail` does. */
+const pemTail: SecretShape = {
+  literals: ["-----END "],
+  notAfter: undefined,
+  find(text, at) {
+    pemEnd.lastIndex = at;
+    if (pemEnd.exec(text)?.index !== at) return undefined;
+    const end = pemEnd.lastIndex;
+    let start = at;
+    for (let lineEnd = newlineBefore(text, at); lineEnd > 0 && at - lineEnd < maxPem; ) {
+      const lineStart = newlineBefore(text, lineEnd) + 1;
+      const line = lineEnd - lineStart > 256 ? undefined : bodyLine.exec(text.slice(lineStart, lineEnd));
+      if (!line?.[1] || (start !== at && line[1].length < 40)) break; // only the last line is short
+      start = lineStart + line[0].trimEnd().length - line[1].length;
+      lineEnd = lineStart - 1;
+    }
+    return !looksRandom(text.slice(start, at)) ? undefined : { start, end, kind: privateKey };
+  },
+  open: /^(?!)/,
+};
+
+/** A line of a key is not longer than this, with all that stands before it; -1 where none begins so near. */
+function newlineBefore(text: string, from: number): number {
+  const window = text.slice(Math.max(0, from - longestLine), from);
+  const found = window.lastIndexOf("\n");
+  return found === -1 ? -1 : from - window.length + found;
+}
+
+const longestLine = 320;
+const bodyLine = /^(?:[\w./-]{0,128}[:-])?[ \t]{0,8}(?:\d{1,9}[\t:|\u2192-])?[ \t+<>|-]{0,8}?([A-Za-z0-9+/]{1,128}={0,2})\s*$/;

@@ -1,5 +1,6 @@
 import { type KnownBytes, leastHexBytes } from "./hex-secrets.ts";
 import { isSecretName, isSecretValue } from "./secret-names.ts";
+import { SecretPieces } from "./secret-pieces.ts";
 import { createSecretShapes, lettersAndDigits, type SecretShape } from "./secret-shapes.ts";
 
 export type SecretSources = {
@@ -15,6 +16,10 @@ export type KnownSecrets = {
   /** The same values, to be found among hexadecimal digits. */
   readonly bytes: KnownBytes | undefined;
   readonly nameOf: ReadonlyMap<string, string>;
+  /** Parts of the same values, for where a text is cut into lines. */
+  readonly pieces: SecretPieces;
+  /** Parts of private keys that were met. */
+  readonly met: SecretPieces;
   readonly triggers: RegExp;
   readonly shapesOf: (literal: string) => readonly SecretShape[];
   /** Values too long for all their beginnings to be listed. */
@@ -30,11 +35,13 @@ export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): Known
   const nameOf = new Map<string, string>();
   const streamed = new Set<string>();
   const byBytes = new Map<string, string>();
+  const pieces = new SecretPieces();
   const add = (secret: string, name: string): void => {
     const bytes = Buffer.from(secret).toString("latin1");
     if (bytes.length >= leastHexBytes && !byBytes.has(bytes)) byBytes.set(bytes, name);
     for (const form of [secret, inJson(secret)]) streamed.add(form);
     for (const form of formsOf(secret)) if (!nameOf.has(form)) nameOf.set(form, name);
+    for (const form of [joinKey(secret), secret, ...inBase64(secret)]) pieces.add(form, name);
   };
   for (const [name, value] of Object.entries(env)) {
     if (value !== undefined && isSecretName(name) && isSecretValue(value.trim())) add(value.trim(), `redacted:${name}`);
@@ -46,6 +53,8 @@ export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): Known
     exact: nameOf.size > 0 ? anyOf([...nameOf.keys()]) : undefined,
     bytes: byBytes.size > 0 ? { exact: anyOf([...byBytes.keys()]), nameOf: byBytes } : undefined,
     nameOf,
+    pieces,
+    met: new SecretPieces(),
     triggers,
     shapesOf,
     long: long.map((value) => ({ head: value.slice(0, headLength), value })),
@@ -83,13 +92,25 @@ function formsOf(secret: string): Set<string> {
   const bytes = Buffer.from(secret);
   if (bytes.length < 8) return forms;
   forms.add([...secret].reverse().join(""));
-  for (const shift of [0, 1, 2]) {
+  for (const form of inBase64(secret)) forms.add(form);
+  return forms;
+}
+
+function inBase64(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  return [0, 1, 2].flatMap((shift) => {
     const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64");
     // The first and the last characters also hold bits of what stands before and after.
     const core = encoded.slice(shift === 0 ? 0 : shift + 1, Math.floor(((bytes.length + shift) * 8) / 6));
-    forms.add(core).add(core.replaceAll("+", "-").replaceAll("/", "_"));
-  }
-  return forms;
+    return [core, core.replaceAll("+", "-").replaceAll("/", "_")];
+  });
+}
+
+/** The lines of a private key as the one text they are, without what was put before them. */
+export function joinKey(text: string): string {
+  if (!text.includes("PRIVATE KEY")) return text;
+  const lines = text.split(/\r?\n|(?:\\r)?\\n/).map((line) => /[A-Za-z0-9+/]{4,}={0,2}\s*$/.exec(line)?.[0].trim() ?? "\n");
+  return lines.join("");
 }
 
 function inJson(secret: string): string {
@@ -124,6 +145,11 @@ export function startsWord(text: string, at: number, notAfter: RegExp | undefine
   return !notAfter.test(before) || (/[nrtbf]/.test(before) && text[at - 2] === "\\");
 }
 
+/** May a secret of this shape begin here? */
+export function startsSecret(text: string, at: number, shape: SecretShape): boolean {
+  return startsWord(text, at, shape.notAfter) || shape.isCertain?.(text, at) === true;
+}
+
 /** Of a known value, all beginnings up to this length are listed; from there on the first of them tells. */
 const headLength = 40;
 
@@ -134,7 +160,12 @@ export const shortBeginning: number = 3;
 function beginningsOf(values: readonly string[], shapes: readonly SecretShape[]): KnownSecrets["beginnings"] {
   const sources: readonly BeginningSource[] = [
     ...values.map((text) => ({ text, notAfter: (length: number) => (length > shortBeginning ? undefined : lettersAndDigits) })),
-    ...shapes.flatMap(({ literals, notAfter }) => literals.map((text) => ({ text, notAfter: () => notAfter }))),
+    ...shapes.flatMap(({ literals, notAfter, isCertain }) =>
+      literals.map((text) => ({
+        text,
+        notAfter: (length: number) => (isCertain && length > shortBeginning ? undefined : notAfter),
+      })),
+    ),
   ];
   const characters = new Set(sources.flatMap(({ text }) => text.slice(0, headLength).split("")));
   const known = new Map<string, readonly Beginning[]>(); // has an end: other characters do not get in

@@ -115,7 +115,8 @@ describe("secrets by their shape", () => {
     "React.createElement(Item, { key: item.id })",
     "the token=value form",
   ];
-  for (const text of harmless) it(`leaves ${text.slice(0, 60)}`, () => assert.equal(redact(text), text));
+  // Each with a redactor of its own: one that met a private key knows its lines.
+  for (const text of harmless) it(`leaves ${text.slice(0, 60)}`, () => assert.equal(createRedactor().text(text), text));
 
   it("leaves the sources of this project alone, apart from the made-up keys of tests", () => {
     const root = process.env["OUTRIDER_ROOT"] ?? process.cwd();

@@ -1,6 +1,8 @@
-import { findInHex, type KnownBytes } from "./hex-secrets.ts";
-import { type KnownSecrets, prepareSecrets, type SecretSources, shortBeginning, startsWord } from "./known-secrets.ts";
+import { findInHex, type HexPlace } from "./hex-secrets.ts";
+import { joinKey, type KnownSecrets, prepareSecrets, type SecretSources, shortBeginning, startsSecret } from "./known-secrets.ts";
 import type { Masked } from "./masked.ts";
+import { privateKey } from "./key-shapes.ts";
+import type { SecretPieces } from "./secret-pieces.ts";
 import type { SecretShape } from "./secret-shapes.ts";
 import { isPlainPiece, unsettledIn } from "./unfinished-secrets.ts";
 
@@ -18,6 +20,10 @@ export interface Redactor {
   known<T>(value: T): Masked<T>;
   /** Does this mask stand for something: has it been put somewhere, or is it that of a known value? */
   standsFor(mask: string): boolean;
+  /** The masks that were put in an earlier run of the session; asked for when one is first needed. */
+  recall(masks: () => Iterable<string>): void;
+  /** Remembers the private keys in a text of which only parts will be shown. */
+  meet(text: string): void;
   /** What `value` hides, by the mask that stands in its place: more than one text where masks look the same. */
   hidden(value: unknown): ReadonlyMap<string, ReadonlySet<string>>;
   /** Is there surely nothing to hide or to hold back in the next piece of a text? Quick, and right for nearly every piece. */
@@ -34,21 +40,36 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     prepared ??= prepareSecrets(options);
     return prepared;
   };
-  let clean = "";
+  let clean = { text: "", met: 0 };
   const put = new Set<string>();
+  let earlier: (() => Iterable<string>) | undefined;
   const note: Note = (mask) => put.add(mask);
   const text = (given: string): Masked<string> => {
-    if (given.length > longText && given === clean) return given as Masked<string>; // nothing in it is secret
+    if (given.length > longText && given === clean.text && get().met.size === clean.met) return given as Masked<string>; // nothing in it is secret
     const shown = redactFrom(get(), given, { from: 0, note });
-    if (given.length > longText && shown === given) clean = given;
+    if (given.length > longText && shown === given) clean = { text: given, met: get().met.size };
     return shown;
   };
   return {
     text,
     value: <T>(value: T): Masked<T> => redactValue(value, text, 0) as Masked<T>, // strings stay strings, lists lists, and objects keep their properties
     known: <T>(value: T): Masked<T> =>
-      redactValue(value, (text) => hideKnown(get(), { text, from: 0, note }).text, 0) as Masked<T>, // as above
-    standsFor: (mask) => put.has(mask) || [...get().nameOf.values()].some((name) => mask === `[${name}]`),
+      redactValue(
+        value,
+        (text) => hidePieces(get().pieces, hideKnown(get(), { text, from: 0, note }).text, note),
+        0,
+      ) as Masked<T>, // as above
+    standsFor(mask) {
+      for (const seen of earlier?.() ?? []) put.add(seen);
+      earlier = undefined;
+      return put.has(mask) || [...get().nameOf.values()].some((name) => mask === `[${name}]`);
+    },
+    recall(masks) {
+      earlier = masks;
+    },
+    meet(given) {
+      if (given.includes("PRIVATE KEY")) hideShapes(get(), { text: given, from: 0, note: () => {} });
+    },
     hidden(value) {
       const found = new Map<string, Set<string>>();
       const hear: Note = (mask, secret) => found.set(mask, (found.get(mask) ?? new Set()).add(secret));
@@ -70,7 +91,11 @@ type Note = (mask: string, secret: string) => void;
 function redactFrom(known: KnownSecrets, text: string, { from, note }: Omit<Part, "text">): Masked<string> {
   if (text.length < known.shortest) return text.slice(from) as Masked<string>; // no secret is so short
   const plain = hideKnown(known, { text, from, note });
-  return hideShapes(known, { ...plain, note }) as Masked<string>; // the only place where a secret is hidden
+  const shaped = hideShapes(known, { ...plain, note });
+  const whole = hidePieces(known.pieces, hidePieces(known.met, shaped, note), note); // last: of a whole one no part is shown
+  // Behind a part that was hidden a word begins anew.
+  const settled = whole === shaped ? whole : hideShapes(known, { text: whole, from: 0, note });
+  return settled as Masked<string>; // the only place where a secret is hidden
 }
 
 type Part = { readonly text: string; readonly from: number; readonly note: Note };
@@ -78,13 +103,18 @@ type Part = { readonly text: string; readonly from: number; readonly note: Note 
 function hideKnown({ exact, bytes, nameOf }: KnownSecrets, given: Part): Omit<Part, "note"> {
   if (!exact) return given;
   const plain = hideExact(exact, nameOf, given);
-  return bytes ? hideHex(bytes, { ...plain, note: given.note }) : plain;
+  return bytes ? hidePlaces(findInHex(bytes, plain.text, plain.from), { ...plain, note: given.note }) : plain;
 }
 
-function hideHex(bytes: KnownBytes, { text, from, note }: Part): Omit<Part, "note"> {
+function hidePieces(pieces: SecretPieces, text: string, note: Note): string {
+  return hidePlaces(pieces.find(text, 0), { text, from: 0, note }).text;
+}
+
+function hidePlaces(places: readonly HexPlace[], { text, from, note }: Part): Omit<Part, "note"> {
   let shown = text.slice(0, from);
   let done = from;
-  for (const { start, end, name } of findInHex(bytes, text, from)) {
+  if (places.length === 0) return { text, from };
+  for (const { start, end, name } of places) {
     const mask = `[${name}]`;
     note(mask, text.slice(start, end));
     shown += text.slice(done, start) + mask;
@@ -114,20 +144,22 @@ function hideShapes(known: KnownSecrets, { text, from, note }: Part): string {
   let shown = "";
   let done = from;
   const quiet = new Map<SecretShape, number>();
-  triggers.lastIndex = from;
+  triggers.lastIndex = Math.max(0, from - shortBeginning); // one that began a little before, unnoticed
   for (let hit = triggers.exec(text); hit; hit = triggers.exec(text)) {
     const { index } = hit;
     const isAfterHidden = index === done && done > from; // a bracket will stand before it
     let next = index + 1;
     for (const shape of shapesOf(hit[0])) {
-      if (index < (quiet.get(shape) ?? 0) || !(isAfterHidden || startsWord(text, index, shape.notAfter))) continue;
+      if (index < (quiet.get(shape) ?? 0) || !(isAfterHidden || startsSecret(text, index, shape))) continue;
       const found = shape.find(text, index);
       if (found?.kind === undefined) {
         if (found) quiet.set(shape, found.end);
         continue;
       }
+      if (found.end <= from) continue;
       const kind = found.start === index ? found.kind : (keyAt(text, found.start, known) ?? found.kind);
       const mask = `[redacted:${kind}]`;
+      if (kind === privateKey) known.met.add(joinKey(text.slice(found.start, found.end)), `redacted:${kind}`);
       note(mask, text.slice(found.start, found.end));
       shown += text.slice(done, Math.max(done, found.start)) + mask;
       done = found.end;

@@ -11,6 +11,8 @@ export type SecretShape = {
   readonly literals: readonly string[];
   /** Characters before a literal that make it the end of another word; undefined when it may stand anywhere. */
   readonly notAfter: RegExp | undefined;
+  /** Is what begins here certainly a secret, even as the end of another word? Absent where that is never certain. */
+  isCertain?(text: string, at: number): boolean;
   find(text: string, at: number): Finding | undefined;
   /** What may stand between a literal and the end of a text that is still being written, if a secret may yet come of it. */
   readonly open: RegExp;

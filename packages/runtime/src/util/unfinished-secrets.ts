@@ -4,14 +4,20 @@ import { type Beginning, type KnownSecrets, shortBeginning, startsWord } from ".
 /** Longer than any secret but a private key; a text that goes on as one word for longer is handed out. */
 const maxUnsettled = 16 * 1024;
 
-export function isPlainPiece({ triggers, exact, beginnings, long }: KnownSecrets, before: string, piece: string): boolean {
+export function isPlainPiece(
+  { triggers, exact, beginnings, long, pieces, met }: KnownSecrets,
+  before: string,
+  piece: string,
+): boolean {
+  const text = before.slice(-shortBeginning) + piece;
   triggers.lastIndex = 0;
-  if (triggers.test(piece) || openValueIn(long, piece) > 0) return false;
+  if (triggers.test(text) || openValueIn(long, piece) > 0) return false;
   if (exact && piece.length >= 2 * leastHexBytes && mayHoldHex(piece)) return false;
   if (endOf(beginnings, piece, 0) > 0) return false; // a word that goes on from the piece before may be one in vain
+  if (met.find(piece, 0).length > 0 || pieces.find(piece, 0).length > 0) return false;
   if (!exact) return true;
   exact.lastIndex = 0;
-  return !exact.test(before.slice(-shortBeginning) + piece);
+  return !exact.test(text);
 }
 
 export function unsettledIn(known: KnownSecrets, text: string): number {
@@ -20,7 +26,9 @@ export function unsettledIn(known: KnownSecrets, text: string): number {
   for (let hit = known.triggers.exec(text); hit; hit = known.triggers.exec(text)) {
     const { index } = hit;
     const rest = text.slice(index + hit[0].length);
-    const shapes = known.shapesOf(hit[0]).filter(({ notAfter }) => startsWord(text, index, notAfter));
+    const shapes = known
+      .shapesOf(hit[0])
+      .filter((shape) => startsWord(text, index, shape.notAfter) || (shape.isCertain && hit[0].length > shortBeginning));
     if (shapes.some(({ open }) => open.test(rest))) return text.length - index;
     for (const shape of shapes) {
       const found = shape.find(text, index);

@@ -2,7 +2,7 @@ import { diffLines } from "../diff.ts";
 import { displayPath } from "../display-path.ts";
 import { explainMissing } from "../edit-hints.ts";
 import { rememberFile, requireSeen } from "../file-memory.ts";
-import { explainPlaceholder, refusePlaceholders } from "../hidden-values.ts";
+import { explainPlaceholder, refuseMasks, refusePlaceholders } from "../hidden-values.ts";
 import { loadFile, loadFileIfPresent, saveFile } from "../load-file.ts";
 import { numberedLine } from "../numbered-lines.ts";
 import { replaceText } from "../text-edit.ts";
@@ -45,10 +45,12 @@ export const editTool: Tool = defineTool<EditInput>({
 
 type Target = { path: string; name: string };
 
-async function replace(input: EditInput, { path, name }: Target, { workspace, memory }: ToolContext): Promise<ToolOutput> {
+async function replace(input: EditInput, { path, name }: Target, context: ToolContext): Promise<ToolOutput> {
+  const { workspace, memory } = context;
   const { bytes: before } = await loadFile(workspace, path);
   requireSeen(memory, path, { bytes: before, name });
   const decoded = requireText(before, name);
+  context.meetSecrets?.(decoded.text);
   refusePlaceholders(input.new_string, { before: decoded.text, name });
   const replaced = replaceText(decoded.text, {
     oldText: input.old_string,
@@ -75,11 +77,13 @@ async function replace(input: EditInput, { path, name }: Target, { workspace, me
   };
 }
 
-async function create(input: EditInput, { path, name }: Target, { workspace, memory }: ToolContext): Promise<ToolOutput> {
+async function create(input: EditInput, { path, name }: Target, context: ToolContext): Promise<ToolOutput> {
+  const { workspace, memory } = context;
   const before = await loadFileIfPresent(workspace, path);
   if (before && before.bytes.length > 0) {
     throw new ToolFailure(`${name} exists and is not empty. To change it, give the text to replace in old_string.`);
   }
+  refuseMasks(input.new_string, context.standsForSecret);
   const bytes = encodeText(input.new_string, "utf-8");
   const { mtimeMs } = await saveFile(workspace, path, bytes);
   rememberFile(memory, path, { bytes, mtimeMs });

@@ -47,7 +47,7 @@ export const readTool: Tool = defineTool<ReadInput>({
     const size = await tooLargeToLoad(workspace, path);
     if (size !== undefined) return showWindow({ ...wanted, path, size }, context);
     const { bytes, stat } = await loadFile(workspace, path);
-    const output = show(bytes, wanted);
+    const output = show(bytes, { ...wanted, meet: context.meetSecrets });
     rememberFile(memory, path, { bytes, mtimeMs: stat.mtimeMs });
     return output;
   },
@@ -72,7 +72,7 @@ async function showWindow(wanted: Wanted & { path: string; size: number }, conte
 
 type Wanted = { name: string; offset: number; limit: number };
 
-function show(bytes: Uint8Array, wanted: Wanted): ToolOutput {
+function show(bytes: Uint8Array, wanted: Wanted & { meet: ToolContext["meetSecrets"] }): ToolOutput {
   if (bytes.length === 0) return textOutput(`${wanted.name} is empty (0 bytes).`);
   const mediaType = imageType(bytes);
   if (mediaType) return showImage(bytes, mediaType, wanted.name);
@@ -85,6 +85,7 @@ function show(bytes: Uint8Array, wanted: Wanted): ToolOutput {
     );
   }
   if (decoded.text === "") return textOutput(`${wanted.name} holds nothing but a byte order mark.`);
+  wanted.meet?.(decoded.text);
   const { page, totalLines } = showPage(decoded.text, wanted);
   const details = { totalLines };
   if (decoded.exact) return { ...textOutput(page), details };

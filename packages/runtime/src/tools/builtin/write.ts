@@ -27,12 +27,13 @@ export const writeTool: Tool = defineTool<WriteInput>({
   async access(input, workspace) {
     return { kind: "edit", resources: [await workspace.resolve(input.file_path)] };
   },
-  async execute(input, { workspace, memory, standsForSecret }) {
+  async execute(input, { workspace, memory, standsForSecret, meetSecrets }) {
     const path = await workspace.resolve(input.file_path);
     const name = displayPath(workspace.root, path);
     const before = await loadFileIfPresent(workspace, path);
     if (before) requireSeen(memory, path, { bytes: before.bytes, name });
     const old = before ? decodeText(before.bytes)?.text : "";
+    if (old) meetSecrets?.(old);
     if (before) refusePlaceholders(input.content, { before: old ?? "", name });
     else refuseMasks(input.content, standsForSecret);
 
