@@ -29,7 +29,10 @@ const near = {
   tools: ["test/border/", "test/search-rules", "security-cases/mcp", "security-cases/web-fetch", "security-cases/resource"],
   workspace: ["test/sandbox", "test/path-races", "test/inert-git", "security-cases/sandbox", "tools/builtin/bash"],
   "transports/live": ["security-cases/display"],
-  util: ["session/held-deltas"],
+  util: [
+    ...["session/held-deltas", "session/redacted-events", "session/masked-requests", "session/nothing-altered"],
+    ...["settings/hide-secrets", "workspace/environment", "security-cases/secret"],
+  ],
 };
 
 export function isNear(test, folder) {

@@ -24,6 +24,7 @@ import { runningWith } from "./run-with-permit.ts";
 import { toSendableContent } from "../model/sendable/sendable-content.ts";
 import { checkCallInput } from "./check-call-input.ts";
 import type { RepeatedCalls } from "./repeated-calls.ts";
+import { refuseMasksInCall } from "../tools/hidden-values.ts";
 import { limitContent } from "../tools/output-limit.ts";
 import { type Access, type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
 import type { Tasks } from "../tasks/task.ts";
@@ -166,6 +167,8 @@ async function attempt(deps: ToolCallDeps, call: LiveCall): Promise<Attempt> {
     const notes = toNoteParts("PreToolUse", judgement.notes);
     if (judgement.type === "refused") return { ...refuse("denied", judgement.text, judgement.details), notes };
     const { access, call: judged, permit } = judgement;
+    const acts = access.kind !== "look" && access.kind !== "note";
+    if (acts && !tool.checksMasks) refuseMasksInCall(judged.input, deps.redactor.standsFor);
     const workspace = runningWith(deps.workspace, permit);
     const cleared: ClearedDeps = { ...clear({ ...deps, workspace }, tool, access), git: permit.git };
     if (access.kind === "run") await deps.keeper?.noteUncovered(call.callId, access.resources.join("\n"));

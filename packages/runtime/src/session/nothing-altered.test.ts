@@ -147,8 +147,90 @@ describe("a mask that the model saw", () => {
     assert.match(JSON.stringify(provider.requests.at(-1)), /stands for a secret that is not shown to you; the file would hold/);
   });
 
-  it("is refused after a resume too, where it is that of a known value", () => {
+  it("is not put into a new file by Edit either", async () => {
+    writeFileSync(join(folder, "config.txt"), "https://u:hunter2pass@host\n");
+    const edit = (file_path: string, new_string: string) => ({
+      calls: [{ name: "Edit", input: { file_path, old_string: "", new_string } }],
+    });
+    const provider = createScriptedProvider([
+      { calls: [{ name: "Read", input: { file_path: "config.txt" } }] },
+      edit("edited.txt", "https://u:[redacted:password]@host"),
+      edit("described.txt", "A [redacted:stripe-key] is a mask."),
+      { text: "done" },
+    ]);
+    const session = new InteractiveSession({ cwd: folder, provider, permissionMode: "acceptEdits" });
+    await session.submit("go");
+    await session.shutdown();
+    assert.deepEqual([existsSync(join(folder, "edited.txt")), existsSync(join(folder, "described.txt"))], [false, true]);
+  });
+
+  it("is refused after a resume too, whether its secret was known by value or by its looks", async () => {
     const { standsFor } = createRedactor({ env: { SERVICE_TOKEN: known } });
     assert.deepEqual([standsFor("[redacted:SERVICE_TOKEN]"), standsFor("[redacted:OTHER_TOKEN]")], [true, false]);
+
+    writeFileSync(join(folder, "config.txt"), "https://u:hunter2pass@host\n");
+    const sessionStore = createMemoryStore();
+    const options = { cwd: folder, sessionStore, permissionMode: "bypassPermissions" as const };
+    const first = new InteractiveSession({
+      ...options,
+      provider: createScriptedProvider([{ calls: [{ name: "Read", input: { file_path: "config.txt" } }] }, { text: "seen" }]),
+    });
+    await first.submit("go");
+    await first.shutdown();
+    const again = new InteractiveSession({
+      ...options,
+      resumeSessionId: first.id,
+      provider: createScriptedProvider([
+        write("resumed.txt", "https://u:[redacted:password]@host"),
+        { calls: [{ name: "Bash", input: { command: "echo '[redacted:password]' > ran.txt" } }] },
+        write("other.txt", "[redacted:github-token]"),
+        { text: "done" },
+      ]),
+    });
+    await again.submit("go on");
+    await again.shutdown();
+    assert.deepEqual(
+      ["resumed", "ran", "other"].map((name) => existsSync(join(folder, `${name}.txt`))),
+      [false, false, true],
+    );
+  });
+
+  it("is never run by a command, given to a server or to any tool that does something; looking with it is harmless", async () => {
+    writeFileSync(join(folder, "config.txt"), `key: ${known}\n`);
+    const given: unknown[] = [];
+    const probe = (name: string, kind: "run" | "reach" | "edit" | "look" | "note") =>
+      defineTool<JsonObject>({
+        ...{ name, description: "", inputSchema: { type: "object" }, concurrent: false },
+        access: async () => ({ kind, resources: [] }),
+        execute: async (input) => {
+          given.push([name, input]);
+          return { content: [] };
+        },
+      });
+    const kinds = ["run", "reach", "edit", "look", "note"] as const;
+    const input = { deep: [{ text: "x [redacted:SERVICE_TOKEN] y" }] };
+    const provider = createScriptedProvider([
+      { calls: [{ name: "Read", input: { file_path: "config.txt" } }] },
+      { calls: kinds.map((kind) => ({ name: `Probe_${kind}`, input })) },
+      { calls: [{ name: "Bash", input: { command: "touch '[redacted:SERVICE_TOKEN].txt'" } }] },
+      { calls: [{ name: "Bash", input: { command: "touch '[redacted:OTHER].txt'" } }] },
+      { text: "done" },
+    ]);
+    const session = new InteractiveSession({
+      ...{ cwd: folder, provider, permissionMode: "bypassPermissions" },
+      redactor: createRedactor({ env: { SERVICE_TOKEN: known } }),
+      tools: kinds.map((kind) => probe(`Probe_${kind}`, kind)),
+    });
+    await session.submit("go");
+    await session.shutdown();
+    assert.deepEqual(given, [
+      ["Probe_look", input],
+      ["Probe_note", input],
+    ]);
+    assert.deepEqual(
+      ["[redacted:SERVICE_TOKEN].txt", "[redacted:OTHER].txt"].map((name) => existsSync(join(folder, name))),
+      [false, true],
+    );
+    assert.match(JSON.stringify(provider.requests.at(-1)), /it would be done with these words instead of it, so it was not run/);
   });
 });

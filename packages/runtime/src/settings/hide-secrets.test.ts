@@ -10,6 +10,12 @@ describe("values that are shown", () => {
   const values: [path: string, value: JsonValue, shown: JsonValue][] = [
     ["limits.maxRequests", 5, 5],
     ["model", "m", "m"],
+    [
+      "providers.a.options",
+      { maxTokens: 100, token_limit: 5, stripeKey: "x" },
+      { maxTokens: 100, token_limit: 5, stripeKey: hidden },
+    ],
+    ["providers.a.options", { "Proxy-Authorization": "x" }, { "Proxy-Authorization": hidden }],
     ["providers.a.apiKey", "short", hidden],
     ["providers.a.apiKey", 12345, hidden],
     ["providers.a.apiKey", true, true],

@@ -22,7 +22,7 @@ function hide(value: JsonValue, secret: boolean, redactor: Redactor): JsonValue 
 }
 
 function isHiddenName(name: string): boolean {
-  return isSecretName(name) || /^(?:proxy-)?authorization$/i.test(name);
+  return isSecretName(name) && !/^max\w*tokens$|tokens?_?(?:limit|budget|count)$/i.test(name);
 }
 
 /** `["--token", "abc"]`. */

@@ -26,18 +26,18 @@ export function refuseMasks(text: string, standsForSecret: ((mask: string) => bo
   );
 }
 
-/** A command would be run with the mask in place of the secret, and might write it over the secret itself. */
-export function refuseMasksInCommand(command: string, standsForSecret: ((mask: string) => boolean) | undefined): void {
-  const found = maskIn(command, standsForSecret);
+/** A command or a server would get the mask in place of the secret, and might write it over the secret itself. */
+export function refuseMasksInCall(input: unknown, standsForSecret: (mask: string) => boolean): void {
+  const found = maskIn(JSON.stringify(input), standsForSecret);
   if (found === undefined) return;
   throw new ToolFailure(
-    `The command holds ${found}, which stands for a secret that is not shown to you; it would be run with these words instead of it, so it was not run. ` +
-      "Leave it out, or copy the secret with a command that reads it from where it is.",
+    `The call holds ${found}, which stands for a secret that is not shown to you; it would be done with these words instead of it, so it was not run. ` +
+      "Leave it out, or let a command read the secret from where it is: a variable or a file.",
   );
 }
 
 function maskIn(text: string, standsForSecret: ((mask: string) => boolean) | undefined): string | undefined {
-  return text.match(placeholder)?.find((mask) => standsForSecret?.(mask));
+  return masksIn(text).find((mask) => standsForSecret?.(mask));
 }
 
 /** The masks in a text. */

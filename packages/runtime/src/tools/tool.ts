@@ -63,6 +63,8 @@ export interface Tool<Input = unknown> {
   readonly abortGraceMs?: number;
   /** Commands it runs find the `git` it is given. Without this, a command with git is asked about even if it only looks. */
   readonly takesGit?: true;
+  /** It refuses masks in its input itself, knowing what it writes over. Other tools that do something never get one that stands for a secret. */
+  readonly checksMasks?: true;
   /** Declared, not performed: the engine asks once, before `execute`. A tool cannot forget to ask. */
   access(input: Input, workspace: Workspace, memory?: ToolMemory): Promise<Access>;
   execute(input: Input, context: ToolContext): Promise<ToolOutput>;

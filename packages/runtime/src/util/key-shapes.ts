@@ -3,39 +3,45 @@ import type { SecretShape } from "./secret-shapes.ts";
 
 /** Keys by the beginnings that issuers gave them so that they can be found, and private keys by their first line. */
 export function createKeyShapes(): SecretShape[] {
-  return [...keyShapes.map(toKeyShape), pem, pemTail];
+  return [...keyShapes.map(toKeyShape), pem, pemTail, telegram];
 }
 
-const wordCharacters = "[A-Za-z0-9_-]";
 const wordCharacter = /[A-Za-z0-9_-]/;
 const base64Characters = /[A-Za-z0-9_/+-]/;
+const ended = "(?![A-Za-z0-9])";
 const digitAhead = "(?=[A-Za-z_-]*\\d)";
-const mixed = (rest: string): string => `(?=[\\w-]{0,40}\\d)(?=[\\w-]{0,40}[A-Z])(?=[\\w-]{0,40}[a-z])${rest}`;
+const hexDigits = [..."0123456789abcdef"];
 
-/** `certain`: what follows where it is no chance that it does, so that it is a key even at the end of another word. Bounded: a word may hold many beginnings. */
+/**
+ * `certain`: what follows where it is a key even at the end of another word; when absent, sixteen characters that look random.
+ * Bounded: a word may hold many beginnings.
+ */
 type KeyShape = readonly [kind: string, beginnings: string | readonly string[], rest: string, certain?: string];
 
+const never = "(?!)";
+/** Many words end with "sk-", and a name may follow: task-5f3e9a. */
+const longAndMixed = "(?:[a-z0-9]{1,8}-){0,2}(?=[A-Za-z]{0,12}\\d)(?=\\w{0,12}[A-Z])(?=\\w{0,12}[a-z])[A-Za-z0-9]{32}";
+
 const keyShapes: readonly KeyShape[] = [
-  ["anthropic-key", "sk-ant-", "[\\w-]{8,}", mixed("[\\w-]{30}")],
-  ["api-key", "sk-proj-", `${digitAhead}[\\w-]{16,}`, mixed("[\\w-]{30}")],
-  ["api-key", "sk-", `${digitAhead}[\\w-]{16,}`],
-  ["google-key", "AIza", "[\\w-]{30,}", mixed("[\\w-]{35}")],
+  ["anthropic-key", "sk-ant-", "[\\w-]{8,}"],
+  ["api-key", "sk-", `${digitAhead}[\\w-]{16,}`, `(?<![A-Za-z]sk-)(?=[A-Za-z_-]{0,15}\\d)[\\w-]{16}|${longAndMixed}`],
+  ["google-key", "AIza", "[\\w-]{30,}"],
   ["google-token", "ya29.", "[\\w-]{20,}"],
   ["google-secret", "GOCSPX-", "[\\w-]{20,}"],
-  ["github-token", ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "[A-Za-z0-9]{20,}", mixed("[A-Za-z0-9]{30}")],
-  ["github-token", "github_pat_", "\\w{20,}", mixed("\\w{30}")],
-  ["gitlab-token", ["glpat-", "gldt-", "glrt-", "glcbt-", "glptt-"], "[\\w-]{16,}", mixed("[\\w-]{20}")],
+  ["github-token", ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "[A-Za-z0-9]{20,}"],
+  ["github-token", "github_pat_", "\\w{20,}"],
+  ["gitlab-token", ["glpat-", "gldt-", "glrt-", "glcbt-", "glptt-"], "[\\w-]{16,}"],
   [
     "slack-token",
     ["xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xoxc-", "xoxd-"],
     "[\\w-]{10,}",
-    "(?=[A-Za-z_-]{0,19}\\d)[\\w-]{20}",
+    "\\d{6,}-[\\w-]{8}",
   ],
   ["slack-token", "xapp-", `${digitAhead}[\\w-]{20,}`],
-  ["aws-key-id", ["AKIA", "ASIA"], `[A-Z0-9]{16}(?!${wordCharacters})`, `(?=[A-Z]{0,15}\\d)[A-Z0-9]{16}(?!${wordCharacters})`],
+  ["aws-key-id", ["AKIA", "ASIA"], `[A-Z0-9]{16}${ended}`, `(?=[A-Z]{0,15}\\d)[A-Z0-9]{16}${ended}`],
   ["aws-session-token", ["IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz"], "[A-Za-z0-9/+]{50,}={0,2}"],
-  ["bedrock-key", "ABSK", "[A-Za-z0-9/+]{60,}={0,2}"],
-  ["npm-token", "npm_", "[A-Za-z0-9]{30,}", mixed("[A-Za-z0-9]{36}")],
+  ["bedrock-key", "ABSK", "[A-Za-z0-9/+]{60,}={0,2}", never],
+  ["npm-token", "npm_", "[A-Za-z0-9]{30,}"],
   ["pypi-token", "pypi-", "[\\w-]{50,}"],
   ["hugging-face-token", "hf_", "[A-Za-z0-9]{20,}"],
   ["groq-key", "gsk_", "[A-Za-z0-9]{20,}"],
@@ -45,50 +51,74 @@ const keyShapes: readonly KeyShape[] = [
   ["nvidia-key", "nvapi-", "[\\w-]{30,}"],
   ["replicate-token", "r8_", "[A-Za-z0-9]{30,}"],
   ["e2b-key", "e2b_", "[a-f0-9]{30,}"],
-  ["stripe-key", ["sk_live_", "sk_test_", "rk_live_", "rk_test_"], "[A-Za-z0-9]{10,}", mixed("[A-Za-z0-9]{20}")],
+  ["stripe-key", ["sk_live_", "sk_test_", "rk_live_", "rk_test_"], "[A-Za-z0-9]{10,}"],
   ["stripe-secret", "whsec_", "[A-Za-z0-9]{24,}"],
   ["sendgrid-key", "SG.", "[\\w-]{16,}\\.[\\w-]{16,}"],
+  ["twilio-key", hexDigits.map((digit) => `SK${digit}`), `[a-f0-9]{31}${ended}`],
   ["vault-token", ["hvs.", "hvb."], "[\\w-]{24,}"],
+  ["doppler-token", ["dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."], "(?:[\\w-]{1,40}\\.)?[A-Za-z0-9]{32,}"],
   ["digitalocean-token", ["dop_v1_", "doo_v1_", "dor_v1_"], "[a-f0-9]{40,}"],
-  ["databricks-token", "dapi", "[a-f0-9]{32}(?:-\\d)?(?![\\w-])"],
+  ["databricks-token", "dapi", `[a-f0-9]{32}(?:-\\d)?${ended}`],
   ["docker-token", ["dckr_pat_", "dckr_oat_"], "[\\w-]{20,}"],
   ["shopify-token", ["shpat_", "shpss_", "shpca_", "shppa_"], "[a-fA-F0-9]{32}"],
+  ["square-token", "EAAA", `${digitAhead}[\\w-]{50,80}(?![\\w/+=-])`, never],
+  ["square-token", ["sq0atp-", "sq0csp-"], "[\\w-]{20,}"],
   ["linear-key", "lin_api_", "[A-Za-z0-9]{30,}"],
   ["figma-token", "figd_", "[\\w-]{30,}"],
-  ["atlassian-token", "ATATT3x", "[\\w=-]{50,}"],
+  ["atlassian-token", ["ATATT", "ATCTT"], "[\\w=-]{50,}"],
+  ["bitbucket-password", "ATBB", `[A-Za-z0-9]{28,32}${ended}`],
   ["sentry-token", ["sntrys_", "sntryu_"], "[\\w+/=-]{40,}"],
+  ["fly-token", ["fm1r_", "fm1a_", "fm2_"], "[A-Za-z0-9/+]{40,}={0,2}"],
+  ["fly-token", "fo1_", "[\\w-]{30,}"],
+  ["new-relic-key", ["NRAK-", "NRII-", "NRSP-", "NRRA-"], "[\\w-]{20,}"],
+  ["postman-key", "PMAK-", "[\\w-]{24,}"],
+  ["tailscale-key", "tskey-", `${digitAhead}[\\w-]{16,}`],
+  ["grafana-token", ["glsa_", "glc_"], "\\w{30,}={0,2}"],
+  ["supabase-token", ["sbp_", "sb_secret_"], `${digitAhead}[\\w-]{20,}`],
+  ["planetscale-token", ["pscale_tkn_", "pscale_pw_", "pscale_oauth_"], "[\\w.-]{30,}"],
+  ["notion-token", "ntn_", "[A-Za-z0-9]{30,}"],
+  ["heroku-key", "HRKU-", "[\\w-]{30,}"],
+  ["pulumi-token", "pul-", "[a-f0-9]{40}"],
+  ["circleci-token", ["CCIPAT_", "CCIPRJ_"], "\\w{20,}"],
+  ["buildkite-token", ["bkua_", "bkaj_"], "[a-f0-9]{30,}"],
+  ["rubygems-key", "rubygems_", "[a-f0-9]{40,}"],
+  ["langsmith-key", ["lsv2_pt_", "lsv2_sk_"], "\\w{30,}"],
+  ["pinecone-key", "pcsk_", "\\w{30,}"],
+  ["brevo-key", ["xkeysib-", "xsmtpsib-"], "[\\w-]{40,}"],
+  ["netlify-token", "nfp_", "[A-Za-z0-9]{30,}"],
   ["age-key", "AGE-SECRET-KEY-1", "[A-Z0-9]{40,}"],
-  ["json-web-token", "eyJ", "[\\w-]{10,}\\.eyJ[\\w-]{10,}\\.[\\w-]{10,}", "[\\w-]{10,256}\\.eyJ[\\w-]{10}"],
+  ["json-web-token", "eyJ", "[\\w-]{10,}\\.eyJ[\\w-]{10,}\\.[\\w-]{10,}", "(?:(?!eyJ)[\\w-]){10,256}\\.eyJ[\\w-]{10}"],
 ];
 
 function toKeyShape([kind, beginnings, rest, certain]: KeyShape): SecretShape {
   const literals = [beginnings].flat();
-  let compiled: RegExp | undefined; // when the first one is looked at: most are never needed
-  let glued: RegExp | undefined;
-  const restAt = (text: string, at: number): number =>
-    at + (literals.find((literal) => text.startsWith(literal, at))?.length ?? 0);
+  let compiled: { rest: RegExp; certain: RegExp } | undefined; // when the first one is looked at: most are never needed
+  const matchAt = (which: "rest" | "certain", text: string, at: number): { from: number; end: number } | undefined => {
+    compiled ??= { rest: new RegExp(rest, "y"), certain: new RegExp(certain ?? "[\\w/+-]{16,64}", "y") };
+    const pattern = compiled[which];
+    const from = at + (literals.find((literal) => text.startsWith(literal, at))?.length ?? 0);
+    pattern.lastIndex = from;
+    return pattern.test(text) ? { from, end: pattern.lastIndex } : undefined;
+  };
   const slashes = rest.includes("/+");
   return {
     literals,
     notAfter: slashes ? base64Characters : wordCharacter,
     find(text, at) {
-      compiled ??= new RegExp(rest, "y");
-      compiled.lastIndex = restAt(text, at);
-      return compiled.test(text) ? { start: at, end: compiled.lastIndex, kind } : undefined;
+      const found = matchAt("rest", text, at);
+      return found && { start: at, end: found.end, kind };
     },
-    ...(certain !== undefined && {
-      isCertain(text: string, at: number): boolean {
-        glued ??= new RegExp(certain, "y");
-        glued.lastIndex = restAt(text, at);
-        return glued.test(text);
-      },
-    }),
+    isCertain(text, at) {
+      const found = matchAt("certain", text, at);
+      return found !== undefined && (certain !== undefined || looksRandom(text.slice(found.from, found.end)));
+    },
     open: slashes ? /^[\w+/=-]*$/ : /^[\w.-]*$/,
   };
 }
 
 const pemStart = /-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----/y;
 const pemEnd = /-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g;
+const endHere = new RegExp(pemEnd, "y");
 /** Longer than any key; also what is held back of a text that is still being written. */
 const maxPem = 16 * 1024;
 
@@ -124,9 +154,9 @@ const pemTail: SecretShape = {
   literals: ["-----END "],
   notAfter: undefined,
   find(text, at) {
-    pemEnd.lastIndex = at;
-    if (pemEnd.exec(text)?.index !== at) return undefined;
-    const end = pemEnd.lastIndex;
+    endHere.lastIndex = at;
+    if (!endHere.test(text)) return undefined;
+    const end = endHere.lastIndex;
     let start = at;
     for (let lineEnd = newlineBefore(text, at); lineEnd > 0 && at - lineEnd < maxPem; ) {
       const lineStart = newlineBefore(text, lineEnd) + 1;
@@ -149,3 +179,17 @@ function newlineBefore(text: string, from: number): number {
 
 const longestLine = 320;
 const bodyLine = /^(?:[\w./-]{0,128}[:-])?[ \t]{0,8}(?:\d{1,9}[\t:|\u2192-])?[ \t+<>|-]{0,8}?([A-Za-z0-9+/]{1,128}={0,2})\s*$/;
+
+const telegramToken = /:AA[\w-]{30,40}(?![\w-])/y;
+
+/** `123456789:AA…`: the number of the bot is no secret. */
+const telegram: SecretShape = {
+  literals: [":AA"],
+  notAfter: undefined,
+  find(text, at) {
+    telegramToken.lastIndex = at;
+    if (!/\d{6,}$/.test(text.slice(Math.max(0, at - 10), at)) || !telegramToken.test(text)) return undefined;
+    return { start: at + 1, end: telegramToken.lastIndex, kind: "telegram-token" };
+  },
+  open: /^[\w-]*$/,
+};

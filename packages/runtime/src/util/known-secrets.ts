@@ -1,6 +1,6 @@
 import { type KnownBytes, leastHexBytes } from "./hex-secrets.ts";
 import { isSecretName, isSecretValue } from "./secret-names.ts";
-import { SecretPieces } from "./secret-pieces.ts";
+import { isPiece, SecretPieces } from "./secret-pieces.ts";
 import { createSecretShapes, lettersAndDigits, type SecretShape } from "./secret-shapes.ts";
 
 export type SecretSources = {
@@ -36,12 +36,22 @@ export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): Known
   const streamed = new Set<string>();
   const byBytes = new Map<string, string>();
   const pieces = new SecretPieces();
+  const addForm = (form: string, name: string): void => {
+    if (!nameOf.has(form)) nameOf.set(form, name);
+  };
   const add = (secret: string, name: string): void => {
-    const bytes = Buffer.from(secret).toString("latin1");
-    if (bytes.length >= leastHexBytes && !byBytes.has(bytes)) byBytes.set(bytes, name);
-    for (const form of [secret, inJson(secret)]) streamed.add(form);
-    for (const form of formsOf(secret)) if (!nameOf.has(form)) nameOf.set(form, name);
-    for (const form of [joinKey(secret), secret, ...inBase64(secret)]) pieces.add(form, name);
+    const bytes = Buffer.from(secret);
+    const encoded = bytes.length < leastHexBytes ? [] : inBase64(bytes);
+    const latin = bytes.toString("latin1");
+    if (bytes.length >= leastHexBytes && !byBytes.has(latin)) byBytes.set(latin, name);
+    for (const form of [...formsOf(secret), ...encoded]) addForm(form, name);
+    for (const form of [joinKey(secret), secret, ...encoded]) pieces.add(form, name);
+    for (const part of [secret, ...partsOf(secret)]) {
+      for (const form of [part, inJson(part)]) {
+        streamed.add(form);
+        addForm(form, name);
+      }
+    }
   };
   for (const [name, value] of Object.entries(env)) {
     if (value !== undefined && isSecretName(name) && isSecretValue(value.trim())) add(value.trim(), `redacted:${name}`);
@@ -86,24 +96,33 @@ function knownShapes(): KnownShapes {
   return shapesOnce;
 }
 
-/** As it is, and as it looks inside JSON, a URL, backwards, or in base64, where it may start at any of three positions. */
-function formsOf(secret: string): Set<string> {
-  const forms = new Set([secret, inJson(secret), encodeURIComponent(toWellFormed(secret))]);
-  const bytes = Buffer.from(secret);
-  if (bytes.length < 8) return forms;
-  forms.add([...secret].reverse().join(""));
-  for (const form of inBase64(secret)) forms.add(form);
-  return forms;
+/** As it is, and as it looks inside a URL or backwards. */
+function formsOf(secret: string): string[] {
+  const forms = [secret, encodeURIComponent(toWellFormed(secret))];
+  return Buffer.byteLength(secret) < leastHexBytes ? forms : [...forms, [...secret].reverse().join("")];
 }
 
-function inBase64(secret: string): string[] {
-  const bytes = Buffer.from(secret);
+/** In base64 it may start at any of three positions. */
+function inBase64(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((shift) => {
     const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64");
     // The first and the last characters also hold bits of what stands before and after.
     const core = encoded.slice(shift === 0 ? 0 : shift + 1, Math.floor(((bytes.length + shift) * 8) / 6));
     return [core, core.replaceAll("+", "-").replaceAll("/", "_")];
   });
+}
+
+const named = /(?<![\w.-])([\w.-]{2,64})["']?[ \t]{0,4}[:=][ \t]{0,4}["']?([^\s"',;}]{8,})/g;
+const leastLine = 12;
+const maxParts = 64;
+
+/** What of a value gives something away by itself: its lines, but for those that are found as pieces, and what stands in it behind the name of a secret. */
+function partsOf(value: string): readonly string[] {
+  if (!/[:=\n]/.test(value)) return [];
+  const behindNames = [...value.matchAll(named)].flatMap(([, name = "", text = ""]) => (isSecretName(name) ? [text] : []));
+  const lines = value.includes("\n") ? value.split("\n").map((line) => line.trim()) : [];
+  const whole = lines.filter((line) => line.length >= leastLine && !/[:=]\s*\S|[{}[\]]|^-----/.test(line) && !isPiece(line));
+  return [...behindNames, ...whole].filter(isSecretValue).slice(0, maxParts);
 }
 
 /** The lines of a private key as the one text they are, without what was put before them. */
@@ -138,11 +157,15 @@ function anyOf(texts: readonly string[]): RegExp {
   return new RegExp(sorted.map((text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|"), "g");
 }
 
-/** What follows `\n` in JSON or code is a beginning too. Since words do not overlap, none is looked at twice. */
+/** `\n` and `\u003d` in JSON or code, `%20` in an address, and a colour of a terminal. */
+const escapeBefore = /(?:\\(?:[nrtbf]|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2}|\[[\d;]{1,12}m)$/;
+const longestEscape = 14;
+
+/** What follows an escape is a beginning too. Since words do not overlap, none is looked at twice. */
 export function startsWord(text: string, at: number, notAfter: RegExp | undefined): boolean {
   const before = text[at - 1];
   if (notAfter === undefined || before === undefined) return true;
-  return !notAfter.test(before) || (/[nrtbf]/.test(before) && text[at - 2] === "\\");
+  return !notAfter.test(before) || escapeBefore.test(text.slice(Math.max(0, at - longestEscape), at));
 }
 
 /** May a secret of this shape begin here? */
@@ -167,7 +190,8 @@ function beginningsOf(values: readonly string[], shapes: readonly SecretShape[])
       })),
     ),
   ];
-  const characters = new Set(sources.flatMap(({ text }) => text.slice(0, headLength).split("")));
+  const heads = sources.map(({ text }) => text.slice(0, headLength)).join("");
+  const characters = new Set(heads.split(""));
   const known = new Map<string, readonly Beginning[]>(); // has an end: other characters do not get in
   return (ending) => {
     const met = known.get(ending);

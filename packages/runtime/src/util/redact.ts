@@ -107,7 +107,7 @@ function hideKnown({ exact, bytes, nameOf }: KnownSecrets, given: Part): Omit<Pa
 }
 
 function hidePieces(pieces: SecretPieces, text: string, note: Note): string {
-  return hidePlaces(pieces.find(text, 0), { text, from: 0, note }).text;
+  return hidePlaces(pieces.find(text), { text, from: 0, note }).text;
 }
 
 function hidePlaces(places: readonly HexPlace[], { text, from, note }: Part): Omit<Part, "note"> {

@@ -1,26 +1,20 @@
-/** Is this the name of a variable that holds a secret? `GITHUB_TOKEN`, `OPENAI_API_KEY`, `PGPASSWORD`, `npm_config__auth`; not `TOKENIZERS_PARALLELISM` or `PWD`. */
+/** Is this the name of a variable that holds a secret? `GITHUB_TOKEN`, `StripeKey`, `PGPASSWORD`, `npm_config__auth`; not `TOKENIZERS_PARALLELISM` or `PWD`. */
 export function isSecretName(name: string): boolean {
   const upper = name.toUpperCase();
-  return secretEndings.some((ending) => upper.endsWith(ending)) || upper.split(/[_.-]/).some((word) => secretWords.has(word));
+  return secretEndings.some((ending) => upper.endsWith(ending)) || wordsOf(name).some((word) => secretWords.has(word));
 }
 
-/** Whole words between underscores (or dots and dashes, as in settings). A list: a regular expression takes 1 ms to get ready. */
+/** The words of a name in capitals: between underscores, dots and dashes, and where a capital begins one (`stripeKey`, `SSHKey`). */
+export function wordsOf(name: string): readonly string[] {
+  const parted = name.replace(/[a-z\d](?=[A-Z])|[A-Z](?=[A-Z][a-z])/g, "$&_");
+  return parted.toUpperCase().split(/[_.-]/);
+}
+
+/** A list: a regular expression takes 1 ms to get ready. */
 const secretWords: ReadonlySet<string> = new Set([
-  ...[
-    "KEY",
-    "KEYS",
-    "APIKEY",
-    "APIKEYS",
-    "SECRET",
-    "SECRETS",
-    "TOKEN",
-    "TOKENS",
-    "PASSWORD",
-    "PASSWORDS",
-    "PASSWD",
-    "PASSPHRASE",
-  ],
-  ...["PASS", "CREDENTIAL", "CREDENTIALS", "CRED", "CREDS", "AUTH", "PAT", "DSN", "COOKIE", "COOKIES", "JWT"],
+  ...["KEY", "KEYS", "APIKEY", "APIKEYS", "SECRET", "SECRETS", "TOKEN", "TOKENS", "PASSWORD", "PASSWORDS", "PASSWD"],
+  ...["PASSPHRASE", "PASS", "CREDENTIAL", "CREDENTIALS", "CRED", "CREDS", "AUTH", "AUTHORIZATION", "PAT", "DSN"],
+  ...["COOKIE", "COOKIES", "JWT"],
 ]);
 
 /** Written as one word with what comes before. */
@@ -35,7 +29,16 @@ export function isSecretValue(value: string): boolean {
   if (/^[a-z]+$/i.test(value) && value.length < 16) return false;
   if (/^[\d.,:_-]+$/.test(value) && value.length < 16) return false;
   if (/^(?:~|\.{1,2})?\/[\w./ -]*$/.test(value) && !/[A-Za-z0-9]{24,}/.test(value)) return false;
-  return !/^[a-z][a-z0-9+.-]*:\/\/[^\s@]*$/i.test(value);
+  return !/^[a-z][a-z0-9+.-]*:\/\/(?:[^\s/@:]{0,15}@)?[^\s@]*$/i.test(value);
+}
+
+/** A number, a size or a switch: it gives nothing away whatever it is called (`MAX_TOKENS=100`), but a number may be a password. */
+export function isPlainSetting(name: string, value: string): boolean {
+  if (/^(?:true|false|yes|no|on|off|none|null|auto|always|never|(?:en|dis)abled?)$/i.test(value)) return true;
+  return (
+    /^[+-]?\d{1,9}(?:\.\d{1,6})?(?:[kmgt]i?b?|[mun]?s|[hd]|%)?$/i.test(value) &&
+    !/(?:PASS|PASSWORD|PASSWD|PASSPHRASE|PWD|PIN|OTP|SECRET)$/i.test(name)
+  );
 }
 
 /** The secrets among variables, by the names of those. */

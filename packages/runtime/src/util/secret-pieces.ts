@@ -6,107 +6,114 @@ const leastPiece = 16;
 const gramLength = 8;
 /** Every part of sixteen characters has eight that begin at one of these places; so has a text that is wrapped after eight or more. */
 const stride = 7;
-/** Characters that are remembered: some forty private keys. What comes later is only known as a whole. */
-const maxRemembered = 64 * 1024;
-/** The beginnings of keys look alike. */
-const maxPlacesOfGram = 8;
+/** Characters that are remembered, some forty private keys: a place fits into two bytes. What comes later is only known as a whole. */
+const maxRemembered = 0xffff;
+/** So many places are looked at: the beginnings of keys look alike. */
+const maxPlaces = 24;
 
 /**
  * Finds parts of known texts wherever those are cut: line by line, wrapped anew, with numbers or signs before each line.
  * All eight characters that stand together in a known text are listed; of a text only every seventh place is looked up.
  */
 export class SecretPieces {
-  #all = "";
+  #all = "\n";
   readonly #names: { readonly from: number; readonly name: string }[] = [];
-  readonly #grams = new Map<string, number[]>();
-  readonly #marked = new Uint8Array(1 << 16);
+  /** By the hash of eight characters: the last place that has them, 0 for none. By place: the one before that has the same hash. */
+  #tables: { readonly last: Uint16Array; readonly earlier: Uint16Array } | undefined;
 
   /** How much is remembered; only grows. */
   get size(): number {
     return this.#all.length;
   }
 
-  /** The parts of `text` that look made up by a machine; words of it are not remembered. */
+  /** The parts of `text` between spaces and quotes. */
   add(text: string, name: string): void {
-    for (const [token] of text.matchAll(/[^\s"'`\\]{16,}/g)) if (looksRandom(token)) this.#addToken(token, name);
+    for (const token of text.split(/[\s"'`\\]+/)) this.#addToken(token, name);
   }
 
   #addToken(token: string, name: string): void {
-    if (this.#all.length + token.length > maxRemembered || this.#all.includes(token)) return;
     const from = this.#all.length;
+    if (token.length < leastPiece || from + token.length >= maxRemembered || this.#all.includes(token)) return;
+    this.#tables ??= { last: new Uint16Array(1 << 16), earlier: new Uint16Array(maxRemembered) };
+    const { last, earlier } = this.#tables;
     this.#names.push({ from, name });
     this.#all += `${token}\n`;
-    for (let at = 0; at + gramLength <= token.length; at++) {
-      const gram = token.slice(at, at + gramLength);
-      const places = this.#grams.get(gram);
-      if (!places) this.#grams.set(gram, [from + at]);
-      else if (places.length < maxPlacesOfGram) places.push(from + at);
-      this.#marked[hashAt(token, at)] = 1;
+    for (let place = from; place <= from + token.length - gramLength; place++) {
+      const hash = hashAt(token, place - from);
+      earlier[place] = last[hash] ?? 0;
+      last[hash] = place;
     }
   }
 
   /** In the order of the text, and none overlaps another. */
-  find(text: string, from: number): PiecePlace[] {
+  find(text: string): readonly PiecePlace[] {
+    const tables = this.#tables;
+    if (!tables || text.length < leastPiece) return nothing;
     const found: PiecePlace[] = [];
-    if (this.#all === "") return found;
-    const last = text.length - gramLength;
-    for (let at = Math.max(0, from - leastPiece); at <= last; at += stride) {
-      if (this.#marked[hashAt(text, at)] === 0) continue;
-      const place = this.#around(text, at);
-      if (!place || place.end <= from) continue;
-      const start = Math.max(place.start, from, found.at(-1)?.end ?? 0);
-      if (start < place.end) found.push({ ...place, start });
-      at = Math.max(at, place.end - stride);
+    let floor = 0; // what stands before was looked at: no place is gone over again and again
+    for (let at = 0; at <= text.length - gramLength; at += stride) {
+      if (tables.last[hashAt(text, at)] === 0) continue;
+      const best = this.#around(text, at, floor);
+      if (!best) continue;
+      const isFound = isPiece(text.slice(best.start, best.end).replace(lineBreaks, ""));
+      if (isFound) found.push({ start: best.start, end: best.end, name: this.#nameAt(best.known) });
+      floor = isFound ? best.end : at;
+      at = Math.max(at, best.end - stride);
     }
     return found;
   }
 
-  #around(text: string, at: number): PiecePlace | undefined {
+  #nameAt(known: number): string {
+    return this.#names.findLast(({ from }) => from <= known)?.name ?? "redacted";
+  }
+
+  /** The longest part of a known text that these eight characters stand in. */
+  #around(text: string, at: number, floor: number): { start: number; end: number; known: number } | undefined {
+    const gram = text.slice(at, at + gramLength);
     let best: { start: number; end: number; known: number } | undefined;
-    for (const known of this.#grams.get(text.slice(at, at + gramLength)) ?? []) {
-      const start = this.#back(text, at, known);
+    let known = this.#tables?.last[hashAt(text, at)] ?? 0;
+    for (let looked = 0; known > 0 && looked < maxPlaces; looked++, known = this.#tables?.earlier[known] ?? 0) {
+      if (!this.#all.startsWith(gram, known)) continue;
+      const start = this.#back(text, { from: at, known, floor });
       const end = this.#forth(text, at + gramLength, known + gramLength);
       if (!best || end - start > best.end - best.start) best = { start, end, known };
     }
-    if (!best) return undefined;
-    const { start, end, known } = best;
-    const piece = text.slice(start, end).replace(lineBreaks, "");
-    if (piece.length < leastPiece || !looksRandom(piece)) return undefined;
-    return { start, end, name: this.#names.findLast((entry) => entry.from <= known)?.name ?? "redacted" };
+    return best;
   }
 
   /** How far the known text goes on, also on the lines that follow. */
   #forth(text: string, from: number, known: number): number {
     let end = from;
-    for (let at = from, place = known; place < this.#all.length && this.#all[place] !== "\n"; ) {
+    for (let at = from, place = known; this.#all[place] !== "\n"; ) {
       if (text[at] === this.#all[place]) {
         end = ++at;
         place++;
         continue;
       }
       lineBreak.lastIndex = at;
-      const found = lineBreak.exec(text);
-      if (!found || text[lineBreak.lastIndex] !== this.#all[place]) break;
+      if (!lineBreak.test(text) || text[lineBreak.lastIndex] !== this.#all[place]) break;
       at = lineBreak.lastIndex;
     }
     return end;
   }
 
-  #back(text: string, from: number, known: number): number {
+  #back(text: string, { from, known, floor }: { from: number; known: number; floor: number }): number {
     let start = from;
-    for (let at = from, place = known; place > 0 && this.#all[place - 1] !== "\n"; ) {
-      if (at > 0 && text[at - 1] === this.#all[place - 1]) {
+    for (let at = from, place = known - 1; at > floor && this.#all[place] !== "\n"; ) {
+      if (text[at - 1] === this.#all[place]) {
         start = --at;
         place--;
         continue;
       }
       const found = breakBefore.exec(text.slice(Math.max(0, at - longestBreak), at))?.[0];
-      if (found === undefined || text[at - found.length - 1] !== this.#all[place - 1]) break;
+      if (found === undefined || text[at - found.length - 1] !== this.#all[place]) break;
       at -= found.length;
     }
     return start;
   }
 }
+
+const nothing: readonly PiecePlace[] = [];
 
 /** A new line, perhaps escaped, with the number or the sign that stands before it when it is shown. */
 const between = "(?:\\r?\\n|(?:\\\\r)?\\\\n)(?:[ \\t]{0,8}\\d{1,9}[\\t:|\\u2192-])?[ \\t+<>|-]{0,8}?";
@@ -114,6 +121,11 @@ const lineBreak = new RegExp(`${between}(?=[^\\s"'\`\\\\])`, "y");
 const lineBreaks = new RegExp(between, "g");
 const breakBefore = new RegExp(`${between}$`);
 const longestBreak = 32;
+
+/** Is this enough of a secret to be hidden where it stands alone? */
+export function isPiece(text: string): boolean {
+  return text.length >= leastPiece && looksRandom(text);
+}
 
 function hashAt(text: string, at: number): number {
   const one = text.charCodeAt(at) * 31 + text.charCodeAt(at + 2);

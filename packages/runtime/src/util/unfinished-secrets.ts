@@ -14,7 +14,7 @@ export function isPlainPiece(
   if (triggers.test(text) || openValueIn(long, piece) > 0) return false;
   if (exact && piece.length >= 2 * leastHexBytes && mayHoldHex(piece)) return false;
   if (endOf(beginnings, piece, 0) > 0) return false; // a word that goes on from the piece before may be one in vain
-  if (met.find(piece, 0).length > 0 || pieces.find(piece, 0).length > 0) return false;
+  if (met.find(piece).length > 0 || pieces.find(piece).length > 0) return false;
   if (!exact) return true;
   exact.lastIndex = 0;
   return !exact.test(text);
@@ -28,7 +28,7 @@ export function unsettledIn(known: KnownSecrets, text: string): number {
     const rest = text.slice(index + hit[0].length);
     const shapes = known
       .shapesOf(hit[0])
-      .filter((shape) => startsWord(text, index, shape.notAfter) || (shape.isCertain && hit[0].length > shortBeginning));
+      .filter((shape) => shape.isCertain !== undefined || startsWord(text, index, shape.notAfter));
     if (shapes.some(({ open }) => open.test(rest))) return text.length - index;
     for (const shape of shapes) {
       const found = shape.find(text, index);

@@ -42,6 +42,26 @@ describe("scrubEnvironment", () => {
     it(`drops ${name}, whatever the variable is called`, () =>
       assert.deepEqual(scrubEnvironment({ SETTING: value, PATH: "/bin" }), { PATH: "/bin" }));
 
+  it("keeps numbers, sizes and switches whatever they are called, and addresses without a password", () => {
+    const plain = {
+      ...{
+        MAX_TOKENS: "100",
+        TOKEN_LIMIT: "200000",
+        SECRET_TTL: "3600s",
+        AUTH_ENABLED: "true",
+        KEY_SIZE: "2048",
+        WEBHOOK_RETRIES: "3",
+      },
+      ...{ ORIGIN: "ssh://git@host.example/a/b.git", OTHER: "git+ssh://git@host:22/a", SITE: "https://user@host/" },
+    };
+    assert.deepEqual(scrubEnvironment({ ...plain, DB_PASSWORD: "12345678", A_PIN_SECRET: "1234" }), plain);
+  });
+
+  it("reads names in camel case, and that of a header", () => {
+    const env = { StripeKey: "abc", githubToken: "abc", slackWebhook: "abc", AUTHORIZATION: "abc", KeyboardLayout: "abc" };
+    assert.deepEqual(scrubEnvironment(env), { KeyboardLayout: "abc" });
+  });
+
   it("drops values that hold a secret of another variable", () => {
     const token = "glcbt-64_0123456789";
     const env = {

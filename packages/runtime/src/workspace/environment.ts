@@ -1,6 +1,6 @@
 import { mayHoldSecret } from "../util/known-secrets.ts";
 import { createRedactor, type Redactor } from "../util/redact.ts";
-import { isSecretName, secretsIn } from "../util/secret-names.ts";
+import { isPlainSetting, isSecretName, secretsIn, wordsOf } from "../util/secret-names.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,7 +23,8 @@ export function scrubEnvironment(env: Environment, keep: readonly string[] = [])
   const shapes = createRedactor({});
   return pick(env, (name, value) => {
     if (keep.includes(name)) return true;
-    if (agents.includes(name) || isSecretName(name) || isGivenAway(name)) return false;
+    if (agents.includes(name)) return false;
+    if ((isSecretName(name) || isGivenAway(name)) && !isPlainSetting(name, value)) return false;
     return !secrets.some((secret) => value.includes(secret)) && !holdsSecret(value, shapes);
   });
 }
@@ -79,13 +80,12 @@ const givingWords: ReadonlySet<string> = new Set(["WEBHOOK", "WEBHOOKS", "BEARER
 function isGivenAway(name: string): boolean {
   const upper = name.toUpperCase();
   return (
-    upper.split("_").some((word) => givingWords.has(word)) ||
-    (upper.includes("CONN") && /CONN(?:ECTION)?_?STR(?:ING)?/.test(upper))
+    wordsOf(name).some((word) => givingWords.has(word)) || (upper.includes("CONN") && /CONN(?:ECTION)?_?STR(?:ING)?/.test(upper))
   );
 }
 
-/** `scheme://user:password@host` and `user:password@host`, whatever the password. */
-const userinfo = /:\/\/[^\s/?#@]*:[^\s/?#]+@|^[^\s:@/]+:[^\s@]+@[\w.[(-]/;
+/** `scheme://user:password@host` and `user:password@host`, whatever the password; not `ssh://git@host`. */
+const userinfo = /:\/\/[^\s/?#@]*:[^\s/?#]+@|^[^\s:@/]+:(?!\/\/)[^\s@]+@[\w.[(-]/;
 /** `Server=x;Password=y`, `AccountKey=…`, `?sig=…`. */
 const setting =
   /(?:^|[;,&?\s])(?:password|passwd|pwd|accountkey|sharedaccess(?:key|signature)|(?:client_?)?secret|(?:access_?)?token|api_?key|sig(?:nature)?)\s*=\s*[^;&\s]{3,}/i;

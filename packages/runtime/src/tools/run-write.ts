@@ -1,0 +1,33 @@
+import { diffLines } from "./diff.ts";
+import { displayPath } from "./display-path.ts";
+import { rememberFile, requireSeen } from "./file-memory.ts";
+import { refuseMasks, refusePlaceholders } from "./hidden-values.ts";
+import { loadFileIfPresent, saveFile } from "./load-file.ts";
+import { decodeText, splitLines } from "./text-file.ts";
+import type { ToolContext, ToolOutput } from "./tool.ts";
+
+export type WriteInput = { file_path: string; content: string };
+
+/** Creates a file, or replaces everything in one that was read. */
+export async function runWrite(input: WriteInput, context: ToolContext): Promise<ToolOutput> {
+  const { workspace, memory, standsForSecret, meetSecrets } = context;
+  const path = await workspace.resolve(input.file_path);
+  const name = displayPath(workspace.root, path);
+  const before = await loadFileIfPresent(workspace, path);
+  if (before) requireSeen(memory, path, { bytes: before.bytes, name });
+  const old = before ? decodeText(before.bytes)?.text : "";
+  if (old) meetSecrets?.(old);
+  if (before) refusePlaceholders(input.content, { before: old ?? "", name });
+  else refuseMasks(input.content, standsForSecret);
+
+  const bytes = Buffer.from(input.content, "utf8");
+  const { mtimeMs } = await saveFile(workspace, path, bytes);
+  rememberFile(memory, path, { bytes, mtimeMs });
+  const count = splitLines(input.content).length;
+  return {
+    content: [
+      { type: "text", text: `${before ? "Overwrote" : "Created"} ${name} (${count} ${count === 1 ? "line" : "lines"}).` },
+    ],
+    details: { file: path, diff: old === undefined ? [] : diffLines(old, input.content), ...(!before && { created: true }) },
+  };
+}
