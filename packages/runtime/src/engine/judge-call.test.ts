@@ -175,6 +175,24 @@ describe("the verdict on a call", () => {
     }
   });
 
+  it("is a no when an answer makes a call of it that could not be undone", async () => {
+    const { deps, gate, audited } = depsWith({ answerable: true });
+    const irreversible: ToolCallDeps["irreversible"] = ({ input }) =>
+      JSON.stringify(input).includes("push") ? ({ message: "it cannot be undone" } as never) : undefined; // only its words count here
+    const judging = judgeCall({ ...deps, irreversible }, call("npm install"), bash);
+    await eventually(() => {
+      if (!gate.question("r1")) return false;
+      gate.answer("r1", { decision: "allow", updatedInput: { command: "git push" } });
+      return true;
+    });
+    const judged = await judging;
+    assert.equal(judged.type === "refused" && judged.text, "Not run: it cannot be undone");
+    assert.deepEqual(
+      audited.map(({ effect, by }) => [effect, by]),
+      [["deny", "policy"]],
+    );
+  });
+
   it("with nobody there is a no that names the rule which would allow it, and so does the question", async () => {
     const { deps, events } = depsWith({});
     const judged = await judgeCall(deps, call("npm install"), bash);

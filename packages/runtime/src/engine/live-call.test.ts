@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { JsonObject, JsonValue } from "../protocol/content.ts";
+import { type JsonObject, type JsonValue, noUsage } from "../protocol/content.ts";
 import { createRedactor } from "../util/redact.ts";
-import { changeInput, type LiveCall } from "./live-call.ts";
+import { boundCalls, changeInput, type LiveCall } from "./live-call.ts";
 
 const token = "correct-horse-battery";
 const other = ["ghp", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"].join("_");
@@ -15,6 +15,29 @@ const answered = async (input: JsonValue, answer: JsonObject) => {
   const changed = await changeInput(callWith(input), answer, redactor);
   return typeof changed === "string" ? changed : changed.input;
 };
+
+describe("calls of an answer", () => {
+  it("have no input without a bottom: a part of it is kept as a broken one, and all else stays", () => {
+    const deep: JsonValue = JSON.parse(`${"[".repeat(600)}${"]".repeat(600)}`);
+    const content = [
+      { type: "text", text: "words" },
+      { type: "tool-call", callId: "a", name: "Write", input: { fine: true } },
+      { type: "tool-call", callId: "b", name: "Write", input: { x: "y".repeat(3_000), deep } },
+    ] as const;
+    const message = {
+      role: "assistant",
+      model: { provider: "p", id: "m" },
+      finish: "tool-calls",
+      usage: { ...noUsage },
+    } as const;
+    const [words, fine, cut] = boundCalls({ ...message, content: [...content] }).content;
+    assert.deepEqual([words, fine], [content[0], content[1]]);
+    assert.ok(cut?.type === "tool-call");
+    assert.deepEqual([cut.input, cut.malformedInput], [{}, `{"x":"${"y".repeat(1_994)}`]);
+    const whole = { ...message, content: [content[0], content[1]] };
+    assert.equal(boundCalls(whole), whole);
+  });
+});
 
 describe("the input of an answer", () => {
   const cases: Record<string, { given: JsonObject; answer: JsonObject; becomes: JsonObject | RegExp }> = {

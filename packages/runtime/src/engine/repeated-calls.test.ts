@@ -58,6 +58,7 @@ describe("the same call with the same result", () => {
     assert.equal(watch(same, { noteAt: 0, stopAt: 0 }), "........");
     assert.equal(watch(same, { stopAt: 0 }), "..nnnnnn");
     assert.equal(watch(same, { noteAt: 0, stopAt: 4 }), "...SSSSS");
+    assert.equal(watch(same, { noteAt: 0, stopAt: 2 }), ".SSSSSSS");
     for (const wrong of [1, -1, 2.5, Number.NaN]) assert.throws(() => toLoopLimits({ stopAt: wrong }), { code: "config" });
   });
 

@@ -124,6 +124,11 @@ describe("checkpoints of a session's turns", () => {
     });
   });
 
+  it("say nothing of files that are kept", async () => {
+    await run({ t1: [write("one"), say("done")] }, nothing);
+    assert.ok((await store.read("s1")).every(({ type }) => type !== "checkpoint.skipped"));
+  });
+
   it("leave nothing behind where there is nothing to keep", async () => {
     await run({}, async (session) => assert.deepEqual(await session.listEditCheckpoints(), []));
     assert.equal(existsSync(kept), false);

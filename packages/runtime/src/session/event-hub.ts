@@ -43,7 +43,7 @@ export class EventHub {
   #closed = false;
   #journal: JournalWriter | undefined;
   #seq = 0;
-  #lastTime = 0;
+  #lastTime: number | undefined;
   #lastTimeText = "";
   readonly #redactor: Redactor;
   /** The text that is coming in now: the conversation's, and that of each subagent. They come at the same time and stay apart. */

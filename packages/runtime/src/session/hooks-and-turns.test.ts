@@ -132,11 +132,12 @@ describe("SessionStart hooks", () => {
     writeFileSync(path("lock"), "");
     const hooks: HooksByEvent = { SessionStart: [{ hooks: [command(`test ! -e ${path("lock")}`, { onFailure: "block" })] }] };
     const { session, provider, close } = open([{ text: "in" }], hooks);
-    const refused = await session.submit("one");
+    const refused = await session.submit("one", "one, as people see it");
     assert.deepEqual([refused.type, provider.requests.length], ["stopped", 0]);
     rmSync(path("lock"));
     assert.deepEqual(await session.submit("two"), { type: "completed", text: "in" });
-    await close();
+    const [first] = (await close()).filter((event) => event.type === "turn.started");
+    assert.deepEqual([textOf(first?.input.content ?? []), first?.displayInput], ["one", "one, as people see it"]);
   });
 
   it("in the background do not hold up the answer", async () => {

@@ -109,6 +109,19 @@ describe("a session whose context gets full", () => {
     assert.match(JSON.stringify(provider.requests.at(-1)?.messages), /You have made this call 3 times/);
   });
 
+  it("makes room again for a later request that is too long, when one went well in between", async () => {
+    const overflow: ScriptedReply = { fail: { code: "context-overflow", message: "prompt is too long" } };
+    const half: ScriptedReply = { text: "half ".repeat(3_000), finish: "length" };
+    const { session, ended } = open([lengthy, overflow, summary, half, overflow, summary, { text: "done" }]);
+    await session.submit("one");
+    assert.equal((await session.submit("two")).type, "completed");
+    await session.shutdown();
+    assert.deepEqual(
+      (await ended()).map(({ trigger, result }) => `${trigger} ${result.type}`),
+      ["overflow compacted", "overflow compacted"],
+    );
+  });
+
   it("goes on with an answer that was cut off because the window was full", async () => {
     const cut: ScriptedReply = { text: "half ", finish: "context-overflow" };
     const { session, provider } = open([lengthy, cut, summary, { text: "and half" }]);

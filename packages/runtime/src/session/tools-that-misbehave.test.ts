@@ -63,6 +63,24 @@ describe("a tool that", () => {
     assert.deepEqual(ends, ["interrupted"]);
   });
 
+  it("warns of something is heard once, however often it says so", async () => {
+    const odd = tool(async () => ({ content: [], warning: "the disk is nearly full" }));
+    const provider = createScriptedProvider([
+      { calls: [1, 2].map((n) => ({ name: "Odd", input: { n } })) },
+      { calls: [{ name: "Odd", input: { n: 3 } }] },
+      { text: "ok" },
+    ]);
+    const session = new InteractiveSession({ cwd, provider, tools: [odd] });
+    const warnings: string[] = [];
+    const reading = (async () => {
+      for await (const event of session.events()) if (event.type === "warning.raised") warnings.push(event.message);
+    })();
+    await session.submit("go");
+    await session.shutdown();
+    await reading;
+    assert.deepEqual(warnings, ["the disk is nearly full"]);
+  });
+
   it("fails says why to the model, and one that breaks to everybody", async () => {
     for (const [error, words, warned] of [
       [new ToolFailure("not today"), /not today/, 0],

@@ -51,7 +51,22 @@ describe("AsyncQueue", () => {
       queue[free]();
       await room;
       assert.equal(queue.room(), undefined, free);
+      if (free !== "next") continue;
+      queue.push(2);
+      assert.ok(await isOpen(queue.room() ?? Promise.resolve()), "full again");
     }
+  });
+
+  it("takes nothing after its end, and has no error for a reader that is gone", async () => {
+    const queue = new AsyncQueue<number>({ capacity: 2 });
+    queue.end(new Error("over"));
+    queue.pushAnyway(1);
+    await queue.return();
+    assert.deepEqual(await queue.next(), { done: true, value: undefined });
+    const open = new AsyncQueue<number>({ capacity: 2 });
+    open.end();
+    open.pushAnyway(1);
+    assert.deepEqual(await open.next(), { done: true, value: undefined });
   });
 
   it("ends after what was pushed before, once, with or without an error, and says that the reader is gone", async () => {

@@ -17,6 +17,12 @@ describe("lines of JSON", () => {
     );
   });
 
+  it("hold no character that other readers take for the end of a line", () => {
+    assert.equal(toLine("a\u2028b"), '"a\\u2028b"\n');
+    assert.equal(toLine("a\u2029b"), '"a\\u2029b"\n');
+    assert.equal(toLine("\u2028\u2029\u2028"), '"\\u2028\\u2029\\u2028"\n');
+  });
+
   it("end at line feeds only; blank ones and carriage returns do not count, and the last needs no end", async () => {
     assert.deepEqual(await readAll(cut(Buffer.from('\r\n  \n{"a":"\u2028\u2029"}\r\n\n{"b":1}'), 3)), [
       '{"a":"\u2028\u2029"}',

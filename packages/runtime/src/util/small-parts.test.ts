@@ -37,6 +37,7 @@ describe("nearest", () => {
     assert.equal(nearest("abcdefghi", ["abcdefxyz"]), "abcdefxyz");
     assert.equal(nearest("abcdefghi", ["abcdewxyz"]), undefined);
     assert.equal(nearest("abc", [""]), undefined);
+    assert.equal(nearest("a", ["abcdefgh"]), undefined);
   });
 });
 
