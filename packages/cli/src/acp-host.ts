@@ -1,19 +1,27 @@
 import { realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { createFileStore, InteractiveSession, type PermissionMode, RuntimeError } from "@outrider/runtime";
+import { createFileStore, type PermissionMode, RuntimeError } from "@outrider/runtime";
 import type { AcpHost, McpServer, PlannedSession, SessionWish } from "@outrider/runtime/acp";
 import { listCatalog } from "@outrider/runtime/admin";
 import { loadCallPrice } from "@outrider/runtime/atif";
-import { noSettings, outriderHome, randomUuid, resolveLayers } from "@outrider/runtime/host";
-import type { McpServerConfig, McpServerConfigs, McpServers } from "@outrider/runtime/mcp";
-import { chooseProvider } from "./choose-provider.ts";
+import {
+  beginServers,
+  chooseProvider,
+  openProject,
+  openSession,
+  outriderHome,
+  randomUuid,
+  resolveProject,
+  type ServerConnections,
+  type SessionPlan,
+  toOptions,
+} from "@outrider/runtime/host";
+import type { McpServerConfig, McpServerConfigs } from "@outrider/runtime/mcp";
 import { removeSession } from "./commands/remove-session.ts";
 import { watchDebug } from "./debug-log.ts";
 import type { FlagValues } from "./flags.ts";
-import { withMainAgent } from "./main-agent.ts";
-import { connectMcpServers, withServerRules } from "./mcp-servers.ts";
-import { type Planned, planSession } from "./plan-session.ts";
-import { lookAtProject } from "./project.ts";
+import { planRun, surroundings } from "./plan-run.ts";
+import { toSessionRequest } from "./session-request.ts";
 
 declare const OUTRIDER_VERSION: string;
 
@@ -26,7 +34,7 @@ export function createAcpHost(flags: FlagValues, warn: (line: string) => void): 
     store,
     warn,
     plan: (wish) => plan(wish, { flags, warn }),
-    checkKey: () => checkKey(flags, process.cwd(), warn),
+    checkKey: () => checkKey(flags, warn),
     async removeSession(sessionId) {
       const problem = store && (await removeSession({ store, home }, sessionId));
       if (problem) throw new RuntimeError(problem.isInUse ? "session-locked" : "storage-failed", problem.reason);
@@ -48,7 +56,7 @@ async function plan(wish: SessionWish, context: Context): Promise<PlannedSession
     "add-dir": [...(flags["add-dir"] ?? []), ...wish.additionalDirectories],
   };
   const first = await planWithKey(own, warn);
-  const servers = openServers(first, clientServers, context);
+  const servers = beginServers(first, { warn, more: clientServers });
   return await toPlan({ sessionId, own, warn, servers }, first);
 }
 
@@ -56,14 +64,14 @@ type Planning = {
   readonly sessionId: string;
   readonly own: FlagValues;
   readonly warn: (line: string) => void;
-  readonly servers: Servers;
+  /** Begun at once and waited for with the first prompt. */
+  readonly servers: ServerConnections;
 };
 
-async function toPlan(planning: Planning, planned: Planned, chosen?: string): Promise<PlannedSession> {
+async function toPlan(planning: Planning, plan: SessionPlan, chosen?: string): Promise<PlannedSession> {
   const { sessionId, own, warn, servers } = planning;
-  const ownModel = planned.options.model ?? planned.options.provider.model;
-  const asAgent = own.agent === undefined ? planned.options : await withMainAgent(planned.options, own.agent, warn);
-  const options = chosen === undefined ? asAgent : { ...asAgent, model: ownModel };
+  const model = chosen === undefined ? undefined : (plan.options.model ?? plan.options.provider.model);
+  const options = await toOptions(plan, { warn, options: model === undefined ? {} : { model } });
   const { provider, catalogOverride } = options;
   const answersPermissions = own["permission-prompts"] !== "none";
   const listed = await listCatalog(provider.name, catalogOverride);
@@ -80,52 +88,15 @@ async function toPlan(planning: Planning, planned: Planned, chosen?: string): Pr
     mayBypass: options.permissions?.mayBypass ?? false,
     answersPermissions,
     price: await loadCallPrice(catalogOverride),
-    withModel: async (model) => await toPlan(planning, await planWithKey({ ...own, model }, warn), model),
+    withModel: async (name) => await toPlan(planning, await planWithKey({ ...own, model: name }, warn), name),
     async start(permissionMode: PermissionMode) {
-      const mcp = await servers.connected;
-      const session = new InteractiveSession({
-        ...options,
-        permissionMode,
-        answersPermissions,
-        ...(mcp && {
-          tools: [...(options.tools ?? []), ...mcp.tools],
-          permissions: withServerRules(options.permissions, mcp),
-        }),
-      });
-      servers.onToolsChanged = async () => (await session.controls()).replaceTools(mcp?.tools ?? []);
-      watchDebug(session, own);
-      return session;
+      const more = { permissionMode, ...(model !== undefined && { model }) };
+      const opened = await openSession(plan, { warn, servers, options: more, answers: answersPermissions ? "host" : null });
+      watchDebug(opened.session, own);
+      return opened.session;
     },
     close: () => servers.close(),
   };
-}
-
-interface Servers {
-  readonly connected: Promise<McpServers | undefined>;
-  onToolsChanged: () => Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Begun at once and waited for with the first prompt: a session is there before a slow server is. */
-function openServers(planned: Planned, clientServers: McpServerConfigs, { flags, warn }: Context): Servers {
-  const { cwd, env = {} } = planned.options;
-  const configs = new Map([...(planned.mcpServers ?? []), ...clientServers]);
-  const leaving = new AbortController();
-  const onToolsChanged = (): void => void servers.onToolsChanged().catch(() => {}); // a session that cannot be opened says so itself
-  const connected =
-    configs.size === 0
-      ? Promise.resolve(undefined)
-      : connectMcpServers(configs, flags, { cwd, env, onToolsChanged, warn, giveUp: leaving.signal });
-  connected.catch(() => {}); // told by the prompt that needs them
-  const servers: Servers = {
-    connected,
-    onToolsChanged: async () => {},
-    async close() {
-      leaving.abort(); // also one that is still being waited for
-      await (await connected.catch(() => undefined))?.close();
-    },
-  };
-  return servers;
 }
 
 /** Client's words to ours. They are literal: nothing in them stands for a variable. */
@@ -148,28 +119,24 @@ function toConfigs(servers: readonly McpServer[]): McpServerConfigs {
 }
 
 /** A configuration that fails for want of a provider is not wrong, but not complete: clients then offer ways to authenticate. */
-async function planWithKey(flags: FlagValues, warn: (line: string) => void): Promise<Planned> {
+async function planWithKey(flags: FlagValues, warn: (line: string) => void): Promise<SessionPlan> {
   try {
-    const planned = await planSession(flags, warn);
-    await planned.begin();
-    return planned;
+    const plan = await planRun(flags, warn);
+    await plan.begin();
+    return plan;
   } catch (error) {
-    if (error instanceof RuntimeError && error.code === "config") await checkKey(flags, flags.cwd, warn);
+    if (error instanceof RuntimeError && error.code === "config") await checkKey(flags, warn);
     throw error;
   }
 }
 
-async function checkKey(flags: FlagValues, cwd: string | undefined, warn: (line: string) => void): Promise<void> {
-  const project = await lookAtProject({
-    cwd,
-    settings: flags.settings,
-    settingSources: flags["setting-sources"],
-    trustProject: flags["trust-project"] ?? false,
-  });
-  const { layers, trust, outriderHome: home } = project;
-  const resolved = layers.length === 0 ? noSettings : await resolveLayers(layers, { trusted: trust.trusted });
+async function checkKey(flags: FlagValues, warn: (line: string) => void): Promise<void> {
+  const around = surroundings();
+  const request = await toSessionRequest(flags, warn);
+  const project = await openProject(request, around);
+  const resolved = await resolveProject(project);
   try {
-    await chooseProvider(flags, { resolved, home, cwd: project.cwd, warn });
+    await chooseProvider(request, { resolved, around, cwd: project.cwd, warn });
   } catch (error) {
     if (!(error instanceof RuntimeError) || error.code !== "config") throw error;
     throw new RuntimeError("provider-auth", error.message, { ...(error.hint !== undefined && { hint: error.hint }) });

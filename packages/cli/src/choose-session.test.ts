@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type AgentEvent, createMemoryStore, RuntimeError, type SessionStore } from "@outrider/runtime";
+import type { SessionChoice } from "@outrider/runtime/host";
 import { chooseSession } from "./choose-session.ts";
+import type { FlagValues } from "./flags.ts";
 
 type Told = { id: string; name?: string; cwd?: string; at?: string; turns?: number };
 
@@ -45,17 +47,27 @@ async function failure(promise: Promise<unknown>): Promise<RuntimeError> {
   return error;
 }
 
-const warn = (): void => {};
+/** What the flags mean, with these sessions in the store. */
+async function choose(flags: FlagValues, store: SessionStore | undefined, cwd = "/"): Promise<SessionChoice> {
+  return await chooseSession(flags, () => {})(store, cwd);
+}
+
+async function idOf(choice: Promise<SessionChoice>): Promise<string | undefined> {
+  return (await choice).id;
+}
+
+async function eventOf(choice: Promise<SessionChoice>): Promise<number | undefined> {
+  const chosen = await choice;
+  return chosen.type === "new" ? undefined : chosen.at;
+}
 
 describe("chooseSession", () => {
   it("makes up an id for a new session, or takes the given one, and does not look at the store", async () => {
     const store = new Proxy({} as SessionStore, { get: () => assert.fail("it was looked at") });
-    const made = await chooseSession({}, { store, cwd: "/here", warn });
-    await made.begin();
-    assert.match(made.id, /^[0-9a-f-]{36}$/);
-    assert.deepEqual(made.options, { sessionId: made.id });
-    const { id, options } = await chooseSession({ "session-id": "mine" }, { store: undefined, cwd: "/here", warn });
-    assert.deepEqual([id, options], ["mine", { sessionId: "mine" }]);
+    const made = await choose({}, store, "/here");
+    assert.equal(made.type, "new");
+    assert.match(made.id ?? "", /^[0-9a-f-]{36}$/);
+    assert.deepEqual(await choose({ "session-id": "mine" }, undefined), { type: "new", id: "mine" });
   });
 
   it("takes an id before a name, and a name before the beginning of an id", async () => {
@@ -65,7 +77,7 @@ describe("chooseSession", () => {
       { id: "other-session", name: "abcdefgh" },
       { id: "zyxwvuts-1" },
     );
-    const chosen = async (resume: string): Promise<string> => (await chooseSession({ resume }, { store, cwd: "/", warn })).id;
+    const chosen = (resume: string): Promise<string | undefined> => idOf(choose({ resume }, store));
     assert.deepEqual(await Promise.all(["abcdefgh-1", "abcdefgh", "zyxwvuts"].map(chosen)), [
       "abcdefgh-1",
       "other-session",
@@ -82,7 +94,7 @@ describe("chooseSession", () => {
       { id: "33333333", name: "unlike \u001b[31m" },
       { id: "44444444", name: "deplo" },
     );
-    const { code, message, hint } = await failure(chooseSession({ resume: "deploy" }, { store, cwd: "/", warn }));
+    const { code, message, hint } = await failure(choose({ resume: "deploy" }, store));
     assert.deepEqual([code, message], ["not-found", "No conversation found with session ID: deploy"]);
     assert.match(hint ?? "", /^Did you mean deploy staging, or deplo, or deplxx\? /);
   });
@@ -94,41 +106,40 @@ describe("chooseSession", () => {
       { id: "unused", at: "2025-01-03T00:00:00.000Z", turns: 0 },
       { id: "elsewhere", at: "2025-01-04T00:00:00.000Z", cwd: "/there" },
     );
-    const { id, options } = await chooseSession({ continue: true }, { store, cwd: "/here", warn });
-    assert.deepEqual([id, options], ["latest", { resumeSessionId: "latest" }]);
-    const { code } = await failure(chooseSession({ continue: true }, { store, cwd: "/nowhere", warn }));
+    assert.deepEqual(await choose({ continue: true }, store, "/here"), { type: "resume", id: "latest", at: undefined });
+    const { code } = await failure(choose({ continue: true }, store, "/nowhere"));
     assert.equal(code, "not-found");
   });
 
-  it("gives each fork a name that is free, unless it is given one", async () => {
+  it("gives each fork a name that is free, unless it is given one, and copies nothing yet", async () => {
     const store = await storeOf({ id: "source", name: "work" });
-    const fork = async (newId: string, name?: string): Promise<string | undefined> => {
-      const flags = { resume: "source", "fork-session": true, "session-id": newId, ...(name !== undefined && { name }) } as const;
-      const { id, options, begin } = await chooseSession(flags, { store, cwd: "/", warn });
-      assert.deepEqual([id, options.resumeSessionId, (await store.list()).includes(newId)], [newId, newId, false]);
-      await begin();
-      await store.rename(newId, options.sessionName ?? "");
-      return options.sessionName;
+    const fork = async (id: string, name?: string): Promise<string | undefined> => {
+      const flags = { resume: "source", "fork-session": true, "session-id": id, ...(name !== undefined && { name }) } as const;
+      const choice = await choose(flags, store);
+      assert.equal((await store.list()).includes(id), false);
+      assert.ok(choice.type === "fork" && choice.from === "source" && choice.id === id);
+      await store.fork("source", id);
+      await store.rename(id, choice.name ?? "");
+      return choice.name;
     };
     assert.deepEqual([await fork("one"), await fork("two"), await fork("three", "own")], ["work (fork)", "work (fork 2)", "own"]);
-    const again = { resume: "two", "fork-session": true, "session-id": "four" } as const;
-    assert.equal((await chooseSession(again, { store, cwd: "/", warn })).options.sessionName, "work (fork 3)");
+    const again = await choose({ resume: "two", "fork-session": true, "session-id": "four" }, store);
+    assert.equal(again.type === "fork" && again.name, "work (fork 3)");
+    assert.equal((await failure(choose({ resume: "two", "fork-session": true, "session-id": "one" }, store))).code, "usage");
   });
 
   it("goes back in the session itself unless a copy is asked for", async () => {
     const store = await storeOf({ id: "source", turns: 3 });
-    const { id, options } = await chooseSession({ continue: true, "resume-session-at": "r-1" }, { store, cwd: "/here", warn });
-    assert.deepEqual([id, options], ["source", { resumeSessionId: "source", resumeAt: 8 }]);
-    const { code } = await failure(chooseSession({ "resume-session-at": "8" }, { store, cwd: "/here", warn }));
-    assert.deepEqual([code, await store.list()], ["usage", ["source"]]);
+    const back = await choose({ continue: true, "resume-session-at": "r-1" }, store, "/here");
+    assert.deepEqual(back, { type: "resume", id: "source", at: 8 });
+    assert.throws(() => chooseSession({ "resume-session-at": "8" }, () => {}), { code: "usage" });
+    assert.deepEqual(await store.list(), ["source"]);
   });
 
   it("leaves behind one turn and nothing else where that is asked for", async () => {
     const store = await storeOf({ id: "source", turns: 3 });
-    const back = async (at: string, turn: string): Promise<number | undefined> => {
-      const flags = { resume: "source", "resume-session-at": at, "resume-drops-turn": turn };
-      return (await chooseSession(flags, { store, cwd: "/", warn })).options.resumeAt;
-    };
+    const back = (at: string, turn: string): Promise<number | undefined> =>
+      eventOf(choose({ resume: "source", "resume-session-at": at, "resume-drops-turn": turn }, store));
     assert.deepEqual([await back("source-1", "source-2"), await back("source-2", "source-2")], [11, 16]);
     for (const [at, turn] of [
       ["source-0", "source-2"], // the turn between them
@@ -138,22 +149,15 @@ describe("chooseSession", () => {
       const { code, message } = await failure(back(at, turn));
       assert.deepEqual([code, message.startsWith("Resume rejected by --resume-drops-turn: ")], ["usage", true], at);
     }
-    const alone = chooseSession({ resume: "source", "resume-drops-turn": "source-2" }, { store, cwd: "/", warn });
-    assert.equal((await failure(alone)).code, "usage");
+    assert.throws(() => chooseSession({ resume: "source", "resume-drops-turn": "source-2" }, () => {}), { code: "usage" });
   });
 
   it("forks up to an event that is known by its number, its message, its call or its turn", async () => {
     const store = await storeOf({ id: "source", turns: 3 });
-    const upTo = async (at: string): Promise<number | undefined> => {
-      const { id, begin } = await chooseSession(
-        { resume: "source", "fork-session": true, "resume-session-at": at },
-        { store, cwd: "/", warn },
-      );
-      await begin();
-      return (await store.read(id)).at(-1)?.seq;
-    };
+    const upTo = (at: string): Promise<number | undefined> =>
+      eventOf(choose({ resume: "source", "fork-session": true, "resume-session-at": at }, store));
     assert.deepEqual(await Promise.all(["5", "message-1", "r-1", "call-0", "source-1"].map(upTo)), [5, 8, 8, 4, 11]);
     for (const at of ["0", "17", "nobody", "of-a-subagent"]) assert.equal((await failure(upTo(at))).code, "not-found", at);
-    assert.deepEqual((await store.list()).length, 6, "a fork that was refused leaves nothing");
+    assert.deepEqual(await store.list(), ["source"]);
   });
 });

@@ -1,35 +1,38 @@
-import { createMemoryStore, RuntimeError, type SessionOptions, type SessionStore } from "@outrider/runtime";
-import { randomUuid } from "@outrider/runtime/host";
+import { RuntimeError, type SessionStore } from "@outrider/runtime";
+import { type ChooseSession, randomUuid, type SessionChoice } from "@outrider/runtime/host";
 import type { FlagValues } from "./flags.ts";
 import { isSdk } from "./sdk-host.ts";
-
-export type ChosenSession = {
-  id: string;
-  options: Pick<SessionOptions, "sessionId" | "resumeSessionId" | "resumeAt" | "sessionName" | "sessionStore">;
-  /** Stores what the session begins with, such as a copy; for when everything else is known to be right. */
-  begin(): Promise<void>;
-};
 
 /**
  * A new session, or the stored one the flags mean. With a fork, what is gone on with is the copy. Without one, a session that is to go on from
  * an earlier event keeps its id and its journal.
  */
-export async function chooseSession(
-  flags: FlagValues,
-  { store, cwd, warn }: { store: SessionStore | undefined; cwd: string; warn: (line: string) => void },
-): Promise<ChosenSession> {
+export function chooseSession(flags: FlagValues, warn: (line: string) => void): ChooseSession {
   checkFlags(flags);
-  const id = flags["session-id"] ?? randomUuid();
-  if (flags["load-trajectory"] !== undefined) return await fromTrajectoryFile(flags["load-trajectory"], { id, store, warn });
-  if (flags.resume === undefined && !flags.continue) return { id, options: { sessionId: id }, begin };
-  if (!store)
-    throw new RuntimeError(
-      "usage",
-      `${flags.continue ? "--continue" : "--resume"} and --no-session-persistence exclude each other`,
-      {
-        hint: "To leave the stored session as it is, add --fork-session instead of --no-session-persistence",
-      },
-    );
+  return async (store, cwd) => {
+    const id = flags["session-id"] ?? randomUuid();
+    if (flags["load-trajectory"] !== undefined) return await fromTrajectoryFile(flags["load-trajectory"], { id, warn });
+    if (flags.resume === undefined && !flags.continue) return { type: "new", id };
+    if (!store)
+      throw new RuntimeError(
+        "usage",
+        `${flags.continue ? "--continue" : "--resume"} and --no-session-persistence exclude each other`,
+        {
+          hint: "To leave the stored session as it is, add --fork-session instead of --no-session-persistence",
+        },
+      );
+    return await chooseStored(flags, { id, store, cwd, warn });
+  };
+}
+
+type Looking = {
+  readonly id: string;
+  readonly store: SessionStore;
+  readonly cwd: string;
+  readonly warn: (line: string) => void;
+};
+
+async function chooseStored(flags: FlagValues, { id, store, cwd, warn }: Looking): Promise<SessionChoice> {
   // An ordinary run starts without what looking for sessions takes.
   const { checkLeftBehind, findEvent, latestSession, nameOfFork } = await import("./find-session.ts");
   const source =
@@ -38,18 +41,10 @@ export async function chooseSession(
   const at = word === undefined ? undefined : await findEvent(store, source, word);
   const turnId = flags["resume-drops-turn"];
   if (at !== undefined && turnId !== undefined) await checkLeftBehind(store, { source, at, turnId });
-  if (!flags["fork-session"])
-    return { id: source, options: { resumeSessionId: source, ...(at !== undefined && { resumeAt: at }) }, begin };
+  if (!flags["fork-session"]) return { type: "resume", id: source, at };
   await checkFree(store, id);
-  const sessionName = flags.name ?? (await nameOfFork(store, source));
-  return {
-    id,
-    options: { resumeSessionId: id, ...(sessionName !== undefined && { sessionName }) },
-    begin: () => store.fork(source, id, at === undefined ? {} : { at }),
-  };
+  return { type: "fork", from: source, id, at, name: flags.name ?? (await nameOfFork(store, source)) };
 }
-
-async function begin(): Promise<void> {}
 
 /** A copy that could not be made is refused before anything else is looked at. */
 async function checkFree(store: SessionStore, id: string): Promise<void> {
@@ -75,13 +70,12 @@ async function findResumed(store: SessionStore, word: string, warn: (line: strin
 /** A new session whose journal begins with what the trajectory tells. */
 async function fromTrajectoryFile(
   path: string,
-  { id, store, warn }: { id: string; store: SessionStore | undefined; warn: (line: string) => void },
-): Promise<ChosenSession> {
+  { id, warn }: { id: string; warn: (line: string) => void },
+): Promise<SessionChoice> {
   const { loadTrajectory, seedSession } = await import("@outrider/runtime/atif");
   const imported = loadTrajectory(path, { sessionId: id });
   for (const warning of imported.warnings) warn(warning);
-  const sessionStore = store ?? createMemoryStore();
-  return { id, options: { resumeSessionId: id, sessionStore }, begin: () => seedSession(sessionStore, id, imported) };
+  return { type: "new", id, seed: (store) => seedSession(store, id, imported) };
 }
 
 function checkFlags(flags: FlagValues): void {

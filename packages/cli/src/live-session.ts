@@ -1,24 +1,14 @@
-import { InteractiveSession, type JsonObject, RuntimeError, type SessionOptions } from "@outrider/runtime";
-import {
-  askPermissionTool,
-  listCommands,
-  type LiveSession,
-  type LiveSetup,
-  type LiveWays,
-  type PromptsView,
-} from "@outrider/runtime/live";
-import { McpServers } from "@outrider/runtime/mcp";
+import { type JsonObject, RuntimeError, type SessionOptions } from "@outrider/runtime";
+import { beginServers, openSession, type OpenedSession, type SessionPlan } from "@outrider/runtime/host";
+import { listCommands, type LiveSession, type LiveSetup, type LiveWays, type PromptsView } from "@outrider/runtime/live";
 import { openCopy } from "./claude-sessions.ts";
 import { watchDebug } from "./debug-log.ts";
 import type { FlagValues } from "./flags.ts";
-import { withMainAgent } from "./main-agent.ts";
-import { connectMcpServers, withServerRules } from "./mcp-servers.ts";
 import { createOutputFormat } from "./output-format.ts";
-import type { Planned } from "./plan-session.ts";
 
-export type Opening = {
+export type LiveOpening = {
   readonly flags: FlagValues;
-  readonly planned: Planned;
+  readonly plan: SessionPlan;
   readonly setup: LiveSetup;
   readonly ways: LiveWays;
   readonly prompts: PromptsView;
@@ -28,30 +18,24 @@ export type Opening = {
 };
 
 /** The session that a host drives: what the flags say, and over it what the host asked for in `initialize`. */
-export async function openLiveSession(opening: Opening): Promise<LiveSession> {
-  const { flags, planned, setup, ways, warn, prompts } = opening;
-  let live: { session: InteractiveSession; mcp: McpServers } | undefined;
-  const offerTools = async (): Promise<void> => {
-    if (live) (await live.session.controls()).replaceTools(live.mcp.tools);
+export async function openLiveSession(opening: LiveOpening): Promise<LiveSession & Pick<OpenedSession, "close">> {
+  const { flags, plan, setup, ways, warn, prompts, giveUp } = opening;
+  if (flags.allowedTools?.some((rule) => /^Skill(\(|$)/.test(rule)))
+    warn("There are no skills here: the rule for Skill has no effect");
+  const isHostAsked = flags["permission-prompt-tool"] === "stdio" && flags["permission-prompts"] !== "none";
+  const talking = isHostAsked ? ways.hostTools().filter(({ name }) => flags.tools?.includes(name) ?? true) : [];
+  const hosted = [...setup.hostServers].map(([name, limits]) => [name, { type: "sdk", name, ...limits }] as const);
+  const { hostTransport, elicit } = ways;
+  const servers = beginServers(plan, { warn, hostTransport, elicit, more: new Map(hosted), open: true, giveUp });
+  const options = {
+    ...(await setupOptions(setup, plan.options)),
+    tools: [...(plan.options.tools ?? []), ...talking],
   };
-  const mcp = await connectServers(opening, () => void offerTools().catch(() => {})); // a session that cannot be opened says so itself
+  const opened = await openSession(plan, { warn, servers, options, answers: isHostAsked ? "host" : undefined });
+  const { session, mcp, answers, close } = opened;
   try {
-    const permissions = answererOf(flags, mcp);
-    const asked = await setupOptions(setup, planned.options);
-    if (flags.allowedTools?.some((rule) => /^Skill(\(|$)/.test(rule)))
-      warn("There are no skills here: the rule for Skill has no effect");
-    const talking = permissions === "host" ? ways.hostTools().filter(({ name }) => flags.tools?.includes(name) ?? true) : [];
-    const plain = {
-      ...planned.options,
-      ...asked,
-      permissions: withServerRules(planned.options.permissions, mcp),
-      tools: [...(planned.options.tools ?? []), ...talking, ...mcp.tools],
-    };
-    const options = flags.agent === undefined ? plain : await withMainAgent(plain, flags.agent, warn);
-    const session = new InteractiveSession({ ...options, answersPermissions: permissions !== undefined });
-    live = { session, mcp };
     watchDebug(session, flags);
-    const copy = await openCopy(options, {
+    const copy = await openCopy(plan.options, {
       sessionId: session.id,
       warn,
       ...(flags["session-mirror"] && { onWritten: ways.mirror }),
@@ -63,36 +47,17 @@ export async function openLiveSession(opening: Opening): Promise<LiveSession> {
     const format = await createOutputFormat({
       flags: { ...flags, ...(setup.forwardSubagentText && { "forward-subagent-text": true }) },
       session,
-      options,
+      options: plan.options,
       live: true,
       prompts: () => prompts.look(),
-      keySource: planned.keySource,
-      mcpServers: () => mcp.states,
+      keySource: plan.keySource,
+      mcpServers: () => mcp?.states ?? [],
     });
-    return { session, format, mcp, permissions, alsoTo: copy && ((event) => copy.add(event)) };
+    return { session, format, mcp, permissions: answers, alsoTo: copy && ((event) => copy.add(event)), close };
   } catch (error) {
-    await mcp.close();
+    await close();
     throw error;
   }
-}
-
-async function connectServers(
-  { flags, planned, setup, ways, warn, giveUp }: Opening,
-  onToolsChanged: () => void,
-): Promise<McpServers> {
-  const { cwd, env = {} } = planned.options;
-  const { hostTransport, elicit } = ways;
-  const connection = { cwd, env, hostTransport, onToolsChanged, ...(elicit && { elicit }) };
-  const hosted = [...setup.hostServers].map(([name, limits]) => [name, { type: "sdk", name, ...limits }] as const);
-  const configs = new Map([...(planned.mcpServers ?? []), ...hosted]);
-  return configs.size > 0 ? await connectMcpServers(configs, flags, { ...connection, warn, giveUp }) : new McpServers(connection);
-}
-
-/** Who decides what would be asked. */
-function answererOf(flags: FlagValues, mcp: McpServers): LiveSession["permissions"] {
-  const tool = flags["permission-prompt-tool"];
-  if (tool === undefined || flags["permission-prompts"] === "none") return undefined;
-  return tool === "stdio" ? "host" : askPermissionTool(mcp, tool);
 }
 
 async function setupOptions(setup: LiveSetup, options: SessionOptions): Promise<Partial<SessionOptions>> {
@@ -114,7 +79,7 @@ async function setupOptions(setup: LiveSetup, options: SessionOptions): Promise<
 }
 
 /** What a host is told about the session it is about to drive. */
-export async function describeSession({ options, resolved, keySource }: Planned, setup: LiveSetup): Promise<JsonObject> {
+export async function describeSession({ options, resolved, keySource }: SessionPlan, setup: LiveSetup): Promise<JsonObject> {
   const { builtinAgents, mergeAgents, parseAgents } = await import("@outrider/runtime/admin");
   const own = setup.agents ? parseAgents(setup.agents, "initialize").agents : [];
   const agents = mergeAgents([own, options.agents ?? [], options.builtinAgents ? builtinAgents : []]);

@@ -1,9 +1,6 @@
-import { realpathSync, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { RuntimeError } from "@outrider/runtime";
-import { findProjectRoot, loadLayers, outriderHome, parseSettingSources, type SettingsLayer } from "@outrider/runtime/host";
-import { judgeTrust, type TrustJudgement } from "@outrider/runtime/admin";
+import { existingFolder, openProject, parseSettingSources, type SettingsLayer, surroundingsOf } from "@outrider/runtime/host";
+import type { TrustJudgement } from "@outrider/runtime/admin";
 
 export type ProjectFlags = {
   readonly cwd?: string | undefined;
@@ -23,26 +20,10 @@ export type Project = {
 };
 
 /** The same way to settings and trust that a run takes. */
-export async function lookAtProject(flags: ProjectFlags): Promise<Project> {
-  const { env } = process;
-  const home = env["HOME"] || homedir();
-  const cwd = workingDirectory(flags.cwd);
-  const root = findProjectRoot(cwd, home);
-  const place = outriderHome(env);
-  const layers = await loadLayers({
-    outriderHome: place,
-    userHome: home,
-    root,
-    ...(flags.settingSources !== undefined && { sources: parseSettingSources(flags.settingSources) }),
-    ...(flags.settings !== undefined && { inline: flags.settings }),
-  });
-  const trust = await judgeTrust({ outriderHome: place, root, layers, env, flag: flags.trustProject ?? false });
-  return { cwd, root, home, outriderHome: place, layers, trust };
-}
-
-function workingDirectory(flag: string | undefined): string {
-  const path = resolve(flag ?? ".");
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat?.isDirectory()) throw new RuntimeError("usage", `--cwd: ${path} is ${stat ? "no directory" : "not there"}`);
-  return realpathSync(path);
+export async function lookAtProject({ cwd = ".", settings, settingSources, trustProject }: ProjectFlags): Promise<Project> {
+  const around = surroundingsOf();
+  const sources = settingSources === undefined ? undefined : parseSettingSources(settingSources);
+  const request = { cwd: existingFolder("--cwd", resolve(cwd)), settings, settingSources: sources, trustProject };
+  const project = await openProject(request, around);
+  return { ...project, home: around.userHome, outriderHome: around.outriderHome, trust: await project.trust() };
 }

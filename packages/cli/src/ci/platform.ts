@@ -23,8 +23,8 @@ export function detectCi(env: Environment): CiPlatform | undefined {
   return summary || output ? { name: "other", summary, output } : undefined;
 }
 
-/** The files through which a step changes the steps after it, or its own report. */
-const commandFiles = [
+/** The files through which a step changes the steps after it, or its own report: not for what a model can make run. */
+export const commandFiles: readonly string[] = [
   "GITHUB_ENV",
   "GITHUB_OUTPUT",
   "GITHUB_PATH",
@@ -33,8 +33,3 @@ const commandFiles = [
   "OUTRIDER_OUTPUT",
   "OUTRIDER_SUMMARY",
 ];
-
-/** What tools, hooks and servers get: what a model can make run is not told where the variables and paths of later steps are kept. */
-export function withoutCommandFiles<T extends Environment>(env: T): T {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !commandFiles.includes(name))) as T; // only optional names are left out
-}

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { describe, it } from "node:test";
 import { toOutputs } from "./outputs.ts";
 import { wantsReport } from "./open-ci.ts";
-import { detectCi, withoutCommandFiles } from "./platform.ts";
+import { detectCi } from "./platform.ts";
 import { emptyReport, type RunReport } from "./run-report.ts";
 import { toMarkdown } from "./summary.ts";
 import { defuseJson, logCommandsOf, looksLikeCommands } from "./workflow-commands.ts";
@@ -252,13 +252,6 @@ describe("detectCi", () => {
       output: "run.env",
     });
     assert.deepEqual(detectCi({ OUTRIDER_SUMMARY: "x.md" }), { name: "other", summary: "x.md", output: undefined });
-  });
-});
-
-describe("withoutCommandFiles", () => {
-  it("leaves out where a step writes what later steps obey", () => {
-    const env = { PATH: "/bin", GITHUB_ENV: "/e", GITHUB_PATH: "/p", GITHUB_OUTPUT: "/o", OUTRIDER_OUTPUT: "x", GITHUB_SHA: "1" };
-    assert.deepEqual(withoutCommandFiles(env), { PATH: "/bin", GITHUB_SHA: "1" });
   });
 });
 

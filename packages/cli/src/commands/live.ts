@@ -1,5 +1,5 @@
 import { type InteractiveSession, type JsonObject, RuntimeError } from "@outrider/runtime";
-import { createIdSeries, createRedactor, LineOutput } from "@outrider/runtime/host";
+import { createIdSeries, createRedactor, LineOutput, resolveModelWord, type SessionPlan } from "@outrider/runtime/host";
 import { type LiveSession, type PromptsView, runLive } from "@outrider/runtime/live";
 import { parseMcpServers } from "@outrider/runtime/mcp";
 import type { Arguments } from "../args.ts";
@@ -10,9 +10,8 @@ import { type Deadline, startDeadline } from "../deadline.ts";
 import { endSession } from "../end-session.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { describeSession, openLiveSession } from "../live-session.ts";
-import { resolveModelWord } from "../model-words.ts";
 import { checkOutputFlags, createEarlyFormat, liveFormatName } from "../output-format.ts";
-import { type Planned, planSession } from "../plan-session.ts";
+import { planRun } from "../plan-run.ts";
 import { isSdk } from "../sdk-host.ts";
 import { watchSignals } from "../signals.ts";
 import { failEarly } from "./run.ts";
@@ -26,17 +25,16 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
     throw new RuntimeError("usage", "With --input-format stream-json the prompt comes on stdin, not as an argument");
   const signals = watchSignals(exitCodes.cancelled);
   let deadline: Deadline | undefined;
-  let opened: LiveSession | undefined;
+  let opened: Awaited<ReturnType<typeof openLiveSession>> | undefined;
   let ci: CiRun | undefined;
   const giveUp = new AbortController();
   try {
     ci = await openCi(!flags["no-ci-report"], warn, { hosted: isSdk(process.env) });
     deadline = startDeadline(flags.deadline);
-    const planned = forHost(await Promise.race([planSession(flags, warn), signals.early, deadline.early]));
-    const { options } = planned;
-    await planned.begin();
+    const plan = forHost(await Promise.race([planRun(flags, warn), signals.early, deadline.early]));
+    const { options, sessionId } = plan;
+    await plan.begin();
     await ci?.lookAround(options.cwd);
-    const sessionId = options.resumeSessionId ?? options.sessionId ?? "";
     const isClaude = (flags.flavor ?? "claude") === "claude";
     const prompts: PromptsView = { look: () => ({ uuids: [], waiting: 0 }) };
     const live = runLive({
@@ -52,17 +50,17 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
       warn,
       redactor: createRedactor({ env: process.env }),
       async open(setup, ways) {
-        const live = await openLiveSession({ flags, planned, setup, ways, warn, prompts, giveUp: giveUp.signal });
-        opened = ci ? reported(live, ci, options) : live;
+        const live = await openLiveSession({ flags, plan, setup, ways, warn, prompts, giveUp: giveUp.signal });
+        opened = ci ? { ...live, ...reported(live, ci, options) } : live;
         return opened;
       },
-      describe: (setup) => describeSession(planned, setup),
+      describe: (setup) => describeSession(plan, setup),
       parseServers(value) {
         const servers = parseMcpServers(value ?? {}, { source: "mcp_set_servers", env: process.env });
         return new Map([...servers].map(([name, config]) => [name, { ...config, source: "dynamic" }]));
       },
       resolveModel: (name) => resolveModelWord(name, { ...options, warn }),
-      settings: () => settingsOf(planned.resolved),
+      settings: () => settingsOf(plan.resolved),
       rewind,
     });
     const stop = (cause: "signal" | "deadline"): void => {
@@ -80,8 +78,7 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
   } catch (error) {
     return await failEarly(error, { format: "stream-json", flavor: flags.flavor, sessionId: flags["session-id"] }, ci);
   } finally {
-    await opened?.session.shutdown();
-    await opened?.mcp?.close();
+    await opened?.close();
     deadline?.close();
     signals.close();
     // Whatever a tool, a server or an open stdin keeps must not keep a finished run alive.
@@ -90,7 +87,7 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
 }
 
 /** The report of a run is about all of its prompts. */
-function reported(live: LiveSession, ci: CiRun, { cwd, catalogOverride }: Planned["options"]): LiveSession {
+function reported(live: LiveSession, ci: CiRun, { cwd, catalogOverride }: SessionPlan["options"]): LiveSession {
   ci.follow({ sessionId: live.session.id, cwd, ...(catalogOverride && { catalogOverride }) });
   return {
     ...live,
@@ -102,10 +99,9 @@ function reported(live: LiveSession, ci: CiRun, { cwd, catalogOverride }: Planne
 }
 
 /** Programs that use the Agent SDK find the session where they look for it, and hooks are told of that place. */
-function forHost(planned: Planned): Planned {
-  const { options } = planned;
-  const transcriptPath = copyPath(options, options.resumeSessionId ?? options.sessionId ?? "");
-  return { ...planned, options: { ...options, ...(transcriptPath !== undefined && { transcriptPath }) } };
+function forHost(plan: SessionPlan): SessionPlan {
+  const { options, sessionId } = plan;
+  return { ...plan, options: { ...options, transcriptPath: copyPath(options, sessionId) } };
 }
 
 async function rewind(turnId: string, dryRun: boolean, session: () => Promise<InteractiveSession>): Promise<JsonObject> {
@@ -116,7 +112,7 @@ async function rewind(turnId: string, dryRun: boolean, session: () => Promise<In
 }
 
 /** What holds, by key; secrets are hidden. */
-function settingsOf({ explain, sources, files }: Planned["resolved"]): JsonObject {
+function settingsOf({ explain, sources, files }: SessionPlan["resolved"]): JsonObject {
   const effective = Object.fromEntries(explain().map(({ key, value }) => [key, value ?? null]));
   return { effective, sources: [...sources], files: [...files] };
 }

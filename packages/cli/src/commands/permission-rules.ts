@@ -10,7 +10,7 @@ import {
   RuntimeError,
   type SessionOptions,
 } from "@outrider/runtime";
-import { createGrants, resolveLayers } from "@outrider/runtime/host";
+import { createGrants, resolveLayers, sandboxOptions, surroundingsOf } from "@outrider/runtime/host";
 import {
   boxReach,
   createProgramFinder,
@@ -23,7 +23,6 @@ import { parseArguments } from "../args.ts";
 import { checkTools } from "../check-tools.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags.ts";
-import { sandboxOptions } from "../permission-options.ts";
 import { lookAtProject, type Project } from "../project.ts";
 import { print, visible } from "../visible.ts";
 import { type OwnWords, takeOwnWords } from "../words.ts";
@@ -86,7 +85,7 @@ type Ground = { readonly policy: Policy; readonly sandbox: NonNullable<SessionOp
 async function policyOf(project: Project, flags: FlagValues): Promise<Ground> {
   const { cwd, root, home, layers, trust } = project;
   const resolved = await resolveLayers(layers, { trusted: trust.trusted });
-  checkTools(flags, resolved);
+  checkTools(flags);
   const { permissions } = resolved.settings;
   const mode = flags["permission-mode"] ?? permissions.defaultMode;
   const toRules = (texts: readonly string[] | undefined, source: string): Rule[] =>
@@ -94,7 +93,8 @@ async function policyOf(project: Project, flags: FlagValues): Promise<Ground> {
   const written = (rules: readonly { text: string; source: string }[]): Rule[] =>
     rules.map(({ text, source }) => parseRule(text, source));
   const grants = createGrants({ root, directory: join(project.outriderHome, "grants"), home });
-  const sandbox = sandboxOptions(flags, resolved, project.outriderHome);
+  const sandboxMode = flags.sandbox as "auto" | "require" | "off" | undefined; // its choices are the modes
+  const sandbox = sandboxOptions({ sandboxMode }, resolved, surroundingsOf());
   const policy: Policy = {
     mode: isPermissionMode(mode) ? mode : "default",
     ...(sandbox.mode !== "off" && { box: async () => boxReach(sandbox) }),

@@ -1,6 +1,14 @@
-import { InteractiveSession, type Outcome, RuntimeError, type SessionOptions, toRuntimeError } from "@outrider/runtime";
-import { createRedactor, LineOutput, type OutputFormat, runPrompt, type ShownOutcome } from "@outrider/runtime/host";
-import type { McpServerConfigs, McpServers } from "@outrider/runtime/mcp";
+import { type InteractiveSession, type Outcome, RuntimeError, toRuntimeError } from "@outrider/runtime";
+import {
+  createRedactor,
+  LineOutput,
+  type OpenedSession,
+  type OutputFormat,
+  openSession,
+  runPrompt,
+  type SessionPlan,
+  type ShownOutcome,
+} from "@outrider/runtime/host";
 import type { Arguments } from "../args.ts";
 import { openCi, wantsReport } from "../ci/open-ci.ts";
 import type { CiRun } from "../ci/start-ci.ts";
@@ -9,7 +17,7 @@ import { endSession } from "../end-session.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags.ts";
 import { checkOutputFlags, createEarlyFormat, createOutputFormat, formatName } from "../output-format.ts";
-import { type Planned, planSession } from "../plan-session.ts";
+import { planRun } from "../plan-run.ts";
 import { readPrompt } from "../prompt.ts";
 import { StoppedEarly, watchSignals } from "../signals.ts";
 
@@ -20,30 +28,23 @@ export async function runOnce(args: Arguments): Promise<number> {
   let ci: CiRun | undefined;
   try {
     ci = await openCi(!args.flags["no-ci-report"], complain);
-    deadline = startDeadline(args.flags.deadline);
-    const planned = await Promise.race([prepare(args, ci), signals.early, deadline.early]);
-    const { options, prompt } = planned;
-    const connecting = planned.mcpServers && connectServers(planned.mcpServers, args.flags, options);
-    const mcp = connecting && (await Promise.race([connecting, signals.early, deadline.early]));
-    const session = await openSession(
-      {
-        ...options,
-        ...(mcp && (await withServers(options, mcp))),
-      },
-      { flags: args.flags, mcp },
-    );
+    const timer = startDeadline(args.flags.deadline);
+    deadline = timer;
+    const early = <T>(work: Promise<T>): Promise<T> => Promise.race([work, signals.early, timer.early]);
+    const { plan, prompt } = await early(prepare(args, ci));
+    const opened = await early(open(plan, args.flags));
+    const { session } = opened;
     signals.stop = () => session.abort("signal");
-    deadline.stop = () => session.abort("deadline");
+    timer.stop = () => session.abort("deadline");
     try {
-      const outcome = await runSession(session, prompt, { ...planned, flags: args.flags, ci, mcp });
+      const outcome = await runSession({ plan, opened, prompt, flags: args.flags, ci });
       signals.exitCode = exitCodeOf(outcome);
       await endSession(session, complain);
       const code = signals.insisted ? exitCodes.killed : exitCodeOf(outcome);
       await ci?.end(outcome, code);
       return code;
     } finally {
-      await session.shutdown();
-      await mcp?.close();
+      await opened.close();
     }
   } catch (error) {
     return await failEarly(error, earlyWish(args.flags), ci);
@@ -55,19 +56,19 @@ export async function runOnce(args: Arguments): Promise<number> {
   }
 }
 
-async function openSession(
-  options: SessionOptions,
-  { flags, mcp }: { flags: FlagValues; mcp: McpServers | undefined },
-): Promise<InteractiveSession> {
-  const special = [flags.agent, flags["permission-prompt-tool"], flags.debug, flags["debug-file"]];
-  if (special.every((value) => value === undefined)) return new InteractiveSession(options);
-  const { openSpecialSession } = await import("../special-session.ts");
-  try {
-    return await openSpecialSession(options, { flags, mcp, warn: complain });
-  } catch (error) {
-    await mcp?.close();
-    throw error;
+/** The session for one prompt. Whoever would be asked is a tool; nobody else is there. */
+async function open(plan: SessionPlan, flags: FlagValues): Promise<OpenedSession> {
+  if (flags["permission-prompt-tool"] === "stdio" && flags["permission-prompts"] !== "none")
+    throw new RuntimeError("usage", "--permission-prompt-tool stdio needs --input-format stream-json: the host answers there");
+  const opened = await openSession(plan, { warn: complain });
+  const { session, answers } = opened;
+  if (flags.debug || flags["debug-file"] !== undefined) (await import("../debug-log.ts")).watchDebug(session, flags);
+  if (answers !== undefined && answers !== "host") {
+    const { answerPermissionQuestions } = await import("@outrider/runtime/live");
+    const { signal } = new AbortController(); // an answer that comes too late is not used; the end of the process ends the rest
+    answerPermissionQuestions(session, { answerer: answers, turn: () => signal, warn: complain });
   }
+  return opened;
 }
 
 function earlyWish(flags: FlagValues): EarlyWish {
@@ -75,27 +76,25 @@ function earlyWish(flags: FlagValues): EarlyWish {
 }
 
 /** Everything that is needed before there is a session; what is wrong is found here. */
-async function prepare(args: Arguments, ci: CiRun | undefined): Promise<Planned & { prompt: string }> {
+async function prepare(args: Arguments, ci: CiRun | undefined): Promise<{ plan: SessionPlan; prompt: string }> {
   checkOutputFlags(args.flags);
-  const planned = await planSession(args.flags, complain);
-  await ci?.lookAround(planned.options.cwd);
+  const plan = await planRun(args.flags, complain);
+  await ci?.lookAround(plan.options.cwd);
   const prompt = await readPrompt({ positionals: args.positionals, warn: complain });
-  await planned.begin();
-  return { ...planned, prompt };
+  await plan.begin();
+  return { plan, prompt };
 }
 
-async function runSession(
-  session: InteractiveSession,
-  prompt: string,
-  {
-    flags,
-    options,
-    replay,
-    keySource,
-    ci,
-    mcp,
-  }: Planned & { flags: FlagValues; ci: CiRun | undefined; mcp: McpServers | undefined },
-): Promise<ShownOutcome> {
+type Run = {
+  readonly plan: SessionPlan;
+  readonly opened: OpenedSession;
+  readonly prompt: string;
+  readonly flags: FlagValues;
+  readonly ci: CiRun | undefined;
+};
+
+async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci }: Run): Promise<ShownOutcome> {
+  const { options, replay, keySource } = plan;
   const output = new LineOutput(process.stdout, { descriptor: 1 });
   const { catalogOverride } = options;
   const format = await createOutputFormat({ flags, session, options, keySource, ...(mcp && { mcpServers: () => mcp.states }) });
@@ -136,19 +135,8 @@ function telling(format: OutputFormat): OutputFormat {
   };
 }
 
-/** The tools of the servers, and the rules that came with them. */
-async function withServers(options: SessionOptions, mcp: McpServers): Promise<Pick<SessionOptions, "tools" | "permissions">> {
-  const { withServerRules } = await import("../mcp-servers.ts");
-  return { tools: [...(options.tools ?? []), ...mcp.tools], permissions: withServerRules(options.permissions, mcp) };
-}
-
-async function connectServers(configs: McpServerConfigs, flags: FlagValues, options: SessionOptions): Promise<McpServers> {
-  const { connectMcpServers } = await import("../mcp-servers.ts");
-  return await connectMcpServers(configs, flags, { cwd: options.cwd, env: options.env ?? {}, warn: complain });
-}
-
 /** A run that ends before its recording took another course. */
-function judgeReplay(outcome: Outcome, replay: Planned["replay"], flags: FlagValues): Outcome {
+function judgeReplay(outcome: Outcome, replay: SessionPlan["replay"], flags: FlagValues): Outcome {
   if (outcome.type !== "completed" || !replay || replay.remaining === 0) return outcome;
   const message = `The run ended, and the recording holds ${replay.remaining} more ${replay.remaining === 1 ? "answer" : "answers"}`;
   if (!flags["replay-lenient"])

@@ -6,10 +6,12 @@ import { fingerprint } from "../util/fingerprint.ts";
 /** How often the same call may have the same result before the model is told, and before its turn ends; 0 for never. */
 export type LoopLimits = { readonly noteAt: number; readonly stopAt: number };
 
+export type GivenLimits = { readonly [K in keyof LoopLimits]?: LoopLimits[K] | undefined };
+
 const defaults: LoopLimits = { noteAt: 3, stopAt: 6 };
 
 /** Throws a `config` error for a limit that would end every turn, or none. */
-export function toLoopLimits(limits: Partial<LoopLimits> = {}): LoopLimits {
+export function toLoopLimits(limits: GivenLimits = {}): LoopLimits {
   for (const [name, value] of Object.entries(limits)) {
     if (value !== undefined && value !== 0 && !(Number.isSafeInteger(value) && value >= 2))
       throw new RuntimeError("config", `loops.${name} is a whole number of at least 2, or 0 for never, not ${value}`);

@@ -32,3 +32,20 @@ export { noSettings, type Provenance, type ResolvedSettings } from "../settings/
 export { type Instructions, loadInstructions } from "../context/instructions.ts";
 export { secretsIn } from "../util/secret-names.ts";
 export { createRedactor, type Redactor } from "../util/redact.ts";
+export {
+  type BeginServers,
+  beginServers,
+  type OpenedSession,
+  type Opening,
+  openSession,
+  type ServerConnections,
+  toOptions,
+} from "../hosting/open-session.ts";
+export { ownKeys } from "../hosting/child-environment.ts";
+export { chooseProvider } from "../hosting/choose-provider.ts";
+export { resolveModelWord } from "../hosting/model-words.ts";
+export { sandboxOptions } from "../hosting/permission-options.ts";
+export { type Planning, planSession, type SessionPlan } from "../hosting/plan-session.ts";
+export { existingFolder, openProject, resolveProject } from "../hosting/project.ts";
+export type { ChooseSession, SessionChoice, SessionRequest } from "../hosting/session-request.ts";
+export { type Surroundings, surroundingsOf } from "../hosting/surroundings.ts";

@@ -50,7 +50,8 @@ export {
   type ToolState,
   type UsageSnapshot,
 } from "../session/history.ts";
-export { InteractiveSession, type TransportAdapter } from "../session/interactive-session.ts";
+export { InteractiveSession, type InteractiveSessionOptions } from "../hosting/interactive-session.ts";
+export type { TransportAdapter } from "../session/interactive-session.ts";
 export { createQuery, type QueryOptions } from "../session/query.ts";
 export type { ExecutionResult, PermissionRequest, SessionEventName, SessionEvents } from "../session/session-view.ts";
 export type { WebSearchBackend } from "../tools/builtin/web-search.ts";

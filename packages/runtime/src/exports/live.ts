@@ -4,8 +4,7 @@ export type { LiveSetup } from "../transports/live/initialize.ts";
 export type { PromptsView } from "../transports/live/host-notices.ts";
 export type { LiveOptions, LiveRun, LiveSession, LiveWays } from "../transports/live/live-options.ts";
 export { runLive } from "../transports/live/run-live.ts";
-export { askPermissionTool } from "../transports/live/ask-permission-tool.ts";
-export { answerPermissionQuestions, type PermissionAnswerer } from "../transports/live/permission-questions.ts";
+export { answerPermissionQuestions, type PermissionAnswerer } from "../hosting/permission-answers.ts";
 export {
   findSessionFile,
   importSession,

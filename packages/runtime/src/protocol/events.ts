@@ -182,7 +182,8 @@ export interface AgentEvents {
   "warning.raised": { message: string };
   /** Always the last event of its turn; everything before it is stored. */
   "turn.ended": { outcome: Outcome; usage: Usage; modelCalls: number; durationMs: number; modelDurationMs: number };
-  "session.ended": { reason: string };
+  /** `sandboxSnapshotId`: the state in which the other machine was left; resuming brings it back. */
+  "session.ended": { reason: string; sandboxSnapshotId?: string };
 }
 
 /** `auto`: the context was nearly full. `overflow`: the provider had refused a request as too long. */

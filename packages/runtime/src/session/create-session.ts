@@ -53,6 +53,8 @@ export type OpenSession = {
   readonly toolDefinitions: ToolDefinition[];
   readonly deps: Omit<TurnDeps, "emit" | "flush" | "congestion" | "signal">;
   readonly compaction: SessionCompaction;
+  /** A folder that nobody named and that goes with the session. */
+  readonly temporary: string | undefined;
   /** Absent when the model may start none. */
   readonly subagents: Subagents | undefined;
   readonly checkpoints: TurnCheckpoints | undefined;
@@ -207,7 +209,7 @@ export async function createSession(
     system,
     toolDefinitions,
     facts,
-    controlled: { facts, request, tools, policy: rules, checkpoints, workspace, memory: deps.memory },
+    controlled: { facts, request, tools, offers: offersOf(options), policy: rules, checkpoints, workspace, memory: deps.memory },
     checkpoints,
     deps: bound,
     warnings: [
@@ -218,6 +220,7 @@ export async function createSession(
     ],
     onWarning: opened.onWarning,
     compaction,
+    temporary: options.overflowDirectory === undefined && !options.sandboxClient ? overflowDirectory : undefined,
     subagents: tools.has("Task") ? openSubagents(options, { compaction, places: opened.places }) : undefined,
   };
 }
@@ -311,12 +314,24 @@ function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[
     isWanted(name),
   );
   const tools = new Map([...builtin, ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
-  const taken = toRules(options.disallowedTools, "disallowedTools").filter((rule) => rule.pattern === undefined);
-  for (const rule of taken) tools.delete(rule.tool);
-  if (agents.length === 0 || !taskNames.some(isWanted) || taken.some(({ tool }) => taskNames.includes(tool))) return tools;
+  const taken = takenAway(options);
+  for (const name of taken) tools.delete(name);
+  if (agents.length === 0 || !taskNames.some(isWanted) || taken.some((name) => taskNames.includes(name))) return tools;
   const task = createTaskTool(agents);
   for (const name of taskNames) tools.set(name, task);
   return tools;
+}
+
+/** A bare name among `disallowedTools` takes the tool away from the model. */
+function takenAway({ disallowedTools }: SessionOptions): readonly string[] {
+  const rules = toRules(disallowedTools, "disallowedTools");
+  return rules.filter(({ pattern }) => pattern === undefined).map(({ tool }) => tool);
+}
+
+/** Also holds for what servers bring later. */
+function offersOf(options: SessionOptions): (toolName: string) => boolean {
+  const taken = takenAway(options);
+  return (name) => !taken.includes(name) && (options.offers?.(name) ?? true);
 }
 
 /** A rule that should forbid something and names no tool would forbid nothing: better no session. */

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import type { CheckpointInspection, CheckpointSummary, RestoreOptions } from "../checkpoints/checkpoints.ts";
 import type { RestoreResult } from "../checkpoints/restore.ts";
 import type { CommandResult, CommandSummary } from "../commands/command.ts";
@@ -21,6 +22,7 @@ import type { CompactionReport, ContextState, HistoryEntry, ToolState } from "./
 import { Listeners } from "./listeners.ts";
 import { endHooks } from "./end-hooks.ts";
 import { tellOpening } from "./tell-opening.ts";
+import { takeSnapshot } from "./take-snapshot.ts";
 import { tellStopped } from "./tell-stopped.ts";
 import { type Beginning, nothingDone, type Prompt, runPromptTurn } from "./prompt-turn.ts";
 import { SessionControls } from "./session-controls.ts";
@@ -39,6 +41,15 @@ export interface TransportAdapter {
 /** A prompt whose turn has an id that was chosen outside, such as a host's own name for its message. */
 export type NamedPrompt = UserMessage & { readonly turnId: string };
 
+/** Options that are known only when the session is opened, and what to do with what was opened for them. */
+export type CompletedOptions = {
+  readonly options: SessionOptions;
+  /** Called when the session has ended. */
+  close?(): Promise<void>;
+};
+
+export type CompleteOptions = (options: SessionOptions, session: InteractiveSession) => Promise<CompletedOptions>;
+
 type WaitingPrompt = Prompt & { readonly settle: (outcome: Outcome) => void };
 type Running = { controller: AbortController; done: Promise<void> };
 
@@ -53,7 +64,9 @@ const endReasons: Record<CancelCause, string> = {
 /** A conversation with one agent. One turn at a time, one prompt waiting; everything it does comes out of `events()`. */
 export class InteractiveSession {
   readonly id: string;
-  readonly #options: SessionOptions;
+  readonly #complete: CompleteOptions | undefined;
+  readonly #isStored: boolean;
+  #options: SessionOptions;
   readonly #redactor: Redactor;
   readonly #newId: () => string;
   readonly #hub: EventHub;
@@ -65,18 +78,23 @@ export class InteractiveSession {
   readonly #turnIds = new Set<string>();
   #controls: SessionControls | undefined;
   #opening: Promise<OpenSession> | undefined;
+  #completed: CompletedOptions | undefined;
   #running: Running | undefined;
   #queued: WaitingPrompt | undefined;
   #closing: Promise<void> | undefined;
   readonly #beginning: Beginning = { begun: false, source: "startup" };
   #cancelled: CancelCause | undefined;
 
-  constructor(options: SessionOptions) {
+  /** `complete` adds to the options what takes time to find out, once, when the session is opened. */
+  constructor(options: SessionOptions, complete?: CompleteOptions) {
+    this.#complete = complete;
     this.#newId = options.newId ?? createIdSeries();
     this.id = options.resumeSessionId ?? options.sessionId ?? this.#newId();
     const store = options.sessionStore ?? createMemoryStore();
+    this.#isStored = options.sessionStore !== undefined;
     this.#redactor = options.redactor ?? createRedactor({ env: process.env });
-    this.#options = { ...options, sessionStore: store, redactor: this.#redactor };
+    const isNew = options.resumeSessionId === undefined;
+    this.#options = { ...options, ...(isNew && { sessionId: this.id }), sessionStore: store, redactor: this.#redactor };
     this.#view = new SessionView(options.provider.contextWindow);
     this.#hub = new EventHub({
       sessionId: this.id,
@@ -310,6 +328,9 @@ export class InteractiveSession {
   }
 
   async #openOnce(): Promise<OpenSession> {
+    const completed = await this.#complete?.(this.#options, this);
+    if (completed) this.#options = { ...completed.options, sessionStore: this.#options.sessionStore, redactor: this.#redactor };
+    this.#completed = completed;
     const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, this.#gate);
     const { journal, past } = session;
     for (const event of past.conversation()) {
@@ -410,16 +431,22 @@ export class InteractiveSession {
     this.#running?.controller.abort(new TurnAborted("abort"));
     await this.#running?.done;
     const session = await this.#opening?.catch(() => undefined);
-    if (!session) return this.#hub.close();
+    if (!session) {
+      await this.#completed?.close?.();
+      return this.#hub.close();
+    }
     const { hooks } = session.deps;
     const hurried = this.#cancelled !== undefined && this.#cancelled !== "abort";
     const emit: Emit = (event) => this.#hub.emit(event);
     if (hooks) await endHooks(hooks, { reason, begun: this.#beginning.begun, hurried, emit });
+    const sandboxSnapshotId = this.#isStored ? await takeSnapshot(this.#options.sandboxClient, emit) : undefined;
     await session.workspace.close();
+    if (session.temporary !== undefined) rmSync(session.temporary, { recursive: true, force: true });
     tellStopped(session.workspace, emit);
-    this.#hub.emit({ type: "session.ended", reason });
+    this.#hub.emit({ type: "session.ended", reason, ...(sandboxSnapshotId !== undefined && { sandboxSnapshotId }) });
     await this.#hub.flush().catch(() => {}); // every reader has already been told
     this.#hub.close();
     await session.journal.close();
+    await this.#completed?.close?.();
   }
 }

@@ -16,6 +16,8 @@ export type Controlled = {
   /** Read anew for every model call. */
   readonly request: { model: string; thinkingTokens?: number; effort?: Effort; readonly tools: ToolDefinition[] };
   readonly tools: Map<string, Tool>;
+  /** May this tool of a server be offered? */
+  readonly offers: (toolName: string) => boolean;
   readonly policy: SessionPolicy;
   readonly workspace: Workspace;
   readonly memory: ToolMemory;
@@ -94,9 +96,9 @@ export class SessionControls {
 
   /** These tools of MCP servers instead of those there were; tools of other kinds stay. */
   replaceTools(tools: readonly Tool[]): void {
-    const { facts, request, tools: offered } = this.#session;
+    const { facts, request, tools: offered, offers } = this.#session;
     for (const name of this.#added) offered.delete(name);
-    const fresh = tools.filter((tool) => !offered.has(tool.name));
+    const fresh = tools.filter((tool) => !offered.has(tool.name) && offers(tool.name));
     for (const tool of fresh) offered.set(tool.name, tool);
     const kept = request.tools.filter(({ name }) => !this.#added.has(name));
     this.#added = new Set(fresh.map(({ name }) => name));

@@ -5,7 +5,7 @@ import type { CompactionSettings } from "../context/compaction-limits.ts";
 import type { Instructions } from "../context/instructions.ts";
 import type { HookSettings, HooksByEvent } from "../engine/open-hooks.ts";
 import type { AuditEntry } from "../engine/judge-call.ts";
-import type { LoopLimits } from "../engine/repeated-calls.ts";
+import type { GivenLimits } from "../engine/repeated-calls.ts";
 import type { SubagentRef } from "../engine/turn.ts";
 import type { SessionStore } from "../journal/store.ts";
 import type { CatalogOverride } from "../model/catalog-override.ts";
@@ -28,117 +28,119 @@ export type SessionOptions = {
   readonly cwd: string;
   readonly provider: Provider;
   /** The provider's own default when absent. */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** A new session under this id; refused when it exists. */
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
   /** Goes on with a stored session; refused when it does not exist. */
-  readonly resumeSessionId?: string;
+  readonly resumeSessionId?: string | undefined;
   /** With `resumeSessionId`: goes back to the event of this number. What came after it stays in the journal and is no part of the conversation. */
-  readonly resumeAt?: number;
+  readonly resumeAt?: number | undefined;
   /** In memory when absent. */
-  readonly sessionStore?: SessionStore;
-  readonly permissionMode?: PermissionMode;
+  readonly sessionStore?: SessionStore | undefined;
+  readonly permissionMode?: PermissionMode | undefined;
   /** Rules such as `Edit` or `Bash(npm test:*)`. */
-  readonly allowedTools?: readonly string[];
+  readonly allowedTools?: readonly string[] | undefined;
   /** The same; a bare tool name also takes the tool away from the model. */
-  readonly disallowedTools?: readonly string[];
+  readonly disallowedTools?: readonly string[] | undefined;
   /** Rules of settings files, remembered answers and what else decides about calls. */
-  readonly permissions?: PermissionOptions;
+  readonly permissions?: PermissionOptions | undefined;
   /** Opens what keeps files before tools change them; nothing is kept when absent. */
-  readonly checkpoints?: () => Promise<Checkpoints>;
+  readonly checkpoints?: (() => Promise<Checkpoints>) | undefined;
   /** Only calls run whose effects can be undone. */
-  readonly reversibleExecution?: ReversibleExecutionOptions;
+  readonly reversibleExecution?: ReversibleExecutionOptions | undefined;
   /** Only these of the built-in tools are offered. */
-  readonly builtinTools?: readonly string[];
+  readonly builtinTools?: readonly string[] | undefined;
   /** Told of every verdict on a call before the call is made; when it throws, the call is not made. */
-  readonly audit?: (entry: AuditEntry) => void;
+  readonly audit?: ((entry: AuditEntry) => void) | undefined;
   /** Takes the place of the built-in system prompt. */
-  readonly systemPrompt?: string;
-  readonly appendSystemPrompt?: string;
+  readonly systemPrompt?: string | undefined;
+  readonly appendSystemPrompt?: string | undefined;
   /** What `loadInstructions` found in AGENTS.md and CLAUDE.md files: it joins the system prompt, whoever wrote that. */
-  readonly instructions?: Instructions;
+  readonly instructions?: Instructions | undefined;
   /** What answers should be written in. */
-  readonly language?: string;
+  readonly language?: string | undefined;
   /** When older messages give way to a summary, and what that dwells on; at 83.5 % of the window when absent. */
-  readonly compaction?: Partial<CompactionSettings>;
+  readonly compaction?: Partial<CompactionSettings> | undefined;
   /** How often the model may be asked for one prompt, by the conversation itself. */
-  readonly maxTurns?: number;
+  readonly maxTurns?: number | undefined;
   /**
    * How many requests one prompt may cause in all: turns, summaries, questions of hooks, subagents and tries again. 2,000 when absent,
    * and less where there are few `maxTurns`.
    */
-  readonly maxRequests?: number;
+  readonly maxRequests?: number | undefined;
   /** When the same call with the same result is pointed out to the model (3), and when it ends the turn (6); 0 for never. */
-  readonly loops?: Partial<LoopLimits>;
-  readonly maxOutputTokens?: number;
-  readonly temperature?: number;
-  readonly thinkingTokens?: number;
-  readonly effort?: Effort;
+  readonly loops?: GivenLimits | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  readonly temperature?: number | undefined;
+  readonly thinkingTokens?: number | undefined;
+  readonly effort?: Effort | undefined;
   /** Added to every request's body as they are. */
-  readonly providerOptions?: JsonObject;
+  readonly providerOptions?: JsonObject | undefined;
   /** Who is asked when the provider stays overloaded or out of reach: another model of it, or of another provider. */
-  readonly fallback?: Fallback;
+  readonly fallback?: Fallback | undefined;
   /** Stops before the next model call once the session has spent more; refused for a model of unknown price. */
-  readonly maxBudgetUsd?: number;
+  readonly maxBudgetUsd?: number | undefined;
   /** With a budget: go on although the price is unknown, and count such calls as nothing. */
-  readonly allowUnknownPrice?: boolean;
+  readonly allowUnknownPrice?: boolean | undefined;
   /** What the user knows about models and prices beside the built-in table. */
-  readonly catalogOverride?: CatalogOverride;
+  readonly catalogOverride?: CatalogOverride | undefined;
   /** What the final answer must fit, as JSON Schema (draft 7 or 2020-12) or as a zod schema; the outcome then holds it as `structured`. */
-  readonly outputSchema?: SchemaSource;
+  readonly outputSchema?: SchemaSource | undefined;
   /** Tools beside the built-in ones; one with the name of a built-in takes its place. */
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly Tool[] | undefined;
+  /** Which of the tools that MCP servers bring while the session lives are offered; all when absent. */
+  readonly offers?: ((toolName: string) => boolean) | undefined;
   /** Other names under which the model may call tools, such as `{ Bash: "mcp__remote__bash" }`. */
-  readonly toolAliases?: Readonly<Record<string, string>>;
-  readonly webSearch?: WebSearchBackend;
+  readonly toolAliases?: Readonly<Record<string, string>> | undefined;
+  readonly webSearch?: WebSearchBackend | undefined;
   /** Kinds of subagents the model may start with the Task tool; see docs/subagents.md. */
-  readonly agents?: readonly AgentDefinition[];
+  readonly agents?: readonly AgentDefinition[] | undefined;
   /** Also those that are always there; without them and without `agents` there is no Task tool. */
-  readonly builtinAgents?: boolean;
-  readonly commands?: readonly SystemCommand[];
+  readonly builtinAgents?: boolean | undefined;
+  readonly commands?: readonly SystemCommand[] | undefined;
   /** Points where commands, services, models or functions may change what happens; see docs/hooks.md. */
-  readonly hooks?: HooksByEvent;
+  readonly hooks?: HooksByEvent | undefined;
   /** Hooks as settings files have them, layer by layer. */
-  readonly hookSettings?: HookSettings;
+  readonly hookSettings?: HookSettings | undefined;
   /** This session is a subagent's: its hooks are SubagentStart and SubagentStop instead of those of sessions and prompts. */
-  readonly agent?: SubagentRef;
+  readonly agent?: SubagentRef | undefined;
   /** Somebody listens to `permission_request` and will call `answerPermission`. Without it, what would be asked is denied. */
-  readonly answersPermissions?: boolean;
+  readonly answersPermissions?: boolean | undefined;
   /**
    * The variables of programs the user has let run, by a rule or a yes; the own environment without the keys of models when absent.
    * Programs that only the mode lets run get of these what does not look like a secret.
    */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Names of variables that every program gets, whatever they look like. */
-  readonly passEnv?: readonly string[];
+  readonly passEnv?: readonly string[] | undefined;
   /** The project's own configuration is not trusted: no program the model asks for gets what looks like a secret. */
-  readonly untrusted?: boolean;
-  readonly home?: string;
+  readonly untrusted?: boolean | undefined;
+  readonly home?: string | undefined;
   /** Hides secrets in everything that is stored, shown or sent; those of the environment, and whatever has the shape of a key, when absent. */
-  readonly redactor?: Redactor;
+  readonly redactor?: Redactor | undefined;
   /** Where outputs too long for the model are kept whole; on the other machine when there is a `sandboxClient`. */
-  readonly overflowDirectory?: string;
+  readonly overflowDirectory?: string | undefined;
   /** Which commands run in a box, and what they reach from there; none do when absent, unless the mode is `sandboxed`. */
-  readonly sandbox?: SandboxOptions;
+  readonly sandbox?: SandboxOptions | undefined;
   /** Another machine, on which all tools work instead of on this one. */
-  readonly sandboxClient?: SandboxClient;
+  readonly sandboxClient?: SandboxClient | undefined;
   /** What a fresh sandbox of the client is to hold; sources start at `cwd`. */
-  readonly workspaceManifest?: WorkspaceManifest;
+  readonly workspaceManifest?: WorkspaceManifest | undefined;
   /** The state the client's sandbox is to be brought to; the manifest is not applied then. */
-  readonly sandboxSnapshotId?: string;
+  readonly sandboxSnapshotId?: string | undefined;
   /** Characters of one tool result. */
-  readonly outputLimit?: number;
+  readonly outputLimit?: number | undefined;
   /** Where somebody keeps a copy of the session in another layout: hooks are told this one. */
-  readonly transcriptPath?: string;
+  readonly transcriptPath?: string | undefined;
   /** What the session is called from its first event on. */
-  readonly sessionName?: string;
+  readonly sessionName?: string | undefined;
   /** The kinds of settings files the options come from. */
-  readonly settingSources?: readonly string[];
+  readonly settingSources?: readonly string[] | undefined;
   /** What a person should hear about how the options came about. */
-  readonly warnings?: readonly string[];
+  readonly warnings?: readonly string[] | undefined;
   /** What a project nobody has said to trust wanted, and what to do about it. */
-  readonly ignoredSettings?: { readonly items: readonly string[]; readonly hint: string };
+  readonly ignoredSettings?: { readonly items: readonly string[]; readonly hint: string } | undefined;
   /** Milliseconds since 1970. */
-  readonly now?: () => number;
-  readonly newId?: () => string;
+  readonly now?: (() => number) | undefined;
+  readonly newId?: (() => string) | undefined;
 };

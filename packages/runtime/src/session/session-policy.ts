@@ -13,19 +13,19 @@ export type WrittenRule = { readonly text: string; readonly source: string };
 
 /** What settings files and the user's own folder have to say about permissions. */
 export type PermissionOptions = {
-  readonly allow?: readonly WrittenRule[];
-  readonly ask?: readonly WrittenRule[];
-  readonly deny?: readonly WrittenRule[];
+  readonly allow?: readonly WrittenRule[] | undefined;
+  readonly ask?: readonly WrittenRule[] | undefined;
+  readonly deny?: readonly WrittenRule[] | undefined;
   /** Where relative paths in these rules start; the working directory when absent. */
-  readonly root?: string;
+  readonly root?: string | undefined;
   /** Folders beside the working directory that belong to the work. */
-  readonly additionalDirectories?: readonly string[];
+  readonly additionalDirectories?: readonly string[] | undefined;
   /** Commands that only ask others on the network, such as `gh pr view`, need no question. */
-  readonly networkReads?: boolean;
+  readonly networkReads?: boolean | undefined;
   /** Answers that were to be remembered. */
-  readonly grants?: Grants;
+  readonly grants?: Grants | undefined;
   /** The session may change to `bypassPermissions` later. It may always start with it. */
-  readonly mayBypass?: boolean;
+  readonly mayBypass?: boolean | undefined;
 };
 
 type Given = {

@@ -29,9 +29,9 @@ export type SettingsPlace = {
   /** See `findProjectRoot`. */
   readonly root: string;
   /** `--setting-sources`; all when absent. */
-  readonly sources?: readonly SettingSource[];
+  readonly sources?: readonly SettingSource[] | undefined;
   /** `--settings`: a file, or JSON. */
-  readonly inline?: string;
+  readonly inline?: string | undefined;
 };
 
 export type SettingsFile = Pick<SettingsLayer, "scope" | "dialect" | "path">;

@@ -16,7 +16,7 @@ import { type Profile, type ProviderSettingsFile, variableOf } from "./profiles.
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `provider` is a profile's key or a provider's name; `model` may begin with one of them, as in `openrouter/x/y`. */
-export type ProviderChoice = { readonly provider?: string; readonly model?: string };
+export type ProviderChoice = { readonly provider?: string | undefined; readonly model?: string | undefined };
 
 /** `key` is the profile or provider it was made of; undefined for a script. */
 export type LoadedProvider = {

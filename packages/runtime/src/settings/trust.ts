@@ -16,7 +16,7 @@ export type TrustQuestion = {
   /** The environment of the process: never one that a file had a say in. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `--trust-project`. */
-  readonly flag?: boolean;
+  readonly flag?: boolean | undefined;
   readonly bounds?: Bounds;
 };
 

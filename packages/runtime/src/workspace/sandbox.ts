@@ -15,14 +15,14 @@ export type SandboxOptions = {
    */
   readonly mode: "auto" | "require" | "off";
   /** None when absent. `allowed` is the network of the machine; `domains` are the only hosts that can be reached. */
-  readonly network?: { readonly allowed?: boolean; readonly domains?: readonly string[] };
+  readonly network?: { readonly allowed?: boolean; readonly domains?: readonly string[] } | undefined;
   /** Directories beside the workspace, which must exist; `~/` is the home directory. */
-  readonly allowWrite?: readonly string[];
+  readonly allowWrite?: readonly string[] | undefined;
   /** Files and directories to hide beside homes and credentials. */
-  readonly denyRead?: readonly string[];
-  readonly limits?: SandboxLimits;
+  readonly denyRead?: readonly string[] | undefined;
+  readonly limits?: SandboxLimits | undefined;
   /** A file that remembers that bubblewrap works here, so that not every start has to try it out. */
-  readonly memoryFile?: string;
+  readonly memoryFile?: string | undefined;
 };
 
 /** Is it for outside? What the user has let run is, unless everything is to be boxed. */

@@ -31,17 +31,17 @@ export type McpOptions = {
   /** What servers that are programs see, beside their own variables. */
   readonly env: Readonly<Record<string, string>>;
   /** How long a server may take until its tools are known. */
-  readonly connectTimeoutMs?: number;
-  readonly callTimeoutMs?: number;
+  readonly connectTimeoutMs?: number | undefined;
+  readonly callTimeoutMs?: number | undefined;
   /** Whoever answers when a server asks the user something; without it servers are told that nobody can. */
-  readonly elicit?: (server: string, request: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+  readonly elicit?: ((server: string, request: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
   /** The way to servers that live inside the host. */
-  readonly hostTransport?: (server: string) => McpTransport;
+  readonly hostTransport?: ((server: string) => McpTransport) | undefined;
   /** Told what of a server's list is left out, each once. */
-  readonly warn?: (message: string) => void;
-  readonly onState?: (state: McpServerState) => void;
+  readonly warn?: ((message: string) => void) | undefined;
+  readonly onState?: ((state: McpServerState) => void) | undefined;
   /** Servers may offer other tools later, and may go away: `tools` is then another list. */
-  readonly onToolsChanged?: () => void;
+  readonly onToolsChanged?: (() => void) | undefined;
 };
 
 const defaultConnectMs = 10_000;

@@ -1,7 +1,7 @@
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { ControlChannel } from "./control-channel.ts";
 import type { Person } from "./host-tools.ts";
-import { updatePermissions } from "./permission-questions.ts";
+import { updatePermissions } from "../../hosting/permission-answers.ts";
 
 type Ways = {
   readonly channel: ControlChannel;

@@ -12,7 +12,7 @@ import { createClaudeFormat } from "../headless/claude-format.ts";
 import { LineOutput } from "../headless/line-output.ts";
 import type { LiveOptions, LiveRun } from "./live-options.ts";
 import { runLive } from "./run-live.ts";
-import type { PermissionAnswerer } from "./permission-questions.ts";
+import type { PermissionAnswerer } from "../../hosting/permission-answers.ts";
 
 export type HostOptions = {
   readonly cwd: string;

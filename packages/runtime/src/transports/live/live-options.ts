@@ -12,7 +12,7 @@ import type { HostNoticesOptions, PromptsView } from "./host-notices.ts";
 import type { LiveSetup } from "./initialize.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Redactor } from "../../util/redact.ts";
-import type { PermissionAnswerer } from "./permission-questions.ts";
+import type { PermissionAnswerer } from "../../hosting/permission-answers.ts";
 
 /** A session as the live driver needs it. */
 export type LiveSession = {

@@ -2,13 +2,13 @@ import { shellWord } from "../sandbox-client.ts";
 
 export type SandboxLimits = {
   /** Processes and threads of one command (for root: of all commands of the session); 4096 unless given. */
-  readonly processes?: number;
+  readonly processes?: number | undefined;
   /** Memory each single process may take for its data. */
-  readonly memoryBytes?: number;
+  readonly memoryBytes?: number | undefined;
   /** Size of each single file that is written. */
-  readonly fileBytes?: number;
+  readonly fileBytes?: number | undefined;
   /** Processor time of each single process. */
-  readonly cpuSeconds?: number;
+  readonly cpuSeconds?: number | undefined;
 };
 
 export type StartSetting = {

@@ -1,11 +1,9 @@
-import { type PermissionUpdate, parsePermissionUpdate } from "../../permissions/permission-update.ts";
-import type { Answer } from "../../permissions/gate.ts";
-import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
-import type { InteractiveSession } from "../../session/interactive-session.ts";
-import type { PermissionRequest } from "../../session/session-view.ts";
-import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
-import { isTooDeep, maxJsonDepth } from "../../util/too-deep.ts";
-import type { ControlChannel } from "./control-channel.ts";
+import { type PermissionUpdate, parsePermissionUpdate } from "../permissions/permission-update.ts";
+import type { Answer } from "../permissions/gate.ts";
+import { isJsonObject, type JsonObject } from "../protocol/content.ts";
+import type { InteractiveSession } from "../session/interactive-session.ts";
+import type { PermissionRequest } from "../session/session-view.ts";
+import { isTooDeep, maxJsonDepth } from "../util/too-deep.ts";
 
 /** Somebody who answers permission questions, in Claude's words: `{ behavior: "allow" | "deny", updatedInput?, message?, … }`. */
 export type PermissionAnswerer = (request: PermissionRequest, signal: AbortSignal) => Promise<JsonObject>;
@@ -24,26 +22,6 @@ export function answerPermissionQuestions(
       }
     });
   });
-}
-
-/** Asks the host over its control channel; a turn that ends takes the question back. */
-export function askHost(channel: ControlChannel, mcp: McpServers | undefined): PermissionAnswerer {
-  return async ({ toolName, toolCallId, input, reason, rule, taskId }, signal) =>
-    await channel.ask(
-      {
-        subtype: "can_use_tool",
-        tool_name: toolName,
-        display_name: toolName,
-        input,
-        tool_use_id: toolCallId,
-        ...descriptionOf(input),
-        decision_reason: reason,
-        permission_suggestions: rule === undefined ? [] : [suggestion(rule)],
-        ...(taskId !== undefined && { agent_id: taskId }),
-        ...serverOf(toolName, mcp),
-      },
-      signal,
-    );
 }
 
 type Asking = { readonly session: InteractiveSession; readonly warn: (message: string) => void };
@@ -82,22 +60,4 @@ function refusal({ behavior, message, interrupt }: JsonObject): Answer {
 
 function updatesOf({ updatedPermissions }: JsonObject): PermissionUpdate[] {
   return Array.isArray(updatedPermissions) ? updatedPermissions.map(parsePermissionUpdate) : [];
-}
-
-/** Whose tool it is. What a server is called by others is no reason to trust it; where it came from may be. */
-function serverOf(toolName: string, mcp: McpServers | undefined): { mcp_server?: JsonObject } {
-  const server = mcp?.states.find(({ tools }) => tools.includes(toolName));
-  return server ? { mcp_server: { name: server.name, source: server.source ?? "dynamic" } } : {};
-}
-
-/** What the model itself says the call is for. */
-function descriptionOf({ description }: JsonObject): { description?: string } {
-  return typeof description === "string" ? { description } : {};
-}
-
-/** `Bash(npm test)` as Claude's two fields. */
-function suggestion(rule: string): JsonObject {
-  const [, toolName = rule, ruleContent] = /^([^(]+)(?:\((.*)\))?$/s.exec(rule) ?? [];
-  const named = { toolName, ...(ruleContent !== undefined && { ruleContent }) };
-  return { type: "addRules", rules: [named], behavior: "allow", destination: "session" };
 }

@@ -1,4 +1,6 @@
-import { findProvider, type Provider, type SessionOptions } from "@outrider/runtime";
+import type { CatalogOverride } from "../model/catalog-override.ts";
+import type { Provider } from "../model/model.ts";
+import { findProvider } from "../model/providers/definitions.ts";
 
 const words: ReadonlySet<string> = new Set(["haiku", "sonnet", "opus"]);
 
@@ -12,13 +14,14 @@ export async function resolveModelWord(
   name: string,
   facts: {
     readonly provider: Provider;
-    readonly catalogOverride?: SessionOptions["catalogOverride"] | undefined;
+    readonly catalogOverride?: CatalogOverride | undefined;
     readonly warn: (line: string) => void;
   },
 ): Promise<string> {
   if (!isModelWord(name)) return name;
   const { provider, catalogOverride, warn } = facts;
-  const { chooseModel, listCatalog } = await import("@outrider/runtime/admin");
+  const { chooseModel } = await import("../tasks/choose-model.ts");
+  const { listCatalog } = await import("../model/list-catalog.ts");
   const listed = (await listCatalog(provider.name, catalogOverride)).models.map(({ id }) => id);
   const usual = isModelWord(provider.model) ? (findProvider(provider.name)?.defaultModel ?? provider.model) : provider.model;
   const { model } = chooseModel(name, { provider: provider.name, id: usual }, listed);

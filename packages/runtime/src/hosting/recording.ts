@@ -1,28 +1,21 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import {
-  type AgentEvent,
-  type Cassette,
-  createFileStore,
-  createReplayProvider,
-  type Places,
-  parseCassette,
-  type Provider,
-  RuntimeError,
-  toCassette,
-  withRecorder,
-} from "@outrider/runtime";
-import { scrubEnvironment } from "@outrider/runtime/host";
-import { readJournalFile, toRecording } from "@outrider/runtime/admin";
+import { createFileStore } from "../journal/file-store.ts";
+import { readJournalFile } from "../journal/mend.ts";
+import type { Provider } from "../model/model.ts";
+import { type Cassette, createReplayProvider, type Places, parseCassette, toCassette, withRecorder } from "../model/replay.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import { toRecording } from "../session/recorded-calls.ts";
+import { scrubEnvironment } from "../workspace/environment.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 export type Replay = Provider & { readonly remaining: number };
 
 /** What differs from machine to machine in a recording. A shell goes by the name it came by, which may lead through links. */
-export function placesOf(cwd: string): Places {
-  const shellName = process.env["PWD"];
-  const home = homedir();
+export function placesOf(cwd: string, { env, userHome: home }: Surroundings): Places {
+  const shellName = env["PWD"];
   return {
     "{{cwd}}": shellName && realPath(shellName) === cwd ? [cwd, shellName] : cwd,
     "{{home}}": [home, realPath(home) ?? home],
@@ -31,20 +24,23 @@ export function placesOf(cwd: string): Places {
 
 /** Answers from a file, or from a session of this user's by its id. */
 export async function openReplay(
-  source: string,
-  facts: { home: string; places: Places; lenient: boolean; warn(line: string): void },
+  { source, lenient }: { readonly source: string; readonly lenient: boolean },
+  { around, places, warn }: { around: Surroundings; places: Places; warn(line: string): void },
 ): Promise<Replay> {
-  const { home, places, lenient, warn } = facts;
-  return createReplayProvider(await loadCassette(source, home), { places, lenient, onDifference: warn });
+  return createReplayProvider(await loadCassette(source, around), { places, lenient, onDifference: warn });
 }
 
 /** The file is whole after every call: a run that is killed leaves what it had. Nothing is asked when it cannot be written. */
-export function recordTo(path: string, provider: Provider, places: Places): Provider {
+export function recordTo(
+  path: string,
+  provider: Provider,
+  { places, env }: { readonly places: Places; readonly env: Surroundings["env"] },
+): Provider {
   checkWritable(path);
   const calls: Parameters<typeof toCassette>[1][number][] = [];
   return withRecorder(provider, {
     places,
-    secrets: secretsIn(process.env),
+    secrets: secretsIn(env),
     async add(call) {
       calls.push(call);
       const temporary = `${path}.${process.pid}.tmp`;
@@ -72,19 +68,19 @@ function cannotWrite(path: string, error: unknown): RuntimeError {
 }
 
 /** What tools do not get to see must not get into a file that people share either. A plain word is no secret, and hiding it would spoil answers. */
-function secretsIn(env: Readonly<Record<string, string | undefined>>): string[] {
+function secretsIn(env: Surroundings["env"]): string[] {
   const harmless = scrubEnvironment(env);
   const isSecret = (name: string, value: string): boolean => !(name in harmless) && value.length >= 8 && /[^a-z]/i.test(value);
   return Object.entries(env).flatMap(([name, value]) => (value && isSecret(name, value) ? [value] : []));
 }
 
-async function loadCassette(source: string, home: string): Promise<Cassette> {
+async function loadCassette(source: string, around: Surroundings): Promise<Cassette> {
   const text = await readFile(source, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
     throw new RuntimeError("config", `The recording ${source} cannot be read: ${error.message}`);
   });
-  const events = text === undefined ? await sessionEvents(source, home) : (await readJournalFile(source)).events;
-  if (events.length > 0) return toRecording(events, placesOf);
+  const events = text === undefined ? await sessionEvents(source, around.outriderHome) : (await readJournalFile(source)).events;
+  if (events.length > 0) return toRecording(events, (cwd) => placesOf(cwd, around));
   if (text === undefined) throw new RuntimeError("not-found", `There is no recording and no session ${JSON.stringify(source)}`);
   try {
     return parseCassette(JSON.parse(text));

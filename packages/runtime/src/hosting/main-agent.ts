@@ -1,18 +1,20 @@
-import { RuntimeError, type SessionOptions } from "@outrider/runtime";
+import { RuntimeError } from "../protocol/errors.ts";
+import { asAgent } from "../session/as-agent.ts";
+import type { SessionOptions } from "../session/session-options.ts";
+import { builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
 import { resolveModelWord } from "./model-words.ts";
 
-/** `--agent NAME`: the conversation is one of the agents there are. */
+/** The conversation is one of the agents there are. */
 export async function withMainAgent(
   options: SessionOptions,
   name: string,
   warn: (line: string) => void,
 ): Promise<SessionOptions> {
-  const { asAgent, builtinAgents, mergeAgents } = await import("@outrider/runtime/admin");
   const agents = mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   const agent = agents.find((candidate) => candidate.name === name);
   if (!agent)
-    throw new RuntimeError("config", `--agent: there is no agent ${JSON.stringify(name)}`, {
-      hint: `There are: ${agents.map((candidate) => candidate.name).join(", ") || "none; give some with --agents"}`,
+    throw new RuntimeError("config", `There is no agent ${JSON.stringify(name)}`, {
+      hint: `There are: ${agents.map((candidate) => candidate.name).join(", ") || "none"}`,
     });
   const { model, ...rest } = asAgent(options, agent);
   return model === undefined ? rest : { ...rest, model: await resolveModelWord(model, { ...options, warn }) };

@@ -1,0 +1,25 @@
+import { modelKeys, ownKeys, planSession, type SessionPlan, type Surroundings, surroundingsOf } from "@outrider/runtime/host";
+import type { FlagValues } from "./flags.ts";
+import { toSessionRequest } from "./session-request.ts";
+import { withdrawKeys } from "./withdraw-keys.ts";
+
+/** Plans the session that the flags ask for, and takes the keys for models out of what other processes can see of this one. */
+export async function planRun(flags: FlagValues, warn: (line: string) => void): Promise<SessionPlan> {
+  const visible = withdrawKeys(modelKeys); // before anything is started, and before anybody keeps the environment
+  const plan = await planSession(await toSessionRequest(flags, warn), { around: surroundings(), warn });
+  const { ignoredSettings, warnings = [] } = plan.options;
+  if (ignoredSettings) warn(describeIgnored(ignoredSettings));
+  const exposed = visible ?? withdrawKeys(ownKeys(plan.keySource));
+  return exposed === undefined ? plan : { ...plan, options: { ...plan.options, warnings: [...warnings, exposed] } };
+}
+
+/** Those of this process, in a copy: keys are taken out of the original later. */
+export function surroundings(): Surroundings {
+  return surroundingsOf({ ...process.env });
+}
+
+function describeIgnored({ items, hint }: NonNullable<SessionPlan["options"]["ignoredSettings"]>): string {
+  const shown = items.slice(0, 5).join(", ");
+  const more = items.length > 5 ? ` and ${items.length - 5} more` : "";
+  return `ignored from a project that is not trusted: ${shown}${more}. ${hint}`;
+}

@@ -1,0 +1,189 @@
+import { resolve } from "node:path";
+import { isPermissionMode, type JsonObject, RuntimeError } from "@outrider/runtime";
+import { existingFolder, parseSettingSources, type SessionRequest } from "@outrider/runtime/host";
+import { commandFiles } from "./ci/platform.ts";
+import type { FlagName, FlagValues } from "./flags.ts";
+import { duration, numberBetween, positiveInteger, positiveNumber } from "./numbers.ts";
+import { readTextFile } from "./read-text-file.ts";
+
+type Options = NonNullable<SessionRequest["options"]>;
+
+/** The flags of the command line, in the library's words. What is written wrongly is found here; what does not exist, by the plan. */
+export async function toSessionRequest(flags: FlagValues, warn: (line: string) => void): Promise<SessionRequest> {
+  if (flags.allowedTools ?? flags.disallowedTools ?? flags.tools) (await import("./check-tools.ts")).checkTools(flags);
+  return {
+    cwd: flags.cwd === undefined ? undefined : existingFolder("--cwd", resolve(flags.cwd)),
+    provider: flags.provider,
+    model: flags.model === "default" ? undefined : flags.model, // Claude Code's word for no choice
+    fallbackModel: flags["fallback-model"],
+    recording: recordingOf(flags),
+    session: await sessionOf(flags, warn),
+    persistent: !flags["no-session-persistence"],
+    without: flags.bare ? ["instructions", "agents", "hooks", "servers"] : flags["strict-mcp-config"] ? ["servers"] : undefined,
+    settings: flags.settings,
+    settingSources: flags["setting-sources"] === undefined ? undefined : parseSettingSources(flags["setting-sources"]),
+    trustProject: flags["trust-project"],
+    sandboxMode: flags.sandbox as SessionRequest["sandboxMode"], // its choices are the modes
+    hiddenVariables: commandFiles,
+    mcpServers: (flags["mcp-config"] ?? []).map((text) => ({ value: readJson(text, "--mcp-config"), source: "--mcp-config" })),
+    requireServers: flags["require-mcp"],
+    serverTimeouts: serverTimeouts(flags),
+    mainAgent: flags.agent,
+    permissionTool: permissionTool(flags),
+    options: {
+      ...limitOptions(flags),
+      ...thinkingOptions(flags, warn),
+      ...promptOptions(flags),
+      ...(await agentOptions(flags)),
+      permissionMode: permissionMode(flags),
+      permissions: {
+        additionalDirectories: (flags["add-dir"] ?? []).map((path) => existingFolder("--add-dir", resolve(path))),
+        networkReads: flags["allow-network-reads"],
+        mayBypass: Boolean(flags["dangerously-skip-permissions"] || flags["allow-dangerously-skip-permissions"]),
+      },
+      allowedTools: flags.allowedTools,
+      disallowedTools: flags.disallowedTools,
+      builtinTools: flags.tools?.includes("default") ? undefined : flags.tools,
+      passEnv: passedNames(flags),
+      outputSchema: flags["json-schema"] === undefined ? undefined : readSchema(flags["json-schema"]),
+      sessionName: flags.name,
+    },
+  };
+}
+
+/** Flags that say which conversation it is. */
+const sessionFlags = [
+  "session-id",
+  "resume",
+  "continue",
+  "fork-session",
+  "resume-session-at",
+  "resume-drops-turn",
+  "name",
+  "load-trajectory",
+] as const satisfies readonly FlagName[];
+
+async function sessionOf(flags: FlagValues, warn: (line: string) => void): Promise<SessionRequest["session"]> {
+  if (sessionFlags.every((name) => flags[name] === undefined)) return undefined;
+  return (await import("./choose-session.ts")).chooseSession(flags, warn);
+}
+
+function recordingOf(flags: FlagValues): SessionRequest["recording"] {
+  const { replay: source, record: path } = flags;
+  if (source !== undefined && path !== undefined) throw new RuntimeError("usage", "--replay and --record exclude each other");
+  if (source !== undefined) return { type: "replay", source, lenient: flags["replay-lenient"] ?? false };
+  return path === undefined ? undefined : { type: "record", path };
+}
+
+/** The tool that decides; the host itself is asked by whoever talks to it. */
+function permissionTool(flags: FlagValues): string | undefined {
+  const tool = flags["permission-prompts"] === "none" ? undefined : flags["permission-prompt-tool"];
+  return tool === "stdio" ? undefined : tool;
+}
+
+function permissionMode(flags: FlagValues): Options["permissionMode"] {
+  const named = flags["permission-mode"] ?? (flags["dangerously-skip-permissions"] && "bypassPermissions");
+  return named === undefined ? undefined : isPermissionMode(named) ? named : "default"; // `manual` is Claude Code's word for it
+}
+
+function limitOptions(flags: FlagValues): Options {
+  const number = <T>(name: keyof FlagValues & string, parse: (flag: string, text: string) => T): T | undefined => {
+    const text = flags[name];
+    return typeof text === "string" ? parse(`--${name}`, text) : undefined;
+  };
+  return {
+    maxTurns: number("max-turns", positiveInteger),
+    maxRequests: number("max-requests", positiveInteger),
+    maxOutputTokens: number("max-tokens", positiveInteger),
+    temperature: number("temperature", (flag, text) => numberBetween(flag, text, [0, 2])),
+    maxBudgetUsd: number("max-budget-usd", positiveNumber),
+    allowUnknownPrice: flags["allow-unknown-price"],
+    loops: { noteAt: number("loop-note", repeats), stopAt: number("loop-stop", repeats) },
+  };
+}
+
+function repeats(flag: string, text: string): number {
+  if (text === "0") return 0;
+  const value = positiveInteger(flag, text);
+  if (value === 1) throw new RuntimeError("usage", `${flag} needs 0 or a number of at least 2: every call is made once`);
+  return value;
+}
+
+function thinkingOptions(flags: FlagValues, warn: (line: string) => void): Pick<Options, "thinkingTokens" | "effort"> {
+  return { thinkingTokens: thinkingTokens(flags), effort: effortOf(flags, warn) };
+}
+
+function thinkingTokens({ "max-thinking-tokens": tokens, thinking }: FlagValues): number | undefined {
+  if (tokens !== undefined) return tokens === "0" ? undefined : positiveInteger("--max-thinking-tokens", tokens);
+  if (thinking === undefined || thinking === "adaptive" || thinking === "disabled") return undefined;
+  return positiveInteger("--thinking", thinking);
+}
+
+function effortOf({ effort }: FlagValues, warn: (line: string) => void): Options["effort"] {
+  if (effort !== "xhigh" && effort !== "max") return effort as Options["effort"]; // its choices are the efforts
+  warn(`--effort ${effort} counts as high, which is the most that providers have in common`);
+  return "high";
+}
+
+function promptOptions(flags: FlagValues): Pick<Options, "systemPrompt" | "appendSystemPrompt"> {
+  const read = (name: "system-prompt" | "append-system-prompt"): string | undefined => {
+    const file = flags[`${name}-file`];
+    if (file === undefined) return flags[name];
+    if (flags[name] !== undefined) throw new RuntimeError("usage", `--${name} and --${name}-file exclude each other`);
+    return readTextFile(file, `--${name}-file`);
+  };
+  return { systemPrompt: read("system-prompt"), appendSystemPrompt: read("append-system-prompt") };
+}
+
+async function agentOptions({ agents: text }: FlagValues): Promise<Pick<Options, "agents" | "warnings">> {
+  if (text === undefined) return {};
+  const { parseAgents } = await import("@outrider/runtime/admin");
+  let value: unknown;
+  try {
+    value = JSON.parse(text.trim().startsWith("{") ? text : readTextFile(text, "--agents"));
+  } catch (error) {
+    if (error instanceof RuntimeError) throw error;
+    throw new RuntimeError("usage", "--agents is no JSON");
+  }
+  return parseAgents(value, "--agents");
+}
+
+function passedNames(flags: FlagValues): string[] {
+  const names = (flags["pass-env"] ?? []).flatMap((words) => words.split(",")).map((name) => name.trim());
+  const wrong = names.find((name) => !/^[A-Za-z_]\w*$/.test(name));
+  if (wrong !== undefined)
+    throw new RuntimeError("usage", `--pass-env takes names of variables, and ${JSON.stringify(wrong)} is none`);
+  return names;
+}
+
+/** The flag, else Claude Code's variables for them. */
+function serverTimeouts({ "mcp-timeout": flag }: FlagValues): SessionRequest["serverTimeouts"] {
+  const milliseconds = (name: string): number | undefined => {
+    const value = Number(process.env[name]);
+    return Number.isFinite(value) && value > 0 ? value : undefined;
+  };
+  return {
+    connectMs: flag === undefined ? milliseconds("MCP_TIMEOUT") : duration("--mcp-timeout", flag),
+    callMs: milliseconds("MCP_TOOL_TIMEOUT"),
+  };
+}
+
+/** JSON on the command line, or a file that holds it. */
+function readJson(text: string, flag: string): unknown {
+  const isInline = text.trim().startsWith("{");
+  try {
+    return JSON.parse(isInline ? text : readTextFile(text, flag));
+  } catch (error) {
+    if (error instanceof RuntimeError) throw new RuntimeError("config", `${flag}: ${text} cannot be read`);
+    throw new RuntimeError("config", `${isInline ? flag : text} is not valid JSON`);
+  }
+}
+
+function readSchema(text: string): JsonObject {
+  const source = text.trim().startsWith("{") ? text : readTextFile(text, "--json-schema");
+  try {
+    return JSON.parse(source) as JsonObject; // what it holds is checked by the session before anything is asked
+  } catch (error) {
+    throw new RuntimeError("usage", `--json-schema is no JSON: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,55 @@
+import { type Fallback, withFallback } from "../model/fallback.ts";
+import type { Provider } from "../model/model.ts";
+import type { JsonObject } from "../protocol/content.ts";
+import { loadFallback, loadProvider } from "../settings/load-provider.ts";
+import type { ResolvedSettings } from "../settings/settings.ts";
+import type { SessionRequest } from "./session-request.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+export type ChosenProvider = {
+  readonly provider: Provider;
+  /** Where its key comes from: the name of a variable, `settings`, or `none`. */
+  readonly keySource: string;
+  /** What is left of a recording that is answered from. */
+  readonly replay?: { readonly remaining: number } | undefined;
+  readonly providerOptions?: JsonObject | undefined;
+  readonly fallback?: Fallback | undefined;
+};
+
+type Context = {
+  readonly resolved: ResolvedSettings;
+  readonly around: Surroundings;
+  readonly cwd: string;
+  readonly warn: (line: string) => void;
+};
+
+/** Who is asked: a provider, a recording, or a provider that is recorded. */
+export async function chooseProvider(request: SessionRequest, { resolved, around, cwd, warn }: Context): Promise<ChosenProvider> {
+  const { recording } = request;
+  if (recording?.type === "replay") {
+    const { openReplay, placesOf } = await import("./recording.ts");
+    const replay = await openReplay(recording, { around, places: placesOf(cwd, around), warn });
+    return { provider: replay, keySource: "none", replay };
+  }
+  const chosen = await chooseLive(request, { resolved, around });
+  if (recording === undefined) return chosen;
+  const { placesOf, recordTo } = await import("./recording.ts");
+  const { fallback, provider, ...rest } = chosen; // recorded as one: whoever answers is a part of the recording
+  const asked = fallback ? withFallback(provider, fallback) : provider;
+  return { ...rest, provider: recordTo(recording.path, asked, { places: placesOf(cwd, around), env: around.env }) };
+}
+
+async function chooseLive(
+  { provider: wanted, model, fallbackModel }: SessionRequest,
+  { resolved: { settings }, around: { env } }: Pick<Context, "resolved" | "around">,
+): Promise<ChosenProvider> {
+  if (typeof wanted === "object") return { provider: wanted, keySource: "none" };
+  const loaded = await loadProvider({ provider: wanted, model: model ?? settings.model }, settings.provider, env);
+  const other = fallbackModel ?? settings.fallbackModel;
+  return {
+    provider: loaded.provider,
+    keySource: loaded.keySource,
+    providerOptions: loaded.options,
+    fallback: other ? await loadFallback(other, loaded, { settings: settings.provider, env }) : undefined,
+  };
+}

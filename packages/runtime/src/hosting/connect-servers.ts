@@ -1,0 +1,43 @@
+import { RuntimeError } from "../protocol/errors.ts";
+import { type McpOptions, McpServers, type McpServerState } from "../tools/mcp/mcp-servers.ts";
+import type { ServerPlan } from "./plan-servers.ts";
+
+/** How servers are reached, and who is told of them. */
+export type ServerWays = Pick<McpOptions, "cwd" | "env" | "elicit" | "hostTransport" | "onToolsChanged"> & {
+  readonly warn: (line: string) => void;
+  /** None is worth waiting for any more. */
+  readonly giveUp?: AbortSignal | undefined;
+};
+
+/** After this long it is told what is being waited for. */
+const patienceMs = 2_000;
+const usualConnectMs = 10_000;
+
+/** Connects them all, each within its time. What does not connect is told; where servers are required, it is an error. */
+export async function connectServers(plan: ServerPlan, { warn, giveUp, ...ways }: ServerWays): Promise<McpServers> {
+  const { connectTimeoutMs, callTimeoutMs } = plan;
+  const servers = new McpServers({ ...ways, warn, connectTimeoutMs, callTimeoutMs });
+  if (plan.configs.size === 0) return servers;
+  const waiting = setTimeout(() => {
+    const names = servers.states.filter(({ status }) => status === "pending").map(({ name }) => name);
+    const seconds = (connectTimeoutMs ?? usualConnectMs) / 1000;
+    warn(`waiting for MCP ${names.length === 1 ? "server" : "servers"} ${names.join(", ")}, at most ${seconds} s`);
+  }, patienceMs);
+  const leave = (): void => void servers.close();
+  giveUp?.addEventListener("abort", leave, { once: true });
+  await servers.connect(plan.configs).finally(() => {
+    clearTimeout(waiting);
+    giveUp?.removeEventListener("abort", leave);
+  });
+  const failed = servers.states.filter(({ status }) => status !== "connected");
+  for (const state of failed) warn(describe(state));
+  if (failed.length > 0 && plan.required) {
+    await servers.close();
+    throw new RuntimeError("config", failed.map(describe).join("; "), { hint: "Mend it, or run without --require-mcp" });
+  }
+  return servers;
+}
+
+function describe({ name, status, error }: McpServerState): string {
+  return `MCP server ${name} is not connected (${status}): ${error ?? "no reason given"}`;
+}

@@ -1,0 +1,36 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { SessionOptions } from "../session/session-options.ts";
+import type { LoadedAgents } from "../tasks/agent-files.ts";
+import type { Project } from "./project.ts";
+import type { SessionRequest } from "./session-request.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+export type FoundAgents = {
+  readonly options: Pick<SessionOptions, "agents" | "builtinAgents">;
+  readonly warnings: readonly string[];
+  /** What counts only once the project is trusted. */
+  readonly ignored: readonly string[];
+};
+
+/** Agents of the request, the project and the user; those of the request alone where the rest is left out. */
+export async function findAgents(
+  { options, without, settingSources }: SessionRequest,
+  { project, around }: { readonly project: Project; readonly around: Surroundings },
+): Promise<FoundAgents> {
+  const { agents: own = [], builtinAgents } = options ?? {};
+  if (without?.includes("agents")) return { options: { agents: own, builtinAgents }, warnings: [], ignored: [] };
+  const { agents, warnings, ignored } = settingSources?.length === 0 ? noAgents : await agentsInFiles(project, around);
+  return { options: { agents: [...own, ...agents], builtinAgents: builtinAgents ?? true }, warnings, ignored };
+}
+
+const noAgents: LoadedAgents = { agents: [], warnings: [], ignored: [] };
+
+async function agentsInFiles({ root, trust }: Project, { outriderHome, userHome }: Surroundings): Promise<LoadedAgents> {
+  const own = [".outrider", ".agents", ".claude"].map((name) => join(root, name));
+  const folders = [outriderHome, join(userHome, ".claude"), ...own];
+  if (!folders.some((folder) => existsSync(join(folder, "agents")))) return noAgents;
+  const { loadAgentFiles } = await import("../tasks/agent-files.ts");
+  const { trusted } = await trust();
+  return await loadAgentFiles({ root, outriderHome, userHome, trusted });
+}

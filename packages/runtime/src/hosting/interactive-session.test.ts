@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { createFileStore } from "../journal/file-store.ts";
+import { createMemoryStore } from "../journal/memory-store.ts";
+import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import { InMemorySandboxClient } from "../workspace/memory-sandbox.ts";
+import { InteractiveSession, type InteractiveSessionOptions } from "./interactive-session.ts";
+
+let top = "";
+let cwd = "";
+let home = "";
+let outriderHome = "";
+
+beforeEach(() => {
+  top = realpathSync(mkdtempSync(join(tmpdir(), "outrider-hosted-")));
+  cwd = join(top, "project");
+  home = join(top, "home");
+  outriderHome = join(home, ".outrider");
+  mkdirSync(join(cwd, ".git"), { recursive: true });
+  mkdirSync(outriderHome, { recursive: true });
+});
+afterEach(() => rmSync(top, { recursive: true, force: true }));
+
+function put(path: string, content: string | object): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+}
+
+const bash = (command: string): ScriptStep => ({ calls: [{ name: "Bash", input: { command } }] });
+const write = (file_path: string, content: string): ScriptStep => ({
+  calls: [{ name: "Write", input: { file_path, content } }],
+});
+
+type Told = {
+  readonly session: InteractiveSession;
+  readonly events: readonly AgentEvent[];
+  readonly requests: ReturnType<typeof createScriptedProvider>["requests"];
+};
+
+/** A session of this folder and this user, from its first prompt to its end. */
+async function run(replies: readonly ScriptStep[], options: Partial<InteractiveSessionOptions> = {}): Promise<Told> {
+  const provider = createScriptedProvider(replies);
+  const session = new InteractiveSession({ cwd, provider, home, outriderHome, sandboxMode: "off", ...options });
+  const events: AgentEvent[] = [];
+  const reading = (async () => {
+    for await (const event of session.events()) events.push(event);
+  })();
+  const outcome = await session.submit("go");
+  assert.equal(outcome.type, "completed", JSON.stringify(outcome));
+  await session.shutdown();
+  await reading;
+  return { session, events, requests: provider.requests };
+}
+
+function statuses(events: readonly AgentEvent[]): string[] {
+  return events.flatMap((event) => (event.type === "tool.ended" ? [event.status] : []));
+}
+
+describe("a session of a program", () => {
+  it("holds the instructions, agents, rules and language of its folder and its user", async () => {
+    put(join(cwd, "AGENTS.md"), "Say please.");
+    put(join(home, ".claude", "CLAUDE.md"), "Say thanks.");
+    put(join(outriderHome, "agents", "helper.md"), "---\nname: helper\ndescription: Helps.\n---\nYou help.");
+    put(join(outriderHome, "settings.json"), {
+      language: "Latin",
+      permissions: { deny: ["Bash(touch:*)"], allow: ["Bash(true)"] },
+    });
+    const { requests, events } = await run([bash("touch a.txt"), bash("true"), { text: "done" }]);
+    const system = requests[0]?.system ?? "";
+    for (const words of ["Say please.", "Say thanks.", "Latin"]) assert.ok(system.includes(words), words);
+    assert.ok(requests[0]?.tools.find(({ name }) => name === "Task")?.description.includes("helper"));
+    assert.deepEqual(statuses(events), ["denied", "ok"]);
+  });
+
+  it("holds nothing but its options when it is bare", async () => {
+    put(join(cwd, "AGENTS.md"), "Say please.");
+    put(join(outriderHome, "settings.json"), { permissions: { deny: ["Bash(touch:*)"] } });
+    const { requests, events } = await run([bash("touch a.txt"), { text: "done" }], { bare: true, allowedTools: ["Bash"] });
+    assert.equal(requests[0]?.system.includes("Say please."), false);
+    assert.deepEqual([statuses(events), existsSync(join(cwd, "a.txt"))], [["ok"], true]);
+    assert.equal(existsSync(join(outriderHome, "checkpoints")), false);
+  });
+
+  it("runs a project's hooks only when somebody trusts it, and says what it left out", async () => {
+    const hook = { type: "command", command: `echo ran >> ${join(top, "ran.txt")}` };
+    put(join(cwd, ".outrider", "settings.json"), { hooks: { UserPromptSubmit: [{ hooks: [hook] }] } });
+    const { events } = await run([{ text: "done" }]);
+    assert.equal(existsSync(join(top, "ran.txt")), false);
+    assert.ok(events.some(({ type }) => type === "settings.ignored"));
+    await run([{ text: "done" }], { trustProject: true });
+    assert.equal(existsSync(join(top, "ran.txt")), true);
+  });
+
+  it("keeps files before it changes them", async () => {
+    put(join(cwd, "a.txt"), "before");
+    const provider = createScriptedProvider([
+      { calls: [{ name: "Read", input: { file_path: "a.txt" } }] },
+      write("a.txt", "after"),
+      { text: "done" },
+    ]);
+    const session = new InteractiveSession({
+      cwd,
+      provider,
+      home,
+      outriderHome,
+      sandboxMode: "off",
+      permissionMode: "acceptEdits",
+    });
+    await session.submit("go");
+    const [checkpoint] = await session.listEditCheckpoints();
+    assert.ok(checkpoint);
+    await session.rollbackEditCheckpoint(checkpoint.id);
+    await session.shutdown();
+    const { readFileSync } = await import("node:fs");
+    assert.equal(readFileSync(join(cwd, "a.txt"), "utf8"), "before");
+  });
+
+  it("goes on in a copy, and the original stays as it is", async () => {
+    const store = createFileStore(join(top, "sessions"));
+    const { session: first } = await run([{ text: "one" }], { sessionStore: store });
+    const before = await store.read(first.id);
+    for (const bare of [false, true]) {
+      const { session: fork, requests } = await run([{ text: "two" }], {
+        sessionStore: store,
+        resumeSessionId: first.id,
+        forkSession: true,
+        bare,
+      });
+      assert.notEqual(fork.id, first.id);
+      assert.equal(requests[0]?.messages.length, 3, "it knows what was said");
+      assert.deepEqual(await store.read(first.id), before);
+    }
+    const { session: resumed } = await run([{ text: "three" }], { sessionStore: store, resumeSessionId: first.id });
+    assert.equal(resumed.id, first.id);
+    assert.ok((await store.read(first.id)).length > before.length);
+  });
+
+  it("leaves no folder of its own behind where nothing is stored", async () => {
+    const long = `${"x".repeat(200)}\n`.repeat(2_000);
+    put(join(cwd, "long.txt"), long);
+    const { events, session } = await run([bash("cat long.txt"), { text: "done" }]);
+    const path = events.flatMap((event) => (event.type === "tool.ended" ? [event.details?.fullOutputPath ?? ""] : []))[0];
+    assert.ok(path, "the output was too long");
+    assert.equal(existsSync(path), false);
+    assert.equal(existsSync(join(outriderHome, "overflow", session.id)), false);
+  });
+
+  it("names what is wrong with its folder or settings when it is opened, and stores nothing", async () => {
+    const store = createMemoryStore();
+    const provider = createScriptedProvider([{ text: "done" }]);
+    put(join(outriderHome, "settings.json"), { permissions: { deny: ["Bsh"] } });
+    const session = new InteractiveSession({ cwd, provider, home, outriderHome, sessionStore: store });
+    await assert.rejects(session.open(), { code: "config" });
+    await session.shutdown();
+    const nowhere = new InteractiveSession({ cwd: join(top, "nowhere"), provider, home, outriderHome, sessionStore: store });
+    await assert.rejects(nowhere.open(), { code: "usage" });
+    await nowhere.shutdown();
+    assert.deepEqual(await store.list(), []);
+  });
+
+  it("brings another machine back to the state in which it left it, and gives a copy a fresh one", async () => {
+    const store = createMemoryStore();
+    const sandboxClient = new InMemorySandboxClient();
+    const allowed = { sessionStore: store, sandboxClient, allowedTools: ["Write", "Read"] } as const;
+    const { session: first } = await run([write("/work/a.txt", "kept"), { text: "done" }], allowed);
+    await sandboxClient.writeFile("/work/a.txt", "changed by somebody else");
+    await run([{ text: "done" }], { ...allowed, resumeSessionId: first.id });
+    assert.equal(new TextDecoder().decode(Buffer.from(await sandboxClient.readFile("/work/a.txt"))), "kept");
+    await sandboxClient.writeFile("/work/a.txt", "fresh");
+    await run([{ text: "done" }], { ...allowed, resumeSessionId: first.id, forkSession: true });
+    assert.equal(new TextDecoder().decode(Buffer.from(await sandboxClient.readFile("/work/a.txt"))), "fresh");
+  });
+});

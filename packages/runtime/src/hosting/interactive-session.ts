@@ -1,0 +1,105 @@
+import { type CompletedOptions, InteractiveSession as Session } from "../session/interactive-session.ts";
+import type { SessionOptions } from "../session/session-options.ts";
+import { randomUuid } from "../util/unique-ids.ts";
+import { beginServers, toOptions } from "./open-session.ts";
+import { planSession } from "./plan-session.ts";
+import type { SessionChoice, SessionRequest } from "./session-request.ts";
+import { surroundingsOf } from "./surroundings.ts";
+
+type Loading = Pick<
+  SessionRequest,
+  | "bare"
+  | "without"
+  | "settings"
+  | "settingSources"
+  | "trustProject"
+  | "sandboxMode"
+  | "mcpServers"
+  | "requireServers"
+  | "mainAgent"
+>;
+
+/** How a program opens a session: what it wants of it, and what of the folder and the user's own files counts. */
+export type InteractiveSessionOptions = Omit<SessionOptions, "settingSources" | "ignoredSettings"> &
+  Loading & {
+    /** With `resumeSessionId`: goes on in a copy under a new id, or under `sessionId`; the original stays as it is. */
+    readonly forkSession?: boolean | undefined;
+    /** Where the user's settings, trust and checkpoints are; `OUTRIDER_HOME`, else `~/.outrider`. */
+    readonly outriderHome?: string | undefined;
+  };
+
+/**
+ * A conversation with one agent. Opened, it holds what the command's would hold: settings, rules, instructions, agents, hooks of trusted
+ * projects, MCP servers and checkpoints of its folder and its user. With `bare` it holds what its options say, and nothing else.
+ */
+export class InteractiveSession extends Session {
+  constructor(options: InteractiveSessionOptions) {
+    const { bare, without, settings, settingSources, trustProject, sandboxMode, mcpServers, requireServers, mainAgent, ...rest } =
+      options;
+    const { forkSession, outriderHome, ...own } = rest;
+    const from = forkSession ? own.resumeSessionId : undefined;
+    const id = from === undefined ? undefined : (own.sessionId ?? randomUuid());
+    const isStored = own.sessionStore !== undefined || own.overflowDirectory !== undefined;
+    const loading = { bare, without, settings, settingSources, trustProject, sandboxMode, mcpServers, requireServers, mainAgent };
+    super(id === undefined ? own : { ...own, sessionId: undefined, resumeSessionId: id }, (given, session) =>
+      bare ? copyOnly(given, from) : load(given, { loading, outriderHome, from, session, isStored }),
+    );
+  }
+}
+
+/** Nothing is added; a session that is to go on in a copy still does. */
+async function copyOnly(options: SessionOptions, from: string | undefined): Promise<CompletedOptions> {
+  if (from !== undefined) await options.sessionStore?.fork(from, options.resumeSessionId ?? "", forkPoint(options));
+  return { options: from === undefined ? options : { ...options, resumeAt: undefined } };
+}
+
+function forkPoint({ resumeAt: at }: SessionOptions): { at?: number } {
+  return at === undefined ? {} : { at };
+}
+
+type Load = {
+  readonly loading: Loading;
+  readonly outriderHome: string | undefined;
+  /** The session that is copied. */
+  readonly from: string | undefined;
+  readonly session: Session;
+  /** Outputs that are too long for the model are kept with the journal; where there is none, they go with the session. */
+  readonly isStored: boolean;
+};
+
+async function load(given: SessionOptions, { loading, outriderHome, from, session, isStored }: Load): Promise<CompletedOptions> {
+  const { cwd, provider, model, sessionId, resumeSessionId, resumeAt, ...options } = given;
+  const here = surroundingsOf();
+  const around = { ...here, userHome: given.home ?? here.userHome, outriderHome: outriderHome ?? here.outriderHome };
+  const heard: string[] = [];
+  const warn = (line: string): void => void heard.push(line);
+  const plan = await planSession(
+    { ...loading, cwd, provider, model, session: choiceOf({ sessionId, resumeSessionId, resumeAt }, from), options },
+    { around, warn },
+  );
+  await plan.begin();
+  const servers = beginServers(plan, { warn });
+  servers.offerTo(session);
+  try {
+    const mcp = await servers.connected;
+    const complete = await toOptions(plan, { warn, options: model === undefined ? {} : { model }, mcp });
+    return {
+      options: {
+        ...complete,
+        overflowDirectory: isStored ? complete.overflowDirectory : undefined,
+        warnings: [...(complete.warnings ?? []), ...heard],
+      },
+      close: () => servers.close(),
+    };
+  } catch (error) {
+    await servers.close();
+    throw error;
+  }
+}
+
+type Chosen = Pick<SessionOptions, "sessionId" | "resumeSessionId" | "resumeAt">;
+
+function choiceOf({ sessionId, resumeSessionId, resumeAt: at }: Chosen, from: string | undefined): SessionChoice {
+  if (resumeSessionId === undefined) return { type: "new", id: sessionId };
+  return from === undefined ? { type: "resume", id: resumeSessionId, at } : { type: "fork", from, id: resumeSessionId, at };
+}

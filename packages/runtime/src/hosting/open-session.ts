@@ -1,0 +1,146 @@
+import { InteractiveSession } from "../session/interactive-session.ts";
+import type { SessionOptions } from "../session/session-options.ts";
+import type { McpServers } from "../tools/mcp/mcp-servers.ts";
+import type { ServerWays } from "./connect-servers.ts";
+import type { PermissionAnswerer } from "./permission-answers.ts";
+import type { ServerPlan } from "./plan-servers.ts";
+import type { SessionPlan } from "./plan-session.ts";
+
+/** What a front end adds to a plan when it opens the session. */
+export type Opening = {
+  readonly warn: (line: string) => void;
+  /** Its own servers beside those of the plan, and the ways to them. */
+  readonly servers?: ServerConnections | undefined;
+  /** Over the plan's options: what a host asked for after it was made. */
+  readonly options?: Partial<SessionOptions> | undefined;
+  /** Who answers permission questions, where it is not the tool that the request names; `null` for nobody. */
+  readonly answers?: "host" | null | undefined;
+};
+
+export type OpenedSession = {
+  readonly session: InteractiveSession;
+  /** Undefined where there are no servers and nobody may add one. */
+  readonly mcp: McpServers | undefined;
+  /** Who is to be asked about permissions, by whoever drives the session. */
+  readonly answers: "host" | PermissionAnswerer | undefined;
+  /** Shuts the session down, and what was opened for it. */
+  close(): Promise<void>;
+};
+
+/** A plan to a session. The journal is opened by its first prompt, or by `session.open()`. */
+export async function openSession(plan: SessionPlan, opening: Opening): Promise<OpenedSession> {
+  const servers = opening.servers ?? beginServers(plan, { warn: opening.warn });
+  try {
+    const mcp = await servers.connected;
+    const answers = await answererOf(plan, { answers: opening.answers, mcp });
+    const options = await toOptions(plan, { ...opening, mcp });
+    const session = new InteractiveSession({ ...options, answersPermissions: answers !== undefined });
+    servers.offerTo(session);
+    const close = async (): Promise<void> => {
+      await session.shutdown();
+      await servers.close();
+    };
+    return { session, mcp, answers, close };
+  } catch (error) {
+    await servers.close();
+    throw error;
+  }
+}
+
+/**
+ * The options a session is made of: the plan's, over them the host's, the servers' tools and the rules that come with them, all of it held to
+ * what the main agent may do.
+ */
+export async function toOptions(
+  { request: { mainAgent }, options: planned }: SessionPlan,
+  { warn, options: more, mcp }: Pick<Opening, "warn" | "options"> & { readonly mcp?: McpServers | undefined },
+): Promise<SessionOptions> {
+  const plain = { ...planned, ...more };
+  const whole = mcp ? withServers(plain, mcp) : plain;
+  if (mainAgent === undefined) return whole;
+  const { withMainAgent } = await import("./main-agent.ts");
+  return await withMainAgent(whole, mainAgent, warn);
+}
+
+/** What is asked about or refused of the servers' tools joins the rules of settings. */
+function withServers(options: SessionOptions, { tools, rules }: McpServers): SessionOptions {
+  const { permissions } = options;
+  const written = (texts: readonly string[]): { text: string; source: string }[] =>
+    texts.map((text) => ({ text, source: "mcpServers" }));
+  return {
+    ...options,
+    tools: [...(options.tools ?? []), ...tools],
+    permissions: {
+      ...permissions,
+      ask: [...(permissions?.ask ?? []), ...written(rules.ask)],
+      deny: [...(permissions?.deny ?? []), ...written(rules.deny)],
+    },
+  };
+}
+
+async function answererOf(
+  { request: { permissionTool } }: SessionPlan,
+  { answers, mcp }: { readonly answers: Opening["answers"]; readonly mcp: McpServers | undefined },
+): Promise<OpenedSession["answers"]> {
+  if (answers !== undefined) return answers ?? undefined;
+  if (permissionTool === undefined) return undefined;
+  const { askPermissionTool } = await import("./ask-permission-tool.ts");
+  return askPermissionTool(mcp, permissionTool);
+}
+
+/** The servers of a session while they connect, and afterwards. */
+export interface ServerConnections {
+  readonly connected: Promise<McpServers | undefined>;
+  /** Whatever the servers offer later, this session is told. */
+  offerTo(session: InteractiveSession): void;
+  /** Also those that are still being waited for. */
+  close(): Promise<void>;
+}
+
+export type BeginServers = Pick<ServerWays, "warn" | "elicit" | "hostTransport"> & {
+  /** Beside those of the plan. */
+  readonly more?: ServerPlan["configs"] | undefined;
+  /** Servers may be added later although there is none now. */
+  readonly open?: boolean | undefined;
+  readonly giveUp?: AbortSignal | undefined;
+};
+
+/** Begins to connect at once: a session may be there before a slow server is. */
+export function beginServers(
+  { servers, options }: SessionPlan,
+  { more, open, giveUp, ...ways }: BeginServers,
+): ServerConnections {
+  const configs = new Map([...servers.configs, ...(more ?? [])]);
+  const leaving = new AbortController();
+  giveUp?.addEventListener("abort", () => leaving.abort(), { once: true });
+  let offered: InteractiveSession | undefined;
+  const connect = async (): Promise<McpServers> => {
+    const { connectServers } = await import("./connect-servers.ts");
+    return await connectServers(
+      { ...servers, configs },
+      {
+        ...ways,
+        cwd: options.cwd,
+        env: options.env ?? {},
+        giveUp: leaving.signal,
+        onToolsChanged: () => void offerTools().catch(() => {}), // a session that cannot be opened says so itself
+      },
+    );
+  };
+  const connected = configs.size === 0 && !open ? Promise.resolve(undefined) : connect();
+  connected.catch(() => {}); // told by whoever opens the session
+  const offerTools = async (): Promise<void> => {
+    const mcp = await connected;
+    if (offered && mcp) (await offered.controls()).replaceTools(mcp.tools);
+  };
+  return {
+    connected,
+    offerTo(session) {
+      offered = session;
+    },
+    async close() {
+      leaving.abort();
+      await (await connected.catch(() => undefined))?.close();
+    },
+  };
+}

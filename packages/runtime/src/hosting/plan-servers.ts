@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { ResolvedSettings } from "../settings/settings.ts";
+import type { McpServerConfigs } from "../tools/mcp/server-config.ts";
+import type { Project } from "./project.ts";
+import type { SessionRequest } from "./session-request.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** The servers of a session, before any of them is started. */
+export type ServerPlan = {
+  readonly configs: McpServerConfigs;
+  /** One that does not connect makes the session impossible. */
+  readonly required: boolean;
+  readonly connectTimeoutMs?: number | undefined;
+  readonly callTimeoutMs?: number | undefined;
+};
+
+/** Where servers may be written down. */
+export type ServerGround = { readonly resolved: ResolvedSettings; readonly project: Project; readonly around: Surroundings };
+
+/** The servers of the request, settings and a trusted project's `.mcp.json`. Where there are none, nothing of MCP is loaded. */
+export async function planServers(request: SessionRequest, ground: ServerGround): Promise<ServerPlan> {
+  const { resolved, project } = ground;
+  const isAlone = request.without?.includes("servers");
+  const isNamed = resolved.settings.mcpServers.length > 0 || existsSync(join(project.root, ".mcp.json"));
+  const none = !request.mcpServers?.length && (isAlone || !isNamed);
+  return {
+    configs: none ? new Map() : await (await import("./find-servers.ts")).findServers(request, ground),
+    required: request.requireServers ?? false,
+    connectTimeoutMs: request.serverTimeouts?.connectMs,
+    callTimeoutMs: request.serverTimeouts?.callMs,
+  };
+}

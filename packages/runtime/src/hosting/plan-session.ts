@@ -1,0 +1,197 @@
+import { join } from "node:path";
+import type { Checkpoints } from "../checkpoints/checkpoints.ts";
+import { type Instructions, loadInstructions } from "../context/instructions.ts";
+import { createFileStore } from "../journal/file-store.ts";
+import type { SessionStore } from "../journal/store.ts";
+import { createAuditLog } from "../permissions/audit.ts";
+import { parseRule } from "../permissions/rules.ts";
+import type { SessionOptions } from "../session/session-options.ts";
+import type { ResolvedSettings, Settings } from "../settings/settings.ts";
+import { loadCatalogOverride } from "../settings/user-settings.ts";
+import { defined } from "../util/defined.ts";
+import { createRedactor } from "../util/redact.ts";
+import { childEnvironment } from "./child-environment.ts";
+import { type ChosenProvider, chooseProvider } from "./choose-provider.ts";
+import { toChosenSession } from "./chosen-session.ts";
+import { findAgents } from "./find-agents.ts";
+import { planServers, type ServerPlan } from "./plan-servers.ts";
+import { isModelWord, resolveModelWord } from "./model-words.ts";
+import { permissionOptions, sandboxOptions } from "./permission-options.ts";
+import { once, openProject, type Project, resolveProject } from "./project.ts";
+import type { LoadedPart, SessionChoice, SessionRequest } from "./session-request.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** A session that could be opened. What is wrong with the request has been found; nothing is stored, started or asked yet. */
+export type SessionPlan = {
+  readonly request: SessionRequest;
+  readonly sessionId: string;
+  readonly options: SessionOptions;
+  readonly servers: ServerPlan;
+  readonly project: Project;
+  /** What holds of the settings files, and where each value comes from. */
+  readonly resolved: ResolvedSettings;
+  /** What is left of the recording that answers. */
+  readonly replay: ChosenProvider["replay"];
+  /** Where the provider's key comes from. */
+  readonly keySource: string;
+  /** Stores what the session begins with, such as a copy. To be called before the session is opened. */
+  begin(): Promise<void>;
+};
+
+export type Planning = {
+  readonly around: Surroundings;
+  /** Hears at once what the events of the session do not tell. */
+  readonly warn: (line: string) => void;
+};
+
+/** The one way from a request to a session: settings, trust, rules, provider, agents, servers and instructions come together here. */
+export async function planSession(wanted: SessionRequest, { around, warn }: Planning): Promise<SessionPlan> {
+  const request = wanted.bare ? { ...wanted, without: everyPart } : wanted;
+  const own = request.options ?? {};
+  for (const rule of [...(own.allowedTools ?? []), ...(own.disallowedTools ?? [])]) parseRule(rule);
+  const project = await openProject(request, around);
+  const resolved = await resolveProject(project);
+  const { settings } = resolved;
+  const unknownTools = await checkRules(settings);
+
+  const catalogOverride = own.catalogOverride ?? (request.bare ? undefined : await loadCatalogOverride(around.outriderHome));
+  const { provider, keySource, replay, ...ways } = await chooseProvider(request, { resolved, around, cwd: project.cwd, warn });
+  const store = own.sessionStore ?? (request.persistent ? userStore(around, settings) : undefined);
+  const { session = { type: "new" } } = request;
+  const choice = typeof session === "function" ? await session(store, project.cwd) : session;
+  const { id: sessionId, options: chosen, begin } = toChosenSession(choice, store);
+  const agents = await findAgents(request, { project, around });
+  const untrusted = resolved.ignored.length + agents.ignored.length > 0;
+  const place: Place = { around, project, settings, sessionId };
+
+  const options: SessionOptions = {
+    cwd: project.cwd,
+    provider,
+    model: isModelWord(provider.model) ? await resolveModelWord(provider.model, { provider, catalogOverride, warn }) : undefined,
+    home: around.userHome,
+    ...ways,
+    catalogOverride,
+    language: settings.language,
+    compaction: compactionOf(settings),
+    maxRequests: settings.limits.maxRequests,
+    hookSettings: request.without?.includes("hooks") ? undefined : hooksOf(settings, around),
+    instructions: instructionsOf(request, place),
+    ...(request.bare ? {} : keptFor(request, place)),
+    untrusted: untrusted || undefined,
+    ignoredSettings: untrusted ? await ignoredSettings(resolved, { agents: agents.ignored, project }) : undefined,
+    ...defined(own),
+    ...childEnvironment(request, resolved, { keySource, around }),
+    ...permissionOptions(own, resolved, { around, root: project.root }),
+    sandbox: own.sandbox ?? sandboxOptions(request, resolved, around),
+    loops: { ...defined(settings.loops), ...defined(own.loops ?? {}) },
+    ...agents.options,
+    ...defined(chosen),
+    sandboxSnapshotId: own.sandboxSnapshotId ?? (own.sandboxClient && (await keptSnapshot(choice, store))),
+    settingSources: resolved.sources,
+    warnings: [...(own.warnings ?? []), ...resolved.warnings, ...unknownTools, ...agents.warnings],
+  };
+  const servers = await planServers(request, { resolved, project, around });
+  return { request, sessionId, options, servers, project, resolved, replay, keySource, begin };
+}
+
+const everyPart: readonly LoadedPart[] = ["instructions", "agents", "hooks", "servers"];
+
+type Place = {
+  readonly around: Surroundings;
+  readonly project: Project;
+  readonly settings: Settings;
+  readonly sessionId: string;
+};
+
+/** The state in which the session left its other machine. A copy begins with a fresh one. */
+async function keptSnapshot(choice: SessionChoice, store: SessionStore | undefined): Promise<string | undefined> {
+  if (choice.type !== "resume") return undefined;
+  const { id, at = Number.POSITIVE_INFINITY } = choice;
+  const ended = (await store?.read(id))?.findLast(
+    (event) => event.type === "session.ended" && event.seq <= at && event.sandboxSnapshotId !== undefined,
+  );
+  return ended?.type === "session.ended" ? ended.sandboxSnapshotId : undefined;
+}
+
+/** A rule that should forbid something and names no tool is an error; one that should allow something is answered as a warning. */
+async function checkRules({ permissions }: Settings): Promise<readonly string[]> {
+  const { allow, ask, deny } = permissions;
+  return allow.length + ask.length + deny.length === 0 ? [] : (await import("./check-rules.ts")).checkRules(permissions);
+}
+
+function userStore({ outriderHome }: Surroundings, { journal: { sync } }: Settings): SessionStore {
+  return createFileStore(join(outriderHome, "sessions"), sync === undefined ? {} : { sync });
+}
+
+/** What is kept in the user's folder beside the journal, unless nothing is to be kept. */
+function keptFor(
+  { persistent }: SessionRequest,
+  place: Place,
+): Pick<SessionOptions, "audit" | "checkpoints" | "overflowDirectory"> {
+  const { around, project, settings, sessionId } = place;
+  const overflowDirectory = join(around.outriderHome, "overflow", sessionId);
+  if (persistent === false) return { overflowDirectory };
+  const { keepDays } = settings.audit;
+  const log = createAuditLog({
+    directory: join(around.outriderHome, "audit"),
+    sessionId,
+    cwd: project.cwd,
+    ...defined({ keepDays }),
+  });
+  return {
+    overflowDirectory,
+    audit: (entry) => log.record(entry),
+    checkpoints: settings.checkpoints.enabled === false ? undefined : once(() => openCheckpoints(place)),
+  };
+}
+
+/** Loaded with the first change of a file; old ones go at the same time. */
+async function openCheckpoints({ around, project, settings, sessionId }: Place): Promise<Checkpoints> {
+  const { createCheckpoints } = await import("../checkpoints/checkpoints.ts");
+  const { expireWhenDue } = await import("../checkpoints/expire.ts");
+  const directory = join(around.outriderHome, "checkpoints");
+  const { keepDays } = settings.checkpoints;
+  await expireWhenDue({ directory, ...defined({ keepDays }) });
+  const redactor = createRedactor({ env: around.env });
+  return createCheckpoints({ directory, sessionId, root: project.cwd, redact: redactor.text });
+}
+
+function compactionOf({ compaction: { enabled, threshold } }: Settings): SessionOptions["compaction"] {
+  if (enabled === false) return { threshold: false };
+  return threshold === undefined ? undefined : { threshold };
+}
+
+function hooksOf(
+  { hooks, disableAllHooks, allowedHttpHookUrls }: Settings,
+  { env }: Surroundings,
+): SessionOptions["hookSettings"] {
+  if (hooks.length === 0) return undefined;
+  return { sources: hooks, disableAllHooks, ...defined({ allowedHttpHookUrls }), variables: env };
+}
+
+/** Whose settings files count says whose instruction files do. */
+function instructionsOf(
+  { without, settingSources: sources }: SessionRequest,
+  { around, project }: Place,
+): Instructions | undefined {
+  if (without?.includes("instructions")) return undefined;
+  const { userHome, outriderHome } = around;
+  const scopes = (["user", "project"] as const).filter(
+    (scope) => !sources || sources.includes(scope) || (scope === "project" && sources.includes("local")),
+  );
+  const found = loadInstructions({ cwd: project.cwd, root: project.root, userHome, outriderHome, scopes });
+  return found.files.length + found.warnings.length > 0 ? found : undefined;
+}
+
+/** What an untrusted project wanted, and why it does not count. */
+async function ignoredSettings(
+  { ignored }: ResolvedSettings,
+  { agents, project }: { readonly agents: readonly string[]; readonly project: Project },
+): Promise<SessionOptions["ignoredSettings"]> {
+  const { reason } = await project.trust();
+  const items = ignored.map(({ path, key, line }) => `${key} (${path}${line === undefined ? "" : `:${line}`})`);
+  return {
+    items: [...items, ...agents],
+    hint: `${reason}. Look at it with outrider trust --show, or run once with --trust-project`,
+  };
+}

@@ -1,0 +1,58 @@
+import { realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { RuntimeError } from "../protocol/errors.ts";
+import { findProjectRoot, loadLayers, type SettingsLayer } from "../settings/layers.ts";
+import { resolveLayers } from "../settings/load-settings.ts";
+import { noSettings, type ResolvedSettings } from "../settings/settings.ts";
+import type { TrustJudgement } from "../settings/trust.ts";
+import type { SessionRequest } from "./session-request.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** The folder a session works in, and what settings files say about it. */
+export type Project = {
+  readonly cwd: string;
+  /** The top of the project, to which its settings belong. */
+  readonly root: string;
+  readonly layers: readonly SettingsLayer[];
+  /** Looked up once, when something depends on it: it reads every file that has a part in it. */
+  readonly trust: () => Promise<TrustJudgement>;
+};
+
+export type ProjectRequest = Pick<SessionRequest, "cwd" | "bare" | "settings" | "settingSources" | "trustProject">;
+
+/** The one way to settings and trust, for sessions and for those who look after them. */
+export async function openProject(request: ProjectRequest, around: Surroundings): Promise<Project> {
+  const { env, outriderHome, userHome } = around;
+  const cwd = existingFolder("cwd", resolve(around.cwd, request.cwd ?? "."));
+  const root = findProjectRoot(cwd, userHome);
+  const layers = request.bare
+    ? []
+    : await loadLayers({ outriderHome, userHome, root, sources: request.settingSources, inline: request.settings });
+  const trust = once(async () => {
+    const { judgeTrust } = await import("../settings/trust.ts");
+    return await judgeTrust({ outriderHome, root, layers, env, flag: request.trustProject });
+  });
+  return { cwd, root, layers, trust };
+}
+
+/** What holds of the settings files: of an untrusted project's only what forbids. */
+export async function resolveProject({ layers, trust }: Project): Promise<ResolvedSettings> {
+  if (layers.length === 0) return noSettings;
+  const isOfProject = layers.some(({ scope }) => scope === "project" || scope === "local");
+  return await resolveLayers(layers, { trusted: isOfProject && (await trust()).trusted });
+}
+
+/** The real place of a folder; refused when it is none. */
+export function existingFolder(name: string, path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat?.isDirectory()) throw new RuntimeError("usage", `${name}: ${path} is ${stat ? "no directory" : "not there"}`);
+  return realpathSync(path);
+}
+
+export function once<T>(run: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= run();
+    return result;
+  };
+}

@@ -1,0 +1,42 @@
+import type { PermissionAnswerer } from "../../hosting/permission-answers.ts";
+import type { JsonObject } from "../../protocol/content.ts";
+import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
+import type { ControlChannel } from "./control-channel.ts";
+
+/** Asks the host over its control channel; a turn that ends takes the question back. */
+export function askHost(channel: ControlChannel, mcp: McpServers | undefined): PermissionAnswerer {
+  return async ({ toolName, toolCallId, input, reason, rule, taskId }, signal) =>
+    await channel.ask(
+      {
+        subtype: "can_use_tool",
+        tool_name: toolName,
+        display_name: toolName,
+        input,
+        tool_use_id: toolCallId,
+        ...descriptionOf(input),
+        decision_reason: reason,
+        permission_suggestions: rule === undefined ? [] : [suggestion(rule)],
+        ...(taskId !== undefined && { agent_id: taskId }),
+        ...serverOf(toolName, mcp),
+      },
+      signal,
+    );
+}
+
+/** Whose tool it is. What a server is called by others is no reason to trust it; where it came from may be. */
+function serverOf(toolName: string, mcp: McpServers | undefined): { mcp_server?: JsonObject } {
+  const server = mcp?.states.find(({ tools }) => tools.includes(toolName));
+  return server ? { mcp_server: { name: server.name, source: server.source ?? "dynamic" } } : {};
+}
+
+/** What the model itself says the call is for. */
+function descriptionOf({ description }: JsonObject): { description?: string } {
+  return typeof description === "string" ? { description } : {};
+}
+
+/** `Bash(npm test)` as Claude's two fields. */
+function suggestion(rule: string): JsonObject {
+  const [, toolName = rule, ruleContent] = /^([^(]+)(?:\((.*)\))?$/s.exec(rule) ?? [];
+  const named = { toolName, ...(ruleContent !== undefined && { ruleContent }) };
+  return { type: "addRules", rules: [named], behavior: "allow", destination: "session" };
+}
