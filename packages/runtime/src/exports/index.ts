@@ -52,7 +52,7 @@ export {
 } from "../session/history.ts";
 export { InteractiveSession, type InteractiveSessionOptions } from "../hosting/interactive-session.ts";
 export type { TransportAdapter } from "../session/interactive-session.ts";
-export { createQuery, type QueryOptions } from "../session/query.ts";
+export { type AskOptions, createQuery, type Query, type QueryOptions, type QueryResult } from "../hosting/query.ts";
 export type { ExecutionResult, PermissionRequest, SessionEventName, SessionEvents } from "../session/session-view.ts";
 export type { WebSearchBackend } from "../tools/builtin/web-search.ts";
 export type { SchemaSource } from "../tools/schema.ts";

@@ -8,7 +8,6 @@ import { createScriptedProvider, type ScriptedReply, type ScriptStep } from "../
 import type { SessionOptions } from "./session-options.ts";
 import { chatEntryToMessage, isChatEntry } from "./history.ts";
 import { InteractiveSession } from "./interactive-session.ts";
-import { createQuery } from "./query.ts";
 
 const root = mkdtempSync(join(tmpdir(), "outrider-session-"));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -311,27 +310,5 @@ describe("InteractiveSession", () => {
     assert.match(output, /^PATH=/m);
     assert.doesNotMatch(output, /API_KEY|TOKEN=/);
     await session.shutdown();
-  });
-});
-
-describe("createQuery", () => {
-  it("answers a prompt with text and streams it", async () => {
-    const deltas: string[] = [];
-    const query = createQuery({
-      provider: createScriptedProvider([{ text: "a b" }]),
-      cwd: root,
-      onTextDelta: (delta) => deltas.push(delta),
-    });
-    assert.equal(await query("hi"), "a b");
-    assert.deepEqual(deltas, ["a ", "b"]);
-  });
-
-  it("rejects with a typed error when there is no answer", async () => {
-    const failing = createScriptedProvider([{ fail: { code: "provider-auth", message: "wrong key" } }]);
-    await assert.rejects(createQuery({ provider: failing, cwd: root })("hi"), { code: "provider-auth", message: "wrong key" });
-    const endless = createScriptedProvider(
-      Array.from({ length: 5 }, () => ({ calls: [{ name: "Glob", input: { pattern: "*" } }] })),
-    );
-    await assert.rejects(createQuery({ provider: endless, cwd: root, maxTurns: 2 })("hi"), { code: "limit-reached" });
   });
 });

@@ -1,0 +1,82 @@
+import type { Message } from "../protocol/content.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { Outcome } from "../protocol/outcome.ts";
+import { outcomeError, type SessionEvents } from "../session/session-view.ts";
+import { InteractiveSession, type InteractiveSessionOptions } from "./interactive-session.ts";
+
+export type QueryOptions = Omit<InteractiveSessionOptions, "cwd"> & {
+  /** The process's own when absent. */
+  readonly cwd?: string | undefined;
+  readonly onTextDelta?: ((delta: string) => void) | undefined;
+  /** Told when older messages gave way to a summary. */
+  readonly onCompact?: SessionEvents["compact"] | undefined;
+};
+
+export type AskOptions = {
+  /** Interrupts the query. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** How a query went, whatever came of it. */
+export type QueryResult = {
+  readonly outcome: Outcome;
+  readonly sessionId: string;
+  readonly messages: readonly Message[];
+  /** Of the whole conversation. */
+  readonly usage: AgentEvent<"turn.ended">["usage"] | undefined;
+  readonly durationMs: number;
+};
+
+/** Asks; each call is a session of its own. */
+export interface Query {
+  /** The answer; anything but a complete one rejects. */
+  (prompt: string, options?: AskOptions): Promise<string>;
+  /** The same. */
+  text(prompt: string, options?: AskOptions): Promise<string>;
+  /** All there is to know. Rejects only when the session cannot be opened. */
+  result(prompt: string, options?: AskOptions): Promise<QueryResult>;
+}
+
+/** A prompt in, the answer out. */
+export function createQuery(options: QueryOptions): Query {
+  const result: Query["result"] = (prompt, { signal } = {}) => ask(options, { prompt, signal });
+  const text: Query["text"] = async (prompt, asked) => toText((await result(prompt, asked)).outcome);
+  return Object.assign((prompt: string, asked?: AskOptions) => text(prompt, asked), { text, result });
+}
+
+async function ask(
+  { onTextDelta, onCompact, ...options }: QueryOptions,
+  { prompt, signal }: { readonly prompt: string; readonly signal: AbortSignal | undefined },
+): Promise<QueryResult> {
+  const session = new InteractiveSession({ ...options, cwd: options.cwd ?? process.cwd() });
+  if (onCompact) session.on("compact", onCompact);
+  if (onTextDelta) session.on("text_delta", onTextDelta);
+  const stop = (): void => session.abort();
+  try {
+    signal?.throwIfAborted();
+    const ending = lastTurn(session.events());
+    signal?.addEventListener("abort", stop, { once: true });
+    const outcome = await session.submit(prompt);
+    const { usage, durationMs = 0 } = (await ending) ?? {};
+    return { outcome, sessionId: session.id, messages: session.getMessages(), usage, durationMs };
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    await session.shutdown({ reason: "other" });
+  }
+}
+
+async function lastTurn(events: AsyncIterable<AgentEvent>): Promise<AgentEvent<"turn.ended"> | undefined> {
+  try {
+    for await (const event of events) if (event.type === "turn.ended" && event.taskId === undefined) return event;
+  } catch {
+    // The outcome says what became of the session.
+  }
+  return undefined;
+}
+
+function toText(outcome: Outcome): string {
+  if (outcome.type === "completed") return outcome.text;
+  if (outcome.type === "cancelled") throw new RuntimeError("closed", "The query was interrupted");
+  throw outcomeError(outcome);
+}
