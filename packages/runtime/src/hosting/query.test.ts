@@ -25,7 +25,12 @@ describe("createQuery", () => {
   });
 
   it("tells all there is to know of an answer, and of one that failed", async () => {
-    const query = createQuery(here([{ text: "a b", usage: { inputTokens: 3, outputTokens: 2 } }, { fail: { code: "provider-auth", message: "wrong key" } }]));
+    const query = createQuery(
+      here([
+        { text: "a b", usage: { inputTokens: 3, outputTokens: 2 } },
+        { fail: { code: "provider-auth", message: "wrong key" } },
+      ]),
+    );
     const { outcome, messages, usage, sessionId } = await query.result("hi");
     assert.deepEqual([outcome.type, outcome.text, messages.map(({ role }) => role)], ["completed", "a b", ["user", "assistant"]]);
     assert.deepEqual([usage?.inputTokens, usage?.outputTokens, typeof sessionId], [3, 2, "string"]);

@@ -68,7 +68,7 @@ export type OpenSession = {
 
 /** The only place in the library where parts are put together. */
 export async function createSession(
-  options: SessionOptions & Required<Pick<SessionOptions, "newId">>,
+  options: SessionOptions & { readonly newId: () => string },
   id: string,
   gate: PermissionGate,
 ): Promise<OpenSession> {

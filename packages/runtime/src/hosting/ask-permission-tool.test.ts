@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { InMemoryTransport, Server } from "@modelcontextprotocol/server";
-import type { PermissionRequest } from "../../session/session-view.ts";
-import { McpServers } from "../../tools/mcp/mcp-servers.ts";
+import type { PermissionRequest } from "../session/session-view.ts";
+import { McpServers } from "../tools/mcp/mcp-servers.ts";
 import { askPermissionTool } from "./ask-permission-tool.ts";
 
 /** A server of the official SDK that lives in this process, with one tool that answers `text`. */
@@ -37,7 +37,7 @@ describe("a tool that answers permission questions", () => {
     const { mcp } = await connect("{}");
     assert.throws(() => askPermissionTool(mcp, "mcp__guard__other"), { code: "config", hint: "There are: mcp__guard__ask" });
     const none = new McpServers({ cwd: process.cwd(), env: {} });
-    assert.throws(() => askPermissionTool(none, "x"), { hint: "There are: none; give its server with --mcp-config" });
+    assert.throws(() => askPermissionTool(none, "x"), { hint: "There are: none" });
   });
 
   for (const [text, problem] of [
