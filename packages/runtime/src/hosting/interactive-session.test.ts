@@ -7,6 +7,7 @@ import { createFileStore } from "../journal/file-store.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
 import type { AgentEvent } from "../protocol/events.ts";
+import { defineTool } from "../tools/tool.ts";
 import { InMemorySandboxClient } from "../workspace/memory-sandbox.ts";
 import { InteractiveSession, type InteractiveSessionOptions } from "./interactive-session.ts";
 
@@ -173,5 +174,33 @@ describe("a session of a program", () => {
     await sandboxClient.writeFile("/work/a.txt", "fresh");
     await run([{ text: "done" }], { ...allowed, resumeSessionId: first.id, forkSession: true });
     assert.equal(new TextDecoder().decode(Buffer.from(await sandboxClient.readFile("/work/a.txt"))), "fresh");
+  });
+});
+
+describe("tools that come later", () => {
+  it("are offered only where neither a bare name nor the main agent takes them away", async () => {
+    const tool = (name: string) =>
+      defineTool({
+        name,
+        description: name,
+        inputSchema: {},
+        concurrent: true,
+        access: async () => ({ kind: "note", resources: [] }),
+        execute: async () => ({ content: [] }),
+      });
+    const names = ["mcp__mail__send", "mcp__mail__read", "mcp__notes__add"];
+    const provider = createScriptedProvider([{ text: "done" }]);
+    const session = new InteractiveSession({
+      ...{ cwd, provider, home, outriderHome, sandboxMode: "off", mainAgent: "postman" },
+      agents: [{ name: "postman", description: "Reads.", prompt: "You read.", tools: ["mcp__mail"], source: "test" }],
+      disallowedTools: ["mcp__mail__send"],
+    });
+    (await session.controls()).replaceTools(names.map(tool));
+    await session.submit("go");
+    assert.deepEqual(
+      provider.requests[0]?.tools.map(({ name }) => name),
+      ["mcp__mail__read"],
+    );
+    await session.shutdown();
   });
 });

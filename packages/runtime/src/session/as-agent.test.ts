@@ -26,7 +26,7 @@ describe("asAgent", () => {
       model: "haiku",
       maxTurns: 5,
     };
-    const { tools: offered, ...rest } = asAgent(options, { ...agent, ...wants, permissionMode: "plan" });
+    const { tools: offered, offers, ...rest } = asAgent(options, { ...agent, ...wants, permissionMode: "plan" });
     assert.deepEqual(rest, {
       cwd: "/",
       provider,
@@ -40,6 +40,11 @@ describe("asAgent", () => {
     assert.deepEqual(
       offered?.map(({ name }) => name),
       ["mcp__notes__add", "mcp__mail__read"],
+    );
+    assert.deepEqual(
+      ["mcp__notes__later", "mcp__mail__send", "mcp__mail__read"].map((name) => offers?.(name)),
+      [true, false, true],
+      "what servers bring later is no more than that either",
     );
   });
 
