@@ -34,7 +34,7 @@ const denyRules: readonly (readonly string[])[] = [
   ["Read(./secrets/**)"],
   ["Read(./.env)", "Read(./secrets/**)"],
   ["Edit(./src/**)"],
-  ["Bash(head:*)", "Bash(sort:*)"],
+  ["Bash(head:*)", "Bash(tail:*)"],
   ["Bash(rm:*)", "Bash(git log:*)"],
   ["Bash(touch:*)", "Read(./.env)"],
 ];
@@ -144,6 +144,7 @@ function titleOf({ ground, mode, deny }: Trial, { command }: Job): string {
 }
 
 function secretsOf({ ground, deny }: Trial): string[] {
+  if (ground.from === "tree") return [...ground.foreign]; // a worktree has files of its own by these names
   return [...ground.foreign, ...Object.entries(closable).flatMap(([path, text]) => (isClosed(deny, path) ? [text] : []))];
 }
 

@@ -145,6 +145,17 @@ describe("going back", () => {
     });
   });
 
+  it("takes away the folder that an earlier restore made, when that is rolled back", async () => {
+    await bench.turn("t1", { "new/c.txt": "1" });
+    const written = bench.tree();
+    await bench.checkpoints.rollbackThrough("t1");
+    assert.deepEqual(bench.tree(), {});
+    await bench.checkpoints.rollbackThrough("2");
+    assert.deepEqual(bench.tree(), written);
+    await bench.checkpoints.rollbackThrough("3");
+    assert.deepEqual(bench.tree(), {});
+  });
+
   it("does nothing, and records nothing, when there is nothing to undo", async () => {
     await bench.turn("t1", {});
     assert.equal((await bench.checkpoints.restoreTo("t1")).type, "unchanged");

@@ -201,6 +201,19 @@ describe("a lock that cannot be read", () => {
     setTimeout(() => rmSync(path), 50);
     (await takeLock(path, "s1")).release();
   });
+
+  it("that its owner gives back between two looks is free", async () => {
+    const path = freshPath();
+    writeFileSync(path, JSON.stringify(describeSelf("just done")));
+    const { statSync: original } = fs;
+    Reflect.set(fs, "statSync", (...args: Parameters<typeof original>) => {
+      if (args[0] === path) rmSync(path, { force: true });
+      return original(...args);
+    });
+    undo.push(() => Reflect.set(fs, "statSync", original));
+    syncBuiltinESMExports();
+    (await takeLock(path, "s1")).release();
+  });
 });
 
 describe("a lock that is held", () => {
@@ -284,5 +297,22 @@ describe("the owner of a lock", () => {
     );
     assert.equal(isAlive({ ...old, host: "elsewhere" }, join(path, "nowhere")), true, "what cannot be judged holds");
     assert.deepEqual(readdirSync(dirname(path)), ["s1.jsonl.lock"]);
+  });
+
+  it("from before the machine was started again is another one, also with the same name and number", () => {
+    const path = freshPath();
+    writeFileSync(path, "");
+    const past = new Date(Date.now() - 31_000);
+    utimesSync(path, past, past);
+    assert.equal(isAlive({ ...describeSelf("t"), boot: "another boot" }, path), false);
+  });
+
+  it("of another user, to which no signal may be sent, lives", () => {
+    const { kill } = process;
+    Reflect.set(process, "kill", () => {
+      throw failure("EPERM");
+    });
+    undo.push(() => Reflect.set(process, "kill", kill));
+    assert.equal(isAlive(describeSelf("t"), freshPath()), true);
   });
 });
