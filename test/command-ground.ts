@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, sy
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { decide } from "../packages/runtime/src/permissions/decide.ts";
-import type { Decision, Policy } from "../packages/runtime/src/permissions/policy.ts";
+import type { Decision, Policy, ResolvePath } from "../packages/runtime/src/permissions/policy.ts";
 import { createProgramFinder } from "../packages/runtime/src/permissions/program-finder.ts";
 import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
+import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
 
 export type Ground = {
   readonly root: string;
@@ -65,15 +66,8 @@ export function createGround({ hostile = false } = {}): Ground {
 
 export const toRules = (texts: readonly string[]): Policy["allow"] => texts.map((text) => parseRule(text));
 
-/** As the workspace does it: links followed as far as there is something. */
-export async function resolveExisting(path: string): Promise<string> {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    const parent = dirname(path);
-    return path === parent ? path : join(await resolveExisting(parent), path.slice(parent.length));
-  }
-}
+/** Links are followed as the workspace does it, also those that lead to nothing yet. */
+export const resolveExisting: ResolvePath = createLocalWorkspace({ root: "/", env: {}, overflowDirectory: tmpdir() }).resolve;
 
 /** What is in a folder, as the workspace tells it. */
 export function listFolder(folder: string): { name: string; kind: "file" | "directory" | "symlink" | "other" }[] | undefined {

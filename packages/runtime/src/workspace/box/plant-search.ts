@@ -36,6 +36,8 @@ export type LaterFile = {
   readonly scripts?: readonly string[];
 };
 
+type LaterPath = { readonly path: string; readonly group: number };
+type SeenFile = LaterPath & { readonly id: string; readonly changedMs: number };
 type KnownScripts = { readonly id: string; readonly scripts: Readonly<Record<string, string>> | undefined };
 
 type Folders = ReadonlyMap<string, IndexedFolder>;
@@ -51,6 +53,8 @@ export class PlantSearch {
   readonly #index: TreeIndex;
   readonly #git: Map<string, KnownFiles> = new Map();
   readonly #files: Map<string, KnownScripts> = new Map();
+  /** Of folders as the index has them: most are the same from one look to the next. */
+  readonly #later = new WeakMap<IndexedFolder, readonly LaterPath[]>();
   /** Files that commands have written and that would decide in a git directory, while there is none around them: never the user's. */
   readonly #pieces: Set<string> = new Set();
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -71,7 +75,7 @@ export class PlantSearch {
   start(): number {
     const begun = monotonicMs();
     // Where looking takes long, nobody has made anything since the last command has just ended; known files are looked at all the same.
-    if (begun - this.#lookedAt > this.#tookMs * 10) this.#remember(this.#index.refresh({ opens: false }), begun);
+    if (begun - this.#lookedAt > this.#tookMs * 10) this.#remember(this.#index.refresh({ opens: false }), { begun });
     else this.#refreshGit();
     return Date.now() - tickMs;
   }
@@ -107,16 +111,20 @@ export class PlantSearch {
       if (!isProtected(path)) await orTell(path, disarmLink(path, this.#git.get(path), look));
     }
     if (this.#index.isFlooded) failed.push("what is in the deepest of more directories than can be looked at");
-    const listed = this.#listLater(folders, { since, wasThere });
+    const later = this.#lookLater(folders);
+    const listed = this.#listLater(later, { folders, since, wasThere });
     for (const path of piecesIn(folders)) {
       const file = idOf(path);
       if (file && file.changedMs >= since) this.#pieces.add(file.id);
     }
-    this.#remember(folders, begun);
+    this.#remember(folders, { begun, later });
     return { undone, failed, listed, isWhole: this.#index.isWhole || this.#index.isFlooded };
   }
 
-  #listLater(folders: Folders, { since, wasThere }: { since: number; wasThere: Folders }): LaterFile[] {
+  #listLater(
+    files: readonly SeenFile[],
+    { folders, since, wasThere }: { folders: Folders; since: number; wasThere: Folders },
+  ): LaterFile[] {
     const isNewFolder = (path: string): boolean => wasThere.get(path)?.inode !== folders.get(path)?.inode;
     /** A folder that was moved here has brought its files as old as they were. */
     const isMoved = (path: string): boolean => {
@@ -124,11 +132,10 @@ export class PlantSearch {
       if (folder === path || !folders.has(folder)) return false;
       return (isNewFolder(folder) && (folders.get(folder)?.changedMs ?? 0) >= since) || isMoved(folder);
     };
-    const found = this.#laterFilesIn(folders).flatMap(({ path, group }) => {
-      const file = idOf(path);
+    const found = files.flatMap(({ path, group, id, changedMs }) => {
       const known = this.#files.get(path);
-      if (file === undefined || file.id === known?.id) return [];
-      if (file.changedMs < since && (known !== undefined || !isMoved(path))) return [];
+      if (id === known?.id) return [];
+      if (changedMs < since && (known !== undefined || !isMoved(path))) return [];
       const name = relative(this.#setting.roots[0] ?? "/", path);
       const later = { name, group, isInNewFolder: isNewFolder(dirname(path)), depth: path.split("/").length };
       const scripts = scriptsOf(path);
@@ -143,16 +150,29 @@ export class PlantSearch {
     );
   }
 
-  #laterFilesIn(folders: Folders): { path: string; group: number }[] {
-    return [...folders].flatMap(([folder, { files }]) => {
-      if (files.length === 0) return [];
-      const groupOf = groupsIn(this.#belowRoot(folder));
-      return files.flatMap((path) => {
-        const name = basename(path);
-        const group = name === ".git" ? undefined : groupOf(name);
-        return group === undefined ? [] : [{ path, group }];
-      });
+  #lookLater(folders: Folders): SeenFile[] {
+    const found: SeenFile[] = [];
+    for (const [at, folder] of folders) {
+      if (folder.files.length === 0) continue;
+      for (const { path, group } of this.#laterFilesOf(at, folder)) {
+        const file = idOf(path);
+        if (file) found.push({ path, group, ...file });
+      }
+    }
+    return found;
+  }
+
+  #laterFilesOf(path: string, folder: IndexedFolder): readonly LaterPath[] {
+    const known = this.#later.get(folder);
+    if (known) return known;
+    const groupOf = groupsIn(this.#belowRoot(path));
+    const found = folder.files.flatMap((file) => {
+      const name = basename(file);
+      const group = name === ".git" ? undefined : groupOf(name);
+      return group === undefined ? [] : [{ path: file, group }];
     });
+    this.#later.set(folder, found);
+    return found;
   }
 
   /** From the name of the root on: what a project lies in says nothing about its files. */
@@ -161,17 +181,16 @@ export class PlantSearch {
     return `/${basename(root)}/${relative(root, folder)}`.replace(/\/$/, "");
   }
 
-  #remember(folders: Folders, begun: number): void {
+  #remember(folders: Folders, { begun, later = this.#lookLater(folders) }: { begun: number; later?: SeenFile[] }): void {
     const git = new Map(this.#git);
     this.#git.clear();
     for (const path of gitDirectoriesIn(folders)) this.#git.set(path, this.#withoutPieces(knownOfDirectory(path, git.get(path))));
     for (const path of linksIn(folders)) this.#git.set(path, knownOfLink(path, git.get(path)));
     const before = new Map(this.#files);
     this.#files.clear();
-    for (const { path } of this.#laterFilesIn(folders)) {
-      const id = idOf(path)?.id;
+    for (const { path, id } of later) {
       const known = before.get(path);
-      if (id !== undefined) this.#files.set(path, known?.id === id ? known : { id, scripts: scriptsOf(path) });
+      this.#files.set(path, known?.id === id ? known : { id, scripts: scriptsOf(path) });
     }
     this.#lookedAt = monotonicMs();
     this.#tookMs = this.#lookedAt - begun;
