@@ -5,6 +5,9 @@ import { scriptOf } from "./scripts.mjs";
 
 let server;
 let marks = [];
+/** Bodies: a long conversation comes again with every request, and all of them would not fit. */
+let first;
+let last;
 
 // Node's own channels say when bytes come and go; a time taken in the script would count the server's parsing too.
 subscribe("http.server.request.start", ({ request }) => mark("request", { bytes: Number(request.headers["content-length"]) }));
@@ -15,10 +18,17 @@ process.on("message", async (order) => {
   if (order.type === "play") {
     await server?.close();
     marks = [];
-    server = await startModelServer({ replies: scriptOf(order.script) });
+    first = undefined;
+    const script = scriptOf(order.script);
+    const replies = (request, index) => {
+      first ??= request.body;
+      last = request.body;
+      return script(request, index);
+    };
+    server = await startModelServer({ replies, keepsRequests: false });
     process.send({ url: server.url });
   } else {
-    process.send({ marks, firstRequest: server.requests[0]?.body, failedCalls: failedCalls(server.requests.at(-1)?.body) });
+    process.send({ marks, firstRequest: first, failedCalls: failedCalls(last) });
   }
 });
 

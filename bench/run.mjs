@@ -9,6 +9,7 @@ import { prepareContestants } from "./contestants.mjs";
 import { measureDecision } from "./decision.mjs";
 import { measureInstalledSize } from "./installed-size.mjs";
 import { journalRows, measureJournal } from "./journal.mjs";
+import { longTurnRows, measureLongTurns } from "./long-turns.mjs";
 import { measureLongSession } from "./long-session-row.mjs";
 import { startModel } from "./model-process.mjs";
 import { formatTable } from "./report.mjs";
@@ -35,6 +36,7 @@ async function main() {
   const known = [
     ...scenes.flatMap((scene) => Object.keys(scene.rows)),
     "resume",
+    ...longTurnRows,
     "decision",
     ...journalRows,
     "size",
@@ -67,6 +69,7 @@ async function measureAll(node) {
       if (skipped) rows.push(...names.map((name) => ({ name, ...scene.rows[name], skipped })));
       else rows.push(...(await playScene(scene, { contestants, model, quick: flags.quick, onPair: showProgress(names) })));
     }
+    if (longTurnRows.some(isWanted)) rows.push(...(await measureLongTurns({ contestants, model, quick: flags.quick, isWanted })));
     if (isWanted("resume")) rows.push(await measureResume({ contestants, model, quick: flags.quick }));
   } finally {
     contestants?.remove();

@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
 import { runChild, runForCpu, runForMemory } from "./children.mjs";
-import { buildingTurns, measuredTurns, textDeltas, thoughtMs, toolCalls } from "./scripts.mjs";
+import { buildingTurns, measuredTurns, singleCalls, textDeltas, thoughtMs, toolCalls } from "./scripts.mjs";
 import { median, summarize } from "./statistics.mjs";
 
 const atOnce = 20;
 const historyBytes = 2_000_000;
+const longTurns = 2_000;
+const lastTurns = 100;
 
 /**
  * Every scene is played by both contestants in turn; `measure` gives one number per row. `target` is the most that ours may be of the floor.
@@ -92,6 +94,22 @@ export const scenes = [
     },
   },
   {
+    script: singleCalls(longTurns, "Bash"),
+    format: "text",
+    flags: ["--max-requests", String(longTurns * 2)],
+    repetitions: { full: 2, quick: 1 },
+    rows: {
+      "build-turns": { what: `${longTurns} turns of one trivial call, in one session`, unit: "ms", target: 1.5 },
+      "build-last": { what: `a turn of the last ${lastTurns} of them`, unit: "ms", target: 1.5 },
+    },
+    async measure({ command, settings, model }) {
+      await runChild(command, settings);
+      const turns = turnsIn(await model.seen()).map(({ ms }) => ms);
+      expect(turns.length === longTurns, `${longTurns} turns, not ${turns.length}`);
+      return { "build-turns": turns.reduce((sum, ms) => sum + ms, 0), "build-last": median(turns.slice(-lastTurns)) };
+    },
+  },
+  {
     script: "answer",
     format: "text",
     repetitions: { full: 7, quick: 2 },
@@ -124,7 +142,9 @@ export async function playScene(scene, { contestants, model, quick, onPair }) {
     onPair(pair / repetitions);
     for (const side of ["floor", "ours"]) {
       const url = await model.play(scene.script);
-      const command = contestants.commands[scene.sides?.[side] ?? side](scene.format, url);
+      const contestant = scene.sides?.[side] ?? side;
+      const command = contestants.commands[contestant](scene.format, url);
+      if (contestant !== "floor") command.push(...(scene.flags ?? []));
       const measured = await scene.measure({ command, settings: contestants.settings(url), model });
       if (pair > 0) numbers[side].push(measured);
     }

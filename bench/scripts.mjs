@@ -19,12 +19,39 @@ export function callsOfTurns(turns) {
   return `calls of ${turns} turns`;
 }
 
+/** The same with one call in each turn. */
+export function singleCalls(turns, tool = "Read") {
+  return `${turns} turns of one ${tool}`;
+}
+
+/** The same with a model that counts tokens, so that older turns give way to summaries. */
+export function compactedTurns(turns) {
+  return `${turns} compacted turns`;
+}
+
 /** What the model says under this name. */
 export function scriptOf(name) {
+  const [, count, tool] = /^(\d+) turns of one (Read|Bash)$/.exec(name) ?? [];
+  if (tool) return (_request, index) => (index < Number(count) ? { calls: [once[tool](index)] } : { text: "Done." });
+  const compacted = Number(/^(\d+) compacted turns$/.exec(name)?.[1]);
+  if (compacted) return compactedScript(compacted);
   const turns = Number(/^calls of (\d+) turns$/.exec(name)?.[1]);
   if (!turns) return scripts[name]();
   const calls = (turn) => Array.from({ length: callsAtOnce }, (_, place) => readAgain(turn * callsAtOnce + place));
   return (_request, index) => (index < turns ? { calls: calls(index) } : { text: "Done." });
+}
+
+const once = { Read: (time) => readAgain(time), Bash: (time) => doNothing(time) };
+const tokensPerMessage = 400;
+
+/** Who asks without tools asks for a summary. */
+function compactedScript(turns) {
+  let made = 0;
+  return ({ body }) => {
+    const usage = { inputTokens: body.messages.length * tokensPerMessage, outputTokens: 20 };
+    if (!body.tools?.length) return { text: `What was done so far. ${"A fact. ".repeat(50)}`, usage };
+    return made < turns ? { calls: [readAgain(made++)], usage } : { text: "Done.", usage };
+  };
 }
 
 const scripts = {

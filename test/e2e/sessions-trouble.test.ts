@@ -14,7 +14,7 @@ async function writeNewer(sessions: string, source: string): Promise<void> {
   const events = (await store.read(source)).map((event) => ({ ...event, sessionId: "newer" }));
   const journal = await store.open("newer");
   await journal.append(
-    events.map((event) => (event.type === "session.started" ? { ...event, journalVersion: 3 } : event) as AgentEvent),
+    events.map((event) => (event.type === "session.started" ? { ...event, journalVersion: 4 } : event) as AgentEvent),
   );
   await journal.close();
 }
@@ -25,7 +25,7 @@ describe("a journal that cannot be read", () => {
     const id = idOf(await ask(["one"]));
     await writeNewer(join(home, "sessions"), id);
     writeFileSync(join(home, "sessions", "text.jsonl"), "no journal\n");
-    const newer = "The journal of newer has format 3; this version knows formats up to 2";
+    const newer = "The journal of newer has format 4; this version knows formats up to 3";
     const broken = "The journal of text holds nothing that can be read";
 
     const continued = await ask(["two", "--continue"]);

@@ -61,9 +61,10 @@ export async function latestSession(
 
 /** What the copy of a session with a name is to be called: a name should go on to mean one session. */
 export async function nameOfFork(store: SessionStore, source: string): Promise<string | undefined> {
-  const summaries = await store.summaries();
-  const name = summaries.find(({ id }) => id === source)?.name;
-  if (name === undefined) return undefined;
+  const named = (await store.read(source, { types: ["session.named"] })).findLast((event) => event.type === "session.named");
+  if (named?.type !== "session.named") return undefined;
+  const { name } = named;
+  const summaries = await store.summaries(); // only now: to sum all of them up takes long
   const taken = new Set(summaries.map((summary) => summary.name));
   const original = name.replace(/ \(fork(?: \d+)?\)$/, "");
   for (let count = 1; ; count++) {

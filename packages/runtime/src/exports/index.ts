@@ -1,7 +1,7 @@
 export { type CommandHost, type CommandResult, parseCommand, type SystemCommand } from "../commands/command.ts";
 export { createFileStore } from "../journal/file-store.ts";
 export { createMemoryStore } from "../journal/memory-store.ts";
-export type { JournalWriter, SessionStore, StoredEvents, SummariesOptions } from "../journal/store.ts";
+export type { JournalWriter, ReadOptions, SessionStore, StoredEvents, SummariesOptions } from "../journal/store.ts";
 export { toStoredEvents } from "../journal/stored-events.ts";
 export { toMessages } from "../journal/transcript.ts";
 export type { Effort, ModelClient, ModelEvent, ModelRequest, Provider } from "../model/model.ts";

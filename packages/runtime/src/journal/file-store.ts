@@ -18,11 +18,11 @@ export function createFileStore(directory: string, options: FileStoreOptions = {
   const maintenance = (): Promise<typeof import("./maintain-store.ts")> => import("./maintain-store.ts");
   return {
     open: (sessionId) => openForWriting(place, sessionId),
-    async read(sessionId, { after = 0 } = {}) {
+    async read(sessionId, options = {}) {
       const path = place.logPath(sessionId);
       if (!existsSync(path)) return [];
       const { readEvents } = await import("./mend.ts");
-      return await readEvents(place.directory, path, after);
+      return await readEvents(place.directory, path, options);
     },
     has: async (sessionId) =>
       isSessionId(sessionId) && (statSync(place.logPath(sessionId), { throwIfNoEntry: false })?.size ?? 0) > 0,
@@ -72,7 +72,7 @@ function startWriter(place: StorePlace, { path, lock, newFolders, stored }: Star
     events: stored?.events ?? toStoredEvents([]),
     warnings: stored?.warnings ?? [],
     location: path,
-    append: (events) => log.append(events),
+    append: (events) => log.append(stored ? events.map(stored.shorten) : events),
     close: () => log.close(),
   };
 }

@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../protocol/events.ts";
 import { mentionsReferences } from "./large-values.ts";
+import { isMereRepetition, type KnownStart, likeOf, restoreStart } from "./repeated-starts.ts";
 import { callIdOf, jsonOf, seqOf, type StoredLine, toEvents } from "./sealed-line.ts";
 import type { EventTable } from "./stored-events.ts";
 
@@ -17,6 +18,8 @@ export class LineTable implements EventTable {
   readonly #ofTasks = new Set<number>();
   /** Lines whose long texts were put back: they are parsed already. */
   readonly #whole = new Map<number, AgentEvent>();
+
+  readonly #startEvents = new Map<number, AgentEvent>();
 
   get length(): number {
     return this.#types.length;
@@ -36,6 +39,12 @@ export class LineTable implements EventTable {
     return line ? seqOf(line) : 0;
   }
 
+  /** How many stand before the first event with a higher number. */
+  countUpTo(seq: number): number {
+    for (let index = 0; index < this.length; index++) if (this.seqAt(index) > seq) return index;
+    return this.length;
+  }
+
   typeAt(index: number): string {
     return this.#types[index] ?? "";
   }
@@ -51,7 +60,44 @@ export class LineTable implements EventTable {
 
   look(indexes: readonly number[]): readonly AgentEvent[] {
     const events = toEvents(indexes.map((index) => this.#json(index)));
-    return this.#whole.size === 0 ? events : events.map((event, place) => this.#whole.get(indexes[place] ?? -1) ?? event);
+    const whole = this.#whole.size === 0 ? events : events.map((event, place) => this.#whole.get(indexes[place] ?? -1) ?? event);
+    return whole.some(isShort) ? whole.map((event) => this.#restore(event)) : whole;
+  }
+
+  /** What a later start may be like: undefined before the first. */
+  lastStart(): KnownStart | undefined {
+    for (let index = this.length - 1; index >= 0; index--) {
+      if (this.typeAt(index) !== "session.started") continue;
+      const stored = this.#storedAt(index);
+      const event = stored && this.#restore(stored);
+      if (stored && event?.type === "session.started")
+        return { event, like: (isMereRepetition(stored) ? likeOf(stored) : undefined) ?? stored.seq };
+    }
+    return undefined;
+  }
+
+  #restore(stored: AgentEvent): AgentEvent {
+    const like = likeOf(stored);
+    if (stored.type !== "session.started" || like === undefined) return stored;
+    const known = this.#startEvents.get(like) ?? this.#findStart(like);
+    return restoreStart(stored, known);
+  }
+
+  /** Each is looked for once: many may be like it. A start is only ever like an earlier one. */
+  #findStart(seq: number): AgentEvent | undefined {
+    for (let index = 0; index < this.length; index++) {
+      if (this.typeAt(index) !== "session.started" || this.seqAt(index) !== seq) continue;
+      const stored = this.#storedAt(index);
+      const like = stored && likeOf(stored);
+      const event = stored && (like === undefined || like < seq) ? this.#restore(stored) : undefined;
+      if (event) this.#startEvents.set(seq, event);
+      return event;
+    }
+    return undefined;
+  }
+
+  #storedAt(index: number): AgentEvent | undefined {
+    return this.#whole.get(index) ?? toEvents([this.#json(index)])[0];
   }
 
   #json(index: number): string {
@@ -92,3 +138,7 @@ export class LineTable implements EventTable {
 }
 
 const nothing = Buffer.alloc(0);
+
+function isShort(event: AgentEvent): boolean {
+  return event.type === "session.started" && likeOf(event) !== undefined;
+}

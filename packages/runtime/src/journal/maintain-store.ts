@@ -1,15 +1,13 @@
 import { closeSync, existsSync, openSync, readdirSync, renameSync, statSync, unlinkSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
-import { toSafeJson } from "../util/jsonl.ts";
 import { randomUuid } from "../util/unique-ids.ts";
+import { forkLines } from "./fork-lines.ts";
 import { takeLock } from "./lock.ts";
 import { unknownSession } from "./name-session.ts";
 import { recover } from "./recover.ts";
-import { sealLines } from "./seal-lines.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
 import { logSuffix, type StorePlace } from "./store-place.ts";
-import { forkEvents } from "./summary.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** Every session that holds something. */
@@ -26,18 +24,16 @@ export async function forkLog(
 ): Promise<void> {
   const { sourceId, newId, at } = fork;
   const path = place.logPath(newId);
-  const source = await recover(place.logPath(sourceId));
-  if (source.lines.length === 0) throw unknownSession(sourceId);
-  const events = [...source.lines.look(Array.from({ length: source.lines.length }, (_, index) => index))].filter(
-    ({ seq }) => at === undefined || seq <= at,
-  );
-  if (events.length === 0) throw new RuntimeError("usage", `Session ${sourceId} has no event ${at}, nor one before it`);
+  const { lines } = await recover(place.logPath(sourceId));
+  if (lines.length === 0) throw unknownSession(sourceId);
+  const count = at === undefined ? lines.length : lines.countUpTo(at);
+  if (count === 0) throw new RuntimeError("usage", `Session ${sourceId} has no event ${at}, nor one before it`);
   const lock = await takeLock(`${path}.lock`, newId);
   const temporary = `${path}.${randomUuid()}.tmp`;
   try {
     if (existsSync(path))
       throw new RuntimeError("usage", `Session ${newId} exists already`, { hint: "Choose another session id" });
-    await writeLog(place, temporary, forkEvents(events, sourceId, newId).map(toSafeJson));
+    await writeLog(place, temporary, forkLines({ lines, count, sourceId, newId }));
     renameSync(temporary, path);
     if (place.sync !== "never") await syncFolder(place.directory);
   } catch (error) {
@@ -63,15 +59,10 @@ export async function removeLog(place: StorePlace, sessionId: string): Promise<v
   }
 }
 
-async function writeLog(place: StorePlace, path: string, jsons: string[]): Promise<void> {
+async function writeLog(place: StorePlace, path: string, parts: Iterable<Buffer>): Promise<void> {
   const file = openSync(path, "wx", 0o600);
   try {
-    let crc = 0;
-    for (let start = 0; start < jsons.length; start += 1000) {
-      const sealed = sealLines(jsons.slice(start, start + 1000), crc);
-      crc = sealed.crc;
-      for (let written = 0; written < sealed.bytes.length; ) written += writeSync(file, sealed.bytes.subarray(written));
-    }
+    for (const part of parts) for (let written = 0; written < part.length; ) written += writeSync(file, part.subarray(written));
     if (place.sync !== "never") await place.operations.sync(file);
   } finally {
     closeSync(file);

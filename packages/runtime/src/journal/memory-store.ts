@@ -35,8 +35,9 @@ export function createMemoryStore(options: { now?: () => number } = {}): Session
         },
       };
     },
-    async read(sessionId, { after = 0 } = {}) {
-      return structuredClone((journals.get(sessionId) ?? []).filter((event) => event.seq > after));
+    async read(sessionId, { after = 0, types } = {}) {
+      const events = journals.get(sessionId) ?? [];
+      return structuredClone(events.filter((event) => event.seq > after && (!types || types.includes(event.type))));
     },
     async has(sessionId) {
       return (journals.get(sessionId)?.length ?? 0) > 0;

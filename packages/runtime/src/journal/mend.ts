@@ -5,21 +5,28 @@ import type { AgentEvent } from "../protocol/events.ts";
 import { createStoredEvents } from "./stored-events.ts";
 import { describeTail, type Recovered, recover } from "./recover.ts";
 import type { LineTable } from "./line-table.ts";
+import { shortenStart } from "./repeated-starts.ts";
 import { toEvent } from "./sealed-line.ts";
 import { hydrateEvents } from "./side-files.ts";
 import { toStorageFailure } from "./storage-failure.ts";
-import type { StoredEvents } from "./store.ts";
+import type { ReadOptions, StoredEvents } from "./store.ts";
 import type { StorePlace } from "./store-place.ts";
 
-export type MendedLog = Omit<Recovered, "lines" | "tail"> & { events: StoredEvents };
+export type MendedLog = Omit<Recovered, "lines" | "tail"> & {
+  events: StoredEvents;
+  /** An event as it is stored behind these. */
+  shorten(event: AgentEvent): AgentEvent;
+};
 
 /** What can be read of a log without touching it. */
-export async function readEvents(directory: string, path: string, after: number): Promise<AgentEvent[]> {
+export async function readEvents(directory: string, path: string, { after = 0, types }: ReadOptions): Promise<AgentEvent[]> {
   const { lines } = await recover(path);
-  await openStored(directory, lines);
-  const all = Array.from({ length: lines.length }, (_, index) => index);
-  const first = after === 0 ? 0 : all.findIndex((index) => lines.seqAt(index) > after);
-  return first === -1 ? [] : [...lines.look(all.slice(first))];
+  const wanted = types && new Set<string>(types);
+  const indexes: number[] = [];
+  for (let index = after === 0 ? 0 : lines.countUpTo(after); index < lines.length; index++)
+    if (!wanted || wanted.has(lines.typeAt(index))) indexes.push(index);
+  await putLongTexts(directory, lines, new Set(indexes));
+  return [...lines.look(indexes)];
 }
 
 /** The events of a log file wherever it is, with its side files beside it; and what was wrong with it. Nothing is changed. */
@@ -34,16 +41,24 @@ export async function mendLog(place: StorePlace, path: string): Promise<MendedLo
   const { tail, lines, ...log } = await recover(path);
   const keptIn = tail.type === "damaged" ? await keepTail(path, log.validBytes, place.now()) : undefined;
   const { stored, missing } = await openStored(place.directory, lines);
-  return { ...log, events: stored, warnings: [...log.warnings, ...describeTail(tail, keptIn), ...missing] };
+  const known = lines.lastStart();
+  const shorten = (event: AgentEvent): AgentEvent => shortenStart(event, known) as AgentEvent; // for the log alone, which restores it
+  return { ...log, events: stored, shorten, warnings: [...log.warnings, ...describeTail(tail, keptIn), ...missing] };
 }
 
 /** Events with long texts are put together at once: to get those takes a disk, which whoever looks later must not wait for. */
 async function openStored(directory: string, lines: LineTable): Promise<{ stored: StoredEvents; missing: string[] }> {
-  const referring = lines.referring();
+  const missing = await putLongTexts(directory, lines);
+  return { stored: createStoredEvents(lines), missing };
+}
+
+/** In all lines, or in some. Answers which texts are missing, in a sentence each. */
+async function putLongTexts(directory: string, lines: LineTable, some?: ReadonlySet<number>): Promise<string[]> {
+  const referring = lines.referring().filter((index) => !some || some.has(index));
   const shortened = referring.flatMap((index) => lines.lineAt(index) ?? []).map(toEvent);
   const { events, warnings } = await hydrateEvents(directory, shortened);
   for (const [place, event] of events.entries()) lines.putWhole(referring[place] ?? -1, event);
-  return { stored: createStoredEvents(lines), missing: warnings };
+  return warnings;
 }
 
 async function keepTail(path: string, start: number, now: number): Promise<string> {

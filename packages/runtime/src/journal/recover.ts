@@ -4,7 +4,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import { readIntactLines } from "./intact-lines.ts";
 import { LineTable } from "./line-table.ts";
 import { type FileLine, readFileLines } from "./read-file-lines.ts";
-import { journalVersion } from "./seal-lines.ts";
+import { shortStartVersion } from "./repeated-starts.ts";
 import { type Chain, keepLine, readLine, type StoredLine, toEvent } from "./sealed-line.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
 
@@ -138,15 +138,15 @@ function refuseNewer(line: StoredLine | undefined): void {
   if (line?.type !== "session.started" || knownVersions.some((version) => says(line, version))) return;
   const event = toEvent(line);
   const version: unknown = event.type === "session.started" && event.journalVersion;
-  if (typeof version !== "number" || version <= journalVersion) return;
+  if (typeof version !== "number" || version <= shortStartVersion) return;
   throw new RuntimeError(
     "storage-failed",
-    `The journal of ${event.sessionId} has format ${version}; this version knows formats up to ${journalVersion}`,
+    `The journal of ${event.sessionId} has format ${version}; this version knows formats up to ${shortStartVersion}`,
     { hint: "Open it with the newer version it was written by" },
   );
 }
 
-const knownVersions = Array.from({ length: journalVersion }, (_, index) =>
+const knownVersions = Array.from({ length: shortStartVersion }, (_, index) =>
   Buffer.from(`"journalVersion":${index + 1},"resumed":`),
 );
 

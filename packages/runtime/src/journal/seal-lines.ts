@@ -1,15 +1,13 @@
 import { RuntimeError } from "../protocol/errors.ts";
 
+/** Bytes of a line. Long texts are kept elsewhere, so that no line comes near; what is longer is no line of ours and is not held in memory. */
+export const longestLine: number = 128 << 20;
+
 /**
  * A line of the log is the event's JSON with one more field at its end: a CRC-32 of all bytes before it that starts from the CRC-32 of the
  * line before. So one field shows a changed byte as well as a line that is missing, doubled or out of place, and any JSON reader still
  * reads the line.
  */
-export const journalVersion = 2;
-
-/** Bytes of a line. Long texts are kept elsewhere, so that no line comes near; what is longer is no line of ours and is not held in memory. */
-export const longestLine: number = 128 << 20;
-
 export const key = `,"crc":"`;
 export const sealLength: number = key.length + 8 + `"}`.length;
 
@@ -22,9 +20,14 @@ export function sealLines(jsons: readonly string[], previous: number): { bytes: 
     const body = Buffer.from(json.slice(0, -1));
     if (body.length + sealLength > longestLine) throw tooLong(body.length);
     crc = crc32(body, crc);
-    parts.push(body, Buffer.from(`${key}${toHex(crc)}"}\n`, "latin1"));
+    parts.push(body, Buffer.from(sealText(crc), "latin1"));
   }
   return { bytes: Buffer.concat(parts), crc };
+}
+
+/** What stands behind the body of a line. */
+export function sealText(crc: number): string {
+  return `${key}${toHex(crc)}"}\n`;
 }
 
 function tooLong(bytes: number): RuntimeError {

@@ -21,7 +21,7 @@ describe("summaries of sessions", () => {
       const summaries = await store.summaries({ onSkipped: (id, { code, message }) => skipped.push(id, code, message) });
       assert.deepEqual(
         [summaries.map(({ id }) => id), skipped],
-        [["known"], ["newer", "storage-failed", "The journal of newer has format 99; this version knows formats up to 2"]],
+        [["known"], ["newer", "storage-failed", "The journal of newer has format 99; this version knows formats up to 3"]],
       );
     }
     assert.deepEqual((await store.summaries()).length, 1);

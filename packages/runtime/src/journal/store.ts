@@ -11,7 +11,7 @@ export interface SessionStore {
    */
   open(sessionId: string): Promise<JournalWriter>;
   /** Reads without taking; empty for an unknown session. */
-  read(sessionId: string, options?: { after?: number }): Promise<AgentEvent[]>;
+  read(sessionId: string, options?: ReadOptions): Promise<AgentEvent[]>;
   /** Whether there is something under this id; false for what could be none. */
   has(sessionId: string): Promise<boolean>;
   list(): Promise<string[]>;
@@ -57,6 +57,13 @@ export interface JournalWriter {
   append(events: readonly AgentEvent[]): Promise<void>;
   close(): Promise<void>;
 }
+
+export type ReadOptions = {
+  /** Only events with a higher number. */
+  readonly after?: number;
+  /** Only events of these types: in a long log they are found without a look at the others. */
+  readonly types?: readonly EventType[];
+};
 
 export type SummariesOptions = { readonly onSkipped?: (sessionId: string, reason: RuntimeError) => void };
 

@@ -55,9 +55,12 @@ export function forkOrigin(event: AgentEvent<"session.started">): ForkOrigin | u
 /** The events of a fork: the same with the new session's id, and a note of where they come from. */
 export function forkEvents(events: readonly AgentEvent[], sourceId: string, newId: string): AgentEvent[] {
   const origin: ForkOrigin = { sessionId: sourceId, seq: events.at(-1)?.seq ?? 0 };
-  const note = { forkedFrom: origin };
   const start = events.find((event) => event.type === "session.started");
-  return events.map((event) => Object.assign({}, event, { sessionId: newId }, event === start ? note : {}));
+  return events.map((event) => forkEvent(event, newId, event === start ? origin : undefined));
+}
+
+export function forkEvent(event: AgentEvent, newId: string, origin: ForkOrigin | undefined): AgentEvent {
+  return Object.assign({}, event, { sessionId: newId }, origin ? { forkedFrom: origin } : {});
 }
 
 /** Without reading a long text back: its beginning is enough, and a reference to it is no text. */

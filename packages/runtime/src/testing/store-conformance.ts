@@ -70,6 +70,8 @@ export const sessionStoreConformance: readonly ConformanceCase[] = [
         named(2),
       );
       assert.deepEqual([events.last("turn.ended"), events.length, events.lastSeq], [undefined, 5, 8]);
+      const read = await store.read("s1", { types: ["session.named"], after: 2 });
+      assert.deepEqual(read, [named(7)]);
       await again.close();
     },
   },

@@ -1,0 +1,66 @@
+import { toSafeJson } from "../util/jsonl.ts";
+import type { LineTable } from "./line-table.ts";
+import { sealLength, sealText } from "./seal-lines.ts";
+import { type StoredLine, toEvent } from "./sealed-line.ts";
+import type { ForkOrigin } from "./store.ts";
+import { forkEvent } from "./summary.ts";
+
+export type ForkedLines = {
+  readonly lines: LineTable;
+  /** How many of them are copied. */
+  readonly count: number;
+  readonly sourceId: string;
+  readonly newId: string;
+};
+
+const linesAtOnce = 4_096;
+
+/**
+ * The sealed lines of a fork, some at a time. They are those of the source to the byte but for the session's id, so that hardly any is
+ * parsed: somebody waits for the fork of a long session.
+ */
+export function* forkLines({ lines, count, sourceId, newId }: ForkedLines): Generator<Buffer> {
+  const { crc32 } = process.getBuiltinModule("node:zlib");
+  const origin: ForkOrigin = { sessionId: sourceId, seq: lines.seqAt(count - 1) };
+  let isOpen = true; // no start has come yet: the first one says where the fork comes from
+  let crc = 0;
+  for (let first = 0; first < count; first += linesAtOnce) {
+    const some = Array.from({ length: Math.min(linesAtOnce, count - first) }, (_, place) => lines.lineAt(first + place));
+    const copies = some.map((line) => {
+      const isNoted = isOpen && line?.type === "session.started";
+      if (isNoted) isOpen = false;
+      return line && (isNoted || line.headEnd === 0) ? rewritten(line, newId, isNoted ? origin : undefined) : line;
+    });
+    const room = newId.length + sealLength + 1;
+    const size = copies.reduce((sum, line) => sum + (line ? line.end - line.start + room : 0), 0);
+    const bytes = Buffer.allocUnsafe(size);
+    let end = 0;
+    for (const line of copies) {
+      if (!line) continue;
+      const start = end;
+      end = copyLine(bytes, end, line, newId);
+      crc = crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start), crc);
+      end += bytes.write(sealText(crc), end, "latin1");
+    }
+    yield bytes.subarray(0, end);
+  }
+}
+
+const idKey = Buffer.from(`","sessionId":"`);
+
+/** Answers where the copy ends. */
+function copyLine(copy: Buffer, at: number, { bytes, start, end, headEnd }: StoredLine, newId: string): number {
+  if (headEnd === 0) return at + bytes.copy(copy, at, start, end);
+  const idStart = bytes.indexOf(idKey, start) + idKey.length;
+  const renamed = at + bytes.copy(copy, at, start, idStart);
+  const rest = renamed + copy.write(newId, renamed, "latin1");
+  return rest + bytes.copy(copy, rest, bytes.indexOf(quote, idStart), end);
+}
+
+const quote = 0x22;
+
+/** For a line that does not begin as ours do, and for the one that has something to add. */
+function rewritten(line: StoredLine, newId: string, origin: ForkOrigin | undefined): StoredLine {
+  const bytes = Buffer.from(toSafeJson(forkEvent(toEvent(line), newId, origin)).slice(0, -1));
+  return { ...line, bytes, start: 0, end: bytes.length, headEnd: 0 };
+}
