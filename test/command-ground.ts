@@ -33,7 +33,15 @@ export function createGround({ hostile = false } = {}): Ground {
     write("p/payload.cfg");
     symlinkSync("../.git", join(root, "p/l"));
     symlinkSync("../../outside", join(root, "p/o"));
-    for (const path of ["--compress-program=x", "-exec", "odd dir /etc/passwd", "x ../outside/secret.txt/y"]) write(path);
+    for (const path of [
+      "json.py",
+      "rust-toolchain.toml",
+      "--compress-program=x",
+      "-exec",
+      "odd dir /etc/passwd",
+      "x ../outside/secret.txt/y",
+    ])
+      write(path);
     mkdirSync(join(root, ".git"));
     mkdirSync(join(root, "bin2"));
     write("bin2/ls", "#!/bin/sh\n");
@@ -91,4 +99,6 @@ const hostileLinks: readonly (readonly [string, string])[] = [
   ["linkd", "../outside"],
   ["src/linkf.ts", "../../outside/secret.txt"],
   ["etc", "../outside"],
+  ["packed.zip", "../outside/secret.txt"],
+  ["packed.gz", "../outside/secret.txt"],
 ];

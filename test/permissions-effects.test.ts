@@ -20,7 +20,7 @@ import { decide } from "../packages/runtime/src/permissions/decide.ts";
 import { gitRows } from "../packages/runtime/src/permissions/git-rows.ts";
 import { optionsOf, type Row } from "../packages/runtime/src/permissions/option-grammar.ts";
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
-import { rowOf } from "../packages/runtime/src/permissions/program-table.ts";
+import { lookingRowOf, rowOf } from "../packages/runtime/src/permissions/program-table.ts";
 import { listFolder } from "./command-ground.ts";
 import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
 
@@ -224,7 +224,7 @@ function holds(folder: string, secret: string): boolean {
 }
 
 const lookers =
-  "cat head tail tac nl rev wc grep egrep rg diff cmp comm join paste sort uniq cut fold fmt od xxd strings sed awk jq find ls stat file du git base64 column expand shuf".split(
+  "cat head tail tac nl rev wc grep egrep rg diff cmp comm join paste sort uniq cut fold fmt od xxd strings sed awk jq find ls stat file du git base64 column expand shuf zcat gzip zgrep xzcat bzip2 tar unzip zipinfo iconv bash man ss netstat printenv env basename dirname tr".split(
     " ",
   );
 const workers =
@@ -305,7 +305,7 @@ function lookingCommand(random: Random, names: readonly string[]): string {
           : name === "jq"
             ? ["-R ."]
             : [];
-    const options = some(random, 2, () => option(random, rowOf(name) ?? { operands: "text" }));
+    const options = some(random, 2, () => option(random, lookingRowOf(name) ?? rowOf(name) ?? { operands: "text" }));
     return [name, ...options, ...pattern, ...some(random, 3, () => pick(random, places))].join(" ");
   };
   const around = random(14);

@@ -40,7 +40,14 @@ function form(random: Random, depth: number): string {
       `${source(random)} | xargs ${random.pick(["", "-n1 ", "-0 ", "-I{} ", "-d '\\n' "])}${look(random).replace(/ .*/s, "")} ${random.pick(["", "{}", "x"])}`,
     () => `${random.pick(["cat", "wc -l", "head -1", "grep x"])} $(${source(random)})`,
     () =>
-      `find ${random.pick(["", "-L ", "-H "])}${random.pick([".", "src", "linkd", "linkd/", "p"])} ${random.pick(["", "-type f ", "-type l ", "-name '*.txt' ", "! -type d "])}-exec ${random.pick(["cat", "grep x", "head"])} {} ${random.pick(["+", "\\;"])}`,
+      `find ${random.pick(["", "-L ", "-H "])}${random.pick([".", "src", "linkd", "linkd/", "p"])} ${random.pick(["", "-type f ", "-type l ", "-name '*.txt' ", "-name 'a*' ", "! -name 'a*' ", "-name '*.md' -o -name 'l*' ", "-iname 'LINK*' ", "! -type d "])}-exec ${random.pick(["cat", "grep x", "head"])} {} ${random.pick(["+", "\\;"])}`,
+    () =>
+      `${source(random)} | while ${random.pick(["", "IFS= ", "IFS=/ "])}read ${random.pick(["-r ", ""])}f; do ${random.pick(["cat", "head -1", "wc -l <"])} ${random.pick(['"$f"', "$f", '"./$f"', '"src/$f"', '"../$f"', '"$f.txt"'])}; done${random.pick(["", "", " < a", " <<< linkf.txt"])}`,
+    () => `for f in $(${source(random)}); do ${random.pick(["cat", "grep x", "wc -l <"])} ${random.pick(['"$f"', "$f"])}; done`,
+    () => `${source(random)} | xargs cat < ${path(random)}`,
+    () => `cat < ${path(random)}`,
+    () =>
+      `cat ${random.pick(["", '"'])}${random.pick(["$(pwd)", "`pwd`"])}/${random.pick(places)}`.replace(/^(cat ".*)$/s, '$1"'),
     () => `diff <(${inner()}) <(${inner()})`,
     () => `i=${random.pick(["0", "1", value, "$(cat b)", "$(wc -l < a)"])}; echo $((i+1)); ${inner()}`,
     () => `x=${random.pick(["$(cat b)", "b", "1"])}; [[ $x -eq 1 ]]; echo \${y[x]}`,
@@ -139,6 +146,8 @@ function path(random: Random): string {
 function source(random: Random): string {
   return random.pick([
     "find . -name '*.txt'",
+    "find . -name '*.md'",
+    "find . ! -name '*.md'",
     "find . -type f",
     "find src",
     "find . -print0",
@@ -226,6 +235,33 @@ function look(random: Random): string {
     "git ls-files -m -o",
     "node --check",
     "yq .",
+    "zcat",
+    "gzip -dc",
+    "zgrep -h .",
+    "xzcat -f",
+    "bzip2 -dc",
+    "tar tf",
+    "tar -tvf",
+    "unzip -p",
+    "unzip -l",
+    "zipinfo",
+    "iconv -f utf-8",
+    "bash -n",
+    "shellcheck",
+    "bat -p",
+    "eza -l",
+    "man",
+    "ss -F",
+    "printenv",
+    "env",
+    "basename",
+    "python3 -m json.tool",
+    "python3 -I -m json.tool",
+    "pip show",
+    "git symbolic-ref",
+    "git cherry",
+    "git var",
+    "xargs sed -n p",
   ]);
   const words = Array.from({ length: 1 + random.below(2) }, () => path(random));
   return `${program} ${words.join(" ")}${random.below(8) === 0 ? ` < ${path(random)}` : ""}`;

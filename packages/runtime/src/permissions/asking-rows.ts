@@ -41,6 +41,39 @@ const gh: Readonly<Record<string, Row>> = {
   ),
 };
 
+const packages: Row = {
+  looks:
+    "-algp --all --long --global --json --parseable --depth: --prod --production --omit: --include: --link --workspaces --package-lock-only --unicode",
+  starts: true,
+  allows: /^[@\w./-]+$/,
+  operands: "text",
+};
+const place: Row = { looks: "-g --global --json", starts: true, operands: "none" };
+
+const shownPackages = "-vql --local --user --verbose --quiet --disable-pip-version-check --exclude:";
+const pip: Readonly<Record<string, Row>> = {
+  list: {
+    looks: `${shownPackages} -e --editable --not-required --format: --include-editable --exclude-editable`,
+    starts: true,
+    operands: "none",
+  },
+  show: {
+    looks: "-fvq --files --verbose --quiet --disable-pip-version-check",
+    starts: true,
+    allows: /^[\w.-]+$/,
+    operands: "text",
+  },
+  // It asks git about what is installed from a repository.
+  freeze: { looks: `${shownPackages} --all --exclude-editable`, starts: true, git: true, operands: "none" },
+};
+
+const json: Row = {
+  looks: "--sort-keys --no-ensure-ascii --json-lines --indent: --tab --no-indent --compact",
+  operands: "reads one",
+};
+const isolated = group({ "json.tool": json });
+const modules = group({ "json.tool": { ...json, modules: true } });
+
 /** Subcommands that only look, of programs that do other things as well. */
 export const lookingCommands: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   gh,
@@ -54,5 +87,24 @@ export const lookingCommands: Readonly<Record<string, Readonly<Record<string, Ro
     version: local("-f: --format:", "none"),
   },
   bun: { pm: group({ ls: local("--all", "none") }) },
-  npm: { view: asking("--json", "else"), info: asking("--json", "else"), show: asking("--json", "else") },
+  npm: {
+    view: asking("--json", "else"),
+    info: asking("--json", "else"),
+    show: asking("--json", "else"),
+    ls: packages,
+    list: packages,
+    explain: packages,
+    why: packages,
+    root: place,
+    prefix: place,
+    bin: place,
+    config: group({
+      get: { ...place, allows: /^(?!.*(?:auth|password|token|key|otp|cert|secret|user))[a-z][a-z-]*$/, operands: "text" },
+    }),
+    pkg: group({ get: { ...place, allows: /^[\w.@/-]+$/, operands: "text" } }),
+  },
+  pip,
+  pip3: pip,
+  python: { "-m": modules, "-I": group({ "-m": isolated }) },
+  python3: { "-m": modules, "-I": group({ "-m": isolated }) },
 };

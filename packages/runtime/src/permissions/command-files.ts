@@ -1,20 +1,22 @@
-import { type Ground, type Target, targetsOf } from "./command-paths.ts";
+import { foldersOf, type Ground, type Target, targetsOf } from "./command-paths.ts";
 import { ask, askBy, decideOne } from "./decide.ts";
+import { hasOrders, mayHoldModules } from "./folder-orders.ts";
 import { outOfReach } from "./git-reach.ts";
-import { isInterpreter, isLanguage, isObscure, isShell } from "./interpreters.ts";
+import { isLanguage, isObscure, isShell, runsProject } from "./interpreters.ts";
 import { isOrderly, reachOfLinks } from "./link-makers.ts";
 import { type Change, changesBefore, disturbance } from "./path-order.ts";
 import { mayHold, mayReach } from "./path-patterns.ts";
 import { type Guard, guardOf, isHarmlessDevice, isInside, toAbsolutePattern, workFolders } from "./paths.ts";
 import { type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
-import { questionOf } from "./program-questions.ts";
+import { isAddress, isTracer, keepsItsPlace, namesIn, takesAnyWord } from "./possible-names.ts";
+import { ordersFor, questionOf } from "./program-questions.ts";
 import { readConflict } from "./read-conflict.ts";
 import { lookingOf, type Looking, looksAtNothing } from "./read-only-commands.ts";
-import { resolveWords, withoutPatterns } from "./resolve-words.ts";
+import { resolveRead, resolveWords, withoutPatterns } from "./resolve-words.ts";
 import { type Action, denies, namesTool, type Rule, unescapeGlob } from "./rules.ts";
 import { isBuiltin } from "./shell-builtins.ts";
 import type { FileUse, ParsedCommand, Program } from "./parsed-command.ts";
-import { exactWord, type Needs, type ShellWord, unknownWord } from "./shell-words.ts";
+import { exactWord, isPlain, type Needs, type ShellWord, unknownWord } from "./shell-words.ts";
 import { shownBy, shownUnknown } from "./shown-files.ts";
 import { surveyFolder } from "./survey-folder.ts";
 import { writeConflict } from "./write-conflict.ts";
@@ -28,7 +30,7 @@ export type Use = {
   /** It is, or may be, a place that only a rule written for it opens. */
   readonly guarded: boolean;
   /** An earlier part of the line may make the path lead elsewhere. */
-  readonly disturbed?: "moves" | "unknown" | undefined;
+  readonly disturbed?: "moves" | "runs" | "unknown" | undefined;
 };
 /** What is known of the files of one program. */
 export type ProgramFiles = {
@@ -101,7 +103,7 @@ export class CommandFiles {
     const { base, listFolder: list } = this.#policy;
     const ground: Ground = { base, cwd: this.#action.cwd ?? base.root, resolve: remembering(resolve) };
     const find = (use: FileUse): Promise<Target[]> => targetsOf(use, ground);
-    const changes = await this.#changes(find);
+    const changes = await this.#changes(find, ground);
     const usesOf = async (words: readonly FileUse[], kind: "look" | "edit"): Promise<Use[]> => {
       const uses = await Promise.all(words.map(async (use) => ({ use, targets: await find(use) })));
       return await Promise.all(
@@ -118,7 +120,8 @@ export class CommandFiles {
       // After any change, a pattern may find what is not there yet.
       const isFirst = changesBefore(moment, changes).length === 0;
       const resolved = await resolveWords(program, { ground, list: isFirst ? list : undefined });
-      const looking = lookingOf(resolved) ?? ((await this.#isAnswer(program)) ? looksAtNothing : undefined);
+      const looking =
+        lookingOf(resolved) ?? ((await this.#isAnswer(program, isFirst ? ground : undefined)) ? looksAtNothing : undefined);
       // A rule lets changes happen before: what is there now is what it can be judged by.
       const ruled = list ? (isFirst ? resolved : await resolveWords(program, { ground, list })) : program;
       const files = looking ? withFolder(program, looking) : filesNamedBy(ruled);
@@ -126,7 +129,12 @@ export class CommandFiles {
         words
           .filter((word) => word.text !== "-")
           // git does not follow links.
-          .map((word) => ({ word: looking?.repository ? { ...word, needs: undefined } : word, places, moment }));
+          .map((word) => ({
+            word: looking?.repository ? { ...word, needs: undefined } : word,
+            places,
+            moment,
+            ...(looking?.names && { namesOnly: true }),
+          }));
       const uses = files
         ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))]
         : await this.#guardedWords(program, find);
@@ -137,41 +145,46 @@ export class CommandFiles {
         (await this.#conflict(ruled, { looking, find })) ??
         this.#unnamed(uses.filter(({ kind }) => kind === "edit")) ??
         (await this.#writeConflict(ruled, uses));
-      const stranger = await this.#strange(program, { looking, changed: !isFirst });
+      const stranger = await this.#strange(program, { looking, changed: !isFirst, ground });
       this.#byProgram.set(program, { looking, ruled, uses, conflict, distrust, stranger });
     }
+    const listFirst = ({ moment }: FileUse): typeof list =>
+      moment && changesBefore(moment, changes).length === 0 ? list : undefined;
+    const reads = await Promise.all(this.#parsed.reads.map((use) => resolveRead(use, { ground, list: listFirst(use) })));
     // A folder as input is a folder by another name: /dev/stdin.
-    const inputs = this.#parsed.reads.map((use) => ({ ...use, word: { needs: { links: true, names: false }, ...use.word } }));
+    const inputs = reads.flat().map((use) => ({ ...use, word: { needs: { links: true, names: false }, ...use.word } }));
     this.redirections = [...(await usesOf(inputs, "look")), ...(await usesOf(this.#parsed.writes, "edit"))];
     this.conflict = this.#unnamed(this.redirections);
   }
 
   /** What parts of the line do to the paths of other parts. */
-  async #changes(find: (use: FileUse) => Promise<Target[]>): Promise<readonly Change[]> {
-    const changes: Change[] = this.#parsed.writes.flatMap(({ moment }) => (moment ? [{ moment, type: "plain", paths: [] }] : []));
+  async #changes(find: (use: FileUse) => Promise<Target[]>, ground: Ground): Promise<readonly Change[]> {
+    const changes: Change[] = this.#parsed.writes.flatMap(({ moment, word }) =>
+      moment && !(isPlain(word) && isHarmlessDevice(word.text)) ? [{ moment, type: "plain", paths: [] }] : [],
+    );
     for (const program of this.#programs) {
       const { moment, places, name, inside, transparent } = program;
       if (transparent && inside.length > 0) continue;
       const looking = lookingOf(withoutPatterns(program));
       if (looking && looking.writes.length === 0) continue;
-      if (await this.#isAnswer(program)) continue;
+      if (await this.#isAnswer(program, ground)) continue;
       const written = looking?.writes ?? (isOrderly(name) ? filesNamedBy(withoutPatterns(program))?.writes : undefined);
       const targets = (await Promise.all((written ?? []).map((word) => find({ word, places })))).flat();
       const reach = reachOfLinks(program);
       const paths = reach === "anywhere" ? [this.#policy.base.root] : targets.flatMap((target) => (target ? [target.path] : []));
       const isKnown = written !== undefined && paths.length >= targets.length;
-      const type = reach !== undefined ? "moves" : isKnown ? "plain" : "unknown";
+      const type = reach !== undefined ? "moves" : isKnown ? "plain" : runsProject(program) ? "runs" : "unknown";
       changes.push({ moment, type, paths });
     }
     return changes;
   }
 
   async #useIn(
-    { word, moment }: FileUse,
+    { word, moment, namesOnly }: FileUse,
     by: { kind: "look" | "edit"; target: Target; changes: readonly Change[]; resolve: ResolvePath },
   ): Promise<Use> {
     const { target } = by;
-    const use = this.#use(by.kind, target, word);
+    const use = this.#use(by.kind, target, { word, namesOnly });
     const disturbed = target && word.text !== "." ? disturbance(target.path, moment, by.changes) : undefined;
     if (!target || !word.needs || use.decision.effect !== "allow") return { ...use, disturbed };
     const why = await this.#survey(target.path.replace(/\/\*\*$/, ""), word.needs, by.resolve);
@@ -182,24 +195,39 @@ export class CommandFiles {
     const { listFolder: list } = this.#policy;
     if (!list) return "what is in the folder is not known";
     const mayLead = (path: string): boolean =>
-      this.#use("look", { path, pattern: false }, unknownWord).decision.effect === "allow";
+      this.#use("look", { path, pattern: false }, { word: unknownWord }).decision.effect === "allow";
     return surveyFolder(folder, needs, { list, resolve, mayLead });
   }
 
   /** `NAME --help`, `--version` or `version`, where the project has no say in what that does. */
-  async #isAnswer(program: Program): Promise<boolean> {
+  async #isAnswer(program: Program, ground: Ground | undefined): Promise<boolean> {
     const question = questionOf(program);
     if (!question) return false;
+    const orders = ordersFor(program.name);
+    const { listFolder: list } = this.#policy;
+    if (orders) {
+      const folders = list && ground && (await foldersOf(program.places, ground));
+      if (!folders || (await hasOrders(folders, orders, list))) return false;
+    }
     const place = await this.#policy.programs?.place(program.name);
     return place === "other" || (place === "system" && question === "certain");
   }
 
   /** A name may lead to a program of the project, unless bash has it built in. */
-  async #strange(program: Program, by: { looking: Looking | undefined; changed: boolean }): Promise<string | undefined> {
-    const { programs } = this.#policy;
+  async #strange(
+    program: Program,
+    by: { looking: Looking | undefined; changed: boolean; ground: Ground },
+  ): Promise<string | undefined> {
+    const { programs, listFolder: list } = this.#policy;
+    if (by.looking?.modules) {
+      const folders = list && !by.changed ? await foldersOf(program.places, by.ground) : undefined;
+      if (!list || !folders || (await mayHoldModules(folders, list))) return `${program.name} may take modules from the project`;
+    }
     if (!(by.looking || program.transparent) || !programs || isBuiltin(program.name) || program.words[0]?.text.includes("/"))
       return undefined;
-    return (await programs.isShadowed(program.name, by.changed)) ? `${program.name} may be a program of the project` : undefined;
+    // The names of what it starts are not known: there must be no folder of the project where they are looked for.
+    const changed = by.changed || by.looking?.starts === true;
+    return (await programs.isShadowed(program.name, changed)) ? `${program.name} may be a program of the project` : undefined;
   }
 
   /** A repository can make a git that only looks run programs: it must be the one that cannot be told to. */
@@ -213,8 +241,8 @@ export class CommandFiles {
       : "this git is not found by its name, and may run what a repository names";
   }
 
-  #use(kind: "look" | "edit", target: Target, word: ShellWord): Use {
-    const action: Action = { tool: this.#action.tool, kind, resource: target?.path ?? "" };
+  #use(kind: "look" | "edit", target: Target, { word, namesOnly }: Pick<FileUse, "word" | "namesOnly">): Use {
+    const action: Action = { tool: this.#action.tool, kind, resource: target?.path ?? "", namesOnly };
     if (!target) {
       const decision = ask(this.#policy, this.#action, "It names a file that is not written out");
       return { kind, target, decision, guarded: /^\/+proc\//.test(word.text) };
@@ -351,39 +379,4 @@ function wordsRead(program: Program, { looking }: { looking: Looking | undefined
   if (looking) return looking.reads.length > 0 ? looking.reads : [exactWord(".")];
   const operands = program.words.slice(1).filter((word) => !word.text.startsWith("-") || word.kind !== "exact");
   return operands.length > 0 ? operands.map((word) => (word.kind === "open" ? unknownWord : word)) : [exactWord(".")];
-}
-
-/** Runs a program and writes down what it does. */
-function isTracer(name: string): boolean {
-  return /^(?:strace|ltrace|script|perf|valgrind)$/.test(name);
-}
-
-/** Their rows tell the options that matter; any other word may be a file. */
-function takesAnyWord(name: string): boolean {
-  return /^(?:npm|pnpm|yarn|openssl|ffmpeg|pandoc|gpg)$/.test(name);
-}
-
-/** What their words name is elsewhere, or code: they run anything. */
-function keepsItsPlace(name: string): boolean {
-  return (isInterpreter(name) && !isTracer(name)) || /^(?:docker|podman|kubectl|adb)$/.test(name) || isBuiltin(name);
-}
-
-/** What is left of `https://host` behind the colon. */
-function isAddress({ text }: ShellWord): boolean {
-  return text.startsWith("//");
-}
-
-/** The parts of a word that may be names of files: `--file=x`, `-fx`, `@x`, `HEAD:x`, `f=@x;type=y`. */
-function namesIn(word: ShellWord): ShellWord[] {
-  if (word.kind === "open") return [];
-  const { text } = word;
-  const starts = [...text.matchAll(/[=@:<,]/g)].slice(0, 16).map(({ index }) => text.slice(index + 1));
-  const parts = [
-    ...starts,
-    ...starts.map((part) => part.replace(/[;,].*/s, "")),
-    text.replace(/^-\w/, ""),
-    text.replace(/^-\w+(?=[./~])/, ""),
-  ];
-  const names = new Set(parts.filter((part) => part !== "" && part !== text));
-  return [word, ...[...names].map((part) => ({ ...word, text: part, tilde: part.startsWith("~/") }))];
 }

@@ -1,11 +1,11 @@
 import type { Assignment, Word } from "unbash";
 import { namesPrintedBy, wordsOfNames } from "./printed-names.ts";
-import { isLooker } from "./program-table.ts";
+import { takesNames } from "./program-table.ts";
 import { type Bindings, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
 
 /** The name and the arguments of a command, with what variables hold put in. */
 export function wordsOfCommand([name, ...rest]: readonly [Word, ...(Word | Assignment)[]], bindings: Bindings): ShellWord[] {
-  const looks = isLooker(name.value);
+  const looks = takesNames(name.value);
   return [name, ...rest].flatMap((word) => (looks ? namesIn(word, bindings) : undefined) ?? readArgument(word, bindings));
 }
 
@@ -15,7 +15,7 @@ export function assignedWord({ value }: Assignment, bindings: Bindings): ShellWo
 }
 
 /** `wc -l $(git ls-files)`: files of the project, if their names allow it. */
-function namesIn(argument: Word | Assignment, bindings: Bindings): ShellWord[] | undefined {
+export function namesIn(argument: Word | Assignment, bindings: Bindings): ShellWord[] | undefined {
   if (argument.type !== "Word" || argument.parts?.length !== 1) return undefined;
   const [part] = argument.parts;
   const names = part?.type === "CommandExpansion" ? namesPrintedBy(part.script, bindings) : undefined;

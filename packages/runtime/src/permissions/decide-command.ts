@@ -7,6 +7,9 @@ import { isInside, workFolders } from "./paths.ts";
 import { allowed, type BoxReach, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
 import { riskOf } from "./risky-options.ts";
 import { type Action, allows, denies, namesTool, type Rule } from "./rules.ts";
+import type { Looking } from "./read-only-commands.ts";
+import { isSecretName } from "../util/secret-names.ts";
+import { isBuiltin } from "./shell-builtins.ts";
 import { parseCommand } from "./parse-command.ts";
 import type { ParsedCommand, Program } from "./parsed-command.ts";
 import { isHarmlessVariable, isOrdinaryExport, isOrdinaryName } from "./shell-variables.ts";
@@ -43,7 +46,7 @@ const onlyAsks: Decision = {
 const onlyLooks: Decision = { effect: "allow", reason: "It only looks at the project" };
 
 /** What lets a program of a command run. */
-type Word = Rule | "mode" | "network";
+type Word = Rule | "mode" | "network" | "environment";
 type Given = {
   readonly policy: Policy;
   readonly action: Action;
@@ -187,8 +190,10 @@ class Question {
   #setsMore(): string | undefined {
     const { environment } = this.#policy;
     const mayExport = this.#allow.some(({ pattern = "" }) => /^(?:export|declare|typeset|readonly)\b/.test(pattern));
+    // What only the shell itself gets to see means nothing to anybody.
+    const isShellOnly = this.#programs.every(({ name, words }) => isBuiltin(name) && words[0]?.text === name);
     const found = this.#parsed.settings.find(({ name, exported }) =>
-      exported && !mayExport ? !isOrdinaryExport(name, environment) : !isOrdinaryName(name, environment),
+      exported && !mayExport && !isShellOnly ? !isOrdinaryExport(name, environment) : !isOrdinaryName(name, environment),
     );
     return found && `it sets ${found.name}`;
   }
@@ -233,11 +238,14 @@ class Question {
     }
     const use = this.#files.redirections.find(({ decision }) => decision.effect !== "allow");
     if (use) return no(use.decision.reason);
-    if (this.#files.redirections.some(({ disturbed }) => disturbed)) return no(disturbedPath);
+    if (this.#files.redirections.some(({ disturbed, kind }) => disturbed && !(disturbed === "runs" && kind === "look")))
+      return no(disturbedPath);
     const rule = [...words].find((word) => typeof word !== "string");
     if (!rule && words.has("network"))
       return { ...onlyAsks, ...(words.has("mode") && { partly: true }), ...this.withGit("everything") };
     if (rule) {
+      // Beside a program of the user's, nothing is withheld.
+      if (words.has("environment")) return no("it shows variables that a program which a rule names is given");
       // What a rule names keeps the git it knows: only the shell itself gets the other one.
       if ([...this.#inert].some((program) => program.name !== "git" || !programs.includes(program)))
         return no("git is started by another program, beside one that a rule names");
@@ -277,8 +285,10 @@ class Question {
     }
     if (!looking) return `no rule allows ${program.name || "it"}`;
     if (looking.network && !this.#policy.networkReads) return `${program.name} asks somebody on the network`;
-    const why = this.#files.of(program)?.distrust ?? stranger ?? this.#fileObjection(program, false);
+    const why =
+      this.#files.of(program)?.distrust ?? stranger ?? secretShown(looking.environment) ?? this.#fileObjection(program, false);
     if (why !== undefined) return why;
+    if (looking.environment) used?.add("environment");
     used?.add(looking.network ? "network" : "mode");
     if (startsGit(looking)) this.#inert.add(program);
     return undefined;
@@ -310,7 +320,8 @@ class Question {
     if (conflict) return conflict;
     for (const { kind, target, decision, disturbed } of uses) {
       // git itself does not write through links.
-      if (disturbed && !(byRule && (disturbed === "unknown" || program.name === "git"))) return disturbedPath;
+      const isMeant = byRule ? disturbed !== "moves" || program.name === "git" : disturbed === "runs" && kind === "look";
+      if (disturbed && !isMeant) return disturbedPath;
       if (decision.effect === "allow") continue;
       if (byRule && kind === "look" && !target && tellsFacts(program.name)) continue;
       if (byRule && kind === "edit" && target && this.#isOrdinary(target.path)) continue;
@@ -329,6 +340,12 @@ class Question {
 
 function flatten(programs: readonly Program[]): Program[] {
   return programs.flatMap((program) => [program, ...flatten(program.inside)]);
+}
+
+/** What looks like a secret is withheld where nothing but the mode lets a command run: naming it is still asking for it. */
+function secretShown(environment: Looking["environment"]): string | undefined {
+  const name = environment === "all" ? undefined : environment?.find(isSecretName);
+  return name === undefined ? undefined : `${name} may hold a secret`;
 }
 
 function settingRisk(program: Program): string | undefined {

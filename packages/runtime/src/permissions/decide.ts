@@ -1,4 +1,13 @@
-import { guardOf, isBeside, isInside, isReservedName, isSecretOfProcess, workFolders } from "./paths.ts";
+import {
+  guardOf,
+  isBeside,
+  isInside,
+  isMachineFact,
+  isOpenFolder,
+  isReservedName,
+  isSecretOfProcess,
+  workFolders,
+} from "./paths.ts";
 import { allowed, type Decision, denied, type Policy, type ResolvePath, stricter } from "./policy.ts";
 import { type Action, allows, denies, isWrittenFor, namesTool, type Rule, suggestRule } from "./rules.ts";
 
@@ -79,6 +88,8 @@ function decideByMode(policy: Policy, action: Action): Decision {
   const inside = workFolders({ ...base, directories: policy.directories }).some(isIn);
   const isReadable = inside || policy.readable.some((folder) => isBeside(folder, base) && isIn(folder));
   if (action.kind === "look" && isReadable) return { effect: "allow", reason: "Reading in the project is allowed" };
+  if (action.kind === "look" && (isMachineFact(action.resource) || (action.namesOnly && isOpenFolder(action.resource))))
+    return { effect: "allow", reason: "It tells about the machine, and nothing about its users" };
   if (action.kind === "edit" && inside && (mode === "acceptEdits" || mode === "sandboxed"))
     return { effect: "allow", reason: `${mode} allows changing files of the project` };
   return ask(policy, action, `${describe(action)} needs permission in mode ${mode}`);

@@ -8,6 +8,8 @@ export type FindExpression = {
   readonly actions: readonly string[];
   /** Nothing but files gets to any action: no links, unless they are followed. */
   readonly filesOnly: boolean;
+  /** A pattern that the last name of whatever gets to any action fits. */
+  readonly only: string | undefined;
 };
 
 /** Takes the words behind `find` apart. What is not known counts as a test without a value. */
@@ -15,6 +17,7 @@ export function readExpression(words: readonly ShellWord[]): FindExpression {
   const texts = words.map(({ text }) => text);
   const first = texts.findIndex((text) => /^[-(!,]/.test(text) && !/^-[HLP]$/.test(text));
   const expression = first === -1 ? [] : texts.slice(first);
+  let only: string | undefined;
   const starts = (first === -1 ? words : words.slice(0, first)).filter(({ text }) => !/^-[HLP]$/.test(text));
   const actions: string[] = [];
   let depth = 0;
@@ -26,6 +29,10 @@ export function readExpression(words: readonly ShellWord[]): FindExpression {
     else if (text === ")") depth--;
     else if (text === "-type" && depth === 0 && expression[at + 1] === "f" && !/^(?:!|-not)$/.test(expression[at - 1] ?? ""))
       asksForFile ||= isFirst;
+    else if (/^-i?name$/.test(text) && depth === 0 && isFirst && !/^(?:!|-not)$/.test(expression[at - 1] ?? "")) {
+      const pattern = words[first + at + 1];
+      if (pattern?.kind === "exact" && /^[\w.*?+@-]+$/.test(pattern.text)) only ??= pattern.text;
+    }
     if (isAction(text)) {
       actions.push(text);
       isFirst = false;
@@ -35,7 +42,12 @@ export function readExpression(words: readonly ShellWord[]): FindExpression {
   }
   // With alternatives nothing is certain, wherever the word stands.
   const isCertain = !texts.some((text) => /^(?:-o|-or|,|-L|-follow)$/.test(text));
-  return { starts: starts.length > 0 ? starts : [exactWord(".")], actions, filesOnly: asksForFile && isCertain };
+  return {
+    starts: starts.length > 0 ? starts : [exactWord(".")],
+    actions,
+    filesOnly: asksForFile && isCertain,
+    only: isCertain ? only : undefined,
+  };
 }
 
 /** The index of the word that ends what `-exec` runs, or the number of words. */

@@ -45,11 +45,11 @@ const logOptions =
   "--regexp-ignore-case --numbered --no-notes --no-mailmap --use-mailmap --walk-reflogs --count --not --max-parents: --min-parents: --objects --timestamp --show-pulls --cc";
 
 /**
- * Subcommands that only look, with their harmless options; `none` take no operands, `list` only with an option that says to list.
+ * Subcommands that only look, with their harmless options; `none` take no operands, `one` no more than one, `list` only with an option that says to list.
  * Not here although it looks: what compares the files of submodules in a way that cannot be turned off (`describe --dirty`,
  * `diff --submodule=diff`): git would start itself in them, with their configuration.
  */
-const lookers: Readonly<Record<string, readonly [options: string, operands: "paths" | "none" | "list" | "remote"]>> = {
+const lookers: Readonly<Record<string, readonly [options: string, operands: "paths" | "one" | "none" | "list" | "remote"]>> = {
   status: [
     "-sbuvz --short --branch --porcelain? --long --untracked-files? --ignored? --ahead-behind --no-ahead-behind --show-stash --renames",
     "paths",
@@ -71,7 +71,7 @@ const lookers: Readonly<Record<string, readonly [options: string, operands: "pat
   ],
   "ls-tree": ["-rdtlz --name-only --name-status --full-name --full-tree --long --abbrev?", "paths"],
   "rev-parse": [
-    "-q --show-toplevel --show-prefix --show-cdup --git-dir --git-common-dir --is-inside-work-tree --is-bare-repository --abbrev-ref? --short? --verify --quiet --symbolic --symbolic-full-name --all --branches? --tags? --show-superproject-working-tree --absolute-git-dir",
+    "-q --show-toplevel --show-prefix --show-cdup --git-dir --git-common-dir --is-inside-work-tree --is-bare-repository --abbrev-ref? --short? --verify --quiet --symbolic --symbolic-full-name --all --branches? --tags? --show-superproject-working-tree --absolute-git-dir --is-inside-git-dir --is-shallow-repository --git-path:",
     "paths",
   ],
   "cat-file": ["-tspe", "paths"],
@@ -99,9 +99,12 @@ const lookers: Readonly<Record<string, readonly [options: string, operands: "pat
   worktree: ["-vz --porcelain --verbose", "list"],
   submodule: ["--cached", "list"],
   config: [
-    "-lz --get: --get-all: --list --show-origin --show-scope --name-only --global --local --system --type: --bool --int",
+    "-lz --get: --get-all: --get-regexp: --list --show-origin --show-scope --name-only --global --local --system --type: --bool --int",
     "none",
   ],
+  cherry: ["-v --abbrev?", "paths"],
+  "symbolic-ref": ["-q --quiet --short --recurse --no-recurse", "one"],
+  var: ["-l", "paths"],
   version: ["--build-options", "none"],
   "ls-remote": ["-hqt --heads --tags --branches --refs --quiet --symref --exit-code --sort: --get-url", "remote"],
 };
@@ -123,6 +126,7 @@ export function readGit(words: Words): Looking | undefined {
   if (!options) return undefined;
   const { operands, given } = options;
   if (kind === "paths") return done(operands);
+  if (kind === "one") return operands.length === 1 && isPlain(operands[0]) ? done([]) : undefined;
   if (kind === "remote") return operands.every(isPlain) ? { ...done([]), network: true } : undefined; // no path: only http is open
   const shows = showingActions[call.subcommand];
   if (shows !== undefined && isPlain(operands[0]) && operands[0].text === shows && operands.slice(1).every(isPlain))
@@ -131,6 +135,7 @@ export function readGit(words: Words): Looking | undefined {
   const actions = Object.hasOwn(listingActions, call.subcommand) ? listingActions[call.subcommand] : undefined;
   if (actions) {
     const [action] = call.rest;
+    if (!action) return call.subcommand === "submodule" ? done([]) : undefined;
     return isPlain(action) && actions.includes(action.text) ? done([]) : undefined;
   }
   if (operands.length === 0) return done([]);
@@ -139,12 +144,18 @@ export function readGit(words: Words): Looking | undefined {
 
   /** `git config user.name`. */
   function readsKey({ subcommand }: GitCall, [key, ...others]: Words): Looking | undefined {
-    const isKey = isPlain(key) && /^[A-Za-z][\w-]*\.(?:.+\.)?[A-Za-z][\w-]*$/.test(key.text);
-    return subcommand === "config" && isKey && others.length === 0 ? done([]) : undefined;
+    if (subcommand === "remote") return isPlain(key) && key.text === "show" && others.length === 0 ? done([]) : undefined;
+    if (subcommand === "config" && isPlain(key) && key.text === "list") return others.length === 0 ? done([]) : undefined;
+    if (subcommand === "config" && isPlain(key) && key.text === "get" && others.length === 1)
+      return isKey(others[0]) ? done([]) : undefined;
+    return subcommand === "config" && isKey(key) && others.length === 0 ? done([]) : undefined;
   }
 }
 
-/** What they do is the first word. */
+function isKey(word: ShellWord | undefined): boolean {
+  return isPlain(word) && /^[A-Za-z][\w-]*\.(?:.+\.)?[A-Za-z][\w-]*$/.test(word.text);
+}
+
 /** By what follows them, others only look. */
 const showingActions: Readonly<Record<string, string>> = { remote: "get-url", reflog: "show" };
 
@@ -155,7 +166,7 @@ const listingActions: Readonly<Record<string, readonly string[]>> = {
 };
 
 function isListing(subcommand: string, given: ReadonlySet<string>): boolean {
-  return subcommand !== "config" || ["-l", "--list", "--get", "--get-all"].some((option) => given.has(option));
+  return subcommand !== "config" || ["-l", "--list", "--get", "--get-all", "--get-regexp"].some((option) => given.has(option));
 }
 
 /** Their value is text, whatever it holds. */

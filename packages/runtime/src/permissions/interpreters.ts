@@ -30,6 +30,28 @@ export function runsAnything(name: string): boolean {
   return isInterpreter(name) || carriers.test(name);
 }
 
+/**
+ * Does what the project's own files say, with the rights of whoever runs it: a rule that lets it run has let that code read, show and
+ * change what it likes.
+ */
+export function runsProject({
+  name,
+  words,
+}: {
+  readonly name: string;
+  readonly words: readonly { readonly text: string }[];
+}): boolean {
+  const action = words.slice(1).find(({ text }) => !text.startsWith("-"))?.text ?? "";
+  return (
+    builders.test(name) ||
+    (/^(?:npm|pnpm|yarn|bun)$/.test(name) && /^(?:run|run-script|test|t|start|build)$/.test(action)) ||
+    (/^(?:cargo|go)$/.test(name) && /^(?:build|test|run|check|bench|clippy|b|t|r|generate)$/.test(action))
+  );
+}
+
+const builders =
+  /^(?:make|gmake|ninja|just|task|rake|gradlew?|mvnw?|sbt|ant|pytest|py\.test|tox|nox|jest|vitest|mocha|ava|phpunit|rspec|webpack|vite|rollup)$/;
+
 /** What it starts is judged by itself: a rule for it is none for that. */
 export function isLookedThrough(name: string): boolean {
   return /^(?:command|builtin|exec|nohup|nice|ionice|setsid|stdbuf|time|timeout|sudo|doas|busybox|toybox|env|eval|xargs|watch|find|[gmn]?awk)$/.test(

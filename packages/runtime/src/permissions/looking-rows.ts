@@ -1,6 +1,7 @@
 import type { Row } from "./option-grammar.ts";
 
 const words: Row = { operands: "text" };
+const anyWords: Row = { whole: true, operands: "text" };
 const nothing: Row = { operands: "none" };
 const checksum: Row = {
   looks: "-btwz --tag --binary --text --zero --quiet --status --strict --warn --ignore-missing",
@@ -32,19 +33,22 @@ export const lookingRows: Readonly<Record<string, Row>> = {
   break: words,
   continue: words,
   shift: words,
-  sleep: words,
+  sleep: anyWords,
+  yes: anyWords,
   times: nothing,
   pwd: { looks: "-LP", operands: "none" },
   dirs: { looks: "-lpv", changes: "-c", operands: "none" },
   type: { looks: "-aftpP", operands: "text" },
   hash: { looks: "-ltd", changes: "-r -p:", operands: "none" },
   umask: { looks: "-Sp", operands: "none" },
+  ulimit: { looks: "-HSabcdefiklmnpqrtuvxPRT", operands: "none" },
+  help: { looks: "-dms", operands: "text" },
   jobs: { looks: "-lnprs", runs: "-x", operands: "none" },
-  seq: { looks: "-w -s: -f: -# --equal-width --separator: --format:", operands: "text" },
-  factor: words,
+  seq: { looks: "-w -s: -f: -# --equal-width --separator: --format:", whole: true, operands: "text" },
+  factor: anyWords,
   expr: words,
-  basename: { looks: "-az -s: --multiple --suffix: --zero", operands: "text" },
-  dirname: { looks: "-z --zero", operands: "text" },
+  basename: { looks: "-az -s: --multiple --suffix: --zero", whole: true, operands: "text" },
+  dirname: { looks: "-z --zero", whole: true, operands: "text" },
   pathchk: { looks: "-pP --portability", operands: "text" },
   which: { looks: "-as --all --skip-alias --tty-only", operands: "text" },
   whereis: { looks: "-bmsu", operands: "text" },
@@ -84,15 +88,17 @@ export const lookingRows: Readonly<Record<string, Row>> = {
       "--numeric-uid-gid --literal --hide-control-chars --show-control-chars --quote-name --quoting-style: --reverse --size --sort: --time: " +
       "--time-style: --tabsize: --width: --context --zero",
     recurses: "-R --recursive",
+    names: true,
     operands: "reads",
   },
-  stat: { looks: "-ftL -c: --format: --printf: --file-system --terse --dereference --cached:", operands: "reads" },
+  stat: { looks: "-ftL -c: --format: --printf: --file-system --terse --dereference --cached:", names: true, operands: "reads" },
   wc: { looks: "-cmlLw --lines --words --bytes --chars --max-line-length --total:", lists: "--files0-from:", operands: "reads" },
   df: {
     looks:
       "-ahHiklmPTv -t: -x: -B: --all --block-size: --human-readable --si --inodes --local --no-sync --output? --portability --total --type: " +
       "--print-type --exclude-type:",
     changes: "--sync",
+    names: true,
     operands: "reads",
   },
   du: {
@@ -119,7 +125,7 @@ export const lookingRows: Readonly<Record<string, Row>> = {
       "-nsz -b: -c: -d: -f: --complement --delimiter: --fields: --bytes: --characters: --output-delimiter: --only-delimited --zero-terminated",
     operands: "reads",
   },
-  tr: { looks: "-cCdst --delete --squeeze-repeats --complement --truncate-set1", operands: "text" },
+  tr: { looks: "-cCdst --delete --squeeze-repeats --complement --truncate-set1", whole: true, operands: "text" },
   sort: {
     looks:
       "-bdfgiMhnRrVmsuzcC -k: -t: -S: -# +? --parallel: --reverse --unique --numeric-sort --human-numeric-sort --version-sort --general-numeric-sort " +
@@ -278,6 +284,8 @@ export const lookingRows: Readonly<Record<string, Row>> = {
   groups: words,
   nproc: { looks: "--all --ignore:", operands: "none" },
   free: { looks: "-bkmghtlvw -s: -c: --human --mega --giga --kilo --bytes --total --wide --si --lohi", operands: "none" },
+  w: { looks: "-hsfiou", operands: "text" },
+  vmstat: { looks: "-afmnstwd -S: -p:", operands: "text" },
   uptime: { looks: "-ps --pretty --since", operands: "none" },
   lscpu: { looks: "-abcJxyB -e? -p? -C? --json --all --extended? --parse? --caches?", reads: "-s: --sysroot:", operands: "none" },
   lsblk: {

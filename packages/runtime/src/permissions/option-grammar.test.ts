@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { describe, it } from "node:test";
 import { optionsOf, readWords, type Row } from "./option-grammar.ts";
 import { lookingCommands } from "./asking-rows.ts";
+import { lookingForms } from "./looking-forms.ts";
 import { allRows, rowOf } from "./program-table.ts";
 import { exactWord } from "./shell-words.ts";
 
@@ -86,7 +87,7 @@ describe("the table of programs", () => {
   });
 });
 
-function everyRow(rows: Iterable<[string, Row]> = [...allRows(), ...commandRows()], before = ""): [string, Row][] {
+function everyRow(rows: Iterable<[string, Row]> = [...allRows(), ...commandRows(), ...formRows()], before = ""): [string, Row][] {
   return [...rows].flatMap(([name, row]) => [
     [before + name, row] as [string, Row],
     ...everyRow(Object.entries(row.commands ?? {}), `${before}${name} `),
@@ -95,6 +96,11 @@ function everyRow(rows: Iterable<[string, Row]> = [...allRows(), ...commandRows(
 
 function commandRows(): [string, Row][] {
   return Object.entries(lookingCommands).map(([name, commands]) => [`${name} `, { operands: "else", commands }]);
+}
+
+/** With a space, so that they are not taken for the rows of rules. */
+function formRows(): [string, Row][] {
+  return Object.entries(lookingForms).map(([name, row]) => [`${name} (looking)`, row]);
 }
 
 /** One dash and several letters: only where the row says so. */

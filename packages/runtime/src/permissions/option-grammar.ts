@@ -22,8 +22,8 @@ export const effects = [
 export type Effect = (typeof effects)[number];
 
 /**
- * How a program takes the words that are no options. `copies`: the last is written, the others are read. `reads folders`: given a
- * folder, it reads the files in it, through links, without being told to.
+ * How a program takes the words that are no options. `copies`: the last is written, the others are read. `reads first`: the others are
+ * names in that file. `reads folders`: given a folder, it reads the files in it, through links, without being told to.
  */
 export type Operands =
   | "text"
@@ -31,6 +31,7 @@ export type Operands =
   | "reads"
   | "reads one"
   | "reads folders"
+  | "reads first"
   | "pattern reads"
   | "writes"
   | "copies"
@@ -40,7 +41,7 @@ export type Operands =
 /**
  * A program in a few lines. For each effect its options, as text:
  * `-abc` letters without a value · `-n:` a letter with one (attached or next) · `-i?` a letter that may have one attached ·
- * `--long`, `--long:` (`=` or next), `--long?` (`=` only) · `-#` a number · `=-TT:` exactly this word, whatever its dashes ·
+ * `--long`, `--long:` (`=` or next), `--long?` (`=` only), `--long:a|b` (with no other value) · `-#` a number · `=-TT:` exactly this word, whatever its dashes ·
  * `+?` and `@?` words that start so · `if=` an operand that starts so · `*=` any other operand with `=`.
  */
 export type Row = {
@@ -55,6 +56,26 @@ export type Row = {
   readonly oldCluster?: true;
   /** It asks somebody on the network. */
   readonly network?: true;
+  /** It looks only with one of these options; of each group, if there are several. */
+  readonly only?: string;
+  /** Every option it has is in the row and looks: whatever its words turn out to be, it does no more. */
+  readonly whole?: true;
+  /** It shows what a folder holds and facts about files, never what a file says. */
+  readonly names?: true;
+  /** It shows variables of the environment: those its operands name, or all. */
+  readonly environment?: true;
+  /** It tries these behind a name that is not there. */
+  readonly suffixes?: string;
+  /** It starts other programs by their names. */
+  readonly starts?: true;
+  /** It starts git, to look at repositories. */
+  readonly git?: true;
+  /** It takes `host:file` for a file on another machine. */
+  readonly hosts?: true;
+  /** It takes modules from the folder it is in. */
+  readonly modules?: true;
+  /** What its operands may be, where not everything. */
+  readonly allows?: RegExp;
   /** Rows of its subcommands, chosen by the first operand. */
   readonly commands?: Readonly<Record<string, Row>>;
 };
@@ -81,7 +102,13 @@ export type ReadWords = {
 };
 
 type Arity = "flag" | "value" | "optional";
-type Known = { readonly name: string; readonly effect: Effect; readonly arity: Arity };
+type Known = {
+  readonly name: string;
+  readonly effect: Effect;
+  readonly arity: Arity;
+  /** The only values of which that is known. */
+  readonly values?: readonly string[];
+};
 type Grammar = {
   /** By name, with dashes. */
   readonly known: ReadonlyMap<string, Known>;
@@ -117,6 +144,8 @@ export function optionsOf(row: Row): Known[] {
 }
 
 function toOptions(item: string, effect: Effect, row: Row): Known[] {
+  const [, long, values] = /^(--[\w-]+):(\w.*)$/.exec(item) ?? [];
+  if (long !== undefined && values !== undefined) return [{ name: long, effect, arity: "value", values: values.split("|") }];
   if (/^[+@]\?$/.test(item)) return [{ name: item.slice(0, 1), effect, arity: "optional" }];
   if (/^[^-=]/.test(item)) return [{ name: item, effect, arity: "optional" }];
   const arity: Arity = item.endsWith(":") ? "value" : item.endsWith("?") ? "optional" : "flag";
@@ -203,8 +232,10 @@ function readLong({ words, at, row }: { words: readonly ShellWord[]; at: number;
       next: at + 1,
       doubt: value && found.arity === "flag" ? `${name} takes no value` : undefined,
     };
-  if (value) return { options: [{ ...option, value }], next: at + 1 };
-  return taking(option, words[at + 1], at + 2);
+  const step = value ? { options: [{ ...option, value }], next: at + 1 } : taking(option, words[at + 1], at + 2);
+  if (!found.values) return step;
+  const isListed = ({ value: given }: GivenOption): boolean => isPlain(given) && found.values?.includes(given.text) === true;
+  return { ...step, options: step.options.map((one): GivenOption => (isListed(one) ? one : { ...one, effect: "unknown" })) };
 }
 
 /** `-abc`, `-nvalue`, `-an value`. */

@@ -1,15 +1,15 @@
 import { type Command, forEachChild, parse, type ParsedScript, type Redirection, type SyntaxNode } from "unbash";
 import { Moments } from "./moments.ts";
-import { assignedWord, wordsOfCommand } from "./command-words.ts";
+import { assignedWord, namesIn, wordsOfCommand } from "./command-words.ts";
 import { doubtAbout } from "./node-doubts.ts";
 import type { FileUse, ParsedCommand, Program, Setting } from "./parsed-command.ts";
 import { eitherPlace, type Places, placesAfterCd } from "./places.ts";
-import { namesPrinted, type PrintedNames } from "./printed-names.ts";
+import { nameGiven, namesPrinted, type PrintedNames } from "./printed-names.ts";
 import { ScriptNumbers } from "./script-numbers.ts";
 import { unknownValue, withAssignment, withoutSet } from "./shell-bindings.ts";
 import { builtinObjection } from "./shell-builtins.ts";
 import { type Setters, settersIn } from "./shell-setters.ts";
-import { deepestParenthesis, doubtAboutText, hasTornWord, textOfRedirection, wordsPrintedBy } from "./shell-syntax.ts";
+import { deepestParenthesis, doubtAboutText, hasTornWord, setsInput, textOfRedirection, wordsPrintedBy } from "./shell-syntax.ts";
 import { settingObjection } from "./shell-variables.ts";
 import { type Bindings, isPlain, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
 import { commandsFromInput, findInner, type Inner } from "./wrappers.ts";
@@ -52,6 +52,8 @@ class Walk {
   #piped: readonly string[] = [];
   /** Names of files that the input of the current command consists of. */
   #names: PrintedNames | undefined;
+  /** The command that reads those names, unless a redirection gives it something else. */
+  #fed: SyntaxNode | undefined;
   #depth = 0;
   #count = 0;
 
@@ -103,7 +105,9 @@ class Walk {
       case "Script":
         return this.#visitScript(node);
       case "Command":
-        return this.#visitCommand(node);
+        return this.#redirected(node.redirects, () => this.#visitCommand(node));
+      case "Redirected":
+        return this.#redirected(node.redirects, () => this.#children(node));
       case "Statement":
         return this.#visitStatement(node);
       case "AndOr":
@@ -176,6 +180,7 @@ class Walk {
       const before = node.commands[index - 1];
       this.#piped = index === 0 ? [] : [...this.#piped, ...wordsPrintedBy(before)];
       this.#names = before && node.operators[index - 1] === "|" ? namesPrinted(before, this.#names, this.#bindings) : undefined;
+      this.#fed = command;
       this.#apart(command);
     }
     this.#moments.mix(from, false);
@@ -198,6 +203,14 @@ class Walk {
 
   #without(bindings: Bindings, node: SyntaxNode): Bindings {
     return withoutSet(bindings, settersIn(node), this.#numbers);
+  }
+
+  /** With another input, what is in the pipe is not read. */
+  #redirected(redirects: readonly Redirection[], run: () => void): void {
+    const names = this.#names;
+    if (redirects.some(setsInput)) this.#names = undefined;
+    run();
+    this.#names = names;
   }
 
   #anytime(run: () => void): void {
@@ -233,7 +246,9 @@ class Walk {
 
   #visitFor(node: Extract<SyntaxNode, { type: "For" }>): void {
     for (const word of node.wordlist ?? []) this.#visit(word);
-    const values = (node.wordlist ?? []).flatMap((word) => readWord(word, this.#bindings));
+    const values = (node.wordlist ?? []).flatMap(
+      (word) => namesIn(word, this.#bindings)?.map((name) => ({ ...name, splits: false })) ?? readWord(word, this.#bindings),
+    );
     const known = node.wordlist !== undefined && values.length > 0 && values.length <= 16;
     const setters = settersIn(node.body);
     const isSetInside = setters.any || setters.setters.some(({ name }) => name === node.name.value);
@@ -249,8 +264,12 @@ class Walk {
     if (binding) bindings.set(binding.name, unknownValue(binding.name, this.#numbers));
     const from = this.#moments.count();
     this.#bindings = binding?.value ? new Map([...bindings, [binding.name, binding.value]]) : bindings;
-    if (node.type === "While") this.#children(node);
-    else this.#visit(node);
+    if (node.type === "While") {
+      this.#visit(node.clause);
+      const given = node === this.#fed && this.#names ? nameGiven(node, this.#names) : undefined;
+      if (given) this.#bindings = new Map([...this.#bindings, given]);
+      this.#visit(node.body);
+    } else this.#visit(node);
     if (this.#places !== before) this.doubt("it changes directory in a loop");
     this.#bindings = bindings;
     this.#moments.mix(from, true);
@@ -263,7 +282,7 @@ class Walk {
     const [word = unknownWord] = target ? readWord(target, this.#bindings) : [];
     if (operator === "<&" || (operator === ">&" && word.kind === "exact" && /^(?:\d+-?|-)$/.test(word.text))) return;
     if (!/^(?:>|>>|<|>\||&>|&>>|>&)$/.test(operator)) this.doubt(`it redirects with ${operator}`);
-    const certain = word.kind === "exact";
+    const certain = word.kind === "exact" || (operator === "<" && word.kind !== "open");
     const use: FileUse = { word: certain ? word : { ...word, kind: "open" }, places: this.#places, moment: this.#moments.next() };
     if (operator === "<") this.#reads.push(use);
     else this.#writes.push(use);
@@ -287,11 +306,11 @@ class Walk {
     const words = wordsOfCommand([node.name, ...node.args], this.#bindings);
     const program = this.#program(words, settings);
     this.#bindings = this.#without(this.#bindings, node);
-    if (program) this.#programs.push(readsInput(program) ? this.#fed(program, node) : program);
+    if (program) this.#programs.push(readsInput(program) ? this.#withInput(program, node) : program);
   }
 
   /** A shell that reads commands from its input: those that are written out count for what is forbidden. */
-  #fed(program: Program, node: Command): Program {
+  #withInput(program: Program, node: Command): Program {
     const texts = [...this.#piped, ...node.redirects.flatMap(textOfRedirection)];
     const toProgram = (text: string): Program[] => this.#inside({ type: "script", text, sameShell: false, transparent: false });
     return { ...program, inside: [...program.inside, ...this.#nested(() => texts.flatMap(toProgram))] };

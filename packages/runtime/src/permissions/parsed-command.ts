@@ -22,7 +22,13 @@ export type Program = {
   readonly hidden: string | undefined;
 };
 
-export type FileUse = { readonly word: ShellWord; readonly places: Places; readonly moment?: Moment | undefined };
+export type FileUse = {
+  readonly word: ShellWord;
+  readonly places: Places;
+  readonly moment?: Moment | undefined;
+  /** Names and facts are looked at, not what files say. */
+  readonly namesOnly?: true | undefined;
+};
 
 /** What a command line would do, as far as its text tells. */
 export type ParsedCommand = {

@@ -3,9 +3,12 @@ import type { Moment } from "./moments.ts";
 
 /**
  * What a part of a line does to the meaning of paths in its other parts: `plain` only fills or creates files and folders where its paths
- * say, so that no other path leads elsewhere afterwards; `moves` takes what is there, links included, to these paths; `unknown`.
+ * say, so that no other path leads elsewhere afterwards; `moves` takes what is there, links included, to these paths; `runs` code of
+ * the project, which may make links and may as well show itself whatever they would lead to; `unknown`.
  */
-export type Change = { readonly moment: Moment; readonly type: "plain" | "moves" | "unknown"; readonly paths: readonly string[] };
+export type Change = { readonly moment: Moment; readonly type: Kind; readonly paths: readonly string[] };
+
+type Kind = "plain" | "moves" | "runs" | "unknown";
 
 /** May one of these come before? */
 export function changesBefore(moment: Moment, changes: readonly Change[]): readonly Change[] {
@@ -17,9 +20,10 @@ export function disturbance(
   path: string,
   moment: Moment | undefined,
   changes: readonly Change[],
-): "moves" | "unknown" | undefined {
+): "moves" | "runs" | "unknown" | undefined {
   if (!moment) return undefined;
   const before = changesBefore(moment, changes);
   if (before.some(({ type, paths }) => type === "moves" && paths.some((moved) => isInside(moved, path)))) return "moves";
-  return before.some(({ type }) => type === "unknown") ? "unknown" : undefined;
+  if (before.some(({ type }) => type === "unknown")) return "unknown";
+  return before.some(({ type }) => type === "runs") ? "runs" : undefined;
 }

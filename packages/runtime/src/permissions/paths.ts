@@ -26,6 +26,18 @@ export function isHarmlessDevice(path: string): boolean {
   return /^\/dev\/(?:null|stdin|stdout|stderr|tty|fd\/\d+)$/.test(path);
 }
 
+/** Tells what machine and system this is, and nothing about who uses it. */
+export function isMachineFact(path: string): boolean {
+  return /^(?:\/etc|\/usr\/lib)\/(?:os-release|lsb-release|(?:alpine|redhat|fedora|centos|debian|system)[-_](?:release|version)|timezone|shells)$|^\/proc\/(?:cpuinfo|meminfo|version|loadavg|uptime|stat|vmstat|filesystems|partitions|swaps|diskstats)$/.test(
+    path,
+  );
+}
+
+/** Folders of the system whose entries are no secret; what is in the entries may be one. */
+export function isOpenFolder(path: string): boolean {
+  return /^\/(?:(?:private\/)?tmp|opt|s?bin|usr(?:\/local)?(?:\/(?:s?bin|lib))?)?$/.test(path);
+}
+
 /**
  * The form in which forbidden names are compared: what some file system takes for the same name is the same.
  * Letter case, Unicode forms, invisible characters, trailing dots and spaces, data streams, and the short name of `.git`.

@@ -1,8 +1,9 @@
-import type { ParsedScript, SyntaxNode } from "unbash";
+import type { ParsedScript, Statement, SyntaxNode, While } from "unbash";
 import { readWords } from "./option-grammar.ts";
 import { rowOf } from "./program-table.ts";
 import { readExpression } from "./find-expression.ts";
 import { readFind } from "./read-only-scripts.ts";
+import { settersIn } from "./shell-setters.ts";
 import { type Bindings, exactWord, isPlain, type Needs, readWord, type ShellWord } from "./shell-words.ts";
 
 /** Names of files that a pipeline prints, one a line and nothing else. */
@@ -10,6 +11,7 @@ export type PrintedNames = {
   /** All are below one of these. */
   readonly starts: readonly ShellWord[];
   readonly links: boolean;
+  readonly only?: string | undefined;
   /** Printed as they are, without the folder in front: one may look like an option. */
   readonly bare: boolean;
   /** With a NUL behind each. */
@@ -17,9 +19,9 @@ export type PrintedNames = {
 };
 
 /** As words for the program that is given them. Undefined when they would be taken apart in a way that is not followed. */
-export function wordsOfNames({ starts, links, bare, zero }: PrintedNames, splitsAtZero: boolean): ShellWord[] | undefined {
+export function wordsOfNames({ starts, links, only, bare, zero }: PrintedNames, splitsAtZero: boolean): ShellWord[] | undefined {
   if (zero !== splitsAtZero) return undefined;
-  const needs: Needs = { links, names: bare || !zero };
+  const needs: Needs = { links, names: bare || !zero, only };
   return starts.map((start) => ({ ...start, kind: "below", splits: true, needs }));
 }
 
@@ -66,6 +68,27 @@ export function namesPrinted(
   }
 }
 
+/** `… | while read -r f`: what the loop gets are these names, one at a time. */
+export function nameGiven({ kind, clause, body }: While, names: PrintedNames): [string, ShellWord] | undefined {
+  const variable = kind === "while" ? variableRead(clause.commands) : undefined;
+  const [word, ...more] = wordsOfNames(names, false) ?? [];
+  if (variable === undefined || !word || more.length > 0) return undefined;
+  const { setters, any } = settersIn(body);
+  return any || setters.some(({ name }) => name === variable) ? undefined : [variable, { ...word, splits: false }];
+}
+
+/** A whole line goes into one variable. */
+function variableRead(clause: readonly Statement[]): string | undefined {
+  const [statement, ...more] = clause;
+  if (!statement || more.length > 0 || statement.background) return undefined;
+  const { command } = statement;
+  if (command.type !== "Command" || command.name?.text !== "read" || command.redirects.length > 0) return undefined;
+  if (!command.prefix.every((part) => part.type === "Assignment" && /^IFS=(?:''|"")?$/.test(part.text))) return undefined;
+  const words = command.args.map(({ text }) => text);
+  const [name, ...others] = words[0] === "-r" ? words.slice(1) : words;
+  return others.length === 0 && /^[A-Za-z_]\w*$/.test(name ?? "") ? name : undefined;
+}
+
 export function namesPrintedBy(script: ParsedScript | undefined, bindings: Bindings): PrintedNames | undefined {
   const [statement, ...more] = script?.commands ?? [];
   if (!statement || more.length > 0 || statement.background || script?.errors?.length) return undefined;
@@ -80,9 +103,9 @@ function listing(starts: readonly string[]): PrintedNames {
 
 function ofFind(words: readonly ShellWord[]): PrintedNames | undefined {
   if (!readFind(words)) return undefined;
-  const { starts, actions, filesOnly } = readExpression(words);
+  const { starts, actions, filesOnly, only } = readExpression(words);
   if (actions.length > 1 || !actions.every((action) => /^-print0?$/.test(action))) return undefined;
-  return { starts, links: !filesOnly, bare: false, zero: actions.includes("-print0") };
+  return { starts, links: !filesOnly, only, bare: false, zero: actions.includes("-print0") };
 }
 
 function ofGit(texts: readonly string[]): PrintedNames | undefined {

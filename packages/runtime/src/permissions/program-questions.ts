@@ -26,10 +26,17 @@ const list = (text: string): ReadonlySet<string> => new Set(text.split(" "));
  * that the project names.
  */
 const obeysProject = list(
-  "yarn yarnpkg pnpm pnpx npx bunx cargo rustc rustup rustfmt clippy-driver cargo-clippy rustdoc bazel bazelisk mvn mvnw gradle gradlew sbt mill lein " +
+  "yarn yarnpkg pnpm pnpx npx bunx bazel bazelisk mvn mvnw gradle gradlew sbt mill lein " +
     "rails rake bundle spring pytest py.test tox nox coverage jest gulp grunt webpack webpack-cli lerna ava nx turbo ng ember expo vue next nuxt mix iex " +
     "rebar3 nix nix-shell direnv mise asdf corepack ansible ansible-playbook salt scons waf conan meson vagrant phpunit composer artisan pre-commit husky",
 );
+
+/** Files, here or above, in which a project names the copy of a program that is to answer. */
+export function ordersFor(name: string): readonly string[] | undefined {
+  return toolchain.has(name) ? ["rust-toolchain", "rust-toolchain.toml"] : undefined;
+}
+
+const toolchain = list("cargo rustc rustup rustfmt clippy-driver cargo-clippy rustdoc");
 
 const hasVersion = list(
   "go git docker podman kubectl helm terraform tofu gh npm openssl hugo buf minikube kind k3d flux argocd istioctl vault consul nomad packer kustomize " +

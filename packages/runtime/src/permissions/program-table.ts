@@ -1,4 +1,5 @@
 import { lookingCommands } from "./asking-rows.ts";
+import { lookingForms } from "./looking-forms.ts";
 import { lookingRows } from "./looking-rows.ts";
 import type { Row } from "./option-grammar.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
@@ -20,9 +21,15 @@ export function rowOf(name: string): Row | undefined {
   return known === undefined ? undefined : rows.get(known);
 }
 
-/** Programs that look when nothing but harmless options are given. */
-export function isLooker(name: string): boolean {
-  return Object.hasOwn(lookingRows, name);
+/** Programs that take the names of files for files and for nothing else, when none of them looks like an option. */
+export function takesNames(name: string): boolean {
+  return Object.hasOwn(lookingRows, name) || name === "sed" || name === "jq";
+}
+
+/** The row by which a program looks; undefined for those that never do, and those that need more than a row. */
+export function lookingRowOf(name: string): Row | undefined {
+  if (Object.hasOwn(lookingForms, name)) return lookingForms[name];
+  return Object.hasOwn(lookingRows, name) ? lookingRows[name] : undefined;
 }
 
 export function allRows(): ReadonlyMap<string, Row> {

@@ -1,10 +1,10 @@
 import { readGit } from "./git-commands.ts";
 import { optionsOf, readWords, type ReadWords, type Row } from "./option-grammar.ts";
 import { optionSpec, readOptions } from "./option-spec.ts";
-import { isLooker, lookingCommand, rowOf } from "./program-table.ts";
+import { lookingCommand, lookingRowOf, rowOf } from "./program-table.ts";
 import { isHarmlessJq, readAwk, readFind, readJq, readPrintf, readSed, readTest, readYq } from "./read-only-scripts.ts";
 import type { Program } from "./parsed-command.ts";
-import { isPlain, type ShellWord } from "./shell-words.ts";
+import { exactWord, isPlain, type ShellWord } from "./shell-words.ts";
 
 /** What a program that only looks would touch. */
 export type Looking = {
@@ -15,6 +15,14 @@ export type Looking = {
   readonly repository?: ShellWord;
   /** It asks somebody on the network. */
   readonly network?: true;
+  /** Of what it reads it shows names and facts only. */
+  readonly names?: true;
+  /** Variables of the environment it shows; `all` of them. */
+  readonly environment?: "all" | readonly string[];
+  /** It starts others by their names. */
+  readonly starts?: true;
+  /** It takes modules from the folder it is in. */
+  readonly modules?: true;
 };
 
 export const looksAtNothing: Looking = { reads: [], writes: [] };
@@ -81,7 +89,7 @@ export function lookingOf(program: Program): Looking | undefined {
   if (Object.hasOwn(fileWriters, name)) return readWriter(name, rest);
   const command = lookingCommand(name, rest);
   if (command) return name === "gh" && !isHarmlessGh(rest) ? undefined : readByRow(name, command.row, command.words);
-  const row = isLooker(name) ? rowOf(name) : undefined;
+  const row = lookingRowOf(name);
   return row && readByRow(name, row, rest);
 }
 
@@ -90,9 +98,13 @@ function readByRow(name: string, row: Row, words: readonly ShellWord[]): Looking
   const read = readWords(row, words);
   const harmless = ({ exact, effect }: ReadWords["options"][number]): boolean =>
     exact && /^(?:looks|recurses|follows|reads)$/.test(effect);
-  if (read.doubt !== undefined || !read.options.every(harmless)) return undefined;
+  if (row.whole && row.operands === "text") return looksAtNothing;
+  if (read.doubt !== undefined || !read.options.every(harmless) || !isGiven(row.only, read.options)) return undefined;
+  if (row.allows && !read.operands.every(({ word }) => isPlain(word) && row.allows?.test(word.text))) return undefined;
   const files = read.options.flatMap(({ effect, value }) => (effect === "reads" && value ? [value] : []));
-  const operands = operandsRead(name, row, read);
+  const named = operandsRead(name, row, read);
+  const operands = named?.flatMap((word) => withSuffixes(word, row));
+  if (row.hosts && files.some(({ text }) => text.includes(":"))) return undefined;
   if (!operands || (operands.some((word) => word.kind === "below" && word.needs?.names) && hasTellingNames(row)))
     return undefined;
   const follows = read.options.some(({ effect }) => effect === "follows");
@@ -104,7 +116,36 @@ function readByRow(name: string, row: Row, words: readonly ShellWord[]): Looking
     row.operands === "reads folders"
       ? [...files, ...operands].map((word) => ({ ...word, needs }))
       : [...files, ...(follows ? start.map(throughLinks) : start)];
-  return { reads, writes: [], ...(row.network && { network: true }) };
+  const isShallow = !read.options.some(({ effect }) => effect === "recurses" || effect === "follows");
+  const variables = row.environment && variablesShown(read);
+  if (row.environment && !variables) return undefined;
+  return {
+    reads,
+    writes: [],
+    ...(row.network && { network: true }),
+    ...(row.git && { repository: exactWord(".") }),
+    ...(row.names && isShallow && { names: true }),
+    ...(variables && { environment: variables }),
+    ...(row.starts && { starts: true }),
+    ...(row.modules && { modules: true }),
+  };
+}
+
+/** Of each group of options one. */
+function isGiven(only: string | undefined, options: ReadWords["options"]): boolean {
+  const groups = only?.split(" ").map((group) => group.split("|")) ?? [];
+  return groups.every((names) => options.some(({ name }) => names.includes(name)));
+}
+
+/** What is tried where there is no file of that name may be a link. */
+function withSuffixes(word: ShellWord, { suffixes }: Row): readonly ShellWord[] {
+  if (suffixes === undefined || word.kind !== "exact") return [word];
+  return [word, ...suffixes.split(" ").map((suffix) => ({ ...word, text: word.text + suffix }))];
+}
+
+function variablesShown({ operands }: ReadWords): "all" | readonly string[] | undefined {
+  if (operands.length === 0) return "all";
+  return operands.every(({ word }) => isPlain(word)) ? operands.map(({ word }) => word.text) : undefined;
 }
 
 /** A file may have a name that is an order to the program: `strings` reads what `@file` lists. */
@@ -122,6 +163,8 @@ function operandsRead(name: string, row: Row, { operands, options }: ReadWords):
     case "reads":
     case "reads folders":
       return words;
+    case "reads first":
+      return words[0]?.splits || words[0]?.kind === "below" ? words : words.slice(0, 1);
     case "reads one":
       return words.length <= 1 && !words[0]?.splits ? words : undefined;
     case "pattern reads": {

@@ -1,7 +1,7 @@
 import { foldersOf, type Ground } from "./command-paths.ts";
 import { expandGlob, type ListFolder } from "./glob-words.ts";
-import type { Program } from "./parsed-command.ts";
-import { exactWord, type ShellWord } from "./shell-words.ts";
+import type { FileUse, Program } from "./parsed-command.ts";
+import { exactWord, type ShellWord, unknownWord } from "./shell-words.ts";
 
 /** The program with the words bash would put in place of patterns. A pattern that cannot be resolved becomes a word that is not known. */
 export async function resolveWords(program: Program, by: { ground: Ground; list: ListFolder | undefined }): Promise<Program> {
@@ -13,6 +13,18 @@ export async function resolveWords(program: Program, by: { ground: Ground; list:
     else words.push(...((by.list && folders && !word.tilde && (await expandGlob(word, folders, by.list))) || [unresolved(word)]));
   }
   return { ...program, words };
+}
+
+/** A pattern that a redirection reads from stands for one of the files it matches. */
+export async function resolveRead(
+  use: FileUse,
+  by: { ground: Ground; list: ListFolder | undefined },
+): Promise<readonly FileUse[]> {
+  const { word, places } = use;
+  if (word.kind !== "glob") return [use];
+  const folders = by.list && !word.tilde ? await foldersOf(places, by.ground) : undefined;
+  const words = by.list && folders ? await expandGlob(word, folders, by.list) : undefined;
+  return (words ?? [unknownWord]).map((one) => ({ ...use, word: one }));
 }
 
 function unresolved(word: ShellWord): ShellWord {

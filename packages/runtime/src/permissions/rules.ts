@@ -19,6 +19,8 @@ export type Action = {
   readonly kind: "look" | "edit" | "run" | "reach" | "note";
   /** Absolute real paths for look and edit. */
   readonly resource: string;
+  /** With `look`: names and facts are shown, not what files say. */
+  readonly namesOnly?: true | undefined;
   /** Where a command starts; the root when absent. */
   readonly cwd?: string;
   /** The command is to run outside the sandbox: what only the mode allows is not for there. */

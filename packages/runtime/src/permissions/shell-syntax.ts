@@ -73,6 +73,13 @@ export function hasTornWord(command: Command): boolean {
   return words.some((word, index) => word.type === "Word" && index > 0 && words[index - 1]?.end === word.pos);
 }
 
+/** Anything but what is known to go to another descriptor than the standard input. */
+export function setsInput(redirection: Redirection): boolean {
+  if (redirection.type !== "Redirect") return true;
+  const { operator, descriptor } = redirection;
+  return !/^(?:>|>>|>\||&>|&>>|>&)$/.test(operator) || (descriptor?.type === "FileDescriptor" && Number(descriptor.value) === 0);
+}
+
 /** What a here-document or here-string says, before anything in it is replaced. */
 export function textOfRedirection(redirection: Redirection): string[] {
   if (redirection.type === "HereDoc") return [redirection.body.text];

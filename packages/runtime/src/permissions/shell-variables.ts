@@ -32,7 +32,7 @@ export function settingObjection(name: string, temporary: boolean): string | und
 }
 
 const programNames =
-  /^(?:PATH|ENV|HOME|SHELL|EDITOR|VISUAL|BROWSER|PAGER|TMPDIR|TMP|TEMP|MAGIC|BLOCK_SIZE|BLOCKSIZE|TIME_STYLE|QUOTING_STYLE|TABSIZE|LOCPATH|NLSPATH|GCONV_PATH|GLIBC_TUNABLES|USER|LOGNAME|DISPLAY|CC|CXX|CFLAGS)$|^(?:LD_|DYLD_|GIT_|NODE_|PYTHON|PERL|RUBY|JAVA|JDK_|XDG_|NPM_|npm_|LESS|MAN|SSH_|CARGO|RUST|GO[A-Z]*$|MAKE|AWK|GREP_|RIPGREP_|JQ_|TAR_|ZIP|UNZIP|GH_|DOCKER|KUBE|AWS_|MALLOC_)|_(?:proxy|PROXY|COMMAND|OPTIONS|OPTS|FLAGS|WRAPPER|PRELOAD|PAGER|EDITOR|PATH|HOME|CONFIG)$/;
+  /^(?:PATH|ENV|HOME|SHELL|EDITOR|VISUAL|BROWSER|PAGER|TMPDIR|TMP|TEMP|MAGIC|BLOCK_SIZE|BLOCKSIZE|TIME_STYLE|QUOTING_STYLE|TABSIZE|LOCPATH|NLSPATH|GCONV_PATH|GLIBC_TUNABLES|USER|LOGNAME|DISPLAY|CC|CXX|CFLAGS)$|^(?:LD_|DYLD_|GIT_|NODE_|PYTHON|PERL|RUBY|JAVA|JDK_|XDG_|NPM_|npm_|LESS|MAN|SSH_|CARGO|RUST|GO[A-Z]*$|MAKE|AWK|GREP_|RIPGREP_|JQ_|TAR_|ZIP|UNZIP|GZIP|BZIP|XZ_|ZSTD_|BAT_|DELTA_|EZA_|EXA_|PIP_|SHELLCHECK_|TREE_|PS_|PROCPS_|GH_|DOCKER|KUBE|AWS_|MALLOC_)|_(?:proxy|PROXY|COMMAND|OPTIONS|OPTS|FLAGS|WRAPPER|PRELOAD|PAGER|EDITOR|PATH|HOME|CONFIG)$/;
 
 /** Names the environment of a command has, where that is known: what is set there, programs get to see. */
 export type EnvironmentNames = ReadonlySet<string> | undefined;
@@ -47,7 +47,10 @@ export function isOrdinaryName(name: string, environment: EnvironmentNames): boo
   return environment?.has(name) !== true && !programNames.test(name);
 }
 
+/** Programs give their variables names in capitals that say whose they are; a few are written small, and are known. */
+const placeholders = /^(?:[A-Z]|[a-z][a-z\d_]*|(?:MY|FOO|BAR|BAZ|QUX)(?:_[A-Z\d]+)*)$/;
+
 /** May be exported by a line that only looks: no program that is known to look has heard of it. */
 export function isOrdinaryExport(name: string, environment: EnvironmentNames): boolean {
-  return harmlessVariables.test(name) || (/^(?:[A-Z]|[a-z][a-z\d]*)$/.test(name) && isOrdinaryName(name, environment));
+  return harmlessVariables.test(name) || (placeholders.test(name) && isOrdinaryName(name, environment));
 }

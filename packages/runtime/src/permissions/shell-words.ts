@@ -18,8 +18,11 @@ export type ShellWord = {
   readonly digits?: true;
 };
 
-/** `links`: none leads out of the folder. `names`: none has a space, a quote or a dash in front, so that none is split or taken for an option. */
-export type Needs = { readonly links: boolean; readonly names: boolean };
+/**
+ * `links`: none leads out of the folder. `names`: none has a space, a quote or a dash in front, so that none is split or taken for an option.
+ * `only`: of files and links, those whose name this pattern fits.
+ */
+export type Needs = { readonly links: boolean; readonly names: boolean; readonly only?: string | undefined };
 
 /** What variables hold at some point of a script. */
 export type Bindings = ReadonlyMap<string, ShellWord>;
@@ -78,7 +81,8 @@ export function readValue(word: Word, bindings: Bindings): ShellWord | undefined
   return { ...value, kind: "exact", splits: false };
 }
 
-function toWord({ text, open, glob, splits, start, digits }: Draft, tilde: boolean): ShellWord {
+function toWord({ text, open, glob, splits, start, digits, below }: Draft, tilde: boolean): ShellWord {
+  if (below && !open && !start && !tilde) return { kind: "below", text, splits, tilde: false, needs: below };
   // `$HOME` and `$PWD` are known as the beginning of a path only.
   if (start && !/^.(?:\/|$)/s.test(text)) return { ...unknownWord, splits };
   const kind = open ? "open" : glob ? "glob" : "exact";
@@ -94,6 +98,8 @@ type Draft = {
   readonly start?: "home" | "here" | undefined;
   readonly fresh?: true;
   readonly digits?: true | undefined;
+  /** The name of some file below what the text says. */
+  readonly below?: Needs | undefined;
 };
 
 const emptyDraft: Draft = { text: "", open: false, glob: false, splits: false, fresh: true };
@@ -101,17 +107,25 @@ const openQuoted: Draft = { text: "", open: true, glob: false, splits: false };
 const openBare: Draft = { ...openQuoted, splits: true };
 const openNumber: Draft = { ...openQuoted, digits: true };
 const closed: Draft = { text: "", open: false, glob: false, splits: false };
+const here: Draft = { ...closed, text: ".", start: "here" };
 
 function append(draft: Draft, piece: Draft): Draft {
   if (draft.fresh) return piece;
-  const open = draft.open || piece.open || piece.start !== undefined;
+  const isPathOf = piece.below !== undefined && draft.text.endsWith("/") && !draft.glob && !draft.start;
+  const open =
+    draft.open ||
+    piece.open ||
+    piece.start !== undefined ||
+    draft.below !== undefined ||
+    (piece.below !== undefined && !isPathOf);
   return {
-    text: draft.open || piece.start ? draft.text : draft.text + piece.text,
+    text: draft.below ? "" : draft.open || piece.start || (open && piece.below) ? draft.text : draft.text + piece.text,
     open,
     glob: draft.glob || piece.glob,
     splits: draft.splits || piece.splits,
     start: draft.start,
     digits: draft.digits && piece.digits,
+    below: open ? undefined : piece.below,
   };
 }
 
@@ -138,6 +152,7 @@ function readPart(part: WordPart, bindings: Bindings): Draft[] {
     case "ArithmeticExpansion":
       return [openQuoted];
     case "CommandExpansion":
+      return [printsPlace(part) ? here : openBare];
     case "ExtendedGlob":
       return [openBare];
   }
@@ -146,9 +161,15 @@ function readPart(part: WordPart, bindings: Bindings): Draft[] {
 function readQuoted(child: DoubleQuotedChild, bindings: Bindings): Draft {
   if (child.type === "Literal") return { ...closed, text: child.value };
   if (child.type === "SimpleExpansion" && child.text === "$@") return openBare;
+  if (child.type === "CommandExpansion" && printsPlace(child)) return here;
   if (child.type !== "SimpleExpansion" && child.type !== "ParameterExpansion") return openQuoted;
   if (child.type === "ParameterExpansion" && (child.parameter === "@" || child.index?.text === "@")) return openBare;
   return bound(child, bindings, true) ?? openQuoted;
+}
+
+/** `$(pwd)` is where the line is, as `$PWD` says it, too. */
+function printsPlace({ text }: { readonly text: string }): boolean {
+  return /^(?:\$\(\s*pwd\s*\)|`\s*pwd\s*`)$/.test(text);
 }
 
 /** What a variable holds: without quotes, bash splits it and takes it for a pattern. */
@@ -160,7 +181,9 @@ function bound(part: { readonly text: string }, bindings: Bindings, quoted: bool
   if (word?.digits || /^\$[?#$]$/.test(part.text)) return openNumber;
   // Nothing at all, before something runs in the background.
   if (part.text === "$!") return { ...openNumber, splits: !quoted };
-  if (!word || word.kind === "open" || word.kind === "below") return undefined;
+  if (word?.kind === "below")
+    return word.needs && (quoted || word.needs.names) ? { ...closed, text: word.text, below: word.needs } : undefined;
+  if (!word || word.kind === "open") return undefined;
   const start = word.tilde ? "home" : undefined;
   if (word.tilde && !/^~(?:\/|$)/.test(word.text)) return undefined;
   const glob = word.kind === "glob";

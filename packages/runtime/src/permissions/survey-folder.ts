@@ -27,12 +27,22 @@ export async function surveyFolder(folder: string, needs: Needs, survey: Survey)
     if (seen > maxEntries) return `there are more than ${maxEntries} files below ${folder}`;
     for (const { name, kind } of entries) {
       const path = `${current}/${name}`;
+      if (kind !== "directory" && !mayFit(name, needs.only)) continue;
       if (needs.names && /[\s"'\\*?[]|^-/.test(name)) return `${path} would be taken apart, or for an option`;
       if (kind === "directory") folders.push(path);
       if (kind === "symlink" && needs.links && !(await leadsWell(path, survey))) return `${path} is a link that leads elsewhere`;
     }
   }
   return undefined;
+}
+
+/** Could a name fit a pattern of `find`? `?` may stand for a part of a letter, and small letters for large ones. */
+function mayFit(name: string, pattern: string | undefined): boolean {
+  if (pattern === undefined) return true;
+  const parts = pattern.toLowerCase().split(/[*?]+/);
+  const [first = "", last = ""] = [parts[0], parts.at(-1)];
+  const lower = name.toLowerCase();
+  return parts.length === 1 ? lower === first : lower.startsWith(first) && lower.endsWith(last);
 }
 
 async function leadsWell(path: string, { resolve, mayLead }: Survey): Promise<boolean> {

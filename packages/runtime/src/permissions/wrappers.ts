@@ -2,7 +2,7 @@ import { splitGit } from "./git-commands.ts";
 import { endOfProgram, readExpression, runsProgram, takesValue } from "./find-expression.ts";
 import { type GivenOption, readWords } from "./option-grammar.ts";
 import { type PrintedNames, wordsOfNames } from "./printed-names.ts";
-import { isLooker, rowOf } from "./program-table.ts";
+import { rowOf, takesNames } from "./program-table.ts";
 import { isLanguage, isObscure, isShell, isTold } from "./interpreters.ts";
 import type { Setting } from "./parsed-command.ts";
 import { isPlain, mayBeOption, type ShellWord, unknownWord } from "./shell-words.ts";
@@ -196,6 +196,7 @@ function ofEnv(words: Words): Inner[] {
 }
 
 function ofShell(words: Words): Inner[] {
+  if (checksOnly(words)) return [];
   let code = false;
   let at = 1;
   for (; at < words.length; at++) {
@@ -227,6 +228,11 @@ function ofShell(words: Words): Inner[] {
   }
   if (!operand || /^\/dev\/(?:stdin|fd\/)/.test(operand.text)) return [{ type: "hidden", reason: commandsFromInput }];
   return isPlain(operand) ? [] : [{ type: "hidden", reason: "the script for a shell is not written out" }];
+}
+
+/** `bash -n file` reads the script and runs nothing of it. */
+function checksOnly([, option, file, ...more]: Words): boolean {
+  return isPlain(option) && option.text === "-n" && file !== undefined && !mayBeOption(file) && !file.splits && more.length === 0;
 }
 
 /** Means the same to bash and to the smaller shells that are called sh. */
@@ -272,7 +278,7 @@ function ofXargs(words: Words, fed: PrintedNames | undefined): Inner[] {
     return [obscure("xargs", words)];
   if (at >= words.length) return [];
   const inner = words.slice(at);
-  const looks = isPlain(inner[0]) && isLooker(inner[0].text);
+  const looks = isPlain(inner[0]) && takesNames(inner[0].text);
   const splitsAtZero = options.some(({ name }) => name === "-0" || name === "--null");
   const names =
     looks && fed && !options.some(({ name }) => /^(?:-d|--delimiter)$/.test(name)) ? wordsOfNames(fed, splitsAtZero) : undefined;
@@ -292,8 +298,8 @@ function ofFind(words: Words): Inner[] {
     ? [obscure("find", words)]
     : [];
   const texts = words.map(({ text }) => text);
-  const { starts, filesOnly } = readExpression(words.slice(1));
-  const needs = { links: !filesOnly, names: false };
+  const { starts, filesOnly, only } = readExpression(words.slice(1));
+  const needs = { links: !filesOnly, names: false, only };
   const below = (splits: boolean): ShellWord[] =>
     starts.every(({ kind }) => kind === "exact")
       ? starts.map((start) => ({ ...start, kind: "below", splits, needs }))

@@ -1,0 +1,38 @@
+import { isInterpreter } from "./interpreters.ts";
+import { isBuiltin } from "./shell-builtins.ts";
+import type { ShellWord } from "./shell-words.ts";
+
+/** Runs a program and writes down what it does. */
+export function isTracer(name: string): boolean {
+  return /^(?:strace|ltrace|script|perf|valgrind)$/.test(name);
+}
+
+/** Their rows tell the options that matter; any other word may be a file. */
+export function takesAnyWord(name: string): boolean {
+  return /^(?:npm|pnpm|yarn|openssl|ffmpeg|pandoc|gpg)$/.test(name);
+}
+
+/** What their words name is elsewhere, or code: they run anything. */
+export function keepsItsPlace(name: string): boolean {
+  return (isInterpreter(name) && !isTracer(name)) || /^(?:docker|podman|kubectl|adb)$/.test(name) || isBuiltin(name);
+}
+
+/** What is left of `https://host` behind the colon. */
+export function isAddress({ text }: ShellWord): boolean {
+  return text.startsWith("//");
+}
+
+/** The parts of a word that may be names of files: `--file=x`, `-fx`, `@x`, `HEAD:x`, `f=@x;type=y`. */
+export function namesIn(word: ShellWord): ShellWord[] {
+  if (word.kind === "open") return [];
+  const { text } = word;
+  const starts = [...text.matchAll(/[=@:<,]/g)].slice(0, 16).map(({ index }) => text.slice(index + 1));
+  const parts = [
+    ...starts,
+    ...starts.map((part) => part.replace(/[;,].*/s, "")),
+    text.replace(/^-\w/, ""),
+    text.replace(/^-\w+(?=[./~])/, ""),
+  ];
+  const names = new Set(parts.filter((part) => part !== "" && part !== text));
+  return [word, ...[...names].map((part) => ({ ...word, text: part, tilde: part.startsWith("~/") }))];
+}

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
+import type { ProgramFinder } from "../packages/runtime/src/permissions/program-finder.ts";
+import { createGround, toRules } from "./command-ground.ts";
+
+type Case = { readonly mode: "default" | "plan"; readonly want: "allow" | "ask" | "deny"; readonly command: string };
+
+const file = join(process.env["OUTRIDER_ROOT"] ?? process.cwd(), "test/fixtures/looking-commands.jsonl");
+const cases = readFileSync(file, "utf8")
+  .split("\n")
+  .filter(Boolean)
+  .map((line) => JSON.parse(line) as Case); // our own file
+const ground = createGround();
+const hostile = createGround({ hostile: true });
+after(() => {
+  for (const one of [ground, hostile]) one.remove();
+});
+/** Everyday programs, wherever the test runs. */
+const programs: ProgramFinder = { place: async () => "other", isShadowed: async () => false };
+
+async function others(wanted: readonly Case[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const { command, mode, want } of wanted) {
+    const { effect, reason } = await ground.judge(command, { mode, programs });
+    if (effect !== want) found.push(`${command}: ${effect}, ${reason}`);
+  }
+  return found;
+}
+
+async function effectsOf(commands: readonly string[], given: Partial<Policy>, where = ground): Promise<string[]> {
+  return Promise.all(commands.map(async (command) => (await where.judge(command, { programs, ...given })).effect));
+}
+
+describe("read-only commands of real models", () => {
+  it("run unasked, 98 of 100 of them", async () => {
+    const looking = cases.filter(({ want }) => want === "allow");
+    assert.ok(looking.length >= 400, `${looking.length}`);
+    const asked = await others(looking);
+    assert.ok(asked.length <= looking.length * 0.02, asked.join("\n"));
+  });
+
+  it("are told from those that do more", async () => {
+    assert.deepEqual(await others(cases.filter(({ want }) => want !== "allow")), []);
+  });
+
+  it("are not asked about for a link whose name the search does not fit", async () => {
+    const commands = [
+      "find . -name '*.md' -exec grep x {} +",
+      "find src -name 'b.ts' | xargs wc -l",
+      "find docs -iname '*.MD' | while read -r f; do head -1 \"$f\"; done",
+    ];
+    assert.deepEqual(await effectsOf(commands, {}, hostile), ["allow", "allow", "allow"]);
+  });
+
+  it("follow what a rule lets the project's own code do, and change nothing behind it", async () => {
+    const given = { mode: "acceptEdits", allow: toRules(["Bash(npm run build:*)", "Bash(ln:*)"]) } as const;
+    const after = ["cat dist/x", "wc -l < dist/x", "git status", "echo x > dist/y", "cat ../outside/secret.txt", "env"];
+    const effects = await effectsOf(
+      after.map((command) => `npm run build && ${command}`),
+      given,
+    );
+    assert.deepEqual(effects, ["allow", "allow", "allow", "ask", "ask", "ask"]);
+    assert.deepEqual(await effectsOf(["ln -s a dist && cat dist/x"], given), ["ask"]);
+  });
+
+  it("are asked about where what they start may be a program of the project", async () => {
+    const inProject: ProgramFinder = { place: async () => "other", isShadowed: async (_, changed) => changed };
+    const starting = ["tar tzf a.tgz", "zcat a.gz", "man ls", "npm ls", "pip list"];
+    assert.deepEqual(
+      await effectsOf(starting, { programs: inProject }),
+      starting.map(() => "ask"),
+    );
+  });
+});
