@@ -212,7 +212,8 @@ async function ask(deps: ToolCallDeps, candidate: Candidate, decision: Decision)
 /** What a hook wants for later calls. The yes to this one holds also where that is not possible. */
 async function updatePermissions(deps: ToolCallDeps, updates: readonly JsonValue[]): Promise<void> {
   try {
-    for (const note of (await deps.updatePermissions?.(updates)) ?? []) deps.emit({ type: "warning.raised", message: note });
+    for (const note of (await deps.updatePermissions?.(updates, deps.emit)) ?? [])
+      deps.emit({ type: "warning.raised", message: note });
   } catch (error) {
     const message = `What a PermissionRequest hook wants for later calls is not done: ${toRuntimeError(error).message}`;
     deps.emit({ type: "warning.raised", message });

@@ -64,7 +64,7 @@ export type ToolCallDeps = {
   /** Keeps a yes to exactly these that was meant to last. */
   readonly remember?: ((actions: readonly Action[], scope: GrantScope) => void | Promise<void>) | undefined;
   /** Changes rules and mode as a hook's answer wants it; answers what was not done as asked. */
-  readonly updatePermissions?: ((updates: readonly JsonValue[]) => Promise<readonly string[]>) | undefined;
+  readonly updatePermissions?: ((updates: readonly JsonValue[], emit: Emit) => Promise<readonly string[]>) | undefined;
   /** Other names for tools: a call by such a name is one of the tool it stands for. */
   readonly toolAliases?: Readonly<Record<string, string>> | undefined;
   /** Starts subagents; absent where there are none. */

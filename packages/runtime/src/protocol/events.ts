@@ -65,7 +65,7 @@ export interface AgentEvents {
   /** With `command` the prompt was for the session itself, and is no part of the conversation. */
   "turn.started": { input: UserMessage; displayInput?: string; command?: "compact" };
   /** The host chose another model, mode or set of tools; what is not named stays. */
-  "session.changed": Partial<Pick<SessionFacts, "model" | "permissionMode" | "tools">>;
+  "session.changed": Partial<Pick<SessionFacts, "model" | "permissionMode" | "tools" | "places">>;
   /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer, or what a hook adds. */
   "input.added": { input: UserMessage; origin: "continuation" | "empty-answer" | "output-schema" | "hook" | "user" };
   "text.delta": { messageId: string; text: string };
@@ -238,15 +238,15 @@ export type SessionFacts = {
   settingSources?: string[];
   /** AGENTS.md, CLAUDE.md and what they import, in the order of the system prompt; absent when there are none. */
   instructionFiles?: { path: string; bytes: number }[];
-  /** What boxes commands in: `bubblewrap`, `client` for another machine, `none` where it was wanted and is not to be had; absent when nothing was wanted. */
+  /** What boxes commands in: `bubblewrap`, `client` for another machine, `none`; absent in records of older versions. */
   sandbox?: string;
-  /** Where commands run on this machine; absent when nothing is boxed. */
+  /** Where commands run on this machine, in the mode of the moment; absent when they run on another one. */
   places?: {
     /** `unasked`: what nothing but the mode lets run is boxed, the rest runs outside, as the user. */
     boxed: "everything" | "unasked" | "nothing";
-    /** Of commands in the box. */
+    /** Of commands in the box; `open` when nothing is boxed. */
     network: "none" | "domains" | "open";
-    /** Names of the variables that commands in the box do not get. */
+    /** Names of the variables that a command does not get which nothing but the mode lets run. */
     withheld: string[];
     /** Why there is no box. */
     reason?: string;

@@ -16,7 +16,7 @@ import type { Policy } from "../permissions/policy.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
 import type { JsonValue, ToolDefinition } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
-import type { SessionFacts } from "../protocol/events.ts";
+import type { Emit, SessionFacts } from "../protocol/events.ts";
 import { type AgentDefinition, builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
 import { createTaskTool } from "../tools/builtin/task.ts";
@@ -29,7 +29,7 @@ import { carefulVariables, userEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
 import { type CommandPlaces, openWorkspace } from "../workspace/open-workspace.ts";
-import { describePlaces, placeFacts } from "./command-places.ts";
+import { describePlaces, placeFacts, retellPlaces } from "./command-places.ts";
 import { SessionCompaction } from "./session-compaction.ts";
 import type { Controlled } from "./session-controls.ts";
 import { Subagents } from "./subagents.ts";
@@ -130,8 +130,13 @@ export async function createSession(
   if (past.length > 0) redactor.recall(() => [...past].flatMap((event) => masksIn(JSON.stringify(event))));
   const toolDefinitions = definitionsOf(tools, answerSchema);
   const names = toolDefinitions.map((tool) => tool.name);
+  const placesLine = (): string | undefined => describePlaces(opened.places, rules.current.mode);
+  const sandbox = names.includes("Bash") ? placesLine : () => undefined;
+  const stored = storedSystem(options, past);
   const system = redactor.text(
-    storedSystem(options, past) ?? systemPromptOf(options, { cwd: workspace.root, tools: names, places: opened.places }),
+    stored === undefined
+      ? systemPromptOf(options, { cwd: workspace.root, tools: names, sandbox: sandbox() })
+      : retellPlaces(stored, sandbox()),
   );
   const request: Controlled["request"] & TurnDeps["request"] = {
     model: model.id,
@@ -163,7 +168,7 @@ export async function createSession(
     memory: createToolMemory(),
     policy: () => rules.current,
     remember: (actions, scope) => rules.remember(actions, scope),
-    updatePermissions: (updates) => applyUpdates(updates, rules, facts),
+    updatePermissions: (updates, emit) => applyUpdates(updates, { rules, followMode, emit }),
     toolAliases: options.toolAliases,
     ...(options.audit && { audit: (entry: AuditEntry) => options.audit?.(redactor.value(entry)) }),
     irreversible: irreversibleCalls(options),
@@ -197,10 +202,18 @@ export async function createSession(
     permissionMode: rules.current.mode,
     version: OUTRIDER_VERSION,
     ...(options.settingSources && { settingSources: [...options.settingSources] }),
-    ...placeFacts(opened.places),
+    ...placeFacts(opened.places, rules.current.mode),
     ...(options.transcriptPath !== undefined && { transcriptPath: options.transcriptPath }),
     ...instructionFacts(options),
     ...(tools.has("Task") && { agents: agents.map(({ name }) => name) }),
+  };
+  const followMode: Controlled["followMode"] = () => {
+    const { mode } = rules.current;
+    const { places } = placeFacts(opened.places, mode);
+    if (options.systemPrompt === undefined) request.system = redactor.text(retellPlaces(request.system, sandbox()));
+    const changes = { permissionMode: mode, ...(places && { places }) };
+    Object.assign(facts, changes);
+    return changes;
   };
   return {
     journal,
@@ -209,7 +222,10 @@ export async function createSession(
     system,
     toolDefinitions,
     facts,
-    controlled: { facts, request, tools, offers: offersOf(options), policy: rules, checkpoints, workspace, memory: deps.memory },
+    controlled: {
+      ...{ facts, followMode, request, tools, offers: offersOf(options) },
+      ...{ policy: rules, checkpoints, workspace, memory: deps.memory },
+    },
     checkpoints,
     deps: bound,
     warnings: [
@@ -221,12 +237,12 @@ export async function createSession(
     onWarning: opened.onWarning,
     compaction,
     temporary: options.overflowDirectory === undefined && !options.sandboxClient ? overflowDirectory : undefined,
-    subagents: tools.has("Task") ? openSubagents(options, { compaction, places: opened.places }) : undefined,
+    subagents: tools.has("Task") ? openSubagents(options, { compaction, sandbox: placesLine }) : undefined,
   };
 }
 
-function boxOf(options: SessionOptions, places: CommandPlaces | undefined): Policy["box"] {
-  if (!places || places.sandbox === "none") return undefined;
+function boxOf(options: SessionOptions, places: CommandPlaces): Policy["box"] {
+  if (places.sandbox === "none") return undefined;
   return async () => {
     const { boxReach, otherMachine } = await import("./sandboxed-mode.ts");
     return places.sandbox === "client" ? otherMachine : boxReach(options.sandbox);
@@ -234,20 +250,24 @@ function boxOf(options: SessionOptions, places: CommandPlaces | undefined): Poli
 }
 
 /** As an answer of a host has them; what was not done as asked is answered. */
-async function applyUpdates(updates: readonly JsonValue[], policy: SessionPolicy, facts: SessionFacts): Promise<string[]> {
+async function applyUpdates(
+  updates: readonly JsonValue[],
+  { rules, followMode, emit }: { rules: SessionPolicy; followMode: Controlled["followMode"]; emit: Emit },
+): Promise<string[]> {
   const { parsePermissionUpdate } = await import("../permissions/permission-update.ts");
   const notes: string[] = [];
-  for (const update of updates.map(parsePermissionUpdate)) notes.push(...(await policy.apply(update)));
-  facts.permissionMode = policy.current.mode;
+  const before = rules.current.mode;
+  for (const update of updates.map(parsePermissionUpdate)) notes.push(...(await rules.apply(update)));
+  if (rules.current.mode !== before) emit({ type: "session.changed", ...followMode() });
   return notes;
 }
 
 function openSubagents(
   options: SessionOptions,
-  { compaction, places }: { compaction: SessionCompaction; places: CommandPlaces | undefined },
+  { compaction, sandbox }: { compaction: SessionCompaction; sandbox: () => string | undefined },
 ): Subagents {
   return new Subagents({
-    sandbox: places && describePlaces(places, options.permissionMode ?? "default"),
+    sandbox,
     instructions: options.instructions?.text,
     compaction: () => ({ ...compactionSettings(options), threshold: compaction.threshold }),
     contextWindowOf: (model) => windowOf(options, model),
@@ -372,12 +392,10 @@ function storedSystem(options: SessionOptions, past: StoredEvents): string | und
 
 function systemPromptOf(
   options: SessionOptions,
-  { cwd, tools, places }: { cwd: string; tools: readonly string[]; places: CommandPlaces | undefined },
+  { cwd, tools, sandbox }: { cwd: string; tools: readonly string[]; sandbox: string | undefined },
 ): string {
   const date = new Date((options.now ?? Date.now)());
   const { language, instructions, appendSystemPrompt } = options;
-  const mode = options.permissionMode ?? "default";
-  const sandbox = places && tools.includes("Bash") ? describePlaces(places, mode) : undefined;
   const facts = { cwd, platform: process.platform, date, tools, language, sandbox };
   const system = options.systemPrompt ?? buildSystemPrompt(facts);
   return [system, instructions?.text, appendSystemPrompt].filter(Boolean).join("\n\n");

@@ -25,7 +25,7 @@ import { tellOpening } from "./tell-opening.ts";
 import { takeSnapshot } from "./take-snapshot.ts";
 import { tellStopped } from "./tell-stopped.ts";
 import { type Beginning, nothingDone, type Prompt, runPromptTurn } from "./prompt-turn.ts";
-import { SessionControls } from "./session-controls.ts";
+import type { SessionControls } from "./session-controls.ts";
 import { toShownOutcome } from "./shown-outcome.ts";
 import { Steering } from "./steering.ts";
 import { outcomeError, type PermissionRequest, type SessionEventName, type SessionEvents, SessionView } from "./session-view.ts";
@@ -76,7 +76,7 @@ export class InteractiveSession {
   readonly #transcript = new Transcript();
   readonly #steering = new Steering();
   readonly #turnIds = new Set<string>();
-  #controls: SessionControls | undefined;
+  #controls: Promise<SessionControls> | undefined;
   #opening: Promise<OpenSession> | undefined;
   #completed: CompletedOptions | undefined;
   #running: Running | undefined;
@@ -144,9 +144,8 @@ export class InteractiveSession {
 
   /** For hosts that change the model, the permission mode or the tools while the session lives. */
   async controls(): Promise<SessionControls> {
-    const session = await this.#open();
-    this.#controls ??= new SessionControls(session.controlled, (event) => this.#hub.emit(event));
-    return this.#controls;
+    this.#controls ??= this.#openControls();
+    return await this.#controls;
   }
 
   /** Stops the running turn and drops the waiting prompt. `interrupted` fires when it has stopped. */
@@ -320,6 +319,12 @@ export class InteractiveSession {
   /** Where the journal is, once the session is open and if it is on disk. */
   async journalLocation(): Promise<string | undefined> {
     return (await this.#open()).journal.location;
+  }
+
+  async #openControls(): Promise<SessionControls> {
+    const session = await this.#open();
+    const { SessionControls } = await import("./session-controls.ts");
+    return new SessionControls(session.controlled, (event) => this.#hub.emit(event));
   }
 
   #open(): Promise<OpenSession> {

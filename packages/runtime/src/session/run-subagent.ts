@@ -115,7 +115,7 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
       platform: process.platform,
       date: new Date(options.now()),
       tools: tools.map(({ name }) => name),
-      sandbox: options.sandbox,
+      sandbox: options.sandbox(),
       instructions: agent.omitInstructions ? undefined : options.instructions,
     }),
   );

@@ -25,11 +25,10 @@ function forbiddenFiles({ cwd, home, permissions, disallowedTools = [] }: Sessio
 }
 
 /** Where the mode promises a box, nothing begins without one. */
-export function refuseWithoutBox({ sandbox }: SessionOptions, places: CommandPlaces | undefined): void {
-  if (places && places.sandbox !== "none") return;
+export function refuseWithoutBox({ sandbox }: SessionOptions, places: CommandPlaces): void {
+  if (places.sandbox !== "none") return;
   const isOff = sandbox?.mode === "off";
-  const reason = isOff ? "the sandbox is turned off" : (places?.reason ?? "none is set up");
-  throw new RuntimeError("config", `Mode sandboxed runs commands in a sandbox, and there is none: ${reason}.`, {
+  throw new RuntimeError("config", `Mode sandboxed runs commands in a sandbox, and there is none: ${places.reason}.`, {
     hint: isOff
       ? "Do not turn the sandbox off, or use another mode with rules for what may run"
       : "Install bubblewrap (package bubblewrap) and let it make user namespaces, or use another mode with rules for what may run",

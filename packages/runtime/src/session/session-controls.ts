@@ -14,11 +14,19 @@ import type { TurnCheckpoints } from "./turn-checkpoints.ts";
 export type Controlled = {
   readonly facts: SessionFacts;
   /** Read anew for every model call. */
-  readonly request: { model: string; thinkingTokens?: number; effort?: Effort; readonly tools: ToolDefinition[] };
+  readonly request: {
+    model: string;
+    system?: string;
+    thinkingTokens?: number;
+    effort?: Effort;
+    readonly tools: ToolDefinition[];
+  };
   readonly tools: Map<string, Tool>;
   /** May this tool of a server be offered? */
   readonly offers: (toolName: string) => boolean;
   readonly policy: SessionPolicy;
+  /** Makes what everybody is told true again after the mode has changed, and answers what changed. */
+  readonly followMode: () => Pick<SessionFacts, "permissionMode" | "places">;
   readonly workspace: Workspace;
   readonly memory: ToolMemory;
   /** Absent where no files are kept. */
@@ -79,10 +87,9 @@ export class SessionControls {
   }
 
   setPermissionMode(mode: PermissionMode): void {
-    const { facts, policy } = this.#session;
+    const { policy, followMode } = this.#session;
     policy.setMode(mode);
-    facts.permissionMode = mode;
-    this.#emit({ type: "session.changed", permissionMode: mode });
+    this.#emit({ type: "session.changed", ...followMode() });
   }
 
   /** Rules, mode and folders as an answer or a host wants them; what was not done as asked is answered. */

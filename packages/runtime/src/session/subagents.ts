@@ -9,7 +9,7 @@ import type { SharedBudget } from "./shared-budget.ts";
 
 export type SubagentOptions = {
   /** Where commands run, as the model is told it. */
-  readonly sandbox?: string | undefined;
+  readonly sandbox: () => string | undefined;
   /** The instruction files of the user and of the project. */
   readonly instructions: string | undefined;
   readonly compaction: () => Partial<CompactionSettings>;

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { knowSandbox } from "./known-sandbox.ts";
+import { unboxedVariables } from "./box/unboxed-variables.ts";
 import { createLocalWorkspace, type LocalWorkspaceOptions } from "./local.ts";
 import type { SandboxOptions } from "./sandbox.ts";
 import type { SandboxClient } from "./sandbox-client.ts";
@@ -24,18 +25,17 @@ export type CommandPlaces = {
   readonly sandbox: "bubblewrap" | "client" | "none";
   /** `unasked`: what nothing but the mode lets run. */
   readonly boxed: "everything" | "unasked" | "nothing";
-  /** That of commands in the box. */
+  /** That of commands in the box; the machine's where there is none. */
   readonly network: NetworkReach;
-  /** Names of the variables that commands in the box do not get. */
-  readonly withheld: () => readonly string[];
-  /** Why there is no box where one was wanted. */
+  /** Names of the variables that a command does not get, by what lets it run. */
+  readonly withheld: (by: "mode" | "user") => readonly string[];
+  /** Why there is no box. */
   readonly reason?: string;
 };
 
 export type OpenedWorkspace = {
   readonly workspace: Workspace;
-  /** Where commands run; absent where there is only this machine. */
-  readonly places?: CommandPlaces;
+  readonly places: CommandPlaces;
   readonly warnings: readonly string[];
   /** What turns out only when commands run. */
   onWarning(listener: (message: string) => void): void;
@@ -57,9 +57,15 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Open
   }
   const local = createLocalWorkspace(options);
   const { sandbox } = options;
-  if (sandbox === undefined || sandbox.mode === "off") return { workspace: local, ...heard };
+  const careful = (): readonly string[] => options.carefulEnv?.().withheld ?? [];
+  const unboxed = (reason: string): CommandPlaces => ({
+    ...{ sandbox: "none", boxed: "nothing", network: "open", reason },
+    withheld: (by) => (by === "user" && !options.untrusted ? [] : careful()),
+  });
+  if (sandbox === undefined) return { workspace: local, places: unboxed("none is set up"), ...heard };
+  if (sandbox.mode === "off") return { workspace: local, places: unboxed("the sandbox is turned off"), ...heard };
 
-  const withheld = (): readonly string[] => options.carefulEnv?.().withheld ?? [];
+  const inBox = (): string[] => [...new Set([...careful(), ...unboxedVariables.filter((name) => options.env[name])])].sort();
   const livesInBox = options.livesInBox ?? (() => sandbox.mode === "require");
   const open = async (): Promise<Workspace> => {
     const { createSandboxedWorkspace } = await import("./sandbox.ts");
@@ -69,7 +75,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Open
       home: options.home ?? options.env["HOME"],
       env: options.env,
       overflowDirectory: options.overflowDirectory,
-      withheld,
+      withheld: inBox,
       livesInBox,
       isPublicAddress: options.isPublicAddress,
       onWarning: warn,
@@ -78,14 +84,16 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Open
   const opened = needsNoCheck(sandbox, local.root) ? undefined : await open();
   const known = await knowSandbox(local.root, sandbox.memoryFile);
   if (!known.works) {
-    const places: CommandPlaces = { sandbox: "none", boxed: "nothing", network: "open", withheld, reason: known.reason };
-    return { workspace: withoutBox(local, { reason: known.reason, warn }), places, ...heard };
+    return { workspace: withoutBox(local, { reason: known.reason, warn }), places: unboxed(known.reason), ...heard };
   }
   const network = sandbox.network?.allowed ? "open" : sandbox.network?.domains?.length ? "domains" : "none";
   const boxed = sandbox.mode === "require" ? "everything" : "unasked";
   return {
     workspace: opened ?? boxOnDemand(local, { overflowDirectory: options.overflowDirectory, livesInBox, open }),
-    places: { sandbox: "bubblewrap", boxed, network, withheld },
+    places: {
+      ...{ sandbox: "bubblewrap", boxed, network },
+      withheld: (by) => (by === "user" && boxed === "unasked" ? unboxed("").withheld(by) : inBox()),
+    },
     ...heard,
   };
 }

@@ -127,8 +127,13 @@ function withoutWords<T extends ModelCall>(event: T): T {
   return { ...event, message: { ...event.message, content: [] } };
 }
 
-function changesIn({ model, permissionMode, tools }: AgentEvent<"session.changed">): Partial<SessionFacts> {
-  return { ...(model && { model }), ...(permissionMode && { permissionMode }), ...(tools && { tools }) };
+function changesIn({ model, permissionMode, tools, places }: AgentEvent<"session.changed">): Partial<SessionFacts> {
+  return {
+    ...(model && { model }),
+    ...(permissionMode && { permissionMode }),
+    ...(tools && { tools }),
+    ...(places && { places }),
+  };
 }
 
 /** Providers that number their calls give subagents the same ids. */

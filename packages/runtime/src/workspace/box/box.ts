@@ -21,6 +21,7 @@ import { hardProcessLimit, limitProcesses, type ProcessLimit } from "./process-l
 import { type BoxEnd, raiseBox, type StandingBox } from "./standing-box.ts";
 import { defaultProcessLimit, orderScript, type StartSetting, shellFor, startScript } from "./start-script.ts";
 import { tellPlants } from "./tell-plants.ts";
+import { unboxedVariables } from "./unboxed-variables.ts";
 
 export type BoxOptions = SandboxSetting & {
   readonly bubblewrap: Extract<SandboxAvailability, { available: true }>;
@@ -37,13 +38,6 @@ type Prepared = {
   readonly inherited: readonly number[];
   readonly proxy: (DomainProxy & { readonly directory: string }) | undefined;
 };
-
-/** Ways to talk to the user's other programs, and what would only point at hidden places. */
-const droppedVariables = [
-  "SSH_AUTH_SOCK SSH_AGENT_PID SSH_ASKPASS GPG_AGENT_INFO DBUS_SESSION_BUS_ADDRESS XDG_RUNTIME_DIR DISPLAY WAYLAND_DISPLAY",
-  "XAUTHORITY DOCKER_HOST CONTAINER_HOST TMUX STY SESSION_MANAGER GNOME_KEYRING_CONTROL VSCODE_IPC_HOOK_CLI GIT_ASKPASS",
-  "VSCODE_GIT_IPC_HANDLE VSCODE_GIT_ASKPASS_MAIN VSCODE_GIT_ASKPASS_NODE BASH_ENV ENV OUTRIDER_HOME KUBECONFIG",
-].flatMap((line) => line.split(" "));
 
 const socatPlaces = ["/usr/bin/socat", "/bin/socat", "/usr/local/bin/socat", "/run/current-system/sw/bin/socat"];
 const proxyPort = 3128;
@@ -179,7 +173,7 @@ export class Box {
       shareNetwork: this.#sharesNetwork(),
       asRoot: process.getuid?.() === 0,
       features: bubblewrap.features,
-      unset: droppedVariables,
+      unset: unboxedVariables,
       set: { TMPDIR: "/tmp", ...(prepared.proxy && proxyVariables) },
       command: shellFor(start),
     });
