@@ -91,6 +91,8 @@ const published: Record<string, string[]> = {
     "standingEvents",
     "toRecording",
     "unknownTool",
+    "unknownToolsOf",
+    "unofferedTool",
     "validateCommandSessionReplayLog",
     "validateSessionReplayLogEntries",
   ],

@@ -1,13 +1,31 @@
 import { RuntimeError } from "@outrider/runtime";
-import { checkRuleTool, unknownTool } from "@outrider/runtime/admin";
+import { checkRuleTool, unknownTool, unofferedTool } from "@outrider/runtime/admin";
 import type { FlagValues } from "./flags.ts";
 
-/** Tools that flags name, in rules and by themselves. A misspelled name ends the run before it starts. */
-export function checkTools(flags: FlagValues): void {
+/**
+ * Tools that flags name, in rules and by themselves. A misspelled name ends the run before it starts; a name in `--tools` that only other
+ * programs have a tool for is answered as a warning.
+ */
+export function checkTools(flags: FlagValues): string[] {
   for (const text of flags.allowedTools ?? []) checkRuleTool(text, { where: "--allowedTools", code: "usage" });
   for (const text of flags.disallowedTools ?? []) checkRuleTool(text, { where: "--disallowedTools", code: "usage" });
-  for (const name of flags.tools ?? []) {
-    const problem = name === "" || name === "default" ? undefined : unknownTool(name);
-    if (problem !== undefined) throw new RuntimeError("usage", `--tools: ${problem}`);
+  return checkOffered((flags.tools ?? []).filter((name) => name !== "" && name !== "default"));
+}
+
+/** In a list that offers something, a name from elsewhere may stay: programs that were written for others pass them all. */
+function checkOffered(names: readonly string[]): string[] {
+  const wrong = (problem: string): RuntimeError => new RuntimeError("usage", `--tools: ${problem}`);
+  const problems: string[] = [];
+  for (const name of names) {
+    const bare = name.replace(/\(.*/s, "").trim();
+    const problem = unofferedTool(bare);
+    if (problem === undefined && bare !== name)
+      throw wrong(`${name} is a rule; here tools are named without a pattern, and --allowedTools takes rules`);
+    if (problem === undefined) continue;
+    if (unknownTool(bare) !== undefined) throw wrong(problem);
+    problems.push(problem);
   }
+  const [first] = problems;
+  if (first !== undefined && problems.length === names.length) throw wrong(first);
+  return problems.map((problem) => `--tools: ${problem}`);
 }

@@ -10,7 +10,9 @@ type Options = NonNullable<SessionRequest["options"]>;
 
 /** The flags of the command line, in the library's words. What is written wrongly is found here; what does not exist, by the plan. */
 export async function toSessionRequest(flags: FlagValues, warn: (line: string) => void): Promise<SessionRequest> {
-  if (flags.allowedTools ?? flags.disallowedTools ?? flags.tools) (await import("./check-tools.ts")).checkTools(flags);
+  const namesTools = flags.allowedTools ?? flags.disallowedTools ?? flags.tools;
+  const unoffered = namesTools ? (await import("./check-tools.ts")).checkTools(flags) : [];
+  const { agents, warnings = [] } = await agentOptions(flags);
   return {
     cwd: flags.cwd === undefined ? undefined : existingFolder("--cwd", resolve(flags.cwd)),
     provider: flags.provider,
@@ -34,7 +36,8 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
       ...limitOptions(flags),
       ...thinkingOptions(flags, warn),
       ...promptOptions(flags),
-      ...(await agentOptions(flags)),
+      agents,
+      warnings: [...warnings, ...unoffered],
       permissionMode: permissionMode(flags),
       permissions: {
         additionalDirectories: (flags["add-dir"] ?? []).map((path) => existingFolder("--add-dir", resolve(path))),
@@ -137,7 +140,7 @@ function promptOptions(flags: FlagValues): Pick<Options, "systemPrompt" | "appen
 
 async function agentOptions({ agents: text }: FlagValues): Promise<Pick<Options, "agents" | "warnings">> {
   if (text === undefined) return {};
-  const { parseAgents } = await import("@outrider/runtime/admin");
+  const { parseAgents, unknownToolsOf } = await import("@outrider/runtime/admin");
   let value: unknown;
   try {
     value = JSON.parse(text.trim().startsWith("{") ? text : readTextFile(text, "--agents"));
@@ -145,7 +148,10 @@ async function agentOptions({ agents: text }: FlagValues): Promise<Pick<Options,
     if (error instanceof RuntimeError) throw error;
     throw new RuntimeError("usage", "--agents is no JSON");
   }
-  return parseAgents(value, "--agents");
+  const parsed = parseAgents(value, "--agents");
+  const [unknown] = parsed.agents.flatMap(unknownToolsOf);
+  if (unknown !== undefined) throw new RuntimeError("usage", unknown);
+  return parsed;
 }
 
 function passedNames(flags: FlagValues): string[] {

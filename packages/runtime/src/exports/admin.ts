@@ -3,7 +3,8 @@ export { type CatalogLine, listCatalog } from "../model/list-catalog.ts";
 export { type Explanation, explainPermission } from "../permissions/explain.ts";
 export { type CaseVerdict, isAsExpected, judgeCase, type PermissionCase, parseCase } from "../permissions/judge-case.ts";
 export { lintRule, type RuleProblem } from "../permissions/lint-rule.ts";
-export { checkRuleTool, unknownTool } from "../permissions/tool-names.ts";
+export { checkRuleTool, unknownTool, unofferedTool } from "../permissions/tool-names.ts";
+export { unknownToolsOf } from "../tasks/unknown-tools.ts";
 export { boxReach } from "../session/sandboxed-mode.ts";
 export { toRecording } from "../session/recorded-calls.ts";
 export {

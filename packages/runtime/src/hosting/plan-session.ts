@@ -52,7 +52,7 @@ export async function planSession(wanted: SessionRequest, { around, warn }: Plan
   const project = await openProject(request, around);
   const resolved = await resolveProject(project);
   const { settings } = resolved;
-  const unknownTools = await checkRules(settings);
+  await checkRules(settings);
 
   const catalogOverride = own.catalogOverride ?? (request.bare ? undefined : await loadCatalogOverride(around.outriderHome));
   const { provider, keySource, replay, ...ways } = await chooseProvider(request, { resolved, around, cwd: project.cwd, warn });
@@ -88,7 +88,7 @@ export async function planSession(wanted: SessionRequest, { around, warn }: Plan
     ...defined(chosen),
     sandboxSnapshotId: own.sandboxSnapshotId ?? (own.sandboxClient && (await keptSnapshot(choice, store))),
     settingSources: resolved.sources,
-    warnings: [...(own.warnings ?? []), ...resolved.warnings, ...unknownTools, ...agents.warnings],
+    warnings: [...(own.warnings ?? []), ...resolved.warnings, ...agents.warnings],
   };
   const servers = await planServers(request, { resolved, project, around });
   return { request, sessionId, options, servers, project, resolved, replay, keySource, begin };
@@ -113,10 +113,10 @@ async function keptSnapshot(choice: SessionChoice, store: SessionStore | undefin
   return ended?.type === "session.ended" ? ended.sandboxSnapshotId : undefined;
 }
 
-/** A rule that should forbid something and names no tool is an error; one that should allow something is answered as a warning. */
-async function checkRules({ permissions }: Settings): Promise<readonly string[]> {
+/** A rule that names no tool is an error. */
+async function checkRules({ permissions }: Settings): Promise<void> {
   const { allow, ask, deny } = permissions;
-  return allow.length + ask.length + deny.length === 0 ? [] : (await import("./check-rules.ts")).checkRules(permissions);
+  if (allow.length + ask.length + deny.length > 0) (await import("./check-rules.ts")).checkRules(permissions);
 }
 
 function userStore({ outriderHome }: Surroundings, { journal: { sync } }: Settings): SessionStore {

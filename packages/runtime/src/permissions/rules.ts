@@ -109,23 +109,23 @@ export function suggestRule(action: Action, base: RuleBase): string {
 }
 
 /** Other names under which rules know a tool. */
-const aliases: Readonly<Record<string, string>> = {
-  Shell: "Bash",
-  BashTool: "Bash",
-  Agent: "Task",
-  MultiEdit: "Edit",
-  NotebookEdit: "Edit",
-  LS: "Glob",
-};
+export const toolAliases: ReadonlyMap<string, string> = new Map([
+  ["Shell", "Bash"],
+  ["BashTool", "Bash"],
+  ["Agent", "Task"],
+  ["MultiEdit", "Edit"],
+  ["NotebookEdit", "Edit"],
+  ["LS", "Glob"],
+]);
 
 export function isCommandTool(name: string): boolean {
-  return (aliases[name] ?? name) === "Bash";
+  return (toolAliases.get(name) ?? name) === "Bash";
 }
 
 /** `Edit` rules speak for every tool that changes files, `Read` rules for every tool that reads them, `mcp__x` for every tool of that server. */
 export function namesTool(rule: Rule, action: Action): boolean {
-  const wanted = aliases[rule.tool] ?? rule.tool;
-  const tool = aliases[action.tool] ?? action.tool;
+  const wanted = toolAliases.get(rule.tool) ?? rule.tool;
+  const tool = toolAliases.get(action.tool) ?? action.tool;
   if (wanted === "Edit" && action.kind === "edit") return true;
   if (wanted === "Read" && action.kind === "look") return true;
   if (wanted === "Bash" && action.kind === "run") return true;

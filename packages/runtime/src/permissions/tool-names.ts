@@ -1,6 +1,6 @@
 import { RuntimeError } from "../protocol/errors.ts";
 import { nearest } from "../util/nearest.ts";
-import { parseRule } from "./rules.ts";
+import { parseRule, toolAliases } from "./rules.ts";
 
 /** Tools of this program, and names from Claude Code for which there is no tool here: programs written for it pass them. */
 const knownNames: readonly string[] = (
@@ -11,6 +11,10 @@ const knownNames: readonly string[] = (
   "CronCreate CronDelete CronList RemoteTrigger PushNotification ScheduleWakeup Brief Config Sleep REPL Workflow"
 ).split(" ");
 
+/** Those that can be offered, in the order of the documentation; the last three where somebody is there to talk to. */
+const ownNames: readonly string[] =
+  "Bash Read Write Edit Glob Grep WebFetch WebSearch TodoWrite Task Agent AskUserQuestion EnterPlanMode ExitPlanMode".split(" ");
+
 /** Why a name is the name of no tool, with the nearest one; undefined when it is one. Tools of MCP servers may come later: any may be named. */
 export function unknownTool(name: string, more: readonly string[] = []): string | undefined {
   const names = [...knownNames, ...more];
@@ -19,8 +23,19 @@ export function unknownTool(name: string, more: readonly string[] = []): string 
     const start = name.slice(0, name.indexOf("*"));
     if ("mcp__".startsWith(start) || names.some((known) => known.startsWith(start))) return undefined;
   }
-  const guess = nearest(name, names);
-  return `There is no tool ${JSON.stringify(name)}${guess === undefined ? "" : `; did you mean ${guess}?`}`;
+  return missing(name, names);
+}
+
+/** Why nothing is offered under a name, which may be one that only rules and other programs know. */
+export function unofferedTool(name: string): string | undefined {
+  return /^mcp__/.test(name) || ownNames.includes(name) ? undefined : missing(name, ownNames);
+}
+
+/** A name that rules know a tool by is meant as that tool. */
+function missing(name: string, names: readonly string[]): string {
+  const guess = toolAliases.get(name) ?? nearest(name, names);
+  const help = guess === undefined ? `; there are ${ownNames.join(", ")}` : `; did you mean ${guess}?`;
+  return `There is no tool ${JSON.stringify(name)}${help}`;
 }
 
 /** Throws when a rule names no tool: a misspelled prohibition would prohibit nothing. `where` is the flag or the file. */

@@ -5,6 +5,7 @@ import { withoutHiddenText } from "../context/hidden-text.ts";
 import { openInstructionFile } from "../context/instruction-file.ts";
 import { toRuntimeError } from "../protocol/errors.ts";
 import { type AgentDefinition, builtinAgents, mergeAgents, parseAgent } from "./agent-definition.ts";
+import { unknownToolsOf } from "./unknown-tools.ts";
 
 export type AgentPlaces = {
   /** The top of the project. */
@@ -43,7 +44,8 @@ export async function loadAgentFiles({ root, outriderHome, userHome, trusted }: 
     { notes, within: root, shownFrom: root },
   );
   const allowed = trusted ? project : withoutSay(project, { notes, taken: mergeAgents([user, builtinAgents]) });
-  return { agents: mergeAgents([allowed, user]), ...notes };
+  const agents = mergeAgents([allowed, user]);
+  return { agents, ...notes, warnings: [...notes.warnings, ...agents.flatMap(unknownToolsOf)] };
 }
 
 type Notes = { readonly warnings: string[]; readonly ignored: string[] };

@@ -37,6 +37,8 @@ describe("an agent's tools", () => {
       warnings.map((warning) => warning.slice(0, 40)),
       ["The agent a is not given Bash(ls): its t", "The agent a is to have the tool Nothing,"],
     );
+    const misspelt = toolsOf({ ...agent, tools: ["*", "Raed"] }, offered).warnings;
+    assert.match(misspelt.join(), /^The agent a is to have the tool Raed, .* did you mean Read\?$/);
   });
 });
 

@@ -18,11 +18,15 @@ export function toolsOf<Tool extends { readonly name: string }>(
   const warnings: string[] = [];
   const all = [...new Set(offered)].filter((tool) => tool.name !== "Task");
   const unwanted = disallowedTools.map((text) => toolRule(text, source));
+  const problemWith = (rule: Rule): string | undefined =>
+    rule.tool === "*"
+      ? undefined
+      : unknownTool(
+          rule.tool,
+          all.map((tool) => tool.name),
+        );
   for (const rule of unwanted) {
-    const problem = unknownTool(
-      rule.tool,
-      all.map((tool) => tool.name),
-    );
+    const problem = problemWith(rule);
     if (problem !== undefined)
       warnings.push(`The agent ${name} is to go without ${rule.text}, which takes nothing from it. ${problem}`);
   }
@@ -33,7 +37,9 @@ export function toolsOf<Tool extends { readonly name: string }>(
         `The agent ${name} is not given ${rule.text}: its tools are named without a pattern, and rules say what they may do`,
       );
     else if (!isSpawner(rule) && !all.some((tool) => names(rule, tool)))
-      warnings.push(`The agent ${name} is to have the tool ${rule.text}, which is not there`);
+      warnings.push(
+        [`The agent ${name} is to have the tool ${rule.text}, which is not there`, problemWith(rule)].filter(Boolean).join(". "),
+      );
   }
   const isWanted = (tool: Tool): boolean => !rules || rules.some((rule) => rule.pattern === undefined && names(rule, tool));
   const isTaken = (tool: Tool): boolean => unwanted.some((rule) => rule.pattern === undefined && names(rule, tool));
