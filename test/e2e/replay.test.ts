@@ -4,6 +4,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, 
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import { promisify } from "node:util";
+import { exitCodeOf } from "../../packages/cli/src/exit-codes.ts";
+import { scriptedFailures } from "../../packages/runtime/src/model/scripted.ts";
 import { bin, lines, model, projectRoot, type Run, run, tempFolder } from "./command.ts";
 
 const prompt = "Turn one into two and check it";
@@ -305,6 +307,15 @@ describe("docs/testing-pipelines.md", () => {
   const example = join(projectRoot, "examples/pipeline-test");
   const blocks = (language: string): string[] =>
     [...guide.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, name, body = ""]) => (name === language ? [body] : []));
+
+  it("lists every code a scripted reply may fail with, and the exit code of each", () => {
+    const rows = [...guide.matchAll(/^\| `([a-z-]+)` +\| .* \| (\d+) +\|$/gm)].map(([, code, exit]) => [code, Number(exit)]);
+    const error = { message: "", retryable: false };
+    assert.deepEqual(
+      rows,
+      scriptedFailures.map((code) => [code, exitCodeOf({ type: "failed", text: "", error: { ...error, code } })]),
+    );
+  });
 
   /** A copy to run in, with `outrider` and the Node that runs the tests in the PATH. */
   function installed(): { folder: string; env: Record<string, string> } {

@@ -207,7 +207,8 @@ const finishReasons = {
   interrupted: 0,
   other: 0,
 } satisfies Record<FinishReason, 0>;
-const failures: readonly ErrorCode[] = [
+/** What a reply may fail with; docs/testing-pipelines.md lists them. */
+export const scriptedFailures: readonly ErrorCode[] = [
   "config",
   "provider-auth",
   "provider-rate-limit",
@@ -234,7 +235,7 @@ const usageFields = {
   reasoningTokens: { check: count },
 } satisfies Record<keyof Usage, { check: Check }>;
 const failFields: Fields = {
-  code: { check: oneOf(failures), required: true },
+  code: { check: oneOf(scriptedFailures), required: true },
   message: { check: text, required: true },
   retryable: { check: flag },
   retryAfterMs: { check: count },
