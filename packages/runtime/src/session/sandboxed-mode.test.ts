@@ -27,8 +27,8 @@ describe("mode sandboxed", () => {
       message: /there is none: no bubblewrap\.$/,
       hint: /Install/,
     });
-    assert.throws(() => refuseWithoutBox(options, undefined), { message: /none is set up/ });
-    assert.throws(() => refuseWithoutBox({ ...options, sandbox: { mode: "off" } }, none), {
+    const off = { sandbox: "none", reason: "the sandbox is turned off" } as CommandPlaces;
+    assert.throws(() => refuseWithoutBox({ ...options, sandbox: { mode: "off" } }, off), {
       message: /the sandbox is turned off/,
       hint: /Do not turn/,
     });
