@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { knowSandbox } from "./known-sandbox.ts";
-import { unboxedVariables } from "./box/unboxed-variables.ts";
 import { createLocalWorkspace, type LocalWorkspaceOptions } from "./local.ts";
 import type { SandboxOptions } from "./sandbox.ts";
 import type { SandboxClient } from "./sandbox-client.ts";
+import { unboxedVariables } from "./unboxed-variables.ts";
 import type { NetworkReach, Workspace } from "./workspace.ts";
 import type { WorkspaceManifest } from "./workspace-manifest.ts";
 

@@ -7,6 +7,7 @@ import type { SandboxAvailability } from "../detect-sandbox.ts";
 import { inputDescriptor } from "../process.ts";
 import type { SandboxSetting } from "../sandbox.ts";
 import type { RunCommand, RunResult } from "../workspace.ts";
+import { unboxedVariables } from "../unboxed-variables.ts";
 import { type BoxPlan, isSamePlan, planBox, proxyMount, writableDirectories } from "./box-plan.ts";
 import { bubblewrapArguments, type Mount } from "./bubblewrap-arguments.ts";
 import { type DomainProxy, openDomainProxy } from "./domain-proxy.ts";
@@ -21,7 +22,6 @@ import { hardProcessLimit, limitProcesses, type ProcessLimit } from "./process-l
 import { type BoxEnd, raiseBox, type StandingBox } from "./standing-box.ts";
 import { defaultProcessLimit, orderScript, type StartSetting, shellFor, startScript } from "./start-script.ts";
 import { tellPlants } from "./tell-plants.ts";
-import { unboxedVariables } from "./unboxed-variables.ts";
 
 export type BoxOptions = SandboxSetting & {
   readonly bubblewrap: Extract<SandboxAvailability, { available: true }>;
