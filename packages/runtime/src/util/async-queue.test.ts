@@ -61,7 +61,7 @@ describe("AsyncQueue", () => {
     const queue = new AsyncQueue<number>({ capacity: 2 });
     queue.end(new Error("over"));
     queue.pushAnyway(1);
-    await queue.return();
+    assert.deepEqual(await queue.return(), { done: true, value: undefined });
     assert.deepEqual(await queue.next(), { done: true, value: undefined });
     const open = new AsyncQueue<number>({ capacity: 2 });
     open.end();

@@ -43,6 +43,20 @@ describe("a known value in hexadecimal digits", () => {
     assert.ok(hidden.every((place, index) => index === 0 || place.start >= (hidden[index - 1]?.end ?? 0)));
   });
 
+  it("leaves nothing of it beside its bytes, at the start of a line and far down in a text", () => {
+    const short = "horse-staple";
+    const pass: KnownBytes = { exact: new RegExp(short, "g"), nameOf: new Map() };
+    const bytes = Buffer.from(`${short}....`);
+    const line = `00000000: ${bytes.toString("hex").match(/.{4}/g)?.join(" ")}  ${bytes.toString("latin1")}`;
+    for (const before of ["", `${"words and words\n".repeat(100)}`]) {
+      const text = `${before}${line}\nend`;
+      const [place, ...others] = findInHex(pass, text, 0);
+      assert.deepEqual(others, []);
+      assert.equal(text.slice(place?.start, place?.end), line.slice(10));
+      assert.equal(place?.name, "redacted");
+    }
+  });
+
   it("may stand only where sixteen digits do, close together", () => {
     const half = "12345678";
     assert.equal(mayHoldHex(half + half), true);

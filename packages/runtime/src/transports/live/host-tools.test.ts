@@ -199,6 +199,7 @@ describe("what a host may look at and change", () => {
     });
     const seed = (mtime: number): Promise<JsonObject> => ask(live, { subtype: "seed_read_state", path: "a.txt", mtime });
     await seed(1000);
+    assert.equal((await ask(live, { subtype: "seed_read_state", path: "/etc/hostname", mtime: 1 }))["subtype"], "error");
     live.say("first");
     await live.result(1);
     assert.equal(readFileSync(join(cwd, "a.txt"), "utf8"), "old");

@@ -48,6 +48,19 @@ describe("guardPaths", () => {
     assert.deepEqual([await again.restore(), readlinkSync(path)], [[path], "../mine"]);
   });
 
+  it("lets a repository be made where there was none, but no file or link in its place", async () => {
+    const path = join(folder, ".git");
+    const guard = () => guardPaths([{ type: "repository", path }], aside);
+    assert.deepEqual(await guard().restore(), []);
+    const linked = guard();
+    symlinkSync("/elsewhere", path);
+    assert.deepEqual(await linked.restore(), [path]);
+    const written = guard();
+    writeFileSync(path, "gitdir: /elsewhere");
+    assert.deepEqual(await written.restore(), [path]);
+    assert.equal(existsSync(path), false);
+  });
+
   it("takes only names that decide something, and the folder when nothing else is in it", async () => {
     const path = join(folder, ".agent");
     const guard = guardPaths([{ type: "names", path, names: /^settings/, known: new Set(["settings.old"]) }], aside);
