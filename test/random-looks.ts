@@ -288,8 +288,10 @@ function changing(random: Random): string {
 }
 
 function change(random: Random): string {
-  const target = (): string => (random.below(4) === 0 ? path(random) : random.pick(targets));
-  const [to, from] = [target(), path(random)];
+  // One odd word is enough to be asked about: where all are odd, little is ever tried.
+  const target = (): string =>
+    random.pick(random.below(2) === 0 ? plainTargets : random.below(4) === 0 ? [path(random)] : targets);
+  const [to, from] = [target(), random.below(2) === 0 ? random.pick(plainSources) : path(random)];
   return random.pick([
     () => `${look(random)} ${random.pick([">", ">>", "&>", ">|", "2>"])} ${to}`,
     () => `echo ${random.pick(["x", "'$(./evil)'", "'[core]'"])} ${random.pick([">", ">>"])} ${to}`,
@@ -320,6 +322,8 @@ function change(random: Random): string {
   ])();
 }
 
+const plainSources = ["a", "a.txt", "src/a.ts", "docs", "src", "README.md", "c"];
+const plainTargets = ["new.txt", "out", "out/x", "src/new.ts", "docs/guide.md", "a.txt", "empty", "b.txt"];
 const targets = [
   ..."new.txt out out/x out/ src/new.ts a.txt b src docs/guide.md empty/x new/deep . ./-x linkf.txt linkd/new linkd src/linkf.ts p/o/x p/l/config p/l".split(
     " ",
