@@ -40,12 +40,14 @@ export function isNear(test, folder) {
   return near[folder] === undefined || near[folder].some((part) => test.includes(part));
 }
 
+const quick = {
+  permissions: /\/permissions\/|permissions-(?:attacks|cases|commands|everyday|rules)|permission-cases/,
+  util: /util\/(?:redact|secret-|hex-secrets|unfinished-)|session\/held-deltas|workspace\/environment|settings\/hide-secrets/,
+};
+
 /** Tests that keep nothing between them but files, so that one process can run them for many mutants. Random ones come after them. */
 export function isQuick(test, folder) {
-  return (
-    folder === "permissions" &&
-    /\/permissions\/|permissions-(?:attacks|cases|commands|everyday|rules)|permission-cases/.test(test)
-  );
+  return quick[folder]?.test(test) ?? false;
 }
 
 /** Tests of built packages, whose bundles hold no mutants, and tests of what a bundle loads. */

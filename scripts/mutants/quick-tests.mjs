@@ -23,6 +23,7 @@ export async function openQuickTests({ entries, mutants, place, output }) {
   const msOf = new Map(tests.map(({ index, ms }) => [index, ms]));
   const fileOf = new Map(tests.map((test) => [test.index, test.file]));
   const killers = new Map();
+  const needsFresh = new Set(); // files whose work is done once in a process, and kept
   let shared;
 
   /** What killed others of the same file, and the file's own tests, know what it is for; of the others, the quickest first. */
@@ -63,7 +64,10 @@ export async function openQuickTests({ entries, mutants, place, output }) {
       const isLoaded = awakeAtLoad.has(mutant.id);
       const wanted = inOrder(mutant, isLoaded ? [...msOf.keys()] : (metBy.get(mutant.id) ?? []));
       if (wanted.length === 0) return "unmet";
-      const killer = (isLoaded ? undefined : await askShared(mutant.id, wanted)) ?? (await askAlone(mutant.id, wanted));
+      const isShared = !isLoaded && !needsFresh.has(mutant.file);
+      const early = isShared ? await askShared(mutant.id, wanted) : undefined;
+      const killer = early ?? (await askAlone(mutant.id, wanted));
+      if (isShared && early === undefined && killer !== undefined) needsFresh.add(mutant.file);
       remember(mutant, killer);
       return killer === undefined ? "survived" : "killed";
     },

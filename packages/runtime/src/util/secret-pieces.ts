@@ -91,8 +91,10 @@ export class SecretPieces {
         continue;
       }
       lineBreak.lastIndex = at;
-      if (!lineBreak.test(text) || text[lineBreak.lastIndex] !== this.#all[place]) break;
+      if (!lineBreak.test(text)) break;
       at = lineBreak.lastIndex;
+      for (const limit = at + maxSigns; at < limit && text[at] !== this.#all[place] && signs.includes(text[at] ?? ""); ) at++;
+      if (text[at] !== this.#all[place]) break;
     }
     return end;
   }
@@ -115,11 +117,13 @@ export class SecretPieces {
 
 const nothing: readonly PiecePlace[] = [];
 
-/** A new line, perhaps escaped, with the number or the sign that stands before it when it is shown. */
-const between = "(?:\\r?\\n|(?:\\\\r)?\\\\n)(?:[ \\t]{0,8}\\d{1,9}[\\t:|\\u2192-])?[ \\t+<>|-]{0,8}?";
-const lineBreak = new RegExp(`${between}(?=[^\\s"'\`\\\\])`, "y");
-const lineBreaks = new RegExp(between, "g");
-const breakBefore = new RegExp(`${between}$`);
+/** A new line, perhaps escaped, with the number that stands before it when it is shown; signs of a difference may follow. */
+const numbered = "(?:\\r?\\n|(?:\\\\r)?\\\\n)(?:[ \\t]{0,8}\\d{1,9}[\\t:|\\u2192-])?";
+const signs = [..." \t+<>|-"];
+const maxSigns = 8;
+const lineBreak = new RegExp(numbered, "y");
+const lineBreaks = new RegExp(numbered, "g");
+const breakBefore = new RegExp(`${numbered}[ \\t+<>|-]{0,8}$`);
 const longestBreak = 32;
 
 /** Is this enough of a secret to be hidden where it stands alone? */
