@@ -62,6 +62,7 @@ export class CommandFiles {
   /** Rules for paths that speak against something. */
   readonly #against: readonly { rule: Rule; kind: "look" | "edit"; effect: "deny" | "ask" }[];
   readonly #byProgram = new Map<Program, ProgramFiles>();
+  readonly #list: Policy["listFolder"];
   redirections: readonly Use[] = [];
   /** Why a redirection may lead to a file that rules protect. */
   conflict: string | undefined;
@@ -81,6 +82,7 @@ export class CommandFiles {
     this.#action = action;
     this.#parsed = parsed;
     this.#programs = programs;
+    this.#list = policy.listFolder && remembering(policy.listFolder);
     this.#against = (["deny", "ask"] as const).flatMap((effect) =>
       policy[effect].flatMap((rule) =>
         (["look", "edit"] as const).flatMap((kind) =>
@@ -100,7 +102,8 @@ export class CommandFiles {
   }
 
   async #look(resolve: ResolvePath): Promise<void> {
-    const { base, listFolder: list } = this.#policy;
+    const { base } = this.#policy;
+    const list = this.#list;
     const ground: Ground = { base, cwd: this.#action.cwd ?? base.root, resolve: remembering(resolve) };
     const find = (use: FileUse): Promise<Target[]> => targetsOf(use, ground);
     const changes = await this.#changes(find, ground);
@@ -192,7 +195,7 @@ export class CommandFiles {
   }
 
   async #survey(folder: string, needs: Needs, resolve: ResolvePath): Promise<string | undefined> {
-    const { listFolder: list } = this.#policy;
+    const list = this.#list;
     if (!list) return "what is in the folder is not known";
     const mayLead = (path: string): boolean =>
       this.#use("look", { path, pattern: false }, { word: unknownWord }).decision.effect === "allow";
@@ -204,7 +207,7 @@ export class CommandFiles {
     const question = questionOf(program);
     if (!question) return false;
     const orders = ordersFor(program.name);
-    const { listFolder: list } = this.#policy;
+    const list = this.#list;
     if (orders) {
       const folders = list && ground && (await foldersOf(program.places, ground));
       if (!folders || (await hasOrders(folders, orders, list))) return false;
@@ -218,7 +221,8 @@ export class CommandFiles {
     program: Program,
     by: { looking: Looking | undefined; changed: boolean; ground: Ground },
   ): Promise<string | undefined> {
-    const { programs, listFolder: list } = this.#policy;
+    const { programs } = this.#policy;
+    const list = this.#list;
     if (by.looking?.modules) {
       const folders = list && !by.changed ? await foldersOf(program.places, by.ground) : undefined;
       if (!list || !folders || (await mayHoldModules(folders, list))) return `${program.name} may take modules from the project`;
@@ -340,7 +344,8 @@ export class CommandFiles {
   }
 
   async #writeConflict(program: Program, uses: readonly Use[]): Promise<string | undefined> {
-    const { base, listFolder: list } = this.#policy;
+    const { base } = this.#policy;
+    const list = this.#list;
     const rules = this.#against.filter(({ kind, rule }) => kind === "edit" && rule.pattern !== undefined).map(({ rule }) => rule);
     return writeConflict(program, uses, { rules, base, list });
   }
@@ -357,10 +362,10 @@ export function startsGit({ repository, network }: Looking): boolean {
 }
 
 /** Each path once: the same folder is behind most words of a command. */
-function remembering(resolve: ResolvePath): ResolvePath {
-  const known = new Map<string, Promise<string>>();
+function remembering<Found>(find: (path: string) => Promise<Found>): (path: string) => Promise<Found> {
+  const known = new Map<string, Promise<Found>>();
   return (path) => {
-    const found = known.get(path) ?? resolve(path);
+    const found = known.get(path) ?? find(path);
     known.set(path, found);
     return found;
   };
