@@ -14,6 +14,7 @@ const published: Record<string, string[]> = {
     "InMemorySandboxClient",
     "InteractiveSession",
     "RuntimeError",
+    "SessionHost",
     "ToolFailure",
     "applyWorkspaceManifest",
     "chatEntryToMessage",

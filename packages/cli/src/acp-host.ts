@@ -1,16 +1,12 @@
 import { realpathSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { createFileStore, type PermissionMode, RuntimeError } from "@outrider/runtime";
+import { type PermissionMode, RuntimeError, SessionHost, type SessionRequest } from "@outrider/runtime";
 import type { AcpHost, McpServer, PlannedSession, SessionWish } from "@outrider/runtime/acp";
 import { listCatalog } from "@outrider/runtime/admin";
 import { loadCallPrice } from "@outrider/runtime/atif";
 import {
-  beginServers,
   chooseProvider,
   openProject,
-  openSession,
   outriderHome,
-  randomUuid,
   resolveProject,
   type ServerConnections,
   type SessionPlan,
@@ -25,16 +21,19 @@ import { toSessionRequest } from "./session-request.ts";
 
 declare const OUTRIDER_VERSION: string;
 
-/** Sessions for ACP clients, planned like those of any other front end: from flags, settings and the folder the client names. */
+/** Sessions for ACP clients, of one host: planned like those of any other front end, in the folder the client names. */
 export function createAcpHost(flags: FlagValues, warn: (line: string) => void): AcpHost {
   const home = outriderHome(process.env);
-  const store = flags["no-session-persistence"] ? undefined : createFileStore(join(home, "sessions"));
+  const host = new SessionHost({ around: surroundings(), warn, defaults: { persistent: !flags["no-session-persistence"] } });
+  const { store } = host;
+  const context: Context = { flags, warn, host };
   return {
     version: OUTRIDER_VERSION,
     store,
     warn,
-    plan: (wish) => plan(wish, { flags, warn }),
-    checkKey: () => checkKey(flags, warn),
+    plan: (wish) => plan(wish, context),
+    checkKey: () => checkKey({}, context),
+    close: () => host.shutdown(),
     async removeSession(sessionId) {
       const problem = store && (await removeSession({ store, home }, sessionId));
       if (problem) throw new RuntimeError(problem.isInUse ? "session-locked" : "storage-failed", problem.reason);
@@ -42,38 +41,35 @@ export function createAcpHost(flags: FlagValues, warn: (line: string) => void): 
   };
 }
 
-type Context = { readonly flags: FlagValues; readonly warn: (line: string) => void };
+type Context = { readonly flags: FlagValues; readonly warn: (line: string) => void; readonly host: SessionHost };
 
 async function plan(wish: SessionWish, context: Context): Promise<PlannedSession> {
   checkFolder(wish.cwd);
   const clientServers = toConfigs(wish.mcpServers);
-  const { flags, warn } = context;
-  const sessionId = wish.resume ?? randomUuid();
-  const own: FlagValues = {
-    ...flags,
-    cwd: wish.cwd,
-    ...(wish.resume === undefined ? { "session-id": sessionId } : { resume: wish.resume }),
-    "add-dir": [...(flags["add-dir"] ?? []), ...wish.additionalDirectories],
-  };
-  const first = await planWithKey(own, warn);
-  const servers = beginServers(first, { warn, more: clientServers });
-  return await toPlan({ sessionId, own, warn, servers }, first);
+  const first = await planWithKey(toRequest(wish), context);
+  const servers = context.host.beginServers(first, clientServers);
+  return await toPlan({ ...context, wish, servers }, first);
 }
 
-type Planning = {
-  readonly sessionId: string;
-  readonly own: FlagValues;
-  readonly warn: (line: string) => void;
+type Wanted = Pick<SessionRequest, "cwd" | "session" | "model"> & { readonly folders?: readonly string[] };
+
+function toRequest({ cwd, resume, additionalDirectories: folders }: SessionWish, id?: string): Wanted {
+  return { cwd, folders, session: resume === undefined ? { type: "new", id } : { type: "resume", id: resume } };
+}
+
+type Planning = Context & {
+  readonly wish: SessionWish;
   /** Begun at once and waited for with the first prompt. */
   readonly servers: ServerConnections;
 };
 
 async function toPlan(planning: Planning, plan: SessionPlan, chosen?: string): Promise<PlannedSession> {
-  const { sessionId, own, warn, servers } = planning;
+  const { flags, warn, host, servers } = planning;
+  const { sessionId } = plan;
   const model = chosen === undefined ? undefined : (plan.options.model ?? plan.options.provider.model);
   const options = await toOptions(plan, { warn, options: model === undefined ? {} : { model } });
   const { provider, catalogOverride } = options;
-  const answersPermissions = own["permission-prompts"] !== "none";
+  const answersPermissions = flags["permission-prompts"] !== "none";
   const listed = await listCatalog(provider.name, catalogOverride);
   return {
     sessionId,
@@ -88,14 +84,20 @@ async function toPlan(planning: Planning, plan: SessionPlan, chosen?: string): P
     mayBypass: options.permissions?.mayBypass ?? false,
     answersPermissions,
     price: await loadCallPrice(catalogOverride),
-    withModel: async (name) => await toPlan(planning, await planWithKey({ ...own, model: name }, warn), name),
+    async withModel(name) {
+      const other = await planWithKey({ ...toRequest(planning.wish, sessionId), model: name }, planning);
+      return await toPlan(planning, other, name);
+    },
     async start(permissionMode: PermissionMode) {
       const more = { permissionMode, ...(model !== undefined && { model }) };
-      const opened = await openSession(plan, { warn, servers, options: more, answers: answersPermissions ? "host" : null });
-      watchDebug(opened.session, own);
-      return opened.session;
+      const { session } = await host.openPlan(plan, { servers, options: more, answers: answersPermissions ? "host" : null });
+      watchDebug(session, flags);
+      return session;
     },
-    close: () => servers.close(),
+    async close() {
+      await servers.close(); // one that is still being waited for must not hold up the end
+      await host.close(sessionId);
+    },
   };
 }
 
@@ -119,20 +121,29 @@ function toConfigs(servers: readonly McpServer[]): McpServerConfigs {
 }
 
 /** A configuration that fails for want of a provider is not wrong, but not complete: clients then offer ways to authenticate. */
-async function planWithKey(flags: FlagValues, warn: (line: string) => void): Promise<SessionPlan> {
+async function planWithKey(wanted: Wanted, context: Context): Promise<SessionPlan> {
+  const { flags, warn, host } = context;
   try {
-    const plan = await planRun(flags, warn);
+    const plan = await planRun(flags, warn, (request) => host.plan(withWanted(request, wanted)));
     await plan.begin();
     return plan;
   } catch (error) {
-    if (error instanceof RuntimeError && error.code === "config") await checkKey(flags, warn);
+    if (error instanceof RuntimeError && error.code === "config") await checkKey(wanted, context);
     throw error;
   }
 }
 
-async function checkKey(flags: FlagValues, warn: (line: string) => void): Promise<void> {
+/** The flags hold for every session, and the client says what is special about this one. */
+function withWanted(request: SessionRequest, { folders = [], ...wanted }: Wanted): SessionRequest {
+  const { permissions } = request.options ?? {};
+  const additionalDirectories = [...(permissions?.additionalDirectories ?? []), ...folders];
+  const { model = request.model, ...rest } = wanted;
+  return { ...request, ...rest, model, options: { ...request.options, permissions: { ...permissions, additionalDirectories } } };
+}
+
+async function checkKey(wanted: Wanted, { flags, warn }: Context): Promise<void> {
   const around = surroundings();
-  const request = await toSessionRequest(flags, warn);
+  const request = withWanted(await toSessionRequest(flags, warn), wanted);
   const project = await openProject(request, around);
   const resolved = await resolveProject(project);
   try {

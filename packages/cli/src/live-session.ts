@@ -27,13 +27,10 @@ export async function openLiveSession(opening: LiveOpening): Promise<LiveSession
   const hosted = [...setup.hostServers].map(([name, limits]) => [name, { type: "sdk", name, ...limits }] as const);
   const { hostTransport, elicit } = ways;
   const servers = beginServers(plan, { warn, hostTransport, elicit, more: new Map(hosted), open: true, giveUp });
-  const options = {
-    ...(await setupOptions(setup, plan.options)),
-    tools: [...(plan.options.tools ?? []), ...talking],
-  };
-  const opened = await openSession(plan, { warn, servers, options, answers: isHostAsked ? "host" : undefined });
-  const { session, mcp, answers, close } = opened;
   try {
+    const options = { ...(await setupOptions(setup, plan.options)), tools: [...(plan.options.tools ?? []), ...talking] };
+    const opened = await openSession(plan, { warn, servers, options, answers: isHostAsked ? "host" : undefined });
+    const { session, mcp, answers } = opened;
     watchDebug(session, flags);
     const copy = await openCopy(plan.options, {
       sessionId: session.id,
@@ -53,9 +50,10 @@ export async function openLiveSession(opening: LiveOpening): Promise<LiveSession
       keySource: plan.keySource,
       mcpServers: () => mcp?.states ?? [],
     });
+    const close = (): Promise<void> => opened.close().finally(() => servers.close());
     return { session, format, mcp, permissions: answers, alsoTo: copy && ((event) => copy.add(event)), close };
   } catch (error) {
-    await close();
+    await servers.close();
     throw error;
   }
 }

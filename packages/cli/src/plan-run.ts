@@ -1,12 +1,24 @@
-import { modelKeys, ownKeys, planSession, type SessionPlan, type Surroundings, surroundingsOf } from "@outrider/runtime/host";
+import {
+  modelKeys,
+  ownKeys,
+  planSession,
+  type SessionPlan,
+  type SessionRequest,
+  type Surroundings,
+  surroundingsOf,
+} from "@outrider/runtime/host";
 import type { FlagValues } from "./flags.ts";
 import { toSessionRequest } from "./session-request.ts";
 import { withdrawKeys } from "./withdraw-keys.ts";
 
 /** Plans the session that the flags ask for, and takes the keys for models out of what other processes can see of this one. */
-export async function planRun(flags: FlagValues, warn: (line: string) => void): Promise<SessionPlan> {
+export async function planRun(
+  flags: FlagValues,
+  warn: (line: string) => void,
+  toPlan = (request: SessionRequest): Promise<SessionPlan> => planSession(request, { around: surroundings(), warn }),
+): Promise<SessionPlan> {
   const visible = withdrawKeys(modelKeys); // before anything is started, and before anybody keeps the environment
-  const plan = await planSession(await toSessionRequest(flags, warn), { around: surroundings(), warn });
+  const plan = await toPlan(await toSessionRequest(flags, warn));
   const { ignoredSettings, warnings = [] } = plan.options;
   if (ignoredSettings) warn(describeIgnored(ignoredSettings));
   const exposed = visible ?? withdrawKeys(ownKeys(plan.keySource));

@@ -51,6 +51,14 @@ export {
   type UsageSnapshot,
 } from "../session/history.ts";
 export { InteractiveSession, type InteractiveSessionOptions } from "../hosting/interactive-session.ts";
+export {
+  type HeldSession,
+  type HostedRequest,
+  type HostedSummary,
+  SessionHost,
+  type SessionHostOptions,
+} from "../hosting/session-host.ts";
+export type { SessionChoice, SessionRequest } from "../hosting/session-request.ts";
 export type { TransportAdapter } from "../session/interactive-session.ts";
 export { type AskOptions, createQuery, type Query, type QueryOptions, type QueryResult } from "../hosting/query.ts";
 export type { ExecutionResult, PermissionRequest, SessionEventName, SessionEvents } from "../session/session-view.ts";

@@ -1,9 +1,10 @@
 import { type Fallback, withFallback } from "../model/fallback.ts";
 import type { Provider } from "../model/model.ts";
 import type { JsonObject } from "../protocol/content.ts";
-import { loadFallback, loadProvider } from "../settings/load-provider.ts";
+import { loadFallback } from "../settings/load-provider.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import type { SessionRequest } from "./session-request.ts";
+import { ownProviders, type ProviderSource } from "./shared-providers.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export type ChosenProvider = {
@@ -21,17 +22,21 @@ type Context = {
   readonly around: Surroundings;
   readonly cwd: string;
   readonly warn: (line: string) => void;
+  readonly providers?: ProviderSource | undefined;
 };
 
 /** Who is asked: a provider, a recording, or a provider that is recorded. */
-export async function chooseProvider(request: SessionRequest, { resolved, around, cwd, warn }: Context): Promise<ChosenProvider> {
+export async function chooseProvider(
+  request: SessionRequest,
+  { resolved, around, cwd, warn, providers = ownProviders }: Context,
+): Promise<ChosenProvider> {
   const { recording } = request;
   if (recording?.type === "replay") {
     const { openReplay, placesOf } = await import("./recording.ts");
     const replay = await openReplay(recording, { around, places: placesOf(cwd, around), warn });
     return { provider: replay, keySource: "none", replay };
   }
-  const chosen = await chooseLive(request, { resolved, around });
+  const chosen = await chooseLive(request, { resolved, around, providers });
   if (recording === undefined) return chosen;
   const { placesOf, recordTo } = await import("./recording.ts");
   const { fallback, provider, ...rest } = chosen; // recorded as one: whoever answers is a part of the recording
@@ -41,15 +46,15 @@ export async function chooseProvider(request: SessionRequest, { resolved, around
 
 async function chooseLive(
   { provider: wanted, model, fallbackModel }: SessionRequest,
-  { resolved: { settings }, around: { env } }: Pick<Context, "resolved" | "around">,
+  { resolved: { settings }, around, providers }: Pick<Context, "resolved" | "around"> & { readonly providers: ProviderSource },
 ): Promise<ChosenProvider> {
   if (typeof wanted === "object") return { provider: wanted, keySource: "none" };
-  const loaded = await loadProvider({ provider: wanted, model: model ?? settings.model }, settings.provider, env);
+  const loaded = await providers.load({ provider: wanted, model: model ?? settings.model }, settings.provider, around);
   const other = fallbackModel ?? settings.fallbackModel;
   return {
     provider: loaded.provider,
     keySource: loaded.keySource,
     providerOptions: loaded.options,
-    fallback: other ? await loadFallback(other, loaded, { settings: settings.provider, env }) : undefined,
+    fallback: other ? await loadFallback(other, loaded, { settings: settings.provider, env: around.env }) : undefined,
   };
 }

@@ -9,7 +9,7 @@ import type { SessionPlan } from "./plan-session.ts";
 /** What a front end adds to a plan when it opens the session. */
 export type Opening = {
   readonly warn: (line: string) => void;
-  /** Its own servers beside those of the plan, and the ways to them. */
+  /** Servers that were begun before, whose end is up to whoever began them; those of the plan when absent. */
   readonly servers?: ServerConnections | undefined;
   /** Over the plan's options: what a host asked for after it was made. */
   readonly options?: Partial<SessionOptions> | undefined;
@@ -38,11 +38,12 @@ export async function openSession(plan: SessionPlan, opening: Opening): Promise<
     servers.offerTo(session);
     const close = async (): Promise<void> => {
       await session.shutdown();
-      await servers.close();
+      servers.withdraw(session);
+      if (!opening.servers) await servers.close();
     };
     return { session, mcp, answers, close };
   } catch (error) {
-    await servers.close();
+    if (!opening.servers) await servers.close();
     throw error;
   }
 }
@@ -93,6 +94,8 @@ export interface ServerConnections {
   readonly connected: Promise<McpServers | undefined>;
   /** Whatever the servers offer later, this session is told. */
   offerTo(session: InteractiveSession): void;
+  /** It is told no longer. */
+  withdraw(session: InteractiveSession): void;
   /** Also those that are still being waited for. */
   close(): Promise<void>;
 }
@@ -113,7 +116,7 @@ export function beginServers(
   const configs = new Map([...servers.configs, ...(more ?? [])]);
   const leaving = new AbortController();
   giveUp?.addEventListener("abort", () => leaving.abort(), { once: true });
-  let offered: InteractiveSession | undefined;
+  const offered = new Set<InteractiveSession>();
   const connect = async (): Promise<McpServers> => {
     const { connectServers } = await import("./connect-servers.ts");
     return await connectServers(
@@ -131,12 +134,15 @@ export function beginServers(
   connected.catch(() => {}); // told by whoever opens the session
   const offerTools = async (): Promise<void> => {
     const mcp = await connected;
-    if (offered && mcp) (await offered.controls()).replaceTools(mcp.tools);
+    if (mcp) for (const session of offered) (await session.controls()).replaceTools(mcp.tools);
   };
   return {
     connected,
     offerTo(session) {
-      offered = session;
+      offered.add(session);
+    },
+    withdraw(session) {
+      offered.delete(session);
     },
     async close() {
       leaving.abort();

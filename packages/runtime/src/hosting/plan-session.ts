@@ -19,6 +19,7 @@ import { isModelWord, resolveModelWord } from "./model-words.ts";
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
 import { once, openProject, type Project, resolveProject } from "./project.ts";
 import type { LoadedPart, SessionChoice, SessionRequest } from "./session-request.ts";
+import type { ProviderSource } from "./shared-providers.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** A session that could be opened. What is wrong with the request has been found; nothing is stored, started or asked yet. */
@@ -42,10 +43,12 @@ export type Planning = {
   readonly around: Surroundings;
   /** Hears at once what the events of the session do not tell. */
   readonly warn: (line: string) => void;
+  /** Where providers come from; each session has its own when absent. */
+  readonly providers?: ProviderSource | undefined;
 };
 
 /** The one way from a request to a session: settings, trust, rules, provider, agents, servers and instructions come together here. */
-export async function planSession(wanted: SessionRequest, { around, warn }: Planning): Promise<SessionPlan> {
+export async function planSession(wanted: SessionRequest, { around, warn, providers }: Planning): Promise<SessionPlan> {
   const request = wanted.bare ? { ...wanted, without: everyPart } : wanted;
   const own = request.options ?? {};
   for (const rule of [...(own.allowedTools ?? []), ...(own.disallowedTools ?? [])]) parseRule(rule);
@@ -55,7 +58,13 @@ export async function planSession(wanted: SessionRequest, { around, warn }: Plan
   await checkRules(settings);
 
   const catalogOverride = own.catalogOverride ?? (request.bare ? undefined : await loadCatalogOverride(around.outriderHome));
-  const { provider, keySource, replay, ...ways } = await chooseProvider(request, { resolved, around, cwd: project.cwd, warn });
+  const { provider, keySource, replay, ...ways } = await chooseProvider(request, {
+    resolved,
+    around,
+    cwd: project.cwd,
+    warn,
+    providers,
+  });
   const store = own.sessionStore ?? (request.persistent ? userStore(around, settings) : undefined);
   const { session = { type: "new" } } = request;
   const choice = typeof session === "function" ? await session(store, project.cwd) : session;
@@ -119,7 +128,9 @@ async function checkRules({ permissions }: Settings): Promise<void> {
   if (allow.length + ask.length + deny.length > 0) (await import("./check-rules.ts")).checkRules(permissions);
 }
 
-function userStore({ outriderHome }: Surroundings, { journal: { sync } }: Settings): SessionStore {
+/** Where journals are that nobody has another place for. */
+export function userStore({ outriderHome }: Surroundings, settings: Settings | undefined): SessionStore {
+  const sync = settings?.journal.sync;
   return createFileStore(join(outriderHome, "sessions"), sync === undefined ? {} : { sync });
 }
 

@@ -62,6 +62,8 @@ export interface Provider extends ModelClient {
   readonly contextWindow: number;
   /** Nobody said how large the window is: a table of models knows better, where it has the model. */
   readonly contextWindowIsGuess?: boolean;
+  /** Lets go of its connections; what is asked afterwards opens new ones. */
+  close?(): void;
   /** Makes the model answer with JSON that fits `outputSchema`; without it the schema has to be asked for in other ways. */
   readonly nativeSchema: boolean;
 }

@@ -278,6 +278,11 @@ export class InteractiveSession {
     transport.attach(this);
   }
 
+  /** Is it shut down, or about to be? */
+  isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
   isExecuting(): boolean {
     return this.#running !== undefined;
   }

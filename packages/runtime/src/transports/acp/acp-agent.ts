@@ -143,6 +143,7 @@ export class AcpAgent {
     const sessions = [...this.#sessions.values()];
     this.#sessions.clear();
     await Promise.all(sessions.map((session) => session.close(reason)));
+    await this.#host.close?.();
   }
 
   async #open(wish: SessionWish): Promise<AcpSession> {

@@ -57,6 +57,8 @@ export interface AcpHost {
   /** Rejects with `provider-auth` while there is no provider that could be asked. */
   checkKey(): Promise<void>;
   removeSession(sessionId: string): Promise<void>;
+  /** Lets go of what sessions share, once all of them have ended. */
+  close?(): Promise<void>;
   warn(line: string): void;
 }
 

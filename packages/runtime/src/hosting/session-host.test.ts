@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { createMemoryStore } from "../journal/memory-store.ts";
+import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
+import { SessionHost, type SessionHostOptions } from "./session-host.ts";
+
+let top = "";
+let cwd = "";
+let host: SessionHost | undefined;
+
+beforeEach(() => {
+  top = realpathSync(mkdtempSync(join(tmpdir(), "outrider-host-")));
+  cwd = join(top, "project");
+  mkdirSync(cwd);
+});
+afterEach(async () => {
+  await host?.shutdown();
+  rmSync(top, { recursive: true, force: true });
+});
+
+function start(replies: readonly ScriptStep[], options: SessionHostOptions = {}): SessionHost {
+  const around = { env: { PATH: process.env["PATH"] ?? "" }, userHome: top, outriderHome: join(top, ".outrider"), cwd };
+  const provider = createScriptedProvider(replies);
+  const defaults = { provider, cwd, sandboxMode: "off" as const, ...options.defaults };
+  host = new SessionHost({ ...options, around, defaults });
+  return host;
+}
+
+const answers = (...texts: string[]): ScriptStep[] => texts.map((text) => ({ text }));
+
+async function until(check: () => boolean): Promise<void> {
+  for (let tries = 0; !check(); tries++) {
+    assert.ok(tries < 400, "it never happened");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+describe("SessionHost", () => {
+  it("creates, lists, closes, opens again, forks and removes sessions", async () => {
+    const sessions = start(answers("one", "two", "three"));
+    const first = await sessions.create({ session: { type: "new", id: "first" } });
+    await first.session.submit("a");
+    assert.deepEqual(
+      (await sessions.list()).map(({ id, state }) => [id, state]),
+      [["first", "open"]],
+    );
+    await sessions.close("first");
+    assert.deepEqual(
+      (await sessions.list()).map(({ id, state }) => [id, state]),
+      [["first", "stored"]],
+    );
+    const again = await sessions.open("first");
+    assert.equal(again.session.getMessages().length, 2);
+    const copy = await sessions.fork("first", { id: "copy" });
+    await copy.session.submit("b");
+    assert.deepEqual([again.session.getMessages().length, copy.session.getMessages().length], [2, 4]);
+    await sessions.remove("first");
+    assert.deepEqual(
+      (await sessions.list()).map(({ id }) => id),
+      ["copy"],
+    );
+    await assert.rejects(sessions.open("first"), { code: "not-found" });
+  });
+
+  it("gives everybody who opens it the same session", async () => {
+    const sessions = start(answers("one"));
+    const made = await sessions.create();
+    const [one, other] = await Promise.all([sessions.open(made.id), sessions.open(made.id)]);
+    assert.ok(one.session === made.session && other.session === made.session);
+    assert.equal(sessions.size, 1);
+    await assert.rejects(sessions.create({ session: { type: "new", id: made.id } }), { code: "usage" });
+  });
+
+  it("closes a session that nobody uses, and opens it again as it was asked for", async () => {
+    const sessions = start(answers("one", "two"), { idleMs: 20 });
+    const made = await sessions.create({ options: { systemPrompt: "Be brief.", appendSystemPrompt: "Always." } });
+    const held = await sessions.open(made.id);
+    await made.session.submit("a");
+    made.release();
+    made.release();
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    assert.equal(sessions.size, 1, "somebody still holds it");
+    held.release();
+    await until(() => sessions.size === 0);
+    const again = await sessions.open(made.id);
+    assert.notEqual(again.session, made.session);
+    assert.equal((await again.session.submit("b")).text, "two");
+    assert.equal(again.plan.options.systemPrompt, "Be brief.");
+  });
+
+  it("keeps a session that is at work, though nobody holds it", async () => {
+    const slow = createScriptedProvider([{ text: "a b c d e f g h" }], { deltaDelayMs: 20 });
+    const sessions = start([], { idleMs: 5, defaults: { provider: slow } });
+    const made = await sessions.create();
+    const turn = made.session.submit("a");
+    made.release();
+    assert.equal((await turn).type, "completed");
+    await until(() => sessions.size === 0);
+  });
+
+  it("opens again a session that its user has shut down", async () => {
+    const sessions = start(answers("one", "two"));
+    const made = await sessions.create();
+    await made.session.submit("a");
+    await made.session.shutdown();
+    const again = await sessions.open(made.id);
+    assert.equal((await again.session.submit("b")).text, "two");
+  });
+
+  it("does not hold more than it may, and says so", async () => {
+    const sessions = start(answers("one"), { maxSessions: 2 });
+    const [first] = [await sessions.create(), await sessions.create()];
+    await assert.rejects(sessions.create(), { code: "limit-reached", retryable: true });
+    await sessions.close(first.id);
+    await sessions.create();
+  });
+
+  it("forgets a session that could not be opened", async () => {
+    const sessions = start(answers("one"));
+    const request = { session: { type: "new", id: "mine" }, options: { outputSchema: { type: "nonsense" } } } as const;
+    await assert.rejects(sessions.create(request));
+    assert.equal(sessions.size, 0);
+    await sessions.create({ session: { type: "new", id: "mine" } });
+  });
+
+  it("keeps the folders and rules of its sessions apart", async () => {
+    const other = join(top, "other");
+    mkdirSync(join(other, ".outrider"), { recursive: true });
+    writeFileSync(join(other, ".outrider", "settings.json"), JSON.stringify({ permissions: { deny: ["Bash"] } }));
+    const pwd: ScriptStep = { calls: [{ name: "Bash", input: { command: "pwd" } }] };
+    const ask = async (folder: string): Promise<string> => {
+      const provider = createScriptedProvider([pwd, { text: "done" }]);
+      const { session } = await sessions.create({ cwd: folder, provider, options: { allowedTools: ["Bash(pwd)"] } });
+      await session.submit("go");
+      return JSON.stringify(session.getMessages().at(-2)?.content);
+    };
+    const sessions = start([]);
+    const [here, there] = await Promise.all([ask(cwd), ask(other)]);
+    assert.ok(here.includes(cwd), here);
+    assert.ok(!there.includes(`${other}\\n`) && /deny|denied|not allowed|rule/i.test(there), there);
+  });
+
+  it("ends every session in its own way, once, and opens none afterwards", async () => {
+    const store = createMemoryStore();
+    const sessions = start(answers("one", "two"), { defaults: { options: { sessionStore: store } } });
+    const made = [await sessions.create(), await sessions.create()];
+    await Promise.all([sessions.shutdown(), sessions.shutdown()]);
+    for (const { id } of made) assert.equal((await store.read(id)).filter(({ type }) => type === "session.ended").length, 1);
+    await assert.rejects(sessions.create(), { code: "closed" });
+  });
+});
