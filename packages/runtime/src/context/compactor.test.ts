@@ -4,6 +4,7 @@ import { toMessages } from "../journal/transcript.ts";
 import { createBudget } from "../model/budget.ts";
 import { type Message, textOf } from "../protocol/content.ts";
 import type { EventBody } from "../protocol/events.ts";
+import { estimateMessages, estimateOverhead } from "./token-estimate.ts";
 import { answer, type CompactionBench, createCompactionBench, prompt, toolStep } from "./compaction-bench.ts";
 
 const long = (characters: number): string => "word ".repeat(characters / 5);
@@ -70,6 +71,21 @@ describe("Compactor", () => {
     const [{ result } = assert.fail()] = ended(bench);
     assert.equal(result.type === "compacted" && result.postTokens < 8_350, true);
   });
+
+  for (const scale of [1 / 3, 1, 3])
+    it(`must win tokens where the provider counts ${scale.toFixed(2)} of our guess`, async () => {
+      const history = talk(4);
+      const guessed = estimateMessages(toMessages(history)) + estimateOverhead({ system: "system", tools: [] });
+      for (const [summary, type] of [
+        [long(4_000), "compacted"],
+        [long(6_000), "failed"],
+      ] as const) {
+        const bench = createCompactionBench([{ text: summary }], { window: 1_000_000 });
+        bench.record(...history, prompt("go"), answer("ok", Math.round(guessed * scale)));
+        const { fit, messages } = bench.turn();
+        assert.equal((await fit.compact(messages))?.type, type, `${summary.length} characters`);
+      }
+    });
 
   it("does not believe the count of an answer given before the compaction", async () => {
     const bench = createCompactionBench([{ text: "one" }, { text: "two" }]);

@@ -79,7 +79,7 @@ export class ContextFit {
   #compactions = 0;
   #withoutGain = 0;
   /** Tokens before the last compaction, until an answer shows what it has gained. */
-  #unproved: number | undefined;
+  #unproved: { readonly tokens: number | undefined; readonly estimated: number } | undefined;
   #requests = 0;
 
   constructor(deps: FitDeps) {
@@ -152,7 +152,10 @@ export class ContextFit {
   #proveGain(messages: readonly Message[], limits: ContextLimits): void {
     const sent = this.#unproved === undefined ? undefined : this.#count.firstMeasured(messages);
     if (this.#unproved === undefined || sent === undefined) return;
-    this.#withoutGain = sent >= limits.limit || sent >= this.#unproved * 0.9 ? this.#withoutGain + 1 : 0;
+    const { tokens, estimated } = this.#unproved;
+    // A guess from before the provider ever counted is compared with a guess.
+    const isLess = tokens === undefined ? sent.estimated < estimated * 0.9 : sent.tokens < tokens * 0.9;
+    this.#withoutGain = sent.tokens < limits.limit && isLess ? 0 : this.#withoutGain + 1;
     this.#unproved = undefined;
   }
 
@@ -173,8 +176,20 @@ export class ContextFit {
     if (replaced === 0) return undefined;
     const { settings, breaker } = this.#deps;
     const preTokens = this.#count.used(messages);
+    const comparable = this.#count.comparable(messages);
+    const before = { tokens: this.#count.isProved ? preTokens : undefined, estimated: this.#count.estimated(messages) };
     const { overhead, scale } = this.#count;
-    const input = { messages, replaced, prompt: this.#prompt, hasSummary: this.#hasSummary, trigger, preTokens, overhead, scale };
+    const input = {
+      messages,
+      replaced,
+      prompt: this.#prompt,
+      hasSummary: this.#hasSummary,
+      trigger,
+      preTokens,
+      comparable,
+      overhead,
+      scale,
+    };
     if (isHopeless(input)) return undefined;
     const result = await runCompaction(this.#deps, {
       ...input,
@@ -191,7 +206,7 @@ export class ContextFit {
     this.#replace(messages, compactMessages(messages, result), limits);
     const gained = result.postTokens < limits.limit;
     if (!gained) this.#withoutGain++;
-    this.#unproved = gained ? preTokens : undefined;
+    this.#unproved = gained ? before : undefined;
     return result;
   }
 

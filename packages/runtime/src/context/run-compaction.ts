@@ -30,6 +30,8 @@ export type CompactionInput = {
   readonly trigger: CompactionTrigger;
   readonly focus: string | undefined;
   readonly preTokens: number;
+  /** The same, as what is left afterwards will be counted: a compaction must win by one and the same count. */
+  readonly comparable: number;
   readonly limits: ContextLimits;
   /** Tokens of the system prompt and the tools. */
   readonly overhead: number;
@@ -85,7 +87,7 @@ export async function runCompaction(deps: RunCompactionDeps, input: CompactionIn
 
 type Compacted = CompactionResult & { type: "compacted" };
 
-type Sizes = Pick<CompactionInput, "trigger" | "hasSummary" | "preTokens" | "scale">;
+type Sizes = Pick<CompactionInput, "trigger" | "hasSummary" | "comparable" | "scale">;
 
 /** Not even an empty summary would be short enough. */
 export function isHopeless(input: Sizes & Pick<CompactionInput, "messages" | "replaced" | "prompt" | "overhead">): boolean {
@@ -102,8 +104,8 @@ function isGain(sizes: Sizes, postTokens: number): boolean {
   return postTokens < mostAfter(sizes);
 }
 
-function mostAfter({ trigger, hasSummary, preTokens, scale }: Sizes): number {
-  return preTokens + (trigger !== "auto" && !hasSummary ? aroundSummary() * scale : 0);
+function mostAfter({ trigger, hasSummary, comparable, scale }: Sizes): number {
+  return comparable + (trigger !== "auto" && !hasSummary ? aroundSummary() * scale : 0);
 }
 
 function aroundSummary(): number {

@@ -46,13 +46,26 @@ describe("TokenCount", () => {
     const messages = [question, answer(300, 1), question, answer(500, 1), question, answer(0, 0)];
     const rest = estimateMessages(messages, 4);
     assert.equal(count.used(messages), 501 + rest * count.scale);
-    assert.equal(count.firstMeasured(messages), 300);
+    assert.equal(count.firstMeasured(messages)?.tokens, 300);
     count.restart(messages);
     assert.equal(count.firstMeasured(messages), undefined);
     const { scale } = count;
     assert.equal(count.used(messages), (overhead + estimateMessages(messages)) * scale);
-    assert.equal(count.firstMeasured([...messages, answer(250)]), 250);
-    assert.equal(new TokenCount(request, 3).firstMeasured(messages), 500);
+    assert.equal(count.firstMeasured([...messages, answer(250)])?.tokens, 250);
+    assert.equal(new TokenCount(request, 3).firstMeasured(messages)?.tokens, 500);
+  });
+
+  it("compares by one count: our own, as the provider's scale has it, unless its count is none of these words", () => {
+    for (const scale of [1 / 3, 1, 3]) {
+      const count = new TokenCount(request, 0);
+      const estimated = overhead + estimateMessage(question);
+      const messages = [question, answer(estimated * scale, 5_000), question]; // most of the answer was thought, and is not kept
+      assert.equal(
+        Math.round(count.comparable(messages)),
+        Math.round((overhead + estimateMessages(messages)) * Math.min(2, scale)),
+      );
+    }
+    assert.equal(new TokenCount(request, 0).comparable([question, answer(1_000_000)]), 1_000_010);
   });
 
   it("tells what is how large, with a prompt and without one", () => {

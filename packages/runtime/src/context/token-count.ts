@@ -2,6 +2,11 @@ import type { ModelRequest } from "../model/model.ts";
 import type { Message, Usage } from "../protocol/content.ts";
 import { estimateMessage, estimateMessages, estimateOverhead } from "./token-estimate.ts";
 
+const minScale = 0.05;
+const maxScale = 2;
+/** Above, a count is not one of the words: something is in the request that we do not see. */
+const maxRatio = 4;
+
 /**
  * How many tokens the next request has: what the provider counted for the last answer, and an estimate of what came after it.
  * Answers from before a compaction counted another context and are not believed.
@@ -11,6 +16,7 @@ export class TokenCount {
   readonly overhead: number;
   #measuredFrom: number;
   #scale: number | undefined;
+  #isOwnCount = false;
 
   constructor(request: Pick<ModelRequest, "system" | "tools">, measuredFrom: number) {
     this.overhead = estimateOverhead(request);
@@ -29,17 +35,33 @@ export class TokenCount {
 
   used(messages: readonly Message[]): number {
     const measured = lastMeasured(messages, this.#measuredFrom);
-    if (!measured) return (this.overhead + estimateMessages(messages)) * this.scale;
+    if (!measured) return this.estimated(messages) * this.scale;
     const { index, usage } = measured;
-    const estimated = this.overhead + estimateMessages(messages, 0, index);
-    this.#scale = Math.min(2, Math.max(0.05, usage.inputTokens / estimated));
+    const ratio = usage.inputTokens / this.estimated(messages, index);
+    this.#scale = Math.min(maxScale, Math.max(minScale, ratio));
+    this.#isOwnCount = ratio < minScale || ratio > maxRatio;
     return usage.inputTokens + usage.outputTokens + estimateMessages(messages, index + 1) * this.scale;
   }
 
-  /** What the first request after a restart was counted as; undefined until it was answered. */
-  firstMeasured(messages: readonly Message[]): number | undefined {
+  /** By our guess alone, whatever the provider counts. */
+  estimated(messages: readonly Message[], to: number = messages.length): number {
+    return this.overhead + estimateMessages(messages, 0, to);
+  }
+
+  /**
+   * To be compared with the guess of what is left after a compaction, so it is a guess of the same kind. Only where the provider's count
+   * is nothing a tokenizer would make of these words is that count taken as it is.
+   */
+  comparable(messages: readonly Message[]): number {
+    const used = this.used(messages);
+    return this.#isOwnCount ? used : this.estimated(messages) * this.scale;
+  }
+
+  /** The first request after a restart, by the provider's count and by our guess; undefined until it was answered. */
+  firstMeasured(messages: readonly Message[]): { readonly tokens: number; readonly estimated: number } | undefined {
     const first = messages.findIndex((message, index) => index >= this.#measuredFrom && usageOf(message) !== undefined);
-    return usageOf(messages[first])?.inputTokens;
+    const usage = usageOf(messages[first]);
+    return usage && { tokens: usage.inputTokens, estimated: this.estimated(messages, first) };
   }
 
   /** The messages are others now. */
