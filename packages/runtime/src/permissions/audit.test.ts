@@ -92,6 +92,17 @@ describe("the audit log", () => {
   );
 
   it(
+    "keeps no file open",
+    inFolder(async (directory) => {
+      const log = createAuditLog({ directory, sessionId: "s", cwd: "/" });
+      const open = (): number => readdirSync("/proc/self/fd").length;
+      const before = open();
+      for (let count = 0; count < 50; count++) log.record(entry);
+      assert.ok(open() < before + 50);
+    }),
+  );
+
+  it(
     "takes secrets out and shortens",
     inFolder(async (directory) => {
       const log = createAuditLog({ directory, sessionId: "s", cwd: "/", redact: (text) => text.replaceAll("hunter2", "…") });
@@ -100,6 +111,8 @@ describe("the audit log", () => {
       const text = readFileSync(join(directory, name), "utf8");
       assert.ok(!text.includes("hunter2") && text.length < 3_000);
       assert.match((await all({ directory }))[0]?.resource ?? "", /^echo … x+… \(50\d\d characters\)$/);
+      log.record({ ...entry, resource: "x".repeat(1_000) });
+      assert.equal((await all({ directory }))[1]?.resource, "x".repeat(1_000));
     }),
   );
 

@@ -110,11 +110,11 @@ function openLog(directory: string, name: string): { file: number; isNew: boolea
 function expire(directory: string, before: number): void {
   try {
     for (const name of logFiles(directory)) {
-      const [year = 0, month = 0] = name.split(/[-.]/).map(Number);
+      const [year, month] = [Number(name.slice(0, 4)), Number(name.slice(5, 7))];
       if (Date.UTC(year, month, 1) <= before) rmSync(join(directory, name)); // months count from 0 there: the first moment after this one
     }
   } catch {
-    return;
+    // It stays.
   }
 }
 

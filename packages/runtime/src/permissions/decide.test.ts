@@ -260,6 +260,15 @@ describe("a permission decision", () => {
     );
   });
 
+  it("names no place for a rule that has none", async () => {
+    const policy = { mode: "default", allow: [], deny: [], base: { root, home: "/home/me" }, readable: [] } as const;
+    assert.deepEqual(await decide({ ...policy, ask: [parseRule("Read")] }, [read("/repo/proj/a")]), {
+      effect: "ask",
+      reason: "The rule Read wants to be asked",
+      rule: "Read(./a)",
+    });
+  });
+
   it("suggests a rule for one file, and for that file alone, whatever its name", async () => {
     for (const name of ["a*.ts", "b?.ts", "[id].tsx", "x\\*y", "**"]) {
       const { rule = "" } = await full(edit(`/repo/proj/${name}`), "default");

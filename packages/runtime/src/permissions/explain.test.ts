@@ -30,6 +30,7 @@ describe("an explanation", () => {
       reason: "It only looks at the project",
       programs: ["git status"],
     });
+    assert.deepEqual((await explain("Bash(touch b.txt)")).changes, ["b.txt"]);
     assert.match((await explain("Bash(echo 'a)")).doubt ?? "", /./);
   });
 

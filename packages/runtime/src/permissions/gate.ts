@@ -48,7 +48,7 @@ export class PermissionGate {
         this.#waiting.delete(requestId);
         reject(signal.reason);
       };
-      signal.addEventListener("abort", onAbort, { once: true });
+      signal.addEventListener("abort", onAbort);
       const settle = (answer: Answer): void => {
         signal.removeEventListener("abort", onAbort);
         this.#waiting.delete(requestId);

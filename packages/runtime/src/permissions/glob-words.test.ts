@@ -68,6 +68,16 @@ describe("what a pattern stands for", () => {
       return (await expandGlob(glob("f*"), ["/w"], async () => names))?.length;
     };
     assert.deepEqual([await many(999), await many(1000), await many(1001)], [1000, undefined, undefined]);
+    const nested = async (folders: number, files: number): Promise<number | undefined> => {
+      const [above, inside] = [folders, files].map((count) =>
+        Array.from({ length: count }, (_, index): FolderEntry => ({ name: `f${index}`, kind: "directory" })),
+      );
+      return (await expandGlob(glob("f*/f*"), ["/w"], async (folder) => (folder === "/w/" ? above : inside)))?.length;
+    };
+    assert.deepEqual(
+      [await nested(3, 333), await nested(2, 501), await nested(200, 1), await nested(199, 1)],
+      [1000, undefined, undefined, 200],
+    );
     const folders = async (count: number): Promise<number | undefined> =>
       (
         await expandGlob(

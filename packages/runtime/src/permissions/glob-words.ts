@@ -55,7 +55,7 @@ async function matchFrom(
   const found: string[] = [];
   for (const name of names) {
     const more = await matchFrom({ start: `${at.start}${name}${slash}`, done: `${at.done}${name}${slash}` }, rest, tools);
-    if (!more || found.length + more.length > maxMatches) return undefined;
+    if (!more) return undefined;
     found.push(...more);
   }
   return found;
@@ -74,7 +74,7 @@ function fits(segment: string, name: string): boolean {
     const next = new Set<number>();
     for (const at of reachable) {
       if (letter === "*") for (let more = at; more <= name.length; more++) next.add(more);
-      else if (at < name.length && (letter === "?" || letter === "[" || letter === name[at])) next.add(at + 1);
+      else if (letter === "?" || letter === "[" || letter === name[at]) next.add(at + 1);
     }
     reachable = next;
   }

@@ -118,13 +118,46 @@ describe("grantFor", () => {
   });
 });
 
+describe("the words of an answer", () => {
+  it("name what it is about", () => {
+    const textOf = (action: Action): string | undefined => grantFor(action, base)?.text;
+    assert.equal(textOf({ tool: "WebSearch", kind: "reach", resource: "some words" }), "WebSearch(some words)");
+    assert.equal(textOf({ tool: "WebFetch", kind: "reach", resource: "https://a.org/x" }), "WebFetch(domain:a.org)");
+    assert.equal(textOf({ tool: "Skill", kind: "note", resource: "deploy" }), "Skill");
+    assert.equal(textOf({ tool: "Skill", kind: "note", resource: "" }), undefined);
+    assert.equal(grantFor(run("ls"), base)?.exactly?.cwd, "/repo");
+    assert.equal(grantFor(run("ls", "/repo/sub"), base)?.exactly?.cwd, "/repo/sub");
+  });
+});
+
 describe("widerGrantFor", () => {
+  it("is the tool, the domain, or nothing, for what is no command of bash", async () => {
+    const textOf = async (action: Action): Promise<string | undefined> => (await widerGrantFor(action))?.text;
+    assert.equal(await textOf({ tool: "Skill", kind: "note", resource: "deploy" }), "Skill");
+    assert.equal(await textOf({ tool: "WebFetch", kind: "reach", resource: "https://a.org/x" }), "WebFetch(domain:a.org)");
+    assert.equal(await textOf({ tool: "Write", kind: "edit", resource: "/repo/a" }), undefined);
+    assert.equal(await textOf({ ...run("npm test"), shell: "zsh" }), undefined);
+    assert.equal(await textOf({ ...run("npm test"), shell: "bash" }), "Bash(npm test:*)");
+  });
+
   const wider: [string, string | undefined][] = [
     ["npm test", "Bash(npm test:*)"],
     ["npm run build", "Bash(npm run build:*)"],
     ["cargo build --release", "Bash(cargo build:*)"],
     ["git commit -m x", "Bash(git commit:*)"],
     ["npm run", undefined],
+    ["npm run $X", undefined],
+    ["pnpm run-script lint --fix", "Bash(pnpm run-script lint:*)"],
+    ["foo run x", undefined],
+    ["git rebase main", undefined],
+    ["hg rebase main", "Bash(hg rebase:*)"],
+    ["npm test < in", undefined],
+    ["x=1; npm test", undefined],
+    ["npm test; npm run", undefined],
+    ["npm build:", undefined],
+    ["npm", undefined],
+    ["$X test", undefined],
+    ["xargs npm test", undefined],
     ["npm exec evil", undefined],
     ["npm install left-pad", undefined],
     ["git submodule foreach x", undefined],
@@ -164,7 +197,7 @@ describe("isTooWideToRemember", () => {
       "B*",
     ];
     for (const text of wide) assert.equal(isTooWideToRemember(parseRule(text)), true, text);
-    for (const text of ["Bash(npm test:*)", "Bash(python a.py)", "Edit", "WebFetch(domain:x)"])
+    for (const text of ["Bash(npm test:*)", "Bash(python a.py)", "Bash(python \\*)", "Edit", "WebFetch(domain:x)"])
       assert.equal(isTooWideToRemember(parseRule(text)), false, text);
   });
 });
@@ -224,6 +257,17 @@ describe("createGrants", () => {
         '{"root":"/repo","rule":"Bash(*)"}',
         '{"root":"/repo","rule":"Bash(python:*)"}',
         '{"root":"/repo","rule":"Bash(x)","exactly":{"tool":"Bash"}}',
+        '{"root":"/repo","rule":"Bash(x)","exactly":null}',
+        '{"root":"/repo","rule":"Bash(x)","exactly":"x"}',
+        ...[
+          { tool: 1, kind: "run", resource: "x" },
+          { tool: "Bash", kind: "x", resource: "x" },
+          { tool: "Bash", kind: "run", resource: "" },
+          { tool: "Bash", kind: "run", resource: 1 },
+          { tool: "Bash", kind: "run", resource: "x", cwd: 1 },
+          { tool: "Bash", kind: "run", resource: "x", shell: 1 },
+        ].map((exactly) => JSON.stringify({ root: "/repo", rule: "Bash(x)", exactly })),
+        '{"root":"/repo","rule":1}',
         '{"root":"/repo","rule":"("}',
         '{"root":"/repo","rule":"Edit(./a.ts)"}',
       ];
@@ -245,6 +289,36 @@ describe("createGrants", () => {
       const inside = createGrants({ root: directory, directory: join(directory, "grants") });
       assert.throws(() => inside.remember(rule, "project"), { code: "config" });
       assert.deepEqual(inside.rules(), []);
+    }),
+  );
+
+  it(
+    "keeps every kind of answer, and those of a home that is a project",
+    inFolder((home) => {
+      const place = { root: home, home, directory: join(home, "grants") };
+      const kinds = ["look", "edit", "run", "reach", "note"] as const;
+      for (const kind of kinds)
+        createGrants(place).remember(granted({ tool: "Bash", kind, resource: "/x", cwd: "/", shell: "sh" }), "project");
+      assert.deepEqual(
+        createGrants(place)
+          .rules()
+          .map(({ exactly }) => exactly?.kind),
+        kinds,
+      );
+      assert.equal(statSync(place.directory).mode & 0o777, 0o700);
+    }),
+  );
+
+  it(
+    "says when an answer cannot be kept, and keeps it in no list then",
+    inFolder((folder) => {
+      writeFileSync(join(folder, "file"), "");
+      const grants = createGrants({ root: "/repo", directory: join(folder, "file") });
+      assert.throws(() => grants.remember(rule, "project"), { code: "storage-failed" });
+      assert.deepEqual(grants.rules(), []);
+      const nowhere = createGrants({ root: "/repo" });
+      assert.throws(() => nowhere.remember(rule, "project"), { code: "config" });
+      assert.equal(nowhere.forget(), false);
     }),
   );
 

@@ -9,7 +9,8 @@ export function reachOfLinks({ name, words }: Program): "named" | "anywhere" | u
   if (name === "mv" || name === "ln" || name === "rsync") return "named";
   if (name === "cp") return words.some(({ text }) => copyingLinks.test(text)) ? "named" : undefined;
   if (unpackers.has(name)) return "anywhere";
-  return name === "git" && checksOut.test(splitGit(words.slice(1))?.subcommand ?? "") ? "anywhere" : undefined;
+  const call = name === "git" ? splitGit(words.slice(1)) : undefined;
+  return call && checksOut.test(call.subcommand) ? "anywhere" : undefined;
 }
 
 /** Changes files where its words say, and nothing else. */

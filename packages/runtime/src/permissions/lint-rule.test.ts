@@ -28,6 +28,7 @@ describe("lintRule", () => {
       "Read(//etc/hosts)",
       "WebFetch(domain:x.org)",
       "Edit",
+      "WebFetch",
     ];
     assert.deepEqual(
       [...wide, ...odd].filter((rule) => level(rule) !== "warning"),

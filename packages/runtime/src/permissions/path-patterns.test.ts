@@ -39,6 +39,7 @@ describe("a pattern of the shell and one of a rule", () => {
       ["/p/**/c", "/p/a/b/c", false, undefined],
       ["/p/**/d", "/q/c", true, undefined],
       ["/p/**/c", "/p/c", true, "same"],
+      ["/p/**/c", "/p/a/c", true, "same"],
       ["/P/*.TXT", "/p/a.txt", false, "same"],
       ["/p/a?/**", "/p/ab/x", false, "same"],
     ];

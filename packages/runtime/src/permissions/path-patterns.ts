@@ -18,7 +18,6 @@ export function mayHold(shellGlob: string, pattern: string, wild: boolean): "sam
   const compare = (at: number, to: number): "same" | "above" | undefined => {
     const key = `${at} ${to}`;
     if (best.has(key)) return best.get(key);
-    best.set(key, undefined);
     const found = step(at, to);
     best.set(key, found);
     return found;
@@ -29,9 +28,9 @@ export function mayHold(shellGlob: string, pattern: string, wild: boolean): "sam
     if (at === shell.length) return "above";
     const [glob = "", name = ""] = [shell[at], rule[to]];
     const ways: ("same" | "above" | undefined)[] = [];
-    if (name === "**") ways.push(to + 1 === rule.length ? "same" : compare(at, to + 1), compare(at + 1, to));
+    if (name === "**") ways.push(compare(at, to + 1), compare(at + 1, to));
     if (glob === "**" && wild) ways.push(compare(at + 1, to), compare(at, to + 1));
-    if (name !== "**" && overlaps(glob, name, wild)) ways.push(compare(at + 1, to + 1));
+    else if (name !== "**" && overlaps(glob, name, wild)) ways.push(compare(at + 1, to + 1));
     return ways.includes("same") ? "same" : ways.find(Boolean);
   };
   return compare(0, 0);

@@ -72,8 +72,9 @@ export function guardOf(path: string, kind: "look" | "edit", ground: Ground): Gu
 
 /** Never to be read, in any mode, without a rule that names it. */
 export function isSecretOfProcess(path: string): boolean {
-  const names = foldPath(path).split("/");
-  const last = names.at(-1) ?? "";
+  const folded = foldPath(path);
+  const names = folded.split("/");
+  const last = basename(folded);
   return names[1] === "proc" && names.length > 3 && ["environ", "mem", "auxv"].some((secret) => overlaps(last, secret));
 }
 
@@ -122,20 +123,19 @@ function guardEditing(path: string, ground: Ground): Guard | undefined {
   // A folder beside the root may itself lie in a guarded one.
   const names = (isInside(root, path) ? path.slice(root.length) : path).split("/").filter(Boolean);
   for (const [index, name] of names.entries()) {
-    const next = names[index + 1];
+    const next = names[index + 1] ?? "";
     if (name === ".git") return guard(inside, "git's own files decide what git runs");
-    if ((name === ".outrider" || name === ".claude") && !(next !== undefined && openAgentFolders.has(next)))
+    if ((name === ".outrider" || name === ".claude") && !openAgentFolders.has(next))
       return guard(inside, "settings, hooks and skills decide what agents may do");
-    if (agentFolders.has(name) && agentSettings.test(next ?? ""))
-      return guard(inside, "settings and hooks decide what agents may do");
+    if (agentFolders.has(name) && agentSettings.test(next)) return guard(inside, "settings and hooks decide what agents may do");
     if (toolFolders.has(name)) return { effect: "ask", reason: `files in ${name} are run by other tools` };
     if (secretFolders.has(name)) return { effect: "ask", reason: `${name} holds credentials` };
-    if (Object.hasOwn(toolParts, name) && toolParts[name]?.test(next ?? "") === true)
+    if (Object.hasOwn(toolParts, name) && toolParts[name]?.test(next) === true)
       return { effect: "ask", reason: "it configures other programs" };
-    const meant = guardedNameFor(name, next === undefined);
+    const meant = guardedNameFor(name, next === "");
     if (meant !== undefined) return { effect: "ask", reason: `it may mean ${meant}` };
+    if (next === "" && startUpFiles.has(name)) return { effect: "ask", reason: "it is read when shells or tools start" };
   }
-  if (startUpFiles.has(names.at(-1) ?? "")) return { effect: "ask", reason: "it is read when shells or tools start" };
   if (!inside && /^\/(?:proc|dev|sys|etc|boot|usr|bin|sbin|lib\w*)(?:\/|$)/.test(path))
     return { effect: "ask", reason: "it belongs to the system" };
   return undefined;
@@ -156,30 +156,23 @@ function guardReading(path: string, base: RuleBase): Guard | undefined {
   if (isHarmlessDevice(path)) return undefined;
   if (path.startsWith("/dev/")) return { effect: "deny", reason: "it is a device" };
   if (isInside(foldPath(base.root), path)) return undefined;
+  if (isOfProcess.test(path) && !isFactOfProcess.test(path)) return { effect: "ask", reason: "it tells what a process knows" };
   const names = path.split("/");
-  if (
-    names[1] === "proc" &&
-    names.length > 3 &&
-    /^(?:\d+|self|thread-self|.*[*?[].*)$/.test(names[2] ?? "") &&
-    !isFactOfProcess.test(path)
-  )
-    return { effect: "ask", reason: "it tells what a process knows" };
-  const folder = names.find(
-    (name, index) => secretFolders.has(name) || (name === ".config" && /^(?:gh|gcloud)$/.test(names[index + 1] ?? "")),
-  );
-  if (folder !== undefined || secretFiles.test(names.at(-1) ?? "") || /^\/etc\/(?:g?shadow|sudoers)/.test(path))
+  const isSecret = names.some((name) => secretFolders.has(name)) || /\/\.config\/(?:gh|gcloud)(?:\/|$)/.test(path);
+  if (isSecret || secretFiles.test(basename(path)) || /^\/etc\/(?:g?shadow|sudoers)/.test(path))
     return { effect: "ask", reason: "it may hold credentials" };
   return undefined;
 }
 
+const isOfProcess = /^\/proc\/(?:\d+|self|thread-self|[^/]*[*?[][^/]*)\//;
 const isFactOfProcess =
   /^\/proc\/[^/]+\/(?:status|stat|statm|comm|limits|io|cgroup|mounts|mountinfo|oom_score|loginuid|wchan|sched|net\/\w+)$/;
 
 /** `//x` is absolute, `/x` and `./x` and `x` start at the project, `~/x` at home. */
 export function toAbsolutePattern(pattern: string, base: RuleBase): string {
   if (pattern.startsWith("//")) return pattern.slice(1);
-  if (pattern === "~" || pattern.startsWith("~/")) return join(base.home ?? "/nonexistent", pattern.slice(1));
-  return join(base.root, pattern.startsWith("/") ? pattern.slice(1) : pattern);
+  if (pattern === "~" || pattern.startsWith("~/")) return join(base.home ?? "/nonexistent", pattern.replace("~", ""));
+  return join(base.root, pattern);
 }
 
 /** The part of an absolute pattern before its first wildcard, without a half name. */

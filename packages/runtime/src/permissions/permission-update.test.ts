@@ -93,6 +93,8 @@ describe("applyPermissionUpdate", () => {
   it("keeps one of two same rules, remembers no prohibition, and refuses no prohibition for its width", () => {
     const twice = apply({ type: "addRules", rules: ["WebSearch"] }, apply({ type: "addRules", rules: ["WebSearch"] }).state);
     assert.deepEqual(texts(twice.state.allow), ["Edit", "WebSearch"]);
+    const both = apply({ type: "addRules", rules: ["Glob"] }, twice.state);
+    assert.deepEqual(texts(both.state.allow), ["Edit", "WebSearch", "Glob"]);
     assert.deepEqual(texts(apply({ type: "addRules", rules: ["Edit"] }).state.allow), ["Edit", "Edit"]);
     const wide = apply({ type: "addRules", rules: ["Bash"], behavior: "deny", destination: "localSettings" });
     assert.deepEqual([texts(wide.state.deny), wide.remember, wide.notes], [["Bash(rm:*)", "Bash"], [], []]);

@@ -49,6 +49,7 @@ describe("where the name of a program leads", () => {
     const shadowed = async (path: string, name: string, changed: boolean): Promise<boolean> =>
       finder(path).isShadowed(name, changed);
     assert.equal(await shadowed("/usr/bin:/bin", "ls", true), false);
+    assert.equal(await shadowed("/usr/bin:bin", "ls", true), true);
     assert.equal(await shadowed("/usr/bin:/proj/bin", "ls", false), false);
     assert.equal(await shadowed("/usr/bin:/proj/bin", "ls", true), true);
     assert.equal(await shadowed("/proj/bin:/usr/bin", "ls", false), true);

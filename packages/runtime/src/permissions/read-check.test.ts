@@ -54,6 +54,7 @@ describe("permission for a folder", () => {
     assert.deepEqual(readable({ approved }, key, note, inside), [false, true, true]);
     assert.deepEqual(readable({ approved, mode: "bypassPermissions" }, key, note), [true, true]);
     assert.deepEqual(readable({ approved: ["/home/me/.ssh"] }, key), [true]);
+    assert.deepEqual(readable({ approved: ["/home/me", "/home/me/.ssh"] }, key), [true]);
     assert.deepEqual(readable({ approved, allow: ["Read(~/.ssh/**)"] }, key), [true]);
     assert.deepEqual(readable({ approved, allow: ["Read(//home/**)"] }, key), [false]);
     assert.deepEqual(readable({ approved, allow: ["Edit(~/.ssh/**)"] }, key), [false]);

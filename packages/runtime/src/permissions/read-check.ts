@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import { foldPath, guardOf, isInside, isSecretOfProcess } from "./paths.ts";
 import type { Policy } from "./policy.ts";
 import { type Action, allows, denies, isWrittenFor, namesTool, toPathTest } from "./rules.ts";
@@ -27,18 +26,7 @@ export function toReadCheck(
     const folded = foldPath(path);
     return tests.some((forbids) => forbids(folded));
   };
-  const folders = new Map<string, boolean>(["/", ...approved].map((path) => [path, false]));
-  /** A search that starts in a protected folder is refused; one that starts above it passes by. */
-  const isInNamedFolder = (path: string): boolean => {
-    const folder = dirname(path);
-    if (folder === path) return false;
-    const known = folders.get(folder);
-    if (known !== undefined) return known;
-    const isProtected = isNamed(folder) || isInNamedFolder(folder);
-    folders.set(folder, isProtected);
-    return isProtected;
-  };
-  return (path) => !isInNamedFolder(path) && !isNamed(path) && !isGuarded?.(path);
+  return (path) => !isNamed(path) && !isGuarded?.(path);
 }
 
 type Scope = { readonly look: (resource: string) => Action; readonly approved: readonly string[] };

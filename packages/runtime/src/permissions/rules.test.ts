@@ -184,6 +184,7 @@ describe("an answer that is remembered", () => {
     ];
     const no: [Action, Action][] = [
       [run("ls"), run("ls ")],
+      [run("task:a"), run("task:b")],
       [{ ...run("ls"), cwd: "/repo/proj/src" }, run("ls")],
       [run("ls"), { ...run("ls"), shell: "zsh" }],
       [run("ls"), { ...run("ls"), tool: "Terminal" }],

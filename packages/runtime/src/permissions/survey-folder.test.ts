@@ -31,6 +31,7 @@ describe("a survey of a folder", () => {
     assert.equal(await survey({ "/w": [link("circle")] }), "/w/circle is a link that leads elsewhere");
     assert.equal(await survey({ "/w": [link("out")] }, { links: false, names: true }), undefined);
     assert.equal(await survey({ "/w": [file("out")] }), undefined);
+    assert.equal(await survey({ "/w": [link("in")], "/w/in": [file("-x")] }), undefined);
   });
 
   it("finds names that would be taken apart, or for options", async () => {

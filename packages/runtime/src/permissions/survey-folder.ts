@@ -16,13 +16,9 @@ export async function surveyFolder(folder: string, needs: Needs, survey: Survey)
   if (!needs.links && !needs.names) return undefined;
   const folders = [folder];
   let seen = 0;
-  for (let at = 0; at < folders.length; at++) {
-    const current = folders[at] as string;
+  for (const current of folders) {
     const entries = await survey.list(current);
-    if (!entries) {
-      if (at === 0) return undefined; // a file, or nothing
-      continue;
-    }
+    if (!entries) continue;
     seen += entries.length;
     if (seen > maxEntries) return `there are more than ${maxEntries} files below ${folder}`;
     for (const { name, kind } of entries) {
