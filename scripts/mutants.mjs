@@ -92,7 +92,7 @@ async function judgeAll(mutants) {
     };
     const queue = await judgeQuickly({ mutants, open, entries, output, tell });
     const slow = entries.filter((entry) => queue.some(({ folder }) => mayTell(entry, folder) && !isQuick(entry, folder)));
-    const tests = await meetTests({ entries: slow, mutants, place, output, jobs });
+    const tests = slow.length === 0 ? [] : await meetTests({ entries: slow, mutants, place, output, jobs });
     const work = async () => {
       for (let mutant = queue.shift(); mutant; mutant = queue.shift()) tell(mutant, await judge(mutant, tests));
     };

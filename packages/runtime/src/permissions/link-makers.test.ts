@@ -12,7 +12,7 @@ describe("links that programs make", () => {
   it("are where their words say, anywhere, or none", () => {
     const named = ["mv a b", "ln -s a b", "rsync a b", "cp -r a b", "cp -a a b", "cp --recursive a b", "cp -vs a b"];
     const anywhere = ["tar xf a", "unzip a", "patch -p1", "git checkout x", "git -C a pull", "git stash", "git worktree add x"];
-    const none = ["cp a b", "cp -v a b", "touch a", "git commit", "git status", "ls", "git"];
+    const none = ["cp a b", "cp -v a b", "touch a", "svn checkout x", "git commit", "git status", "ls", "git"];
     assert.deepEqual(
       named.filter((command) => reach(command) !== "named"),
       [],

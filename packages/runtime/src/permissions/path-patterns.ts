@@ -27,10 +27,10 @@ export function mayHold(shellGlob: string, pattern: string, wild: boolean): "sam
     if (to === rule.length) return "same";
     if (at === shell.length) return "above";
     const [glob = "", name = ""] = [shell[at], rule[to]];
+    if (glob === "**" && wild) return "same"; // it stands for all that is left, and for what is below
     const ways: ("same" | "above" | undefined)[] = [];
     if (name === "**") ways.push(compare(at, to + 1), compare(at + 1, to));
-    if (glob === "**" && wild) ways.push(compare(at + 1, to), compare(at, to + 1));
-    else if (name !== "**" && overlaps(glob, name, wild)) ways.push(compare(at + 1, to + 1));
+    if (name !== "**" && overlaps(glob, name, wild)) ways.push(compare(at + 1, to + 1));
     return ways.includes("same") ? "same" : ways.find(Boolean);
   };
   return compare(0, 0);

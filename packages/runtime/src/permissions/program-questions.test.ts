@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { parseCommand } from "./parse-command.ts";
+import { questionOf } from "./program-questions.ts";
+
+const question = (command: string): string => questionOf(parseCommand(command).programs[0] ?? assert.fail(command)) ?? "none";
+
+describe("a question to a program about itself", () => {
+  it("is one word that is known to do no more than answer", () => {
+    const certain = [
+      "foo --help",
+      "foo --version",
+      "node -v",
+      "python3.12 -V",
+      "java -version",
+      "go version",
+      "npm version",
+      "docker version",
+    ];
+    const likely = ["foo version"];
+    const none = [
+      "foo",
+      "foo --help x",
+      "./foo --help",
+      "foo $x",
+      "$x --help",
+      "yarn --version",
+      "cargo --help",
+      "foo -v",
+      "foo -h",
+      "cat version",
+      "bash version",
+      "make version",
+      "just version",
+      "sudo version",
+      "foo versions",
+    ];
+    assert.deepEqual(
+      certain.filter((command) => question(command) !== "certain"),
+      [],
+    );
+    assert.deepEqual(
+      likely.filter((command) => question(command) !== "likely"),
+      [],
+    );
+    assert.deepEqual(
+      none.filter((command) => question(command) !== "none"),
+      [],
+    );
+  });
+});
