@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import fs, { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { RuntimeError } from "../protocol/errors.ts";
@@ -103,6 +104,31 @@ describe("a disk that fails", () => {
       assert.deepEqual(ends, lasting ? [halfWay] : [undone, halfWay]);
     });
   }
+});
+
+describe("a file that cannot be read", () => {
+  it("cannot be kept, and is therefore not changed", async () => {
+    const bench = createBench();
+    bench.userWrites("a.txt", "0");
+    const { open } = fs.promises;
+    Reflect.set(fs.promises, "open", (...args: Parameters<typeof open>) =>
+      args[0] === bench.path("a.txt") ? Promise.reject(Object.assign(new Error("EACCES"), { code: "EACCES" })) : open(...args),
+    );
+    syncBuiltinESMExports();
+    try {
+      bench.checkpoints.beginTurn({ turnId: "t1", prompt: "go" });
+      await assert.rejects(bench.agentWrites("a.txt", "1"), {
+        code: "storage-failed",
+        message: /cannot be read, so it cannot be kept/,
+      });
+    } finally {
+      Reflect.set(fs.promises, "open", open);
+      syncBuiltinESMExports();
+    }
+    assert.equal(bench.read("a.txt"), "0");
+    await bench.checkpoints.endTurn();
+    bench.remove();
+  });
 });
 
 describe("a dry run", () => {
