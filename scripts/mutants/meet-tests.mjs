@@ -7,6 +7,8 @@ import { plantMutants } from "./plant-mutants.mjs";
 import { preamble, runTests } from "./run-tests.mjs";
 
 const source = join(root, "packages/runtime/src");
+/** For a test file that passes: those of sandboxes take minutes on a busy machine. */
+const slowestMs = 600_000;
 
 /**
  * Compiles the tests with all mutants asleep and runs each once: which mutants does it meet, and how long does it take? The answer is kept
@@ -25,8 +27,9 @@ export async function meetTests({ entries, mutants, place, output, jobs }) {
       if (!bundle.includes('$mutant("')) continue; // it holds none
       const answer = join(kept, createHash("sha256").update(bundle).digest("hex"));
       if (!existsSync(answer)) {
-        const first = await runTests(file);
-        const { passed, ms, met } = first.passed ? first : await runTests(file); // a busy machine may fail a test that counts time
+        const first = await runTests(file, { timeoutMs: slowestMs });
+        // A busy machine may fail a test that counts time.
+        const { passed, ms, met } = first.passed ? first : await runTests(file, { timeoutMs: slowestMs });
         if (passed) writeFileSync(answer, JSON.stringify({ ms, met: [...met] }));
         else console.log(`not used: ${entry} does not pass here`);
         if (!passed) continue;
