@@ -295,7 +295,7 @@ describe("whatever the text", () => {
         const once = redactor.text(text);
         assert.equal(redactor.text(once), once);
       }),
-      { numRuns: 3000 },
+      { numRuns: heavy.skip ? 100 : 3000 },
     );
   });
 
@@ -304,7 +304,7 @@ describe("whatever the text", () => {
       fc.property(anyText, (text) => {
         assert.doesNotThrow(() => JSON.parse(redactor.text(JSON.stringify({ text, list: [text] }))));
       }),
-      { numRuns: 3000 },
+      { numRuns: heavy.skip ? 100 : 3000 },
     );
   });
 
