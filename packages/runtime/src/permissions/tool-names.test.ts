@@ -9,8 +9,8 @@ describe("names of tools", () => {
     assert.equal(unknownTool("deploy", ["deploy"]), undefined);
     assert.equal(unknownTool("Wrte"), 'There is no tool "Wrte"; did you mean Write?');
     assert.equal(unknownTool("deploi", ["deploy"]), 'There is no tool "deploi"; did you mean deploy?');
-    assert.equal(unknownTool("xyzzy"), 'There is no tool "xyzzy"');
-    assert.equal(unknownTool("xmcp__files"), 'There is no tool "xmcp__files"');
+    assert.match(unknownTool("xyzzy") ?? "", /^There is no tool "xyzzy"(?!; did you mean)/);
+    assert.match(unknownTool("xmcp__files") ?? "", /^There is no tool "xmcp__files"/);
   });
 
   it("may have a wildcard where some name begins like that", () => {
