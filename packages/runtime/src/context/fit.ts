@@ -38,7 +38,7 @@ export function fitOnDemand(options: FitOptions): Fit {
       if (!fit) {
         count ??= new TokenCount(options.request, options.transcript.measuredFrom);
         const { limit } = limitsOf(await options.contextWindow(), options.threshold, options.request);
-        if (count.used(messages) < limit) return "ready";
+        if (count.atMost(messages) < limit || count.used(messages) < limit) return "ready";
         fit = await options.open();
       }
       return await fit.makeRoom(messages);

@@ -43,6 +43,14 @@ export class TokenCount {
     return usage.inputTokens + usage.outputTokens + estimateMessages(messages, index + 1) * this.scale;
   }
 
+  /** The same without a look at what the provider has counted already, and never less: enough to see that there is room. */
+  atMost(messages: readonly Message[]): number {
+    const measured = lastMeasured(messages, this.#measuredFrom);
+    if (!measured) return this.used(messages);
+    const { index, usage } = measured;
+    return usage.inputTokens + usage.outputTokens + estimateMessages(messages, index + 1) * maxScale;
+  }
+
   /** By our guess alone, whatever the provider counts. */
   estimated(messages: readonly Message[], to: number = messages.length): number {
     return this.overhead + estimateMessages(messages, 0, to);

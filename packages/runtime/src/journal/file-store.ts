@@ -22,7 +22,7 @@ export function createFileStore(directory: string, options: FileStoreOptions = {
       const path = place.logPath(sessionId);
       if (!existsSync(path)) return [];
       const { readEvents } = await import("./mend.ts");
-      return await readEvents(place.directory, path, options);
+      return await readEvents(place, path, options);
     },
     has: async (sessionId) =>
       isSessionId(sessionId) && (statSync(place.logPath(sessionId), { throwIfNoEntry: false })?.size ?? 0) > 0,

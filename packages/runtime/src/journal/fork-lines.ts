@@ -11,6 +11,8 @@ export type ForkedLines = {
   readonly count: number;
   readonly sourceId: string;
   readonly newId: string;
+  /** Gets the lines of the copy, so that it need not be read to be gone on with. */
+  readonly copy: LineTable;
 };
 
 const linesAtOnce = 4_096;
@@ -19,7 +21,7 @@ const linesAtOnce = 4_096;
  * The sealed lines of a fork, some at a time. They are those of the source to the byte but for the session's id, so that hardly any is
  * parsed: somebody waits for the fork of a long session.
  */
-export function* forkLines({ lines, count, sourceId, newId }: ForkedLines): Generator<Buffer> {
+export function* forkLines({ lines, count, sourceId, newId, copy }: ForkedLines): Generator<Buffer> {
   const { crc32 } = process.getBuiltinModule("node:zlib");
   const origin: ForkOrigin = { sessionId: sourceId, seq: lines.seqAt(count - 1) };
   let isOpen = true; // no start has come yet: the first one says where the fork comes from
@@ -33,13 +35,14 @@ export function* forkLines({ lines, count, sourceId, newId }: ForkedLines): Gene
     });
     const room = newId.length + sealLength + 1;
     const size = copies.reduce((sum, line) => sum + (line ? line.end - line.start + room : 0), 0);
-    const bytes = Buffer.allocUnsafe(size);
+    const bytes = Buffer.allocUnsafeSlow(size);
     let end = 0;
     for (const line of copies) {
       if (!line) continue;
       const start = end;
       end = copyLine(bytes, end, line, newId);
       crc = crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start), crc);
+      copy.add({ ...line, bytes, start, end, headEnd: line.headEnd === 0 ? 0 : end - (line.end - line.headEnd) });
       end += bytes.write(sealText(crc), end, "latin1");
     }
     yield bytes.subarray(0, end);
@@ -49,12 +52,12 @@ export function* forkLines({ lines, count, sourceId, newId }: ForkedLines): Gene
 const idKey = Buffer.from(`","sessionId":"`);
 
 /** Answers where the copy ends. */
-function copyLine(copy: Buffer, at: number, { bytes, start, end, headEnd }: StoredLine, newId: string): number {
-  if (headEnd === 0) return at + bytes.copy(copy, at, start, end);
+function copyLine(target: Buffer, at: number, { bytes, start, end, headEnd }: StoredLine, newId: string): number {
+  if (headEnd === 0) return at + bytes.copy(target, at, start, end);
   const idStart = bytes.indexOf(idKey, start) + idKey.length;
-  const renamed = at + bytes.copy(copy, at, start, idStart);
-  const rest = renamed + copy.write(newId, renamed, "latin1");
-  return rest + bytes.copy(copy, rest, bytes.indexOf(quote, idStart), end);
+  const renamed = at + bytes.copy(target, at, start, idStart);
+  const rest = renamed + target.write(newId, renamed, "latin1");
+  return rest + bytes.copy(target, rest, bytes.indexOf(quote, idStart), end);
 }
 
 const quote = 0x22;

@@ -3,9 +3,10 @@ import { basename, join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { forkLines } from "./fork-lines.ts";
+import { LineTable } from "./line-table.ts";
 import { takeLock } from "./lock.ts";
 import { unknownSession } from "./name-session.ts";
-import { recover } from "./recover.ts";
+import { wholeLog } from "./recover.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
 import { logSuffix, type StorePlace } from "./store-place.ts";
 import { syncFolder } from "./sync-folder.ts";
@@ -24,7 +25,8 @@ export async function forkLog(
 ): Promise<void> {
   const { sourceId, newId, at } = fork;
   const path = place.logPath(newId);
-  const { lines } = await recover(place.logPath(sourceId));
+  const recent = await place.recentLog();
+  const { lines } = await recent.recover(place.logPath(sourceId));
   if (lines.length === 0) throw unknownSession(sourceId);
   const count = at === undefined ? lines.length : lines.countUpTo(at);
   if (count === 0) throw new RuntimeError("usage", `Session ${sourceId} has no event ${at}, nor one before it`);
@@ -33,8 +35,10 @@ export async function forkLog(
   try {
     if (existsSync(path))
       throw new RuntimeError("usage", `Session ${newId} exists already`, { hint: "Choose another session id" });
-    await writeLog(place, temporary, forkLines({ lines, count, sourceId, newId }));
+    const copy = new LineTable();
+    const size = await writeLog(place, temporary, forkLines({ lines, count, sourceId, newId, copy }));
     renameSync(temporary, path);
+    recent.remember(path, wholeLog(copy, size));
     if (place.sync !== "never") await syncFolder(place.directory);
   } catch (error) {
     if (existsSync(temporary)) unlinkSync(temporary);
@@ -59,11 +63,17 @@ export async function removeLog(place: StorePlace, sessionId: string): Promise<v
   }
 }
 
-async function writeLog(place: StorePlace, path: string, parts: Iterable<Buffer>): Promise<void> {
+/** Answers how many bytes it has. */
+async function writeLog(place: StorePlace, path: string, parts: Iterable<Buffer>): Promise<number> {
   const file = openSync(path, "wx", 0o600);
+  let size = 0;
   try {
-    for (const part of parts) for (let written = 0; written < part.length; ) written += writeSync(file, part.subarray(written));
+    for (const part of parts) {
+      for (let written = 0; written < part.length; ) written += writeSync(file, part.subarray(written));
+      size += part.length;
+    }
     if (place.sync !== "never") await place.operations.sync(file);
+    return size;
   } finally {
     closeSync(file);
   }

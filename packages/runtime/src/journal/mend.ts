@@ -19,13 +19,13 @@ export type MendedLog = Omit<Recovered, "lines" | "tail"> & {
 };
 
 /** What can be read of a log without touching it. */
-export async function readEvents(directory: string, path: string, { after = 0, types }: ReadOptions): Promise<AgentEvent[]> {
-  const { lines } = await recover(path);
+export async function readEvents(place: StorePlace, path: string, { after = 0, types }: ReadOptions): Promise<AgentEvent[]> {
+  const { lines } = await (await place.recentLog()).recover(path);
   const wanted = types && new Set<string>(types);
   const indexes: number[] = [];
   for (let index = after === 0 ? 0 : lines.countUpTo(after); index < lines.length; index++)
     if (!wanted || wanted.has(lines.typeAt(index))) indexes.push(index);
-  await putLongTexts(directory, lines, new Set(indexes));
+  await putLongTexts(place.directory, lines, new Set(indexes));
   return [...lines.look(indexes)];
 }
 
@@ -38,7 +38,7 @@ export async function readJournalFile(path: string): Promise<{ events: AgentEven
 
 /** What can be read, ready to be gone on with. Nothing is destroyed: damaged lines are copied beside the log before they are cut off. */
 export async function mendLog(place: StorePlace, path: string): Promise<MendedLog> {
-  const { tail, lines, ...log } = await recover(path);
+  const { tail, lines, ...log } = await (await place.recentLog()).recover(path);
   const keptIn = tail.type === "damaged" ? await keepTail(path, log.validBytes, place.now()) : undefined;
   const { stored, missing } = await openStored(place.directory, lines);
   const known = lines.lastStart();

@@ -5,7 +5,7 @@ import { readIntactLines } from "./intact-lines.ts";
 import { LineTable } from "./line-table.ts";
 import { type FileLine, readFileLines } from "./read-file-lines.ts";
 import { shortStartVersion } from "./repeated-starts.ts";
-import { type Chain, keepLine, readLine, type StoredLine, toEvent } from "./sealed-line.ts";
+import { type Chain, crcOf, keepLine, readLine, type StoredLine, toEvent } from "./sealed-line.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
 
 /** A log as far as it can be trusted. Side files are not put back yet. */
@@ -39,6 +39,13 @@ export async function recover(path: string): Promise<Recovered> {
     ? createProgress(position, () => {}).end()
     : await scanLog(path, position, (line) => lines.add(keepLine(line)));
   return { lines, ...scan };
+}
+
+/** A log that was just written, of these lines. */
+export function wholeLog(lines: LineTable, size: number): Recovered {
+  const last = lines.lineAt(lines.length - 1);
+  const chain = { crc: last ? crcOf(last) : 0, sealed: last !== undefined, seq: lines.seqAt(lines.length - 1) };
+  return { lines, validBytes: size, unterminated: false, chain, warnings: [], tail: { type: "none" } };
 }
 
 /** `line`: how many stand before it, for a person who reads of damage. */

@@ -51,6 +51,11 @@ export function seqOf(line: StoredLine): number {
   return head === undefined ? toEvent(line).seq : Number.parseInt(head, 10);
 }
 
+/** The checksum that stands behind a line which was not taken out of its log. */
+export function crcOf({ bytes, end }: StoredLine): number {
+  return Number.parseInt(bytes.toString("latin1", end + key.length, end + key.length + 8), 16);
+}
+
 /** When the event happened. */
 export function timeOf(line: StoredLine): string {
   const head = line.headEnd === 0 ? undefined : line.bytes.toString("latin1", line.start, line.headEnd);

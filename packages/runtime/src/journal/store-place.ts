@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { type FileOperations, type SyncPolicy, systemFiles } from "./journal-file.ts";
+import type { RecentLog } from "./recent-log.ts";
 import type { SideFiles } from "./side-files.ts";
 
 export type FileStoreOptions = {
@@ -17,6 +18,7 @@ export type StorePlace = Required<FileStoreOptions> & {
   /** Throws `usage` for an id that is no name of a file in this folder. */
   logPath(sessionId: string): string;
   sideFiles(): Promise<SideFiles>;
+  recentLog(): Promise<RecentLog>;
 };
 
 export const logSuffix = ".jsonl";
@@ -24,6 +26,7 @@ export const logSuffix = ".jsonl";
 export function toPlace(directory: string, options: FileStoreOptions): StorePlace {
   const sync = options.sync ?? "batch";
   let sideFiles: Promise<SideFiles> | undefined;
+  let recentLog: Promise<RecentLog> | undefined;
   return {
     directory,
     sync,
@@ -33,6 +36,10 @@ export function toPlace(directory: string, options: FileStoreOptions): StorePlac
     sideFiles() {
       sideFiles ??= import("./side-files.ts").then((module) => new module.SideFiles(directory, { sync: sync !== "never" }));
       return sideFiles;
+    },
+    recentLog() {
+      recentLog ??= import("./recent-log.ts").then((module) => new module.RecentLog());
+      return recentLog;
     },
   };
 }

@@ -33,8 +33,9 @@ export class BodyText {
     if (settled - begun.items.length < step)
       return `[${begun.text}${begun.text && ","}${this.#join(items.slice(begun.items.length))}]`;
     const added = items.slice(begun.items.length, settled);
-    const text = `${begun.text}${begun.text && ","}${this.#join(added)}`;
-    for (const item of added) if (isObject(item)) this.#written.delete(item); // it is a part of the beginning now
+    // All in one go, which takes half as long as one by one; none of them is asked for by itself any more.
+    const text = `${begun.text}${begun.text && ","}${toText(added).slice(1, -1)}`;
+    for (const item of added) if (isObject(item)) this.#written.delete(item);
     this.#beginnings.set(first, { items: items.slice(0, settled), text });
     return `[${text},${this.#join(items.slice(settled))}]`;
   }

@@ -49,10 +49,20 @@ export function findModel(
 }
 
 /** The model whose price counts: one the user has priced, else the one that answered, else the one that was asked for. */
-export function findBilledModel(
-  catalog: Catalog,
-  { provider, served, requested }: { readonly provider: string; readonly served: string; readonly requested: string },
-): ModelFacts | undefined {
+export function findBilledModel(catalog: Catalog, billed: BilledModel): ModelFacts | undefined {
+  const known = billedModels.get(catalog) ?? new Map<string, ModelFacts | undefined>();
+  billedModels.set(catalog, known);
+  const key = JSON.stringify([billed.provider, billed.served, billed.requested]);
+  if (!known.has(key)) known.set(key, lookUpBilled(catalog, billed));
+  return known.get(key);
+}
+
+type BilledModel = { readonly provider: string; readonly served: string; readonly requested: string };
+
+/** A long session has thousands of calls of one model, and a search in the table takes longer than all else about a call. */
+const billedModels = new WeakMap<Catalog, Map<string, ModelFacts | undefined>>();
+
+function lookUpBilled(catalog: Catalog, { provider, served, requested }: BilledModel): ModelFacts | undefined {
   const found = [served, requested].flatMap((model) => findModel(catalog, { provider, model }) ?? []);
   return found.find((facts) => facts.priceFrom === "override") ?? found.find((facts) => facts.price) ?? found[0];
 }

@@ -8,6 +8,20 @@ export function wellFormedValue<T>(value: T, depth: number = 0): T {
   return mend(value, depth) as T; // strings stay strings, lists lists, and objects objects
 }
 
+/** True when nothing in a JSON value would have to change. Looks without making anything: whole conversations are looked at. */
+export function isWellFormedValue(value: unknown, depth: number = 0): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  if (depth > maxDepth) return false;
+  if (Array.isArray(value)) {
+    for (const item of value) if (!isWellFormedValue(item, depth + 1)) return false;
+    return true;
+  }
+  const record = value as Record<string, unknown>; // any object can be read by key
+  for (const name in record) if (!name.isWellFormed() || !isWellFormedValue(record[name], depth + 1)) return false;
+  return true;
+}
+
 /** Deeper values could not be written as JSON any more. */
 const maxDepth = 500;
 

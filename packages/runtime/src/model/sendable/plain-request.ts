@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, type Message, type ToolDefinition } from "../../protocol/content.ts";
-import { wellFormedValue } from "../../util/well-formed.ts";
+import { isWellFormedValue } from "../../util/well-formed.ts";
 import type { ModelRequest } from "../model.ts";
 import { isSendableName } from "./tool-names.ts";
 
@@ -12,26 +12,25 @@ const plainMessages = new WeakSet<Message>();
 
 function isPlainMessage(message: Message): boolean {
   if (plainMessages.has(message)) return true;
-  const isPlain = message.content.every((part) => {
-    switch (part.type) {
-      case "image":
-        return false;
-      case "text":
-        return part.text.isWellFormed();
-      case "tool-result":
-        return (
-          isSendableName(part.name) &&
-          part.content.every((inner) => inner.type === "text" && inner.text.isWellFormed()) &&
-          part.callId.isWellFormed()
-        );
-      case "tool-call":
-        return isSendableName(part.name) && wellFormedValue(part) === part;
-      default:
-        return wellFormedValue(part) === part;
-    }
-  });
-  if (isPlain) plainMessages.add(message);
-  return isPlain;
+  for (const part of message.content) if (!isPlainPart(part)) return false;
+  plainMessages.add(message);
+  return true;
+}
+
+function isPlainPart(part: Message["content"][number]): boolean {
+  switch (part.type) {
+    case "image":
+      return false;
+    case "text":
+      return part.text.isWellFormed();
+    case "tool-result":
+      for (const inner of part.content) if (inner.type !== "text" || !inner.text.isWellFormed()) return false;
+      return isSendableName(part.name) && part.callId.isWellFormed();
+    case "tool-call":
+      return isSendableName(part.name) && isWellFormedValue(part);
+    default:
+      return isWellFormedValue(part);
+  }
 }
 
 const plainTools = new WeakSet<ToolDefinition>();
