@@ -550,6 +550,16 @@ describe("the store", () => {
     assert.equal(bench.read("a.txt"), "0");
   });
 
+  it("forgets a long line that a crash tore, too", async () => {
+    bench.userWrites("a.txt", "0");
+    await bench.turn("t1", { "a.txt": "1" });
+    const log = join(bench.directory, "s1", "log.jsonl");
+    writeFileSync(log, `{"type":"link","path":"${"x".repeat(10_000)}`, { flag: "a" });
+    await bench.turn("t2", { "a.txt": "2" });
+    const { type, plan } = await bench.checkpoints.rollbackThrough("t1");
+    assert.deepEqual([type, plan.damaged, bench.read("a.txt")], ["restored", 0, "0"]);
+  });
+
   for (const [what, evil] of [
     ["climbs out", "../../.bashrc"],
     ["climbs out of the project", "/project/../../.bashrc"],
