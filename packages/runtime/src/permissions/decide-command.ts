@@ -286,7 +286,10 @@ class Question {
     if (!looking) return `no rule allows ${program.name || "it"}`;
     if (looking.network && !this.#policy.networkReads) return `${program.name} asks somebody on the network`;
     const why =
-      this.#files.of(program)?.distrust ?? stranger ?? secretShown(looking.environment) ?? this.#fileObjection(program, false);
+      this.#files.of(program)?.distrust ??
+      stranger ??
+      secretShown(looking.environment, this.#policy.environment) ??
+      this.#fileObjection(program, false);
     if (why !== undefined) return why;
     if (looking.environment) used?.add("environment");
     used?.add(looking.network ? "network" : "mode");
@@ -343,7 +346,8 @@ function flatten(programs: readonly Program[]): Program[] {
 }
 
 /** What looks like a secret is withheld where nothing but the mode lets a command run: naming it is still asking for it. */
-function secretShown(environment: Looking["environment"]): string | undefined {
+function secretShown(environment: Looking["environment"], known: Policy["environment"]): string | undefined {
+  if (environment === "all" && !known) return "it shows all variables, and which there are is not known";
   const name = environment === "all" ? undefined : environment?.find(isSecretName);
   return name === undefined ? undefined : `${name} may hold a secret`;
 }
