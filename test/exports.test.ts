@@ -210,7 +210,7 @@ describe("the published package", () => {
       );
       const paths: string[] = packed.files.map((file: { path: string }) => file.path);
       const stray = paths.filter(
-        (path) => !/^(dist\/|bin\/|package\.json$|README\.md$|LICENSE$)/.test(path) || path.includes(".test."),
+        (path) => !/^(dist\/|src\/|bin\/|package\.json$|README\.md$|LICENSE$)/.test(path) || path.includes(".test."),
       );
       assert.deepEqual(stray, [], folder);
       assert.ok(paths.includes("README.md") && paths.includes("LICENSE"), folder);

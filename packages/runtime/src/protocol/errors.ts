@@ -42,9 +42,11 @@ export type ErrorData = {
   requestId?: string;
   /** What to do next, in one sentence. */
   hint?: string;
+  /** Where it happened and what caused it, for whoever mends it: in the journal and in `--debug`, never in results. */
+  trace?: string;
 };
 
-export type RuntimeErrorOptions = Partial<Omit<ErrorData, "code" | "message">> & {
+export type RuntimeErrorOptions = Partial<Omit<ErrorData, "code" | "message" | "trace">> & {
   cause?: unknown;
   refused?: Refused | undefined;
 };
@@ -75,11 +77,12 @@ export class RuntimeError extends Error {
 
   /** The same failure in other words, or with more to say. */
   restated({ message = this.message, ...more }: RuntimeErrorOptions & { message?: string }): RuntimeError {
-    const { code, message: _, ...facts } = this.toJSON();
+    const { code, message: _, trace: __, ...facts } = this.toJSON();
     return new RuntimeError(code, message, { ...facts, cause: this.cause, refused: this.refused, ...more });
   }
 
   toJSON(): ErrorData {
+    const trace = traceOf(this);
     return {
       code: this.code,
       message: this.message,
@@ -88,8 +91,36 @@ export class RuntimeError extends Error {
       ...(this.httpStatus !== undefined && { httpStatus: this.httpStatus }),
       ...(this.requestId !== undefined && { requestId: this.requestId }),
       ...(this.hint !== undefined && { hint: this.hint }),
+      ...(trace !== undefined && { trace }),
     };
   }
+}
+
+/** The failure without what is only for whoever mends it. */
+export function toShownError({ trace: _, ...shown }: ErrorData): ErrorData {
+  return shown;
+}
+
+const longestTrace = 8_000;
+const deepestCause = 8;
+
+/** The stack of a failure that should not be, and the causes of any failure. Others are told by their words. */
+function traceOf(error: RuntimeError): string | undefined {
+  const isInternal = error.code === "internal";
+  if (!isInternal && error.cause === undefined) return undefined;
+  const lines: string[] = isInternal && !(error.cause instanceof Error) ? [error.stack ?? error.message] : [];
+  let { cause } = error;
+  for (let depth = 0; cause !== undefined && depth < deepestCause; depth++) {
+    lines.push(describeCause(cause, isInternal));
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return lines.join("\nCaused by: ").slice(0, longestTrace);
+}
+
+function describeCause(cause: unknown, withStack: boolean): string {
+  if (!(cause instanceof Error)) return typeof cause === "string" ? cause : Object.prototype.toString.call(cause);
+  const code = "code" in cause && typeof cause.code === "string" ? ` (${cause.code})` : "";
+  return withStack && cause.stack !== undefined ? `${cause.stack}${code}` : `${cause.name}: ${cause.message}${code}`;
 }
 
 /** The one place where an unknown throw becomes a typed failure. */

@@ -280,22 +280,24 @@ describe("InteractiveSession", () => {
     );
   });
 
-  it("does not let a listener that throws stop the turn", async () => {
-    const { session } = open([{ text: "fine" }]);
-    const uncaught: unknown[] = [];
-    const listeners = process.listeners("uncaughtException");
-    process.removeAllListeners("uncaughtException");
-    process.on("uncaughtException", (error) => uncaught.push(error));
+  it("does not let a listener that throws stop the turn or the process, and reports it once", async () => {
+    const { session } = open([{ text: "fine words come in pieces" }]);
+    const events = session.events();
+    const warned: Error[] = [];
+    const hear = (warning: Error): void => void warned.push(warning);
+    process.on("warning", hear);
     session.on("text_delta", () => {
       throw new Error("listener bug");
     });
     const outcome = await session.submit("go");
-    await new Promise((resolve) => setImmediate(resolve));
-    process.removeAllListeners("uncaughtException");
-    for (const listener of listeners) process.on("uncaughtException", listener);
-    assert.equal(outcome.type, "completed");
-    assert.equal(uncaught.length, 1);
     await session.shutdown();
+    await new Promise((resolve) => setImmediate(resolve)); // Node tells of warnings between two rounds
+    process.off("warning", hear);
+    const told: string[] = [];
+    for await (const event of events) if (event.type === "warning.raised") told.push(event.message);
+    assert.equal(outcome.type, "completed");
+    assert.deepEqual([warned.map(({ name }) => name), told.length], [["OutriderListenerError"], 1]);
+    assert.match(told[0] ?? "", /^A listener of "text_delta" has thrown: Error: listener bug\n {4}at /);
   });
 
   it("gives child processes no secrets", async () => {

@@ -71,7 +71,7 @@ export class InteractiveSession {
   readonly #newId: () => string;
   readonly #hub: EventHub;
   readonly #view: SessionView;
-  readonly #listeners = new Listeners<SessionEvents>();
+  readonly #listeners = new Listeners<SessionEvents>((name, error) => this.#reportListener(name, error));
   readonly #gate = new PermissionGate();
   readonly #transcript = new Transcript();
   readonly #steering = new Steering();
@@ -434,6 +434,14 @@ export class InteractiveSession {
     if (event.type !== "permission.requested") return;
     const request = this.openPermission(event); // the event is for those who watch; whoever answers is asked about the real call
     if (request) this.#listeners.notify("permission_request", request);
+  }
+
+  /** The program's own bug: told where its author looks, and in the journal. */
+  #reportListener(name: SessionEventName, error: unknown): void {
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const message = `A listener of "${name}" has thrown: ${reason}`;
+    process.emitWarning(message, "OutriderListenerError");
+    if (!this.#closing) queueMicrotask(() => this.#hub.emit({ type: "warning.raised", message }));
   }
 
   async #close(reason: string): Promise<void> {

@@ -1,8 +1,14 @@
 type AnyListener = (...args: never[]) => void;
 
-/** Typed callbacks by name. A listener that throws does not keep the others, or the session, from going on. */
+/** Typed callbacks by name. A listener that throws does not keep the others, or the session, from going on: it is reported once. */
 export class Listeners<Events extends { [N in keyof Events]: (...args: never[]) => void }> {
   readonly #listeners = new Map<keyof Events, Set<AnyListener>>();
+  readonly #reported = new WeakSet<AnyListener>();
+  readonly #report: (name: keyof Events, error: unknown) => void;
+
+  constructor(report: (name: keyof Events, error: unknown) => void) {
+    this.#report = report;
+  }
 
   add<N extends keyof Events>(name: N, listener: Events[N]): void {
     const listeners = this.#listeners.get(name) ?? new Set();
@@ -20,9 +26,9 @@ export class Listeners<Events extends { [N in keyof Events]: (...args: never[]) 
       try {
         listener(...(args as never[])); // `add` has tied this name to listeners of these arguments
       } catch (error) {
-        queueMicrotask(() => {
-          throw error; // the program's own bug: reported as uncaught, where its author looks for it
-        });
+        if (this.#reported.has(listener)) continue;
+        this.#reported.add(listener);
+        this.#report(name, error);
       }
     }
   }

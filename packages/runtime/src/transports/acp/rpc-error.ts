@@ -1,10 +1,10 @@
-import { type ErrorCode, type ErrorData, toRuntimeError } from "../../protocol/errors.ts";
+import { type ErrorCode, type ErrorData, toRuntimeError, toShownError } from "../../protocol/errors.ts";
 
 export type RpcError = { readonly code: number; readonly message: string; readonly data: Omit<ErrorData, "message"> };
 
 /** A failure as JSON-RPC tells it; `data` has our own code and what to do next. */
 export function toRpcError(thrown: unknown): RpcError {
-  const { message, ...data } = toRuntimeError(thrown).toJSON();
+  const { message, ...data } = toShownError(toRuntimeError(thrown).toJSON());
   return { code: rpcCodes[data.code] ?? internalError, message, data };
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../protocol/errors.ts";
+import { type ErrorCode, toShownError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { reasonOf } from "./outcome-reason.ts";
@@ -63,7 +63,7 @@ function toResult(outcome: Outcome, sessionId: string): Record<string, unknown> 
 
 /** `error_code` is the contract's coarse word; `error` says the same in ours, and why. */
 function errorFields(outcome: Outcome): Record<string, unknown> {
-  if (outcome.type === "failed") return { error_code: toErrorCode(outcome.error.code), error: outcome.error };
+  if (outcome.type === "failed") return { error_code: toErrorCode(outcome.error.code), error: toShownError(outcome.error) };
   if (outcome.type !== "stopped") return {};
   return { error_code: "api_error", error: { code: "limit-reached", message: reasonOf(outcome), retryable: false } };
 }
