@@ -56,6 +56,7 @@ const laterSources = [
   "run-compaction.ts",
   "run-edit.ts",
   "run-subagent.ts",
+  "run-web-fetch.ts",
   "run-write.ts",
   "sandbox.ts",
   "scripted.ts",
