@@ -47,6 +47,7 @@ export function* forkLines({ lines, count, sourceId, newId, copy }: ForkedLines)
     }
     yield bytes.subarray(0, end);
   }
+  copy.takeCallEnds(lines);
 }
 
 const idKey = Buffer.from(`","sessionId":"`);

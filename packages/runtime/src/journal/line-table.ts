@@ -1,8 +1,8 @@
 import type { AgentEvent } from "../protocol/events.ts";
 import { mentionsReferences } from "./large-values.ts";
 import { isMereRepetition, type KnownStart, likeOf, restoreStart } from "./repeated-starts.ts";
-import { callIdOf, jsonOf, seqOf, type StoredLine, toEvents } from "./sealed-line.ts";
-import type { EventTable } from "./stored-events.ts";
+import { jsonOf, seqOf, type StoredLine, toEvents } from "./sealed-line.ts";
+import { CallEnds, type EventTable } from "./stored-events.ts";
 
 /**
  * The proven lines of a log, in columns. A long log has very many lines, few of them are ever looked at, and an object for each would take
@@ -16,6 +16,7 @@ export class LineTable implements EventTable {
   readonly #headEnds: number[] = [];
   /** Lines that tell of a subagent's work. */
   readonly #ofTasks = new Set<number>();
+  readonly #calls = new CallEnds();
   /** Lines whose long texts were put back: they are parsed already. */
   readonly #whole = new Map<number, AgentEvent>();
 
@@ -25,8 +26,9 @@ export class LineTable implements EventTable {
     return this.#types.length;
   }
 
-  add({ bytes, start, end, type, isOfTask, headEnd }: StoredLine): void {
+  add({ bytes, start, end, type, isOfTask, headEnd, callId }: StoredLine): void {
     if (isOfTask) this.#ofTasks.add(this.#types.length);
+    if (callId !== undefined) this.#calls.follow(type, callId, this.#types.length);
     this.#bytes.push(bytes);
     this.#starts.push(start);
     this.#ends.push(end);
@@ -53,9 +55,18 @@ export class LineTable implements EventTable {
     return this.#ofTasks.has(index);
   }
 
-  callIdAt(index: number): string | undefined {
-    const line = this.lineAt(index);
-    return line && callIdOf(line);
+  get endedStarts(): ReadonlyMap<number, number> {
+    return this.#calls.endedStarts;
+  }
+
+  /** No line is added any more. */
+  settle(): void {
+    this.#calls.settle();
+  }
+
+  /** For the same lines in a copy of another log. */
+  takeCallEnds(from: LineTable): void {
+    for (const [start, end] of from.endedStarts) if (end < this.length) this.#calls.endedStarts.set(start, end);
   }
 
   look(indexes: readonly number[]): readonly AgentEvent[] {
@@ -115,6 +126,7 @@ export class LineTable implements EventTable {
       type: this.typeAt(index),
       isOfTask: this.isOfTask(index),
       headEnd: this.#headEnds[index] ?? 0,
+      callId: undefined, // it was followed when the line was added
     };
   }
 

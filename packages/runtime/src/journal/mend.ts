@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { AgentEvent } from "../protocol/events.ts";
 import { createStoredEvents } from "./stored-events.ts";
+import { RecentLog } from "./recent-log.ts";
 import { describeTail, type Recovered, recover } from "./recover.ts";
 import type { LineTable } from "./line-table.ts";
 import { shortenStart } from "./repeated-starts.ts";
@@ -11,6 +12,8 @@ import { hydrateEvents } from "./side-files.ts";
 import { toStorageFailure } from "./storage-failure.ts";
 import type { ReadOptions, StoredEvents } from "./store.ts";
 import type { StorePlace } from "./store-place.ts";
+
+export { RecentLog };
 
 export type MendedLog = Omit<Recovered, "lines" | "tail"> & {
   events: StoredEvents;

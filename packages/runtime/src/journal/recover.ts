@@ -38,6 +38,7 @@ export async function recover(path: string): Promise<Recovered> {
   const scan = isWhole
     ? createProgress(position, () => {}).end()
     : await scanLog(path, position, (line) => lines.add(keepLine(line)));
+  lines.settle();
   return { lines, ...scan };
 }
 

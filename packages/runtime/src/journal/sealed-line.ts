@@ -18,9 +18,11 @@ export type StoredLine = {
   readonly isOfTask: boolean;
   /** Where the name of its type ends; 0 when it does not begin as our lines do. */
   readonly headEnd: number;
+  /** Of which call it tells, where it is the start or the end of one. */
+  readonly callId: string | undefined;
 };
 
-export function toEvent(line: StoredLine): AgentEvent {
+export function toEvent(line: Pick<StoredLine, "bytes" | "start" | "end">): AgentEvent {
   return parseStored(jsonOf(line)) as AgentEvent; // that it is one was found out when it was read
 }
 
@@ -64,19 +66,6 @@ export function timeOf(line: StoredLine): string {
 
 const atKey = `,"at":"`;
 const sessionKey = `","sessionId":"`;
-
-/** Of which call the event tells, if it tells of one. */
-export function callIdOf(line: StoredLine): string | undefined {
-  const { bytes, end, headEnd } = line;
-  const next = headEnd === 0 ? "" : bytes.toString("latin1", headEnd, Math.min(end, headEnd + longestCallId));
-  const found = plainCallId.exec(next);
-  if (found) return found[1];
-  const event = toEvent(line);
-  return "callId" in event ? event.callId : undefined;
-}
-
-const longestCallId = 200;
-const plainCallId = /^","callId":"([ !#-[\]-~]*)"/;
 
 /** With bytes of its own: those of a line that was just read are good until the next one. */
 export function keepLine(line: StoredLine): StoredLine {
@@ -131,11 +120,35 @@ function toStoredLine({ bytes, text }: LogBytes, start: number, end: number): St
   headOfTask.lastIndex = start;
   if (!isOwn && !headOfTask.test(text)) {
     const event = parseEvent(`${bytes.toString("utf8", start, end)}}`);
-    return event && { bytes, start, end, type: event.type, isOfTask: event.taskId !== undefined, headEnd: 0 };
+    return event && toLine(event, { bytes, start, end });
   }
   const nameStart = isOwn ? head.lastIndex : headOfTask.lastIndex;
   const headEnd = text.indexOf('"', nameStart);
-  return { bytes, start, end, type: nameOf(text.slice(nameStart, headEnd)), isOfTask: !isOwn, headEnd };
+  const type = nameOf(text.slice(nameStart, headEnd));
+  const callId = type === "tool.started" || type === "tool.ended" ? callIdAt({ bytes, text }, headEnd, end) : undefined;
+  return callId === false
+    ? toLine(toEvent({ bytes, start, end }), { bytes, start, end })
+    : { bytes, start, end, type, isOfTask: !isOwn, headEnd, callId };
+}
+
+const callKey = `","callId":"`;
+
+/** False where it takes a parser to read. */
+function callIdAt({ text }: LogBytes, headEnd: number, end: number): string | false {
+  if (!text.startsWith(callKey, headEnd)) return false;
+  const start = headEnd + callKey.length;
+  const close = text.indexOf('"', start);
+  const callId = text.slice(start, close);
+  return close < end && plainCallId.test(callId) ? callId : false;
+}
+
+const plainCallId = /^[ !#-[\]-~]*$/;
+
+/** A line whose event had to be parsed. */
+function toLine(event: AgentEvent, place: Pick<StoredLine, "bytes" | "start" | "end">): StoredLine {
+  const { type, taskId } = event;
+  const callId = type === "tool.started" || type === "tool.ended" ? event.callId : undefined;
+  return { ...place, type, isOfTask: taskId !== undefined, headEnd: 0, callId };
 }
 
 /** Logs of version 1 have no checksums; a version 2 writer that resumes one goes on with sealed lines. */
@@ -145,9 +158,8 @@ function readPlain(bytes: Buffer, chain: Chain, gap: boolean): ReadLine {
   if (event.seq <= chain.seq) return { type: "repeated" };
   // Numbers of events that are never stored leave holes; only without one it is sure that the gap holds no event.
   if (gap && event.seq !== chain.seq + 1) return { type: "damaged" };
-  const { type, taskId, seq } = event;
-  const line = { bytes, start: 0, end: bytes.lastIndexOf(0x7d), type, isOfTask: taskId !== undefined, headEnd: 0 };
-  return { type: "event", line, chain: { ...chain, seq } };
+  const line = toLine(event, { bytes, start: 0, end: bytes.lastIndexOf(0x7d) });
+  return { type: "event", line, chain: { ...chain, seq: event.seq } };
 }
 
 /** One string for each type: what is cut out of a text would hold all of it, and is slow to compare. */

@@ -38,7 +38,7 @@ export function toPlace(directory: string, options: FileStoreOptions): StorePlac
       return sideFiles;
     },
     recentLog() {
-      recentLog ??= import("./recent-log.ts").then((module) => new module.RecentLog());
+      recentLog ??= import("./mend.ts").then((module) => new module.RecentLog());
       return recentLog;
     },
   };

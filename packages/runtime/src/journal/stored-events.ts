@@ -8,8 +8,8 @@ export interface EventTable {
   typeAt(index: number): string;
   /** It tells of a subagent's work. */
   isOfTask(index: number): boolean;
-  /** Of which call it tells. */
-  callIdAt(index: number): string | undefined;
+  /** The starts of calls that have ended, and the places of the ends. */
+  readonly endedStarts: ReadonlyMap<number, number>;
   /** The events at these places, in this order. */
   look(indexes: readonly number[]): readonly AgentEvent[];
 }
@@ -20,13 +20,35 @@ export function toStoredEvents(events: readonly AgentEvent[]): StoredEvents {
     length: events.length,
     typeAt: (index) => events[index]?.type ?? "",
     isOfTask: (index) => events[index]?.taskId !== undefined,
-    callIdAt: (index) => callIdOf(events[index]),
+    endedStarts: endedStarts(events),
     look: (indexes) => indexes.flatMap((index) => events[index] ?? []),
   });
 }
 
-function callIdOf(event: AgentEvent | undefined): string | undefined {
-  return event && "callId" in event ? event.callId : undefined;
+function endedStarts(events: readonly AgentEvent[]): ReadonlyMap<number, number> {
+  const calls = new CallEnds();
+  for (const [index, event] of events.entries())
+    if (event.type === "tool.started" || event.type === "tool.ended") calls.follow(event.type, event.callId, index);
+  return calls.endedStarts;
+}
+
+/** Tells which starts of calls have ended. A name may come again: an end is that of the last start before it. */
+export class CallEnds {
+  readonly endedStarts: Map<number, number> = new Map();
+  readonly #open = new Map<string, number>();
+
+  follow(type: string, callId: string, index: number): void {
+    const start = this.#open.get(callId);
+    if (type === "tool.started") this.#open.set(callId, index);
+    if (type !== "tool.ended" || start === undefined) return;
+    this.endedStarts.set(start, index);
+    this.#open.delete(callId);
+  }
+
+  /** Nothing more comes. The names are pieces of the log's text and would hold all of it. */
+  settle(): void {
+    this.#open.clear();
+  }
 }
 
 export function createStoredEvents(table: EventTable): StoredEvents {
@@ -49,7 +71,7 @@ export function createStoredEvents(table: EventTable): StoredEvents {
       return inBatches(chosen((index) => wanted.has(table.typeAt(index)))) as Iterable<AgentEvent<T>>;
     },
     conversation() {
-      const ended = endedStarts(table);
+      const { endedStarts: ended } = table;
       const isWanted = (index: number): boolean => types.has(table.typeAt(index)) && !table.isOfTask(index) && !ended.has(index);
       return inBatches(chosen(isWanted)) as Iterable<AgentEvent<ConversationType>>;
     },
@@ -66,21 +88,3 @@ export function createStoredEvents(table: EventTable): StoredEvents {
 
 const batchSize = 256;
 const types: ReadonlySet<string> = new Set(conversationTypes);
-
-/** Starts of calls that have ended. A name may come again: an end is that of the last start before it. */
-function endedStarts(table: EventTable): Set<number> {
-  const open = new Map<string, number>();
-  const ended = new Set<number>();
-  for (let index = 0; index < table.length; index++) {
-    const type = table.typeAt(index);
-    if (type !== "tool.started" && type !== "tool.ended") continue;
-    const callId = table.callIdAt(index);
-    if (callId === undefined) continue;
-    if (type === "tool.started") open.set(callId, index);
-    const start = type === "tool.ended" ? open.get(callId) : undefined;
-    if (start === undefined) continue;
-    ended.add(start);
-    open.delete(callId);
-  }
-  return ended;
-}
