@@ -29,7 +29,9 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
     hiddenVariables: commandFiles,
     mcpServers: (flags["mcp-config"] ?? []).map((text) => ({ value: readJson(text, "--mcp-config"), source: "--mcp-config" })),
     requireServers: flags["require-mcp"],
-    serverTimeouts: serverTimeouts(flags),
+    serverTimeouts: {
+      connectMs: flags["mcp-timeout"] === undefined ? undefined : duration("--mcp-timeout", flags["mcp-timeout"]),
+    },
     mainAgent: flags.agent,
     permissionTool: permissionTool(flags),
     options: {
@@ -160,18 +162,6 @@ function passedNames(flags: FlagValues): string[] {
   if (wrong !== undefined)
     throw new RuntimeError("usage", `--pass-env takes names of variables, and ${JSON.stringify(wrong)} is none`);
   return names;
-}
-
-/** The flag, else Claude Code's variables for them. */
-function serverTimeouts({ "mcp-timeout": flag }: FlagValues): SessionRequest["serverTimeouts"] {
-  const milliseconds = (name: string): number | undefined => {
-    const value = Number(process.env[name]);
-    return Number.isFinite(value) && value > 0 ? value : undefined;
-  };
-  return {
-    connectMs: flag === undefined ? milliseconds("MCP_TIMEOUT") : duration("--mcp-timeout", flag),
-    callMs: milliseconds("MCP_TOOL_TIMEOUT"),
-  };
 }
 
 /** JSON on the command line, or a file that holds it. */

@@ -27,7 +27,13 @@ export async function planServers(request: SessionRequest, ground: ServerGround)
   return {
     configs: none ? new Map() : await (await import("./find-servers.ts")).findServers(request, ground),
     required: request.requireServers ?? false,
-    connectTimeoutMs: request.serverTimeouts?.connectMs,
-    callTimeoutMs: request.serverTimeouts?.callMs,
+    connectTimeoutMs: request.serverTimeouts?.connectMs ?? milliseconds(ground.around, "MCP_TIMEOUT"),
+    callTimeoutMs: request.serverTimeouts?.callMs ?? milliseconds(ground.around, "MCP_TOOL_TIMEOUT"),
   };
+}
+
+/** Claude Code's variables for times. */
+function milliseconds({ env }: Surroundings, name: string): number | undefined {
+  const value = Number(env[name]);
+  return Number.isFinite(value) && value > 0 ? value : undefined;
 }
