@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -34,9 +36,13 @@ after(async () => {
 });
 
 /** Sends bytes, answers everything that comes back until the other side ends or `enough` says so. */
-function exchange(parts: readonly (string | Uint8Array)[], enough = (_text: string): boolean => false): Promise<string> {
+function exchange(
+  parts: readonly (string | Uint8Array)[],
+  enough = (_text: string): boolean => false,
+  path = socketPath,
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(socketPath);
+    const socket = connect(path);
     let text = "";
     let next = 0;
     socket.on("connect", () => socket.write(parts[next++] ?? ""));
@@ -130,9 +136,45 @@ describe("openDomainProxy", () => {
       [Uint8Array.of(5, 1, 0), Uint8Array.of(5, 1, 0, 1, 127, 0, 0, 1, port >> 8, port & 255)],
     ]) {
       const answer = Buffer.from(await exchange(parts), "latin1");
-      codes.push(answer[3]);
+      codes.push([...answer]);
     }
-    assert.deepEqual(codes, [2, 2, 8]);
+    // The method, then the answer as RFC 1928 has it: version, code, and an address that says nothing.
+    const refused = (code: number): number[] => [5, 0, 5, code, 0, 1, 0, 0, 0, 0, 0, 0];
+    assert.deepEqual(codes, [refused(2), refused(2), refused(8)]);
+  });
+});
+
+describe("a host that accepts nothing", { skip: process.platform !== "linux" }, () => {
+  it("is given up, whichever way it was asked for", async () => {
+    // The process holds the port and never looks at it: when the queue is full, the kernel leaves everybody else without an answer.
+    const listen = `require("node:net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () {
+      require("node:fs").writeSync(1, String(this.address().port));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    })`;
+    const child = spawn(process.execPath, ["-e", listen], { stdio: ["ignore", "pipe", "inherit"] });
+    const [bytes] = await once(child.stdout, "data");
+    const to = Number(String(bytes));
+    const queued = Array.from({ length: 4 }, () => connect(to, "127.0.0.1").on("error", () => {}));
+    await Promise.all(queued.slice(0, 2).map((socket) => once(socket, "connect")));
+    const path = join(folder, "deaf");
+    const impatient = await openDomainProxy(path, {
+      rules: [parseDomainRule(`*.example.com:${to}`)],
+      isAllowedAddress: () => true,
+      lookup: async () => [{ address: "127.0.0.1", family: 4 }],
+      connectTimeoutMs: 50,
+    });
+    const host = `deaf.example.com:${to}`;
+    const ask = (parts: readonly (string | Uint8Array)[]): Promise<string> => exchange(parts, () => false, path);
+    const tunnel = await ask([connectRequest(host)]);
+    const plain = await ask([`GET http://${host}/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`]);
+    const socks = await ask(socksRequest("deaf.example.com", to));
+    await impatient.close();
+    for (const socket of queued) socket.destroy();
+    child.kill("SIGKILL");
+    await once(child, "close");
+    assert.match(tunnel, /^HTTP\/1\.1 403 .*no answer in time/s);
+    assert.match(plain, /^HTTP\/1\.1 502 .*no answer in time/s);
+    assert.equal(Buffer.from(socks, "latin1")[3], 4);
   });
 });
 

@@ -12,18 +12,20 @@ export type DomainProxyOptions = {
   readonly isAllowedAddress: (address: string) => boolean;
   /** The system's own when absent. */
   readonly lookup?: (host: string) => Promise<LookupAddress[]>;
+  /** How long a host may take to accept a connection; 30 s when absent. */
+  readonly connectTimeoutMs?: number;
 };
 
 export type DomainProxy = { close(): Promise<void> };
 
-const connectTimeoutMs = 30_000;
+const defaultConnectTimeoutMs = 30_000;
 
 /** The only way out of a box without a network: HTTP, CONNECT and SOCKS5, to the hosts of the list and to nobody else. */
 export async function openDomainProxy(socketPath: string, options: DomainProxyOptions): Promise<DomainProxy> {
   const net = process.getBuiltinModule("node:net");
   const open = new Set<Socket>();
   const connect = (target: ProxyTarget): Promise<Socket> => connectTo(target, options);
-  const http = createHttpSide(connect, options);
+  const http = createHttpSide(connect);
   const server = net.createServer((client) => {
     open.add(client);
     client.once("close", () => open.delete(client));
@@ -52,10 +54,10 @@ export async function openDomainProxy(socketPath: string, options: DomainProxyOp
   };
 }
 
-function createHttpSide(connect: (target: ProxyTarget) => Promise<Socket>, options: DomainProxyOptions): Server {
+function createHttpSide(connect: (target: ProxyTarget) => Promise<Socket>): Server {
   const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer((request, response) => {
-    forward(request, response, options).catch((error) => refuse(response, error));
+    forward(request, response, connect).catch((error) => refuse(response, error));
   });
   server.on("connect", (request: IncomingMessage, client: Duplex, head: Buffer) => {
     client.on("error", () => client.destroy());
@@ -79,7 +81,11 @@ async function tunnel(
 }
 
 /** One plain HTTP request. Each is checked by itself: a connection that was good once can carry another name next time. */
-async function forward(request: IncomingMessage, response: ServerResponse, options: DomainProxyOptions): Promise<void> {
+async function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  connect: (target: ProxyTarget) => Promise<Socket>,
+): Promise<void> {
   const text = request.url ?? "";
   if (!/^http:\/\//i.test(text) || !URL.canParse(text)) throw new Refusal("Only whole http:// addresses are forwarded.");
   const url = new URL(text);
@@ -87,20 +93,15 @@ async function forward(request: IncomingMessage, response: ServerResponse, optio
   const hosts = request.rawHeaders.filter((_value, index, all) => index % 2 === 1 && all[index - 1]?.toLowerCase() === "host");
   if (hosts.length !== 1 || hosts[0]?.toLowerCase() !== written.toLowerCase())
     throw new Refusal("The Host header does not name the host of the address.");
-  const target = checkTarget({ host: url.hostname, port: Number(url.port || 80) }, options);
-  const addresses = await resolveTarget(target, options);
+  const socket = await connect({ host: url.hostname, port: Number(url.port || 80) });
   const { request: send } = process.getBuiltinModule("node:http");
   const headers = withoutHopHeaders(request);
   await new Promise<void>((resolve, reject) => {
     const outgoing = send({
-      agent: false,
-      host: target.host,
-      port: target.port,
+      createConnection: () => socket,
       method: request.method ?? "GET",
       path: `${url.pathname}${url.search}`,
       headers: { ...headers, host: url.host },
-      timeout: connectTimeoutMs,
-      lookup: pinned(addresses),
     });
     outgoing.on("error", reject);
     outgoing.on("response", (answer) => {
@@ -121,7 +122,8 @@ async function connectTo(wanted: ProxyTarget, options: DomainProxyOptions): Prom
   const addresses = await resolveTarget(target, options);
   const { connect } = process.getBuiltinModule("node:net");
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: target.host, port: target.port, lookup: pinned(addresses), timeout: connectTimeoutMs });
+    const timeout = options.connectTimeoutMs ?? defaultConnectTimeoutMs;
+    const socket = connect({ host: target.host, port: target.port, lookup: pinned(addresses), timeout });
     socket.once("timeout", () => socket.destroy(new Error("no answer in time")));
     socket.once("error", reject);
     socket.once("connect", () => {
