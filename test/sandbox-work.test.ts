@@ -3,6 +3,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { limitProcesses } from "../packages/runtime/src/workspace/box/process-limit.ts";
+import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
+import { createSandboxedWorkspace } from "../packages/runtime/src/workspace/sandbox.ts";
 import { path, runIn, setUpBoxes, whyNoSandbox } from "./sandbox-place.ts";
 
 const skip = await whyNoSandbox();
@@ -93,13 +96,36 @@ describe("everyday work in the sandbox", { skip }, () => {
       assert.equal(output, "SECRET-KEY\n");
     });
 
+    it("warns only when the number of processes cannot be limited", async () => {
+      const warnings: string[] = [];
+      const env = { PATH: path, HOME: stage.place.home };
+      const box = await createSandboxedWorkspace({
+        sandbox: { mode: "require" },
+        local: createLocalWorkspace({ root: stage.place.project, env, overflowDirectory: stage.place.overflow }),
+        home: stage.place.home,
+        env,
+        overflowDirectory: stage.place.overflow,
+        isPublicAddress: () => true,
+        onWarning: (message) => warnings.push(message),
+      });
+      await runIn(box, "true");
+      await box.close();
+      const group = limitProcesses(100);
+      await group?.release();
+      const isLimited = process.getuid?.() !== 0 || group !== undefined;
+      assert.deepEqual(
+        warnings.map((message) => /^The number of processes is not limited/.test(message)),
+        isLimited ? [] : [true],
+      );
+    });
+
     it("does not run a command whose box cannot be made", async () => {
       const box = await open({ allowWrite: [stage.place.outside] });
       await runIn(box, "true");
       rmSync(join(stage.place.overflow, "sandbox/tmp"), { recursive: true });
       await assert.rejects(runIn(box, "touch ran"), {
         code: "config",
-        message: /could not be set up, so the command was not run/,
+        message: /could not be set up, so the command was not run: .*sandbox\/tmp: No such file or directory\.$/,
       });
       assert.equal(existsSync(join(stage.place.project, "ran")), false);
     });

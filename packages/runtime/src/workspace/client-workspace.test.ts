@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createClientWorkspace } from "./client-workspace.ts";
 import { InMemorySandboxClient } from "./memory-sandbox.ts";
+import type { SandboxClient } from "./sandbox-client.ts";
 import type { RunCommand } from "./workspace.ts";
 
-async function run(client: InMemorySandboxClient, more: Partial<RunCommand> = {}) {
+async function run(client: SandboxClient, more: Partial<RunCommand> = {}) {
   const heard: string[] = [];
   const workspace = createClientWorkspace({ client, root: "/workspace" });
   const result = await workspace.run({
@@ -53,6 +54,16 @@ describe("a command on another machine", () => {
           : nothing,
     });
     assert.deepEqual(await run(obedient, { timeoutMs: 20 }), { result: { end: "timeout" }, heard: [] });
+  });
+
+  it("is one that was stopped also where the machine's answer comes first", async () => {
+    const client: SandboxClient = {
+      run: (_, { signal } = {}) =>
+        new Promise((resolve) => signal?.addEventListener("abort", () => resolve({ exitCode: 0, stdout: "late", stderr: "" }))),
+      readFile: () => Promise.reject(new Error("no such file")),
+      writeFile: async () => {},
+    };
+    assert.deepEqual(await run(client, { timeoutMs: 20 }), { result: { end: "timeout" }, heard: [] });
   });
 
   it("that cannot be run says why", async () => {

@@ -117,10 +117,7 @@ async function runOn(
     );
     // A client that cannot end a command must not hold us; what becomes of its promise then is nobody's concern.
     const result = await Promise.race([running, whenAborted(signal)]);
-    if (result === undefined || signal.aborted) {
-      running.catch(() => {});
-      return { end: stopped.aborted ? "aborted" : "timeout" };
-    }
+    if (result === undefined || signal.aborted) return { end: stopped.aborted ? "aborted" : "timeout" };
     for (const stream of ["stdout", "stderr"] as const) if (!heard[stream] && result[stream] !== "") hear(stream)(result[stream]);
     return { end: "exit", exitCode: result.exitCode };
   } catch (error) {

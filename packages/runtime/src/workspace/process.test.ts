@@ -171,6 +171,11 @@ describe("timeout and abort", () => {
     assert.deepEqual({ result, stdout }, { result: { end: "timeout" }, stdout: "up\ntidy\n" });
   });
 
+  it("ends also what starts because it was asked to end", linuxOnly, async () => {
+    const { result } = await run(`trap 'setsid sleep ${duration} & exit' TERM; sleep ${duration} & wait`, { timeoutMs: 400 });
+    assert.deepEqual({ result, left: sleepers() }, { result: { end: "timeout" }, left: [] });
+  });
+
   it("starts nothing when the signal has fired already", async () => {
     const file = join(directory, "touched");
     assert.deepEqual((await run(`touch ${file}`, { signal: AbortSignal.abort() })).result, { end: "aborted" });

@@ -1,7 +1,7 @@
-import { chmodSync, lstatSync, type Stats, writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { armedEntries, plainConfiguration } from "./git-directory.ts";
-import { entryAt, isInside, namesIn, realPathOf, smallText } from "./host-files.ts";
+import { entryAt, isInside, lookAt, namesIn, realPathOf, smallText } from "./host-files.ts";
 
 /** What is known of one deciding file: `text` is there for small ones, to put it back. */
 type KnownFile = { readonly id: string; readonly text: string | undefined; readonly mode: number };
@@ -108,7 +108,7 @@ function holderOf(path: string, { gitDirectories }: GitLook): string | undefined
 function knownOf(paths: readonly string[], before?: KnownFiles): KnownFiles {
   const known = new Map<string, KnownFile>();
   for (const path of paths) {
-    const stats = statsOf(path);
+    const stats = lookAt(path);
     if (!stats) continue;
     const id = `${stats.ino}/${stats.ctimeMs}/${stats.size}`;
     const same = before?.get(path);
@@ -119,13 +119,5 @@ function knownOf(paths: readonly string[], before?: KnownFiles): KnownFiles {
 }
 
 function isNewer(path: string, { since }: GitLook): boolean {
-  return (statsOf(path)?.ctimeMs ?? 0) >= since;
-}
-
-function statsOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return (lookAt(path)?.ctimeMs ?? 0) >= since;
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -55,6 +55,15 @@ describe("what a box does not show", () => {
     assert.deepEqual(own(secretMounts(home)), ["hide home/.ssh", "mask home/.netrc"]);
   });
 
+  it("is also a folder that can be entered, but not listed", { skip: process.getuid?.() === 0 && "root may list all" }, () => {
+    const closed = folder("closed");
+    chmodSync(closed, 0o300);
+    assert.deepEqual(own(hiddenMounts({ home: closed, outriderHome: undefined, writable: [], searchPath: "" })), ["hide closed"]);
+    chmodSync(closed, 0o600);
+    assert.deepEqual(own(hiddenMounts({ home: closed, outriderHome: undefined, writable: [], searchPath: "" })), []);
+    chmodSync(closed, 0o700);
+  });
+
   it("is never the system, whatever is called a home", () => {
     for (const wrong of ["/", "/usr", "/usr/local", join(top, "missing")]) {
       const mounts = hiddenMounts({ home: wrong, outriderHome: undefined, writable: [], searchPath: "" });
@@ -108,6 +117,13 @@ describe("what stays as it is where commands may write", () => {
       watched.filter((one) => one.startsWith("link")),
       ["link .bashrc", "link .profile", "link .zshrc"],
     );
+  });
+
+  it("is what a link leads to in any of the folders that may be written", () => {
+    const [one, other] = [folder("first"), folder("second", { rc: "" })];
+    symlinkSync(join(other, "rc"), join(one, ".bashrc"));
+    const { mounts } = protectPaths({ writable: [one, other], homes: [], contested: new Set() });
+    assert.deepEqual(own(mounts), ["read-only second/rc"]);
   });
 
   it("is only watched where another command is just making it", () => {

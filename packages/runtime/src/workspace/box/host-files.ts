@@ -60,7 +60,8 @@ export function isInside(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
 
-function lookAt(path: string): Stats | undefined {
+/** Of a link its own; undefined where there is nothing, or nothing we may see. */
+export function lookAt(path: string | Buffer): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {

@@ -19,9 +19,9 @@ export function hasMountTable(pid: number, table: string): boolean {
 function readTable(pid: number): string | undefined {
   try {
     const inside = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ")[0];
-    return inside ? readFileSync(`/proc/${inside}/mountinfo`, "utf8") : undefined;
+    return readFileSync(`/proc/${inside}/mountinfo`, "utf8");
   } catch {
-    return undefined; // it is gone, or the kernel does not tell
+    return undefined; // it is gone, has no children, or the kernel does not tell
   }
 }
 

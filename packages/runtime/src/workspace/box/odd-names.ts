@@ -1,5 +1,6 @@
-import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import { type Dirent, readdirSync } from "node:fs";
 import { isGitByName } from "./git-directory.ts";
+import { lookAt } from "./host-files.ts";
 
 const slash = Buffer.from("/");
 
@@ -33,7 +34,7 @@ function oddFoldersIn(folder: string): Buffer[] {
 /** Or anything right in it: what is written into a file does not date the folder. */
 function isNewer(path: Buffer, since: number): boolean {
   const all = [path, ...entriesOf(path).map(({ name }) => within(path, name))];
-  return all.some((part) => (lstatSync(part, { throwIfNoEntry: false })?.ctimeMs ?? 0) >= since);
+  return all.some((part) => (lookAt(part)?.ctimeMs ?? 0) >= since);
 }
 
 function within(folder: Buffer, name: Buffer): Buffer {

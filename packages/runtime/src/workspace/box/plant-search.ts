@@ -1,9 +1,8 @@
-import { lstatSync } from "node:fs";
 import { basename, dirname, relative } from "node:path";
 import { monotonicMs } from "../../util/monotonic-clock.ts";
 import { isDecidingPiece } from "./git-directory.ts";
 import { disarmDirectory, disarmLink, type GitLook, type KnownFiles, knownOfDirectory, knownOfLink } from "./git-plants.ts";
-import { isInside } from "./host-files.ts";
+import { isInside, lookAt } from "./host-files.ts";
 import { oddGitPlaces } from "./odd-names.ts";
 import { putAway, putAwayBytes } from "./put-away.ts";
 import { changedScripts, groupsIn, scriptsOf } from "./run-later.ts";
@@ -234,15 +233,11 @@ function piecesIn(folders: Folders): string[] {
 
 function filesIn(folders: Folders): string[] {
   const found: string[] = [];
-  for (const { files } of folders.values()) if (files.length > 0) found.push(...files);
+  for (const { files } of folders.values()) found.push(...files);
   return found;
 }
 
 function idOf(path: string): { id: string; changedMs: number } | undefined {
-  try {
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    return stats && { id: `${stats.ino}/${stats.ctimeMs}/${stats.size}`, changedMs: stats.ctimeMs };
-  } catch {
-    return undefined;
-  }
+  const stats = lookAt(path);
+  return stats && { id: `${stats.ino}/${stats.ctimeMs}/${stats.size}`, changedMs: stats.ctimeMs };
 }

@@ -1,5 +1,6 @@
-import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
+import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { isGitByName } from "./git-directory.ts";
+import { lookAt } from "./host-files.ts";
 import { openFolder } from "./put-away.ts";
 
 /** One directory as it was last looked at. Paths are whole. */
@@ -57,7 +58,7 @@ export class TreeIndex {
     // The loop also walks what it appends. Breadth first: what lies near the top counts most where there is too much.
     for (const path of open) {
       if (found.size >= this.#most) break;
-      const stats = look(path);
+      const stats = lookAt(path);
       if (!stats?.isDirectory() || found.has(path)) continue;
       const before = this.#folders.get(path);
       const isSame = before && !before.isFresh && before.inode === stats.ino && before.changedMs === stats.ctimeMs;
@@ -90,14 +91,6 @@ export class TreeIndex {
         .map(({ name }) => at(name)),
       files: entries.filter((entry) => !entry.isDirectory() && keeps(entry.name)).map(({ name }) => at(name)),
     };
-  }
-}
-
-function look(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined; // closed to us
   }
 }
 

@@ -1,0 +1,254 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { type Plants, PlantSearch } from "./plant-search.ts";
+
+let top: string;
+let project: string;
+let search: PlantSearch;
+
+beforeEach(() => {
+  top = realpathSync(mkdtempSync(join(tmpdir(), "outrider-plants-")));
+  project = join(top, "project");
+  mkdirSync(project);
+  search = new PlantSearch({ roots: [project], setAside: join(top, "aside") });
+});
+afterEach(() => rmSync(top, { recursive: true, force: true }));
+
+const sh = (script: string): void => {
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: top,
+    GIT_CONFIG_NOSYSTEM: "1",
+    ...Object.fromEntries(
+      ["GIT_AUTHOR", "GIT_COMMITTER"].flatMap((who) => [
+        [`${who}_NAME`, "Ada"],
+        [`${who}_EMAIL`, "ada@example.com"],
+      ]),
+    ),
+  };
+  execFileSync("bash", ["-ec", script], { cwd: project, env, stdio: ["ignore", "ignore", "inherit"] });
+};
+/** The files below were made by the user some time ago: the clock of files has ticked since. */
+async function age(): Promise<void> {
+  const made = Date.now();
+  while (Date.now() - made < 60) await new Promise((resolve) => setImmediate(resolve));
+}
+/** One command between two looks. Paths are told from the project. */
+async function after(script: string, isMounted: (path: string) => boolean = () => false): Promise<Plants> {
+  const since = search.start();
+  sh(script);
+  const plants = await search.finish(since, isMounted);
+  const cut = (path: string): string => path.replace(`${project}/`, "");
+  return { ...plants, undone: plants.undone.map(cut), failed: plants.failed.map(cut) };
+}
+const undone = async (...scripts: string[]): Promise<readonly string[]> => {
+  let last: readonly string[] = [];
+  for (const script of scripts) last = (await after(script)).undone;
+  return last;
+};
+const text = (name: string): string => readFileSync(join(project, name), "utf8");
+const nothing: Plants = { undone: [], failed: [], listed: [], isWhole: true };
+const evil = "[core]\\n\\tfsmonitor = evil\\n";
+const lookAlike = (path: string): string =>
+  `mkdir -p ${path}/objects ${path}/refs; echo 'ref: refs/heads/main' > ${path}/HEAD; printf '${evil}' > ${path}/config`;
+
+describe("what a command did with git", () => {
+  it("stays as long as git runs nothing because of it", async () => {
+    sh("git init -q . && git commit -q --allow-empty -m x");
+    await age();
+    const work =
+      "git init -q sub; git -C sub config user.name Eve; git clone -q --bare . b.git; git worktree add -q wt; git -C wt commit -q --allow-empty -m y";
+    assert.deepEqual(await after(work), nothing);
+    assert.deepEqual(
+      await after("git -C sub -c protocol.file.allow=always submodule --quiet add ../b.git s && git -C sub commit -qm s"),
+      nothing,
+    );
+    sh("git -C wt log && git -C sub/s log && test -f sub/.git/modules/s/HEAD");
+  });
+
+  it("is put back in a repository that was there, and what it did not touch is left alone", async () => {
+    sh(
+      "git init -q mine; echo kept > mine/.git/hooks/pre-push; echo mine > mine/.git/hooks/pre-commit; chmod 755 mine/.git/hooks/*",
+    );
+    sh("git -C mine config filter.x.clean cat");
+    await age();
+    const untouched = lstatSync(join(project, "mine/.git/hooks/pre-push"));
+    const config = text("mine/.git/config");
+    const script = `printf '${evil}' >> mine/.git/config; echo evil > mine/.git/hooks/pre-commit; chmod 700 mine/.git/hooks/pre-commit`;
+    assert.deepEqual(await undone(script), ["mine/.git/hooks/pre-commit", "mine/.git/config"]);
+    const now = lstatSync(join(project, "mine/.git/hooks/pre-push"));
+    assert.deepEqual([text("mine/.git/config"), text("mine/.git/hooks/pre-commit")], [config, "mine\n"]);
+    assert.equal(lstatSync(join(project, "mine/.git/hooks/pre-commit")).mode & 0o777, 0o755);
+    assert.deepEqual([now.ino, now.ctimeMs], [untouched.ino, untouched.ctimeMs]);
+    assert.deepEqual(await undone("git -C mine config user.name Eve; rm mine/.git/hooks/pre-push"), []);
+    assert.match(text("mine/.git/config"), /filter "x".*Eve/s);
+  });
+
+  it("is kept in what was set aside", async () => {
+    await undone("git init -q sub; echo evil > sub/.git/hooks/pre-commit");
+    assert.deepEqual(
+      readdirSync(join(top, "aside")).map((name) => readFileSync(join(top, "aside", name), "utf8")),
+      ["evil\n"],
+    );
+  });
+
+  it("loses of a new configuration only what names a program", async () => {
+    assert.deepEqual(await undone(`git init -q sub; git -C sub config user.name Eve; printf '${evil}' >> sub/.git/config`), [
+      "sub/.git/config",
+    ]);
+    assert.match(text("sub/.git/config"), /bare = false.*name = Eve/s);
+    assert.doesNotMatch(text("sub/.git/config"), /evil/);
+  });
+
+  const plants: readonly (readonly [name: string, undone: readonly string[], ...scripts: string[]])[] = [
+    ["a hook of a new repository", ["sub/.git/hooks/pre-commit"], "git init -q sub; echo evil > sub/.git/hooks/pre-commit"],
+    ["a link in place of hooks", ["sub/.git/hooks"], "git init -q sub", "rm -r sub/.git/hooks; ln -s ../../h sub/.git/hooks"],
+    ["a hook prepared before", ["sub/.git/hooks/pre-push"], "git init -q sub; echo > h", "ln h sub/.git/hooks/pre-push"],
+    [
+      "more hooks than git has names for",
+      ["sub/.git/hooks"],
+      "git init -q sub; for i in $(seq 201); do echo > sub/.git/hooks/a$i; done",
+    ],
+    ["a look-alike", ["x/config"], lookAlike("x")],
+    ["a look-alike below packages", ["node_modules/x/config"], lookAlike("node_modules/x")],
+    ["a look-alike completed later", ["x/config"], `${lookAlike("x")}; rm x/HEAD`, "echo 'ref: refs/heads/main' > x/HEAD"],
+    [
+      "a configuration of a worktree",
+      ["sub/.git/config.worktree"],
+      "git init -q sub",
+      `printf '${evil}' > sub/.git/config.worktree`,
+    ],
+    [
+      "a file that leads to a look-alike",
+      ["x/config", "sub/.git"],
+      `${lookAlike("x")}; mkdir sub; echo 'gitdir: ../x' > sub/.git`,
+    ],
+    ["a file that leads to a repository beside", ["sub/.git"], "git init -q --bare x; mkdir sub; echo 'gitdir: ../x' > sub/.git"],
+    ["a file that leads to nothing", ["sub/.git"], "mkdir sub; echo 'gitdir: ../x' > sub/.git"],
+    [
+      "a file that leads to a folder of modules that is no repository",
+      ["sub/.git"],
+      "git init -q .; mkdir -p sub .git/modules/x; echo 'gitdir: ../.git/modules/x' > sub/.git",
+    ],
+    ["a link to a repository", ["sub/.git"], "git init -q --bare x; mkdir sub; ln -s ../x sub/.git"],
+    [
+      "a worktree of another repository",
+      ["x/config", ".git/worktrees/wt/commondir"],
+      "git init -q . && git commit -q --allow-empty -m x && git worktree add -q wt",
+      `${lookAlike("x")}; echo ../../../x > .git/worktrees/wt/commondir`,
+    ],
+    [
+      "a submodule whose files are elsewhere",
+      [".git/modules/s/config"],
+      "git init -q .; mkdir -p .git/modules; git init -q --bare .git/modules/s; git -C .git/modules/s config core.bare false; printf '[core]\\n\\tworktree = /\\n' >> .git/modules/s/config",
+    ],
+  ];
+  for (const [name, paths, ...scripts] of plants)
+    it(`is undone: ${name}`, async () => assert.deepEqual([...(await undone(...scripts))].sort(), [...paths].sort()));
+
+  it("is undone in folders whose names are no text, when it is new", async () => {
+    sh("git init -q $'old\\xff'");
+    await age();
+    const place = (name: string): string =>
+      Buffer.from(`${project}/${name}\u00ff/.git`, "latin1").toString("utf8").replace(`${project}/`, "");
+    assert.deepEqual(await undone("git init -q $'new\\xff'"), [place("new")]);
+    assert.deepEqual(await undone("true"), []);
+    assert.deepEqual(await undone("echo >> $'old\\xff/.git/config'"), [place("old")]);
+    assert.deepEqual(await undone("mkdir -p $'n\\xff/t'; echo 'gitdir: /x' > $'n\\xff/t/.git'"), [`n\ufffd/t/.git`]);
+  });
+
+  it("is nobody's business where no command could write", async () => {
+    sh("git init -q mine");
+    await age();
+    const script = `printf '${evil}' >> mine/.git/config`;
+    assert.deepEqual(await after(script, (path) => path === join(project, "mine/.git")), nothing);
+    assert.deepEqual((await after(`git init -q sub; printf '${evil}' >> sub/.git/config`, () => true)).undone, [
+      "sub/.git/config",
+    ]);
+  });
+
+  it("is told where it cannot be undone", async () => {
+    writeFileSync(join(top, "aside"), "in the way");
+    const { undone: done, failed } = await after("git init -q sub; echo evil > sub/.git/hooks/pre-commit");
+    assert.deepEqual({ done, failed }, { done: [], failed: ["sub/.git"] });
+  });
+});
+
+describe("what the user did between commands", () => {
+  it("is theirs", async () => {
+    await after("git init -q sub");
+    await age();
+    sh(
+      "git -C sub config core.fsmonitor true; echo mine > sub/.git/hooks/pre-commit; git init -q other; git -C other config core.hooksPath h",
+    );
+    sh('echo \'{"scripts":{"test":"x"}}\' > package.json; mkdir .vscode; echo > .vscode/tasks.json');
+    await age();
+    assert.deepEqual(await after("git -C sub status; git -C other status"), nothing);
+    assert.equal(text("sub/.git/hooks/pre-commit"), "mine\n");
+  });
+});
+
+describe("files that run later", () => {
+  const names = async (script: string): Promise<string[]> =>
+    (await after(script)).listed.map(({ name, scripts }) => (scripts ? `${name}: ${scripts}` : name));
+
+  it("are told once, those first that start soonest, and before those in new folders", async () => {
+    mkdirSync(join(project, "src"));
+    await age();
+    const script = "mkdir -p a/b; for d in a/b a src .; do echo x > $d/Makefile; echo x > $d/.envrc; done; echo x > a.txt";
+    assert.deepEqual(await names(script), [
+      ...[".envrc", "src/.envrc", "a/.envrc", "a/b/.envrc"],
+      ...["Makefile", "src/Makefile", "a/Makefile", "a/b/Makefile"],
+    ]);
+    assert.deepEqual(await names("true"), []);
+  });
+
+  it("are told by the scripts in them that are new or different", async () => {
+    writeFileSync(join(project, "package.json"), '{"scripts":{"test":"a","build":"b"}}');
+    await age();
+    const write = (json: string): string => `echo '${json}' > package.json`;
+    assert.deepEqual(await names(write('{"version":"2","scripts":{"test":"a","build":"evil","postinstall":"x"}}')), [
+      "package.json: postinstall,build",
+    ]);
+    assert.deepEqual(await names(write('{"version":"3","scripts":{"test":"a","build":"evil","postinstall":"x"}}')), []);
+    assert.deepEqual(await names(write("{not json")), ["package.json"]);
+    assert.deepEqual(await names("mkdir .vscode; echo '{}' > .vscode/tasks.json"), [".vscode/tasks.json"]);
+  });
+
+  it("are told when a folder brought them, as old as they are", async () => {
+    mkdirSync(join(project, "x/y"), { recursive: true });
+    writeFileSync(join(project, "x/tasks.json"), "{}");
+    await age();
+    assert.deepEqual(await names("true"), []);
+    await age();
+    assert.deepEqual(await names("mv x .vscode"), [".vscode/tasks.json"]);
+    await age();
+    assert.deepEqual(await names("mkdir .vscode/more"), []);
+  });
+
+  it("are not those that were there, whatever is done to their folder", async () => {
+    writeFileSync(join(project, "Makefile"), "all:\n");
+    await age();
+    assert.deepEqual(await names("echo x > a.txt"), []);
+    chmodSync(project, 0o700);
+    assert.deepEqual(await names("rm a.txt"), []);
+    appendFileSync(join(project, "Makefile"), "\ttrue\n");
+    await age();
+    assert.deepEqual(await names("true"), []);
+  });
+});
