@@ -15,7 +15,8 @@ export type ForkedLines = {
   readonly copy: LineTable;
 };
 
-const linesAtOnce = 4_096;
+/** Bytes that are handed on at once, unless a single line is longer. */
+const partSize: number = 1 << 20;
 
 /**
  * The sealed lines of a fork, some at a time. They are those of the source to the byte but for the session's id, so that hardly any is
@@ -24,30 +25,32 @@ const linesAtOnce = 4_096;
 export function* forkLines({ lines, count, sourceId, newId, copy }: ForkedLines): Generator<Buffer> {
   const { crc32 } = process.getBuiltinModule("node:zlib");
   const origin: ForkOrigin = { sessionId: sourceId, seq: lines.seqAt(count - 1) };
-  let isOpen = true; // no start has come yet: the first one says where the fork comes from
+  const room = newId.length + sealLength + 1;
+  let isNoted = false; // the first start says where the fork comes from
   let crc = 0;
-  for (let first = 0; first < count; first += linesAtOnce) {
-    const some = Array.from({ length: Math.min(linesAtOnce, count - first) }, (_, place) => lines.lineAt(first + place));
-    const copies = some.map((line) => {
-      const isNoted = isOpen && line?.type === "session.started";
-      if (isNoted) isOpen = false;
-      return line && (isNoted || line.headEnd === 0) ? rewritten(line, newId, isNoted ? origin : undefined) : line;
-    });
-    const room = newId.length + sealLength + 1;
-    const size = copies.reduce((sum, line) => sum + (line ? line.end - line.start + room : 0), 0);
-    const bytes = Buffer.allocUnsafeSlow(size);
-    let end = 0;
-    for (const line of copies) {
-      if (!line) continue;
-      const start = end;
-      end = copyLine(bytes, end, line, newId);
-      crc = crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start), crc);
-      copy.add({ ...line, bytes, start, end, headEnd: line.headEnd === 0 ? 0 : end - (line.end - line.headEnd) });
-      end += bytes.write(sealText(crc), end, "latin1");
+  let bytes = Buffer.allocUnsafeSlow(partSize);
+  let end = 0;
+  for (let index = 0; index < count; index++) {
+    const stored = lines.lineAt(index);
+    if (!stored) continue;
+    const isFirst: boolean = !isNoted && stored.type === "session.started";
+    isNoted ||= isFirst;
+    const line = isFirst || stored.headEnd === 0 ? rewritten(stored, newId, isFirst ? origin : undefined) : stored;
+    const longest = line.end - line.start + room;
+    if (end + longest > bytes.length) {
+      yield bytes.subarray(0, end);
+      bytes = Buffer.allocUnsafeSlow(Math.max(partSize, longest));
+      end = 0;
     }
-    yield bytes.subarray(0, end);
+    const start = end;
+    end = copyLine(bytes, start, line, newId);
+    crc = crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start), crc);
+    const headEnd = line.headEnd === 0 ? 0 : end - (line.end - line.headEnd);
+    copy.add({ bytes, start, end, type: line.type, isOfTask: line.isOfTask, headEnd, callId: undefined });
+    end += bytes.write(sealText(crc), end, "latin1");
   }
   copy.takeCallEnds(lines);
+  yield bytes.subarray(0, end);
 }
 
 const idKey = Buffer.from(`","sessionId":"`);
