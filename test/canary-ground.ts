@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { canary, createGround, type Ground } from "./command-ground.ts";
-import { fillRepository, hostileRepositories, stageIn } from "./hostile-repositories.ts";
+import { fillRepository, hostileRepositories, nameOddly, oddNames, stageIn } from "./hostile-repositories.ts";
 import type { Random } from "./random-commands.ts";
 import { leaks } from "./stray-repositories.ts";
 
@@ -34,7 +34,8 @@ export const closable: Readonly<Record<string, string>> = {
 };
 
 export function createCanaryGround(random: Random): CanaryGround {
-  const ground = createGround({ hostile: random.below(4) > 0 });
+  const hasOddIndex = random.below(4) === 0;
+  const ground = createGround({ hostile: !hasOddIndex && random.below(4) > 0 });
   const { root } = ground;
   const top = dirname(root);
   const mark = `${top}.mark`;
@@ -42,6 +43,14 @@ export function createCanaryGround(random: Random): CanaryGround {
   const stage = stageIn(root, mark);
   fillProject(root, stage.evil);
   const known = { ...ground, top, mark, remove: () => [ground.remove(), rmSync(mark, { force: true })] };
+  if (hasOddIndex) {
+    const secret = join(top, "outside/secret.txt");
+    nameOddly(stage, random.pick(oddNames)(secret), secret);
+    // What `cat -v` makes of this letter ends with a blank.
+    mkdirSync(join(root, `\u00e0${secret}`, ".."), { recursive: true });
+    writeFileSync(join(root, `\u00e0${secret}`), "");
+    return { ...known, name: "odd names in the index", from: ".", foreign: [canary] };
+  }
   if (random.below(6) === 0) return { ...known, name: "no repository", from: ".", foreign: [canary] };
   if (random.below(6) === 0) {
     const other = stageIn(join(top, "other"), mark);

@@ -463,6 +463,27 @@ function everything(stage: Stage): void {
   utimesSync(join(stage.folder, "b.bin"), 5, 5);
 }
 
+/** Names that git's index may hold without a file, and that other programs take apart, for a pattern or for an option. */
+export const oddNames: readonly ((secret: string) => string)[] = [
+  (secret) => `x ${secret}`,
+  (secret) => `x\t${secret}`,
+  (secret) => `deep/x ${secret}`,
+  (secret) => `x\n${secret}`,
+  () => "--files0-from=0.txt",
+  () => "x --files0-from=0.txt",
+  (secret) => `"x" ${secret}`,
+  (secret) => `x' '${secret}`,
+  (secret) => `x\\ ${secret}`,
+];
+
+/** Nothing of it is on the disk but a list of files that an option may name. */
+export function nameOddly(stage: Stage, name: string, secret: string): void {
+  fillRepository(stage);
+  stage.write("0.txt", `${secret}\0`);
+  const blob = stage.git("hash-object", "-w", "a.txt").trim();
+  stage.git("update-index", "--add", "--cacheinfo", `100644,${blob},${name}`);
+}
+
 export function stageIn(folder: string, mark: string): Stage {
   mkdirSync(folder, { recursive: true });
   const evil = join(folder, "evil.sh");

@@ -9,16 +9,20 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { decide } from "../packages/runtime/src/permissions/decide.ts";
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
+import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
 import { bashTool } from "../packages/runtime/src/tools/builtin/bash.ts";
 import { createToolMemory } from "../packages/runtime/src/tools/tool.ts";
 import { installInertGit } from "../packages/runtime/src/workspace/inert-git.ts";
 import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
+import { listFolder } from "./command-ground.ts";
 import {
   addSubmodule,
   differentForms,
   fillRepository,
   hostileRepositories,
   lookingForms,
+  nameOddly,
+  oddNames,
   type Stage,
   stageIn,
 } from "./hostile-repositories.ts";
@@ -32,7 +36,12 @@ const env = { PATH: process.env["PATH"] ?? "", HOME: home };
 let count = 0;
 
 /** Runs commands the way a session runs those nobody was asked about; fails when somebody would be. */
-async function runUnasked(root: string, cwd: string, commands: readonly string[]): Promise<string[]> {
+async function runUnasked(
+  root: string,
+  cwd: string,
+  commands: readonly string[],
+  given: Partial<Policy> = {},
+): Promise<string[]> {
   const workspace = createLocalWorkspace({ root, env, overflowDirectory: join(top, `overflow-${count++}`) });
   const folder = await installInertGit(workspace);
   const policy: Policy = {
@@ -44,6 +53,8 @@ async function runUnasked(root: string, cwd: string, commands: readonly string[]
     readable: [],
     networkReads: true,
     inertGit: async () => folder,
+    listFolder: async (path) => listFolder(path),
+    ...given,
   };
   const outputs: string[] = [];
   for (const command of commands) {
@@ -181,7 +192,8 @@ describe("looking with git, unasked,", () => {
   for (const { name, build } of leaks)
     it(`shows nothing of what lies outside with ${name}`, async () => {
       const { folder } = set(build).project;
-      const all = [...look, ...lookMore].join("\n");
+      const indexed = name.startsWith("an index") ? ["git ls-files | xargs cat"] : [];
+      const all = [...look, ...lookMore, ...indexed].join("\n");
       const plain = spawnSync("bash", ["-c", all], { cwd: folder, env, encoding: "utf8" });
       assert.match(plain.stdout + plain.stderr, /SECRET/, "another git does");
       const said = await runUnasked(folder, folder, [all]);
@@ -195,6 +207,68 @@ describe("looking with git, unasked,", () => {
       const { stdout } = spawnSync("bash", ["-c", look.join("\n")], { cwd, env, encoding: "utf8" });
       assert.deepEqual(await runUnasked(cwd, cwd, [look.join("\n")]), [stdout.trimEnd() || "(no output)"]);
     });
+});
+
+describe("names from the index that are not on the disk", () => {
+  const uses = [
+    "git ls-files | xargs cat",
+    "git ls-files | xargs sort",
+    "git ls-files -z | xargs -0 sort",
+    "git ls-files --deleted | sort | xargs -n1 sort",
+    "sort $(git ls-files)",
+    "cat $(git ls-files -c)",
+    "for f in $(git ls-files); do cat $f; done",
+    'git ls-files | while read f; do cat "$f"; done',
+    'git ls-files | while read -r f; do cat < "$f"; done',
+    "cd deep && sort $(git ls-files)",
+  ];
+
+  function prepare(): { stage: Stage; secret: string } {
+    const place = join(top, `odd-${count++}`);
+    const outside = stageIn(join(place, "outside"), "/dev/null");
+    outside.write("secret.txt", "SECRET\n");
+    const stage = stageIn(join(place, "project"), "/dev/null");
+    mkdirSync(join(stage.folder, "deep"));
+    return { stage, secret: join(outside.folder, "secret.txt") };
+  }
+
+  for (const [index, name] of oddNames.entries())
+    for (const hide of [false, true])
+      it(`make no other file be read: ${JSON.stringify(name("SECRET"))}${hide ? ", left out of the folder" : ""}`, async () => {
+        const { stage, secret } = prepare();
+        nameOddly(stage, name(secret), secret);
+        if (hide) stage.git("update-index", "--skip-worktree", name(secret));
+        const said = await runUnasked(stage.folder, stage.folder, [uses.join("\n"), "git ls-files"]);
+        assert.doesNotMatch(said[0] ?? "", /SECRET/);
+        assert.match(said[1] ?? "", /git was not run: its index names a file that is not there/);
+        const rule = parseRule("Bash(git:*)");
+        const ruled = await runUnasked(stage.folder, stage.folder, uses, { allow: [rule] });
+        assert.doesNotMatch(ruled.join(""), /SECRET/);
+        if (index > 0) return;
+        const { stdout } = spawnSync("bash", ["-c", uses.join("\n")], { cwd: stage.folder, env, encoding: "utf8" });
+        assert.match(stdout, /SECRET/, "with a git that prints them");
+      });
+
+  it("are refused behind a link, too", async () => {
+    const { stage, secret } = prepare();
+    nameOddly(stage, `link/x ${secret}`, secret);
+    mkdirSync(join(stage.folder, "elsewhere", `x ${secret}`), { recursive: true });
+    symlinkSync("elsewhere", join(stage.folder, "link"));
+    assert.match((await runUnasked(stage.folder, stage.folder, ["git ls-files"])).join(""), /git was not run/);
+  });
+
+  it("are printed when they are harmless, as are odd ones that are there", async () => {
+    const { stage, secret } = prepare();
+    nameOddly(stage, "gone.txt", secret);
+    for (const name of ["with blank", "qu'ote", 'qu"ote', "back\\slash", "new\nline", "-dash", "[id]", "ü ü"]) {
+      mkdirSync(join(stage.folder, "deep", name));
+      stage.write(`deep/${name}/${name}`, "x\n");
+    }
+    stage.git("add", "deep");
+    const plain = spawnSync("git", ["ls-files"], { cwd: stage.folder, env, encoding: "utf8" }).stdout;
+    assert.deepEqual(await runUnasked(stage.folder, stage.folder, ["git ls-files"]), [plain.trimEnd()]);
+    assert.match(plain, /gone\.txt/);
+  });
 });
 
 describe("the git for looking", () => {

@@ -261,7 +261,7 @@ class Question {
   /** Why this program may not run; undefined when it may. */
   #objection(program: Program, allow: readonly Rule[], used?: Set<Word>): string | undefined {
     let objection = settingRisk(program);
-    for (const rule of allow) {
+    for (const rule of this.#mustBeInert(program) ? [] : allow) {
       const match = rule.pattern === undefined ? undefined : wordsAllowed(rule.pattern, program);
       if (!match) continue;
       const why =
@@ -295,6 +295,16 @@ class Question {
     used?.add(looking.network ? "network" : "mode");
     if (startsGit(looking)) this.#inert.add(program);
     return undefined;
+  }
+
+  /** The names that it prints are used as files: no rule for git says that git's index holds only harmless ones. */
+  #mustBeInert(program: Program): boolean {
+    const words = [...this.#programs.flatMap((one) => one.words), ...this.#parsed.reads.map(({ word }) => word)];
+    return (
+      program.name === "git" &&
+      program.words.some(({ text }) => text === "ls-files") &&
+      words.some(({ needs }) => needs?.index === true)
+    );
   }
 
   #firstObjection(programs: readonly Program[], by: { allow: readonly Rule[]; used: Set<Word> | undefined }): string | undefined {

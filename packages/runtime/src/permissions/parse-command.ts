@@ -43,6 +43,8 @@ class Walk {
   readonly #settings: Setting[] = [];
   #places: Places = [[]];
   #bindings: Bindings = new Map();
+  /** Where names of files were put into a variable. */
+  readonly #boundAt = new WeakMap<ShellWord, { readonly places: Places }>();
   /** Of the script that is being read. */
   #numbers = new ScriptNumbers({ setters: [], any: false });
   readonly #moments = new Moments();
@@ -52,6 +54,8 @@ class Walk {
   #piped: readonly string[] = [];
   /** Names of files that the input of the current command consists of. */
   #names: PrintedNames | undefined;
+  /** Where they were printed. */
+  #namesAt: Places;
   /** The command that reads those names, unless a redirection gives it something else. */
   #fed: SyntaxNode | undefined;
   #depth = 0;
@@ -179,7 +183,8 @@ class Walk {
     for (const [index, command] of node.commands.entries()) {
       const before = node.commands[index - 1];
       this.#piped = index === 0 ? [] : [...this.#piped, ...wordsPrintedBy(before)];
-      this.#names = before && node.operators[index - 1] === "|" ? namesPrinted(before, this.#names, this.#bindings) : undefined;
+      this.#names = before && node.operators[index - 1] === "|" ? namesPrinted(before, this.#names, this.#known()) : undefined;
+      this.#namesAt = this.#places;
       this.#fed = command;
       this.#apart(command);
     }
@@ -203,6 +208,26 @@ class Walk {
 
   #without(bindings: Bindings, node: SyntaxNode): Bindings {
     return withoutSet(bindings, settersIn(node), this.#numbers);
+  }
+
+  /** What variables hold, as far as it is known here: names of files mean others in another folder, and have not been looked at there. */
+  #known(): Bindings {
+    const isKnown = (word: ShellWord): boolean => {
+      const bound = this.#boundAt.get(word);
+      return bound === undefined || bound.places === this.#places;
+    };
+    return new Map([...this.#bindings].map(([name, word]) => [name, isKnown(word) ? word : unknownWord]));
+  }
+
+  #withNames(bindings: Bindings, [name, word]: readonly [string, ShellWord]): Bindings {
+    // Each time a word of its own: the same one may be bound elsewhere.
+    const own = { ...word };
+    if (word.kind === "glob" || word.kind === "below") this.#boundAt.set(own, { places: this.#places });
+    return new Map([...bindings, [name, own]]);
+  }
+
+  #namesHere(): PrintedNames | undefined {
+    return this.#places !== undefined && this.#places === this.#namesAt ? this.#names : undefined;
   }
 
   /** With another input, what is in the pipe is not read. */
@@ -247,7 +272,7 @@ class Walk {
   #visitFor(node: Extract<SyntaxNode, { type: "For" }>): void {
     for (const word of node.wordlist ?? []) this.#visit(word);
     const values = (node.wordlist ?? []).flatMap(
-      (word) => namesIn(word, this.#bindings)?.map((name) => ({ ...name, splits: false })) ?? readWord(word, this.#bindings),
+      (word) => namesIn(word, this.#known())?.map((name) => ({ ...name, splits: false })) ?? readWord(word, this.#known()),
     );
     const known = node.wordlist !== undefined && values.length > 0 && values.length <= 16;
     const setters = settersIn(node.body);
@@ -263,11 +288,12 @@ class Walk {
     const bindings = new Map(this.#without(this.#bindings, node));
     if (binding) bindings.set(binding.name, unknownValue(binding.name, this.#numbers));
     const from = this.#moments.count();
-    this.#bindings = binding?.value ? new Map([...bindings, [binding.name, binding.value]]) : bindings;
+    this.#bindings = binding?.value ? this.#withNames(bindings, [binding.name, binding.value]) : bindings;
     if (node.type === "While") {
       this.#visit(node.clause);
-      const given = node === this.#fed && this.#names ? nameGiven(node, this.#names) : undefined;
-      if (given) this.#bindings = new Map([...this.#bindings, given]);
+      const names = node === this.#fed ? this.#namesHere() : undefined;
+      const given = names && nameGiven(node, names);
+      if (given) this.#bindings = this.#withNames(this.#bindings, given);
       this.#visit(node.body);
     } else this.#visit(node);
     if (this.#places !== before) this.doubt("it changes directory in a loop");
@@ -279,7 +305,7 @@ class Walk {
     this.#children(node);
     if (node.type !== "Redirect") return;
     const { operator, target } = node;
-    const [word = unknownWord] = target ? readWord(target, this.#bindings) : [];
+    const [word = unknownWord] = target ? readWord(target, this.#known()) : [];
     if (operator === "<&" || (operator === ">&" && word.kind === "exact" && /^(?:\d+-?|-)$/.test(word.text))) return;
     if (!/^(?:>|>>|<|>\||&>|&>>|>&)$/.test(operator)) this.doubt(`it redirects with ${operator}`);
     const certain = word.kind === "exact" || (operator === "<" && word.kind !== "open");
@@ -293,17 +319,17 @@ class Walk {
     // The parser takes `A=<(x) y` apart as `A= <(x) y`; bash runs y.
     if (hasTornWord(node)) this.doubt("a substitution is part of a word");
     const assignments = node.prefix.filter((part) => part.type === "Assignment");
-    const settings = assignments.map((part) => ({ name: part.name, value: assignedWord(part, this.#bindings), exported: true }));
+    const settings = assignments.map((part) => ({ name: part.name, value: assignedWord(part, this.#known()), exported: true }));
     if (settings.some(({ value }) => value && /[^\P{Cc}\t\n]/u.test(value.text))) {
       // Readers disagree where such a line ends: nothing is said about the rest of it.
       this.doubt("it sets a variable to control characters");
       return;
     }
     if (!node.name) {
-      for (const one of assignments) this.#bindings = withAssignment(this.#bindings, one, this.#numbers);
+      for (const one of assignments) this.#bindings = withAssignment(this.#known(), one, this.#numbers);
       return;
     }
-    const words = wordsOfCommand([node.name, ...node.args], this.#bindings);
+    const words = wordsOfCommand([node.name, ...node.args], this.#known());
     const program = this.#program(words, settings);
     this.#bindings = this.#without(this.#bindings, node);
     if (program) this.#programs.push(readsInput(program) ? this.#withInput(program, node) : program);
@@ -328,7 +354,7 @@ class Walk {
     const name = plain ? first.text.slice(first.text.lastIndexOf("/") + 1) : "";
     if (plain) this.doubt(builtinObjection(name, words));
     const places = this.#places;
-    const inner = plain ? findInner(name, words, this.#names) : [];
+    const inner = plain ? findInner(name, words, this.#namesHere()) : [];
     const from = this.#moments.count();
     const own = {
       name,

@@ -4,7 +4,7 @@ import { rowOf } from "./program-table.ts";
 import { readExpression } from "./find-expression.ts";
 import { readFind } from "./read-only-scripts.ts";
 import { settersIn } from "./shell-setters.ts";
-import { type Bindings, exactWord, isPlain, type Needs, readWord, type ShellWord } from "./shell-words.ts";
+import { type Bindings, exactWord, isOddName, isPlain, type Needs, readWord, type ShellWord } from "./shell-words.ts";
 
 /** Names of files that a pipeline prints, one a line and nothing else. */
 export type PrintedNames = {
@@ -16,12 +16,18 @@ export type PrintedNames = {
   readonly bare: boolean;
   /** With a NUL behind each. */
   readonly zero: boolean;
+  /** A variable stands in one of its words, so that a name may begin with a path that is not written out. */
+  readonly computed?: true | undefined;
+  /** They come from git's index. */
+  readonly index?: true | undefined;
 };
 
 /** As words for the program that is given them. Undefined when they would be taken apart in a way that is not followed. */
-export function wordsOfNames({ starts, links, only, bare, zero }: PrintedNames, splitsAtZero: boolean): ShellWord[] | undefined {
-  if (zero !== splitsAtZero) return undefined;
-  const needs: Needs = { links, names: bare || !zero, only };
+export function wordsOfNames(printed: PrintedNames, splitsAtZero: boolean): ShellWord[] | undefined {
+  const { starts, links, only, bare, zero, computed, index } = printed;
+  const names = bare || !zero;
+  if (zero !== splitsAtZero || (names && starts.some(({ text }) => isOddName(text) || text.startsWith("-")))) return undefined;
+  const needs: Needs = { links, names, only, path: computed, index };
   return starts.map((start) => ({ ...start, kind: "below", splits: true, needs }));
 }
 
@@ -45,16 +51,17 @@ export function namesPrinted(
   );
   if (!words.every(isPlain)) return undefined;
   const [name, ...rest] = words.map(({ text }) => text);
+  const computed = node.args.some(({ text }) => /[$`]/.test(text)) || undefined;
   switch (name) {
     case "find":
-      return ofFind(words.slice(1));
+      return withPath(ofFind(words.slice(1)), computed);
     case "git":
       return rest[0] === "ls-files" ? ofGit(rest.slice(1)) : undefined;
     case "rg":
     case "grep":
-      return fed && !lists(rest) ? filtered(name, words.slice(1), fed) : ofSearch(name, words.slice(1));
+      return fed && !lists(rest) ? filtered(name, words.slice(1), fed) : withPath(ofSearch(name, words.slice(1)), computed);
     case "ls":
-      return rest.every((word) => !word.startsWith("-") || /^-1?A?1?$/.test(word)) ? listing(["."]) : undefined;
+      return withPath(ofLs(rest), computed);
     case "sort":
     case "uniq":
     case "head":
@@ -101,6 +108,21 @@ function listing(starts: readonly string[]): PrintedNames {
   return { starts: starts.map(exactWord), links: true, bare: true, zero: false };
 }
 
+function withPath(names: PrintedNames | undefined, computed: true | undefined): PrintedNames | undefined {
+  return names && { ...names, computed };
+}
+
+/** What a folder elsewhere holds is not among the files that are looked at here, and an operand that is a file is printed as it is. */
+function ofLs(texts: readonly string[]): PrintedNames | undefined {
+  const isKnown = (text: string): boolean =>
+    text.startsWith("-") ? /^-1?A?1?$/.test(text) : isBelow(text) && !isOddName(text);
+  return texts.every(isKnown) ? listing(["."]) : undefined;
+}
+
+function isBelow(path: string): boolean {
+  return !/^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(path);
+}
+
 function ofFind(words: readonly ShellWord[]): PrintedNames | undefined {
   if (!readFind(words)) return undefined;
   const { starts, actions, filesOnly, only } = readExpression(words);
@@ -112,9 +134,9 @@ function ofGit(texts: readonly string[]): PrintedNames | undefined {
   const options = texts.filter((text) => text.startsWith("-") && text !== "--");
   const paths = texts.filter((text) => !text.startsWith("-"));
   const known = /^(?:-[comdz]+|--cached|--others|--modified|--deleted|--exclude-standard|--deduplicate)$/;
-  if (!options.every((text) => known.test(text)) || paths.some((text) => /^[:/]|(?:^|\/)\.\.(?:\/|$)/.test(text)))
+  if (!options.every((text) => known.test(text)) || !paths.every((text) => isBelow(text) && !text.startsWith(":")))
     return undefined;
-  return { ...listing(["."]), zero: options.some((text) => /^-[comd]*z/.test(text)) };
+  return { ...listing(["."]), index: true, zero: options.some((text) => /^-[comd]*z/.test(text)) };
 }
 
 function lists(texts: readonly string[]): boolean {
@@ -133,19 +155,24 @@ function ofSearch(name: string, words: readonly ShellWord[]): PrintedNames | und
   return listing(paths.length > 0 ? paths : ["."]);
 }
 
+/** Options with which a filter leaves out lines or changes their order, and every line stays as it is. */
+const keepingOptions: Readonly<Record<string, RegExp>> = {
+  sort: /^(?:-[nrufV]|--reverse|--unique|--numeric-sort|--version-sort)$/,
+  uniq: /^(?:-[diu]|--repeated|--unique|--ignore-case)$/,
+  head: /^(?:-[n#q]|--lines)$/,
+  tail: /^(?:-[n#q]|--lines)$/,
+  shuf: /^(?:-n|--head-count)$/,
+  grep: /^(?:-[vEFiwx]|--invert-match|--ignore-case)$/,
+  rg: /^(?:-[vFiwx]|--invert-match|--ignore-case)$/,
+};
+
 /** Lines go through unchanged: nothing is read but the input, nothing put in front. */
 function filtered(name: string, words: readonly ShellWord[], fed: PrintedNames): PrintedNames | undefined {
   const row = rowOf(name);
   const { options = [], operands = [], doubt } = row ? readWords(row, words) : {};
   const operandsAllowed = name === "grep" || name === "rg" ? 1 : 0;
   if (!row || doubt !== undefined || operands.length > operandsAllowed || fed.zero) return undefined;
-  const known = /^(?:-[nrufVvEFiwxc#]|--lines|--reverse|--unique|--invert-match|--ignore-case|--bytes)$/;
-  const alters = (option: string): boolean => (name === "uniq" || name === "grep" || name === "rg") && /^-[cn]$/.test(option);
-  const cuts = (option: string): boolean => (name === "head" || name === "tail") && /^-c$|^--bytes$/.test(option);
-  return options.every(
-    (option) =>
-      option.exact && option.effect === "looks" && known.test(option.name) && !alters(option.name) && !cuts(option.name),
-  )
-    ? fed
-    : undefined;
+  const keeps = ({ exact, effect, name: option }: (typeof options)[number]): boolean =>
+    exact && effect === "looks" && keepingOptions[name]?.test(option) === true;
+  return options.every(keeps) ? fed : undefined;
 }

@@ -20,9 +20,21 @@ export type ShellWord = {
 
 /**
  * `links`: none leads out of the folder. `names`: none has a space, a quote or a dash in front, so that none is split or taken for an option.
- * `only`: of files and links, those whose name this pattern fits.
+ * `only`: of files and links, those whose name this pattern fits. `path`: the same holds for the path of the folder, which is in front.
+ * `index`: git's index may name files that no folder holds, so a git must have printed them that refuses where those are odd.
  */
-export type Needs = { readonly links: boolean; readonly names: boolean; readonly only?: string | undefined };
+export type Needs = {
+  readonly links: boolean;
+  readonly names: boolean;
+  readonly only?: string | undefined;
+  readonly path?: true | undefined;
+  readonly index?: true | undefined;
+};
+
+/** A shell or `xargs` would take such a name apart, or for a pattern. */
+export function isOddName(name: string): boolean {
+  return /[\s"'\\*?[]|[+@!]\(/.test(name);
+}
 
 /** What variables hold at some point of a script. */
 export type Bindings = ReadonlyMap<string, ShellWord>;
@@ -78,6 +90,8 @@ export function readValue(word: Word, bindings: Bindings): ShellWord | undefined
   if (word.parts?.some(({ type }) => type === "BraceExpansion" || type === "ExtendedGlob")) return undefined;
   const [value, ...more] = readWord(word, bindings);
   if (!value || more.length > 0 || value.kind === "open" || value.kind === "below" || /:~/.test(value.text)) return undefined;
+  // The name of some file that a pattern has found.
+  if (value.kind === "glob" && /[$`]/.test(word.text)) return undefined;
   return { ...value, kind: "exact", splits: false };
 }
 

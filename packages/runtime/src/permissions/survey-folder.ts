@@ -1,6 +1,6 @@
 import type { ListFolder } from "./glob-words.ts";
 import type { ResolvePath } from "./policy.ts";
-import type { Needs } from "./shell-words.ts";
+import { isOddName, type Needs } from "./shell-words.ts";
 
 const maxEntries = 30_000;
 
@@ -14,6 +14,7 @@ type Survey = {
 /** Why some file below a folder may be another one than its name says, or be taken for something else. Looks at a bounded number of files. */
 export async function surveyFolder(folder: string, needs: Needs, survey: Survey): Promise<string | undefined> {
   if (!needs.links && !needs.names) return undefined;
+  if (needs.names && needs.path && isOddName(folder)) return `${folder} would be taken apart`;
   const folders = [folder];
   let seen = 0;
   for (const current of folders) {
@@ -24,7 +25,7 @@ export async function surveyFolder(folder: string, needs: Needs, survey: Survey)
     for (const { name, kind } of entries) {
       const path = `${current}/${name}`;
       if (kind !== "directory" && !mayFit(name, needs.only)) continue;
-      if (needs.names && /[\s"'\\*?[]|^-/.test(name)) return `${path} would be taken apart, or for an option`;
+      if (needs.names && (isOddName(name) || name.startsWith("-"))) return `${path} would be taken apart, or for an option`;
       if (kind === "directory") folders.push(path);
       if (kind === "symlink" && needs.links && !(await leadsWell(path, survey))) return `${path} is a link that leads elsewhere`;
     }

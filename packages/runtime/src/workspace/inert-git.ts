@@ -59,12 +59,30 @@ const asked = [
   `[.](${lastParts.join("|")})$`,
 ].join("|");
 
+/** A name that a shell or `xargs` takes apart or for a pattern, or a program for an option. */
+const oddLine = String.raw`[[:space:]"'\\*?[]|[+@!][(]|(^|/)[-~]`;
+/** Fails at an odd name that nobody finds who looks through the folders: what is done with names relies on that look. */
+const unseenScript = String.raw`for name do
+  case $name in
+    *[[:space:]]* | *[[:cntrl:]]* | *\"* | *\'* | *\\* | *\** | *\?* | *\[* | *[+@!]\(* | [-~]* | */[-~]*) ;;
+    *) continue ;;
+  esac
+  path=./$name
+  if [ -e "$path" ] || [ -L "$path" ]; then
+    while path=${"$"}{path%/*} && [ "$path" != . ] && [ ! -L "$path" ] && [ -r "$path" ]; do :; done
+    [ "$path" != . ] || continue
+  fi
+  printf "%s" "$name"
+  exit 255
+done`;
+
 /**
  * Drivers have names nobody knows beforehand, so git itself is asked which there are: in the same folder, at the moment it is used.
  * Submodules are compared by their commit only, because git would start itself in them, with a configuration that was not asked for.
  * Standard input is closed, since a configuration can include /dev/stdin. Looking must not show what lies outside the project: a
  * repository may be kept elsewhere only if that place knows of it, has no links, borrows objects and includes configuration only from
- * around itself, and lists only files below its own top.
+ * around itself, and lists only files below its own top. Names that `ls-files` prints become words of other programs: those of
+ * files that are not there must be harmless ones, because nobody else has seen them.
  */
 export const inertGitScript: string = `#!/bin/sh
 # Written by outrider: git that starts no program a repository names.
@@ -199,10 +217,17 @@ fi
 unset IFS
 export GIT_CONFIG_COUNT="$count"
 
+from=\${found:-.}
+# Whether the index has a name that fits $1. Names with quotes, backslashes and control characters begin with a quote.
+indexed() { git -C "$from" -c core.quotePath=false ls-files < /dev/null | LC_ALL=C grep -qE "$1"; }
+outside='^"?/|(^"?|/)[.][.](/|"?$)'
 case $subcommand in
-  status | diff | grep)
-    if [ "$found" ] && git -C "$found" ls-files < /dev/null | grep -qE '^"?/|(^"?|/)[.][.](/|"?$)'; then
-      refuse "its index names files outside of $found"
+  status | diff | grep) [ ! "$found" ] || ! indexed "$outside" || refuse "its index names files outside of $found" ;;
+  ls-files)
+    if indexed "$outside|"${quoted(oddLine)}; then
+      ! indexed "$outside" || refuse "its index names files outside of $found"
+      unseen=$(cd -P -- "$from" && git ls-files -z < /dev/null | xargs -0 sh -c ${quoted(unseenScript)} sh 2> /dev/null) ||
+        refuse "its index names a file that is not there, and other programs would take that name apart: $unseen"
     fi
     ;;
 esac
