@@ -44,7 +44,8 @@ function form(random: Random, depth: number): string {
     () =>
       `${source(random)} | while ${random.pick(["", "IFS= ", "IFS=/ "])}read ${random.pick(["-r ", ""])}f; do ${random.pick(["cat", "head -1", "wc -l <"])} ${random.pick(['"$f"', "$f", '"./$f"', '"src/$f"', '"../$f"', '"$f.txt"'])}; done${random.pick(["", "", " < a", " <<< linkf.txt"])}`,
     () => `for f in $(${source(random)}); do ${random.pick(["cat", "grep x", "wc -l <"])} ${random.pick(['"$f"', "$f"])}; done`,
-    () => `for f in ${random.pick(["*", "*/*", "*/*/*", `$(${source(random)})`])}; do (cd docs && cat ${random.pick(['"$f"', "$f"])}); done`,
+    () =>
+      `for f in ${random.pick(["*", "*/*", "*/*/*", `$(${source(random)})`])}; do (cd docs && cat ${random.pick(['"$f"', "$f"])}); done`,
     () => `${source(random)} | (cd docs; ${random.pick(["xargs cat", 'while read f; do cat "$f"; done'])})`,
     () => `${source(random)} | xargs cat < ${path(random)}`,
     () => `cat < ${path(random)}`,

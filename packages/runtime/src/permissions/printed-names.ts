@@ -114,8 +114,7 @@ function withPath(names: PrintedNames | undefined, computed: true | undefined): 
 
 /** What a folder elsewhere holds is not among the files that are looked at here, and an operand that is a file is printed as it is. */
 function ofLs(texts: readonly string[]): PrintedNames | undefined {
-  const isKnown = (text: string): boolean =>
-    text.startsWith("-") ? /^-1?A?1?$/.test(text) : isBelow(text) && !isOddName(text);
+  const isKnown = (text: string): boolean => (text.startsWith("-") ? /^-1?A?1?$/.test(text) : isBelow(text) && !isOddName(text));
   return texts.every(isKnown) ? listing(["."]) : undefined;
 }
 
