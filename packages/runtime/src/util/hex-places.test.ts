@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { findInHex, type KnownBytes, mayHoldHex } from "./hex-secrets.ts";
+import { findInHex, mayHoldHex } from "./hex-secrets.ts";
+import { findAnyOf } from "./secret-texts.ts";
 
 const secret = "correct-horse-battery";
-const known: KnownBytes = { exact: new RegExp(secret, "g"), nameOf: new Map([[secret, "token"]]) };
+const known = findAnyOf(new Map([[secret, "token"]]));
 const digits = Buffer.from(secret).toString("hex");
 const shown = (text: string, from = 0): string[] =>
   findInHex(known, text, from).map(({ start, end, name }) => `${name} ${text.slice(start, end)}`);
@@ -45,7 +46,7 @@ describe("a known value in hexadecimal digits", () => {
 
   it("leaves nothing of it beside its bytes, at the start of a line and far down in a text", () => {
     const short = "horse-staple";
-    const pass: KnownBytes = { exact: new RegExp(short, "g"), nameOf: new Map() };
+    const pass = findAnyOf(new Map([[short, "pass"]]));
     const bytes = Buffer.from(`${short}....`);
     const line = `00000000: ${bytes.toString("hex").match(/.{4}/g)?.join(" ")}  ${bytes.toString("latin1")}`;
     for (const before of ["", `${"words and words\n".repeat(100)}`]) {
@@ -53,7 +54,7 @@ describe("a known value in hexadecimal digits", () => {
       const [place, ...others] = findInHex(pass, text, 0);
       assert.deepEqual(others, []);
       assert.equal(text.slice(place?.start, place?.end), line.slice(10));
-      assert.equal(place?.name, "redacted");
+      assert.equal(place?.name, "pass");
     }
   });
 

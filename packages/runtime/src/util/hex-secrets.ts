@@ -1,8 +1,4 @@
-/** A place where a known value is written in hexadecimal digits, and what that value is called. */
-export type HexPlace = { readonly start: number; readonly end: number; readonly name: string };
-
-/** Known values by their bytes, one character each. */
-export type KnownBytes = { readonly exact: RegExp; readonly nameOf: ReadonlyMap<string, string> };
+import type { FindKnown, KnownPlace } from "./secret-texts.ts";
 
 /** So few bytes are not looked for. */
 export const leastHexBytes: number = 8;
@@ -10,9 +6,9 @@ const leastDigits = leastHexBytes * 2;
 /** So many characters may stand between two digits. */
 const longestGap = 8;
 
-/** In the order of the text, and none overlaps another. */
-export function findInHex(known: KnownBytes, text: string, from: number): HexPlace[] {
-  const places: HexPlace[] = [];
+/** Where known values are written in hexadecimal digits: in the order of the text, and none overlaps another. `known` finds their bytes, one character each. */
+export function findInHex(known: FindKnown, text: string, from: number): KnownPlace[] {
+  const places: KnownPlace[] = [];
   for (let run = nextRun(text, from); run; run = nextRun(text, run.end)) {
     const dump = readDump(text, run.start);
     const found = [...inRun(known, text.slice(run.start, run.end), run.start), ...inDump(known, dump)];
@@ -22,7 +18,7 @@ export function findInHex(known: KnownBytes, text: string, from: number): HexPla
   return places;
 }
 
-function addPlace(places: HexPlace[], place: HexPlace, from: number): void {
+function addPlace(places: KnownPlace[], place: KnownPlace, from: number): void {
   const last = places.at(-1);
   if (last && place.start < last.end) places[places.length - 1] = { ...last, end: Math.max(last.end, place.end) };
   else if (place.end > from) places.push({ ...place, start: Math.max(place.start, from) });
@@ -74,7 +70,7 @@ const kinds = new Uint8Array(128);
 for (const character of "0123456789abcdefABCDEF") kinds[character.charCodeAt(0)] = 1;
 for (const character of " \t\r\n:,-%\\xX") kinds[character.charCodeAt(0)] = 2;
 
-function* inRun(known: KnownBytes, text: string, offset: number): Generator<HexPlace> {
+function* inRun(known: FindKnown, text: string, offset: number): Generator<KnownPlace> {
   const digits = text.replace(marks, "");
   let places: number[] | undefined;
   for (const { first, last, name } of search(known, digits)) {
@@ -98,14 +94,11 @@ function placesOfDigits(text: string): number[] {
 type DigitRange = { readonly first: number; readonly last: number; readonly name: string };
 
 /** Where a byte begins is not known: at the first digit or at the second. */
-function* search({ exact, nameOf }: KnownBytes, digits: string): Generator<DigitRange> {
+function* search(known: FindKnown, digits: string): Generator<DigitRange> {
   for (const shift of [0, 1]) {
     const bytes = Buffer.from(shift === 0 ? digits : digits.slice(1), "hex").toString("latin1");
-    exact.lastIndex = 0;
-    for (let hit = exact.exec(bytes); hit; hit = exact.exec(bytes)) {
-      const first = shift + hit.index * 2;
-      yield { first, last: first + hit[0].length * 2 - 1, name: nameOf.get(hit[0]) ?? "redacted" };
-    }
+    for (let hit = known(bytes, 0); hit; hit = known(bytes, hit.end))
+      yield { first: shift + hit.start * 2, last: shift + hit.end * 2 - 1, name: hit.name };
   }
 }
 
@@ -141,7 +134,7 @@ function readLine(line: string): { bytesAt: number; digits: string } | undefined
 }
 
 /** Lines that hold a part of a value are hidden whole. */
-function* inDump(known: KnownBytes, lines: readonly DumpLine[]): Generator<HexPlace> {
+function* inDump(known: FindKnown, lines: readonly DumpLine[]): Generator<KnownPlace> {
   if (lines.length === 0) return;
   for (const { first, last, name } of search(known, lines.map(({ digits }) => digits).join(""))) {
     let at = 0;

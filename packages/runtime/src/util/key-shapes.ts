@@ -1,5 +1,6 @@
 import { looksRandom } from "./secret-pieces.ts";
 import type { SecretShape } from "./secret-shapes.ts";
+import { literally } from "./secret-texts.ts";
 
 /** Keys by the beginnings that issuers gave them so that they can be found, and private keys by their first line. */
 export function createKeyShapes(): SecretShape[] {
@@ -92,13 +93,13 @@ const keyShapes: readonly KeyShape[] = [
 
 function toKeyShape([kind, beginnings, rest, certain]: KeyShape): SecretShape {
   const literals = [beginnings].flat();
+  const beginning = literals.map(literally).join("|");
+  const follow = (what: string): RegExp => new RegExp(`(?:${beginning})(${what})`, "y");
   let compiled: { rest: RegExp; certain: RegExp } | undefined; // when the first one is looked at: most are never needed
-  const matchAt = (which: "rest" | "certain", text: string, at: number): { from: number; end: number } | undefined => {
-    compiled ??= { rest: new RegExp(rest, "y"), certain: new RegExp(certain ?? "[\\w/+-]{16,64}", "y") };
-    const pattern = compiled[which];
-    const from = at + (literals.find((literal) => text.startsWith(literal, at))?.length ?? 0);
-    pattern.lastIndex = from;
-    return pattern.test(text) ? { from, end: pattern.lastIndex } : undefined;
+  const matchAt = (which: "rest" | "certain", text: string, at: number): RegExpExecArray | null => {
+    compiled ??= { rest: follow(rest), certain: follow(certain ?? "[\\w/+-]{16,64}") };
+    compiled[which].lastIndex = at;
+    return compiled[which].exec(text);
   };
   const slashes = rest.includes("/+");
   return {
@@ -106,18 +107,18 @@ function toKeyShape([kind, beginnings, rest, certain]: KeyShape): SecretShape {
     notAfter: slashes ? base64Characters : wordCharacter,
     find(text, at) {
       const found = matchAt("rest", text, at);
-      return found && { start: at, end: found.end, kind };
+      return found ? { start: at, end: at + found[0].length, kind } : undefined;
     },
     isCertain(text, at) {
-      const found = matchAt("certain", text, at);
-      return found !== undefined && (certain !== undefined || looksRandom(text.slice(found.from, found.end)));
+      const following = matchAt("certain", text, at)?.[1];
+      return following !== undefined && (certain !== undefined || looksRandom(following));
     },
     open: slashes ? /^[\w+/=-]*$/ : /^[\w.-]*$/,
   };
 }
 
 const pemStart = /-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----/y;
-const pemEnd = /-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g;
+const pemEnd = /-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----/;
 const endHere = new RegExp(pemEnd, "y");
 /** Longer than any key; also what is held back of a text that is still being written. */
 const maxPem = 16 * 1024;
@@ -138,11 +139,10 @@ const pem: SecretShape = {
     const from = pemStart.lastIndex;
     const next = text.indexOf("-----BEGIN ", from);
     const rest = text.slice(from, Math.min(from + maxPem, next === -1 ? text.length : next));
-    pemEnd.lastIndex = 0;
     const last = pemEnd.exec(rest);
     // Between the two lines: base64, headers of old formats, line numbers, quotes and escapes around lines; no code.
     if (last && /^[\w+/=\s\\,:.|\u2192"'<>-]*$/.test(rest.slice(0, last.index)))
-      return { start: at, end: from + pemEnd.lastIndex, kind: privateKey };
+      return { start: at, end: from + last.index + last[0].length, kind: privateKey };
     const lines = keyLines.exec(rest)?.[0] ?? "";
     return /[A-Za-z0-9+/]{40,}/.test(lines) ? { start: at, end: from + lines.trimEnd().length, kind: privateKey } : undefined;
   },
@@ -158,27 +158,21 @@ const pemTail: SecretShape = {
     if (!endHere.test(text)) return undefined;
     const end = endHere.lastIndex;
     let start = at;
-    for (let lineEnd = newlineBefore(text, at); lineEnd > 0 && at - lineEnd < maxPem; ) {
-      const lineStart = newlineBefore(text, lineEnd) + 1;
-      const line = lineEnd - lineStart > 256 ? undefined : bodyLine.exec(text.slice(lineStart, lineEnd));
-      if (!line?.[1] || (start !== at && line[1].length < 40)) break; // only the last line is short
-      start = lineStart + line[0].trimEnd().length - line[1].length;
-      lineEnd = lineStart - 1;
+    while (at - start < maxPem) {
+      const [, tail = "", body = ""] = lineBefore.exec(text.slice(Math.max(0, start - longestLine), start)) ?? [];
+      if (body === "" || (start !== at && body.length < 40)) break; // only the last line is short
+      start -= tail.length;
     }
-    return !looksRandom(text.slice(start, at)) ? undefined : { start, end, kind: privateKey };
+    return looksRandom(text.slice(start, at)) ? { start, end, kind: privateKey } : undefined;
   },
   open: /^(?!)/,
 };
 
-/** A line of a key is not longer than this, with all that stands before it; -1 where none begins so near. */
-function newlineBefore(text: string, from: number): number {
-  const window = text.slice(Math.max(0, from - longestLine), from);
-  const found = window.lastIndexOf("\n");
-  return found === -1 ? -1 : from - window.length + found;
-}
-
-const longestLine = 320;
-const bodyLine = /^(?:[\w./-]{0,128}[:-])?[ \t]{0,8}(?:\d{1,9}[\t:|\u2192-])?[ \t+<>|-]{0,8}?([A-Za-z0-9+/]{1,128}={0,2})\s*$/;
+/** A line of a key, with all that stands before it and what stands before the place that is looked at, is not longer than this. */
+const longestLine = 512;
+/** The line before this one, if it is one of a key: from its key on, and the key. */
+const lineBefore =
+  /(?:^|\n)(?:[\w./-]{0,128}[:-])?[ \t]{0,8}(?:\d{1,9}[\t:|\u2192-])?[ \t+<>|-]{0,8}?(([A-Za-z0-9+/]{1,128}={0,2})[ \t\r]{0,4}\n[^\n]{0,160})$/;
 
 const telegramToken = /:AA[\w-]{30,40}(?![\w-])/y;
 

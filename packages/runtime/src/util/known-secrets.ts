@@ -1,7 +1,8 @@
-import { type KnownBytes, leastHexBytes } from "./hex-secrets.ts";
+import { leastHexBytes } from "./hex-secrets.ts";
 import { isSecretName, isSecretValue } from "./secret-names.ts";
 import { isPiece, SecretPieces } from "./secret-pieces.ts";
 import { createSecretShapes, lettersAndDigits, type SecretShape } from "./secret-shapes.ts";
+import { anyOf, type FindKnown, findAnyOf, once } from "./secret-texts.ts";
 
 export type SecretSources = {
   /** Values of variables with the name of a secret are hidden wherever they show up. */
@@ -12,9 +13,9 @@ export type SecretSources = {
 
 /** What is looked for, made ready once. */
 export type KnownSecrets = {
-  readonly exact: RegExp | undefined;
+  readonly exact: FindKnown;
   /** The same values, to be found among hexadecimal digits. */
-  readonly bytes: KnownBytes | undefined;
+  readonly bytes: FindKnown;
   readonly nameOf: ReadonlyMap<string, string>;
   /** Parts of the same values, for where a text is cut into lines. */
   readonly pieces: SecretPieces;
@@ -41,10 +42,12 @@ export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): Known
   };
   const add = (secret: string, name: string): void => {
     const bytes = Buffer.from(secret);
-    const encoded = bytes.length < leastHexBytes ? [] : inBase64(bytes);
     const latin = bytes.toString("latin1");
-    if (bytes.length >= leastHexBytes && !byBytes.has(latin)) byBytes.set(latin, name);
-    for (const form of [...formsOf(secret), ...encoded]) addForm(form, name);
+    const isLong = bytes.length >= leastHexBytes;
+    if (isLong && !byBytes.has(latin)) byBytes.set(latin, name);
+    const encoded = isLong ? inBase64(bytes) : [];
+    const backwards = isLong ? [[...secret].reverse().join("")] : [];
+    for (const form of [secret, encodeURIComponent(toWellFormed(secret)), ...backwards, ...encoded]) addForm(form, name);
     for (const form of [joinKey(secret), secret, ...encoded]) pieces.add(form, name);
     for (const part of [secret, ...partsOf(secret)]) {
       for (const form of [part, inJson(part)]) {
@@ -60,8 +63,8 @@ export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): Known
   const { shapes, triggers, shapesOf } = knownShapes();
   const long = [...streamed].filter((value) => value.length > headLength);
   return {
-    exact: nameOf.size > 0 ? anyOf([...nameOf.keys()]) : undefined,
-    bytes: byBytes.size > 0 ? { exact: anyOf([...byBytes.keys()]), nameOf: byBytes } : undefined,
+    exact: findAnyOf(nameOf),
+    bytes: findAnyOf(byBytes),
     nameOf,
     pieces,
     met: new SecretPieces(),
@@ -89,25 +92,29 @@ export function mayHoldSecret(text: string): boolean {
 
 /** The same for everyone, and half of the work of getting ready. */
 function knownShapes(): KnownShapes {
-  if (shapesOnce) return shapesOnce;
-  const shapes = createSecretShapes();
-  const literals = [...new Set(shapes.flatMap((shape) => shape.literals))];
-  shapesOnce = { shapes, triggers: anyOf(literals), shapesOf: shapesByLiteral(shapes) };
+  shapesOnce ??= prepareShapes();
   return shapesOnce;
 }
 
-/** As it is, and as it looks inside a URL or backwards. */
-function formsOf(secret: string): string[] {
-  const forms = [secret, encodeURIComponent(toWellFormed(secret))];
-  return Buffer.byteLength(secret) < leastHexBytes ? forms : [...forms, [...secret].reverse().join("")];
+function prepareShapes(): KnownShapes {
+  const shapes = createSecretShapes();
+  const literals = [...new Set(shapes.flatMap((shape) => shape.literals))];
+  // A literal also stands for the shorter ones it begins with: what is no `sk-ant-` key may still be an `sk-` key.
+  const shapesOf = once((literal: string) => shapes.filter((shape) => shape.literals.some((other) => literal.startsWith(other))));
+  return { shapes, triggers: anyOf(literals), shapesOf };
 }
 
-/** In base64 it may start at any of three positions. */
+/** In base64 a value may stand behind none, one or two bytes of a group of three; so many characters also hold bits of those. */
+const base64Places = [
+  ["", 0],
+  ["\0", 2],
+  ["\0\0", 3],
+] as const;
+
 function inBase64(bytes: Buffer): string[] {
-  return [0, 1, 2].flatMap((shift) => {
-    const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64");
-    // The first and the last characters also hold bits of what stands before and after.
-    const core = encoded.slice(shift === 0 ? 0 : shift + 1, Math.floor(((bytes.length + shift) * 8) / 6));
+  return base64Places.flatMap(([before, mixed]) => {
+    const encoded = Buffer.concat([Buffer.from(before), bytes]).toString("base64");
+    const core = encoded.slice(mixed).replace(/.={1,2}$/, ""); // the last character also holds bits of what follows
     return [core, core.replaceAll("+", "-").replaceAll("/", "_")];
   });
 }
@@ -118,19 +125,18 @@ const maxParts = 64;
 
 /** What of a value gives something away by itself: its lines, but for those that are found as pieces, and what stands in it behind the name of a secret. */
 function partsOf(value: string): readonly string[] {
-  if (!/[:=\n]/.test(value)) return [];
   const behindNames = [...value.matchAll(named)].flatMap(([, name = "", text = ""]) => (isSecretName(name) ? [text] : []));
-  const lines = value.includes("\n") ? value.split("\n").map((line) => line.trim()) : [];
+  const lines = value.split("\n").map((line) => line.trim());
   const whole = lines.filter((line) => line.length >= leastLine && !/[:=]\s*\S|[{}[\]]|^-----/.test(line) && !isPiece(line));
   return [...behindNames, ...whole].filter(isSecretValue).slice(0, maxParts);
 }
 
 /** The lines of a private key as the one text they are, without what was put before them. */
 export function joinKey(text: string): string {
-  if (!text.includes("PRIVATE KEY")) return text;
-  const lines = text.split(/\r?\n|(?:\\r)?\\n/).map((line) => /[A-Za-z0-9+/]{4,}={0,2}\s*$/.exec(line)?.[0].trim() ?? "\n");
-  return lines.join("");
+  return text.includes("PRIVATE KEY") ? [...text.matchAll(endOfLine)].map(([, end]) => end).join("") : text;
 }
+
+const endOfLine = /(?<![A-Za-z0-9+/])([A-Za-z0-9+/]{4,}={0,2})[ \t]*(?:\r?\n|(?:\\r)?\\n|$)/g;
 
 function inJson(secret: string): string {
   return JSON.stringify(secret).slice(1, -1);
@@ -139,22 +145,6 @@ function inJson(secret: string): string {
 /** `String.prototype.toWellFormed` came with Node 20 but not with our language target. */
 function toWellFormed(text: string): string {
   return Buffer.from(text).toString();
-}
-
-/** A literal also stands for the shorter ones it begins with: what is no `sk-ant-` key may still be an `sk-` key. */
-function shapesByLiteral(shapes: readonly SecretShape[]): (literal: string) => readonly SecretShape[] {
-  const known = new Map<string, readonly SecretShape[]>();
-  return (literal) => {
-    const found = known.get(literal) ?? shapes.filter((shape) => shape.literals.some((other) => literal.startsWith(other)));
-    known.set(literal, found);
-    return found;
-  };
-}
-
-/** The longest first: of two that begin alike the whole one counts. */
-function anyOf(texts: readonly string[]): RegExp {
-  const sorted = [...texts].sort((a, b) => b.length - a.length);
-  return new RegExp(sorted.map((text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|"), "g");
 }
 
 /** `\n` and `\u003d` in JSON or code, `%20` in an address, and a colour of a terminal. */
@@ -192,14 +182,10 @@ function beginningsOf(values: readonly string[], shapes: readonly SecretShape[])
   ];
   const heads = sources.map(({ text }) => text.slice(0, headLength)).join("");
   const characters = new Set(heads.split(""));
-  const known = new Map<string, readonly Beginning[]>(); // has an end: other characters do not get in
+  const endingIn = once((ending: string) => sources.flatMap((source) => endingWith(source, ending)));
   return (ending) => {
-    const met = known.get(ending);
-    if (met) return met;
-    for (let at = 0; at < ending.length; at++) if (!characters.has(ending.charAt(at))) return [];
-    const found = sources.flatMap((source) => endingWith(source, ending));
-    known.set(ending, found);
-    return found;
+    for (let at = 0; at < ending.length; at++) if (!characters.has(ending.charAt(at))) return []; // so what is kept has an end
+    return endingIn(ending);
   };
 }
 

@@ -100,6 +100,8 @@ describe("secrets by their shape", () => {
     ["     3\tSTRIPE_SECRET_KEY=abc123def456", "     3\tSTRIPE_SECRET_KEY=[redacted:secret]"],
     ["Server=db;User=sa;Password=Hunter2!x;", "Server=db;User=sa;Password=[redacted:password];"],
     ["https://maps.example/?key=abc123def456ghi", "https://maps.example/?key=[redacted:parameter]"],
+    ["https://maps.example?a=b&key=abc123def456ghi", "https://maps.example?a=b&key=[redacted:parameter]"],
+    ["https://store.example/x?sig=abc123def456%3D", "https://store.example/x?sig=[redacted:parameter]"],
     [`{"access_token": "${letters}", "expires_in": 3600}`, '{"access_token": "[redacted:token]", "expires_in": 3600}'],
     ['aws_secret_access_key = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"', 'aws_secret_access_key = "[redacted:aws-secret-key]"'],
   ];

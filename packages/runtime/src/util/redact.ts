@@ -1,9 +1,10 @@
-import { findInHex, type HexPlace } from "./hex-secrets.ts";
+import { findInHex } from "./hex-secrets.ts";
 import { joinKey, type KnownSecrets, prepareSecrets, type SecretSources, shortBeginning, startsSecret } from "./known-secrets.ts";
 import type { Masked } from "./masked.ts";
 import { privateKey } from "./key-shapes.ts";
 import type { SecretPieces } from "./secret-pieces.ts";
 import type { SecretShape } from "./secret-shapes.ts";
+import type { FindKnown, KnownPlace } from "./secret-texts.ts";
 import { isPlainPiece, unsettledIn } from "./unfinished-secrets.ts";
 
 export type RedactorOptions = SecretSources;
@@ -40,25 +41,21 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     prepared ??= prepareSecrets(options);
     return prepared;
   };
-  let clean = { text: "", met: 0 };
+  let clean: { readonly text: string; readonly met: number } | undefined;
   const put = new Set<string>();
   let earlier: (() => Iterable<string>) | undefined;
   const note: Note = (mask) => put.add(mask);
   const text = (given: string): Masked<string> => {
-    if (given.length > longText && given === clean.text && get().met.size === clean.met) return given as Masked<string>; // nothing in it is secret
-    const shown = redactFrom(get(), given, { from: 0, note });
+    if (given.length > longText && given === clean?.text && get().met.size === clean.met) return given as Masked<string>; // nothing in it is secret
+    const shown = redactFrom(get(), given, { note });
     if (given.length > longText && shown === given) clean = { text: given, met: get().met.size };
     return shown;
   };
   return {
     text,
-    value: <T>(value: T): Masked<T> => redactValue(value, text, 0) as Masked<T>, // strings stay strings, lists lists, and objects keep their properties
+    value: <T>(value: T): Masked<T> => redactValue(value, text) as Masked<T>, // strings stay strings, lists lists, and objects keep their properties
     known: <T>(value: T): Masked<T> =>
-      redactValue(
-        value,
-        (text) => hidePieces(get().pieces, hideKnown(get(), { text, from: 0, note }).text, note),
-        0,
-      ) as Masked<T>, // as above
+      redactValue(value, (text) => hidePieces(get().pieces, hideKnown(get(), { text, note }), note)) as Masked<T>, // as above
     standsFor(mask) {
       for (const seen of earlier?.() ?? []) put.add(seen);
       earlier = undefined;
@@ -68,12 +65,12 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
       earlier = masks;
     },
     meet(given) {
-      if (given.includes("PRIVATE KEY")) hideShapes(get(), { text: given, from: 0, note: () => {} });
+      if (given.includes("PRIVATE KEY")) hideShapes(get(), { text: given, note: () => {} });
     },
     hidden(value) {
       const found = new Map<string, Set<string>>();
       const hear: Note = (mask, secret) => found.set(mask, (found.get(mask) ?? new Set()).add(secret));
-      redactValue(value, (given) => redactFrom(get(), given, { from: 0, note: hear }), 0);
+      redactValue(value, (given) => redactFrom(get(), given, { note: hear }));
       return found;
     },
     isPlain: (before, piece) => isPlainPiece(get(), before, piece),
@@ -88,58 +85,47 @@ const longText = 256;
 /** Hears of each place that is hidden. */
 type Note = (mask: string, secret: string) => void;
 
-function redactFrom(known: KnownSecrets, text: string, { from, note }: Omit<Part, "text">): Masked<string> {
+function redactFrom(known: KnownSecrets, text: string, { from = 0, note }: Omit<Part, "text">): Masked<string> {
   if (text.length < known.shortest) return text.slice(from) as Masked<string>; // no secret is so short
   const plain = hideKnown(known, { text, from, note });
-  const shaped = hideShapes(known, { ...plain, note });
+  const shaped = hideShapes(known, { text: plain, from, note });
   const whole = hidePieces(known.pieces, hidePieces(known.met, shaped, note), note); // last: of a whole one no part is shown
   // Behind a part that was hidden a word begins anew.
-  const settled = whole === shaped ? whole : hideShapes(known, { text: whole, from: 0, note });
+  const settled = whole === shaped ? whole : hideShapes(known, { text: whole, note });
   return settled as Masked<string>; // the only place where a secret is hidden
 }
 
-type Part = { readonly text: string; readonly from: number; readonly note: Note };
+/** What stands before `from` is context and stays. */
+type Part = { readonly text: string; readonly from?: number; readonly note: Note };
 
-function hideKnown({ exact, bytes, nameOf }: KnownSecrets, given: Part): Omit<Part, "note"> {
-  if (!exact) return given;
-  const plain = hideExact(exact, nameOf, given);
-  return bytes ? hidePlaces(findInHex(bytes, plain.text, plain.from), { ...plain, note: given.note }) : plain;
+function hideKnown({ exact, bytes, nameOf }: KnownSecrets, { text, from = 0, note }: Part): string {
+  if (nameOf.size === 0) return text;
+  const plain = hidePlaces(findExact(exact, text, from), { text, from, note });
+  return hidePlaces(findInHex(bytes, plain, from), { text: plain, from, note });
 }
 
 function hidePieces(pieces: SecretPieces, text: string, note: Note): string {
-  return hidePlaces(pieces.find(text), { text, from: 0, note }).text;
+  return hidePlaces(pieces.find(text), { text, note });
 }
 
-function hidePlaces(places: readonly HexPlace[], { text, from, note }: Part): Omit<Part, "note"> {
+function hidePlaces(places: Iterable<KnownPlace>, { text, from = 0, note }: Part): string {
   let shown = text.slice(0, from);
   let done = from;
-  if (places.length === 0) return { text, from };
   for (const { start, end, name } of places) {
     const mask = `[${name}]`;
     note(mask, text.slice(start, end));
-    shown += text.slice(done, start) + mask;
+    shown += text.slice(done, Math.max(done, start)) + mask;
     done = end;
   }
-  return { text: done === from ? text : shown + text.slice(done), from };
+  return shown + text.slice(done);
 }
 
-/** The text with its known values hidden behind `from`. One that began a little before, unnoticed, is hidden from there on. */
-function hideExact(exact: RegExp, nameOf: ReadonlyMap<string, string>, given: Part): Omit<Part, "note"> {
-  const { text, from, note } = given;
-  let shown = text.slice(0, from);
-  let done = from;
-  exact.lastIndex = Math.max(0, from - shortBeginning);
-  for (let hit = exact.exec(text); hit; hit = exact.exec(text)) {
-    if (exact.lastIndex <= from) continue;
-    const mask = `[${nameOf.get(hit[0]) ?? "redacted"}]`;
-    note(mask, hit[0]);
-    shown += text.slice(done, Math.max(done, hit.index)) + mask;
-    done = exact.lastIndex;
-  }
-  return done === from ? given : { text: shown + text.slice(done), from };
+/** The known values behind `from`, and one that began a little before, unnoticed. */
+function* findExact(exact: FindKnown, text: string, from: number): Generator<KnownPlace> {
+  for (let hit = exact(text, Math.max(0, from - shortBeginning)); hit; hit = exact(text, hit.end)) yield hit;
 }
 
-function hideShapes(known: KnownSecrets, { text, from, note }: Part): string {
+function hideShapes(known: KnownSecrets, { text, from = 0, note }: Part): string {
   const { triggers, shapesOf } = known;
   let shown = "";
   let done = from;
@@ -156,8 +142,7 @@ function hideShapes(known: KnownSecrets, { text, from, note }: Part): string {
         if (found) quiet.set(shape, found.end);
         continue;
       }
-      if (found.end <= from) continue;
-      const kind = found.start === index ? found.kind : (keyAt(text, found.start, known) ?? found.kind);
+      const kind = keyAt(text, found.start, known) ?? found.kind;
       const mask = `[redacted:${kind}]`;
       if (kind === privateKey) known.met.add(joinKey(text.slice(found.start, found.end)), `redacted:${kind}`);
       note(mask, text.slice(found.start, found.end));
@@ -186,7 +171,7 @@ function keyAt(text: string, at: number, { triggers, shapesOf }: KnownSecrets): 
 /** No event needs more; a value that goes deeper could not be written as JSON without running out of stack. */
 const maxDepth = 500;
 
-function redactValue(value: unknown, redact: (text: string) => string, depth: number): unknown {
+function redactValue(value: unknown, redact: (text: string) => string, depth = 0): unknown {
   if (typeof value === "string") return redact(value);
   if (typeof value !== "object" || value === null) return value;
   if (depth > maxDepth) return "[nested too deeply to be kept]";

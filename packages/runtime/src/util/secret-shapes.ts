@@ -1,4 +1,5 @@
 import { createKeyShapes } from "./key-shapes.ts";
+import { literally } from "./secret-texts.ts";
 
 /** One place in a text: a secret of some kind, or `undefined` for what was looked at and is none. */
 export type Finding = { readonly start: number; readonly end: number; readonly kind: string | undefined };
@@ -32,6 +33,8 @@ type WordShape = {
   readonly between: string;
   readonly value: string;
   accepts(value: string): boolean;
+  /** Letters and digits when absent. */
+  readonly notAfter?: RegExp | undefined;
   readonly open?: RegExp;
 };
 
@@ -42,6 +45,13 @@ const setting = "[^\\s\"'`$<>(){}\\[\\];&|\\\\,]{8,}";
 const hasDigit = (value: string): boolean => /\d/.test(value);
 const looksMade = (value: string): boolean =>
   /\d/.test(value) && /[A-Za-z]/.test(value) && !/^(?:\.{0,2}\/|~|https?:)/.test(value);
+
+const parameter: Omit<WordShape, "words"> = {
+  kind: "parameter",
+  between: "",
+  value: "[\\w.~%+/=-]{12,}",
+  accepts: (value) => hasDigit(value) && /[A-Za-z]/.test(value),
+};
 
 const behindWords: readonly WordShape[] = [
   {
@@ -118,15 +128,13 @@ const behindWords: readonly WordShape[] = [
     accepts: () => true,
   },
   {
-    kind: "parameter",
+    ...parameter,
     words: [
-      ...["?key=", "&key=", "?sig=", "&sig=", "api_key=", "apikey=", "apiKey=", "token="],
+      ...["api_key=", "apikey=", "apiKey=", "token="],
       ...["signature=", "Signature=", "Security-Token=", "client_secret="],
     ],
-    between: "",
-    value: "[\\w.~%+/=-]{12,}",
-    accepts: (value) => hasDigit(value) && /[A-Za-z]/.test(value),
   },
+  { ...parameter, words: ["?key=", "&key=", "?sig=", "&sig="], notAfter: undefined },
   {
     kind: "webhook",
     words: ["hooks.slack.com/services/"],
@@ -139,16 +147,18 @@ const behindWords: readonly WordShape[] = [
 /** Quotes, a colon, perhaps a word like Bearer, and a value that has not ended. */
 const openAfterWord = /^["'\\]{0,2}[ \t]{0,4}(?:[:=]?[ \t]{0,4}["'`\\]{0,2}(?:\w{1,16}[ \t]{1,4})?[^\s"'`<>{}()]{0,1024})?$/;
 
-function toWordShape({ kind, words, between, value, accepts, open = openAfterWord }: WordShape): SecretShape {
+function toWordShape(shape: WordShape): SecretShape {
+  const { kind, words, between, value, accepts, open, notAfter } = { notAfter: lettersAndDigits, open: openAfterWord, ...shape };
+  const word = words.map(literally).join("|");
   let compiled: { gap: RegExp; rest: RegExp } | undefined; // when the first one is looked at: most are never needed
   return {
     literals: words,
-    notAfter: lettersAndDigits,
+    notAfter,
     open,
     find(text, at) {
-      compiled ??= { gap: new RegExp(between, "iy"), rest: new RegExp(value, "y") };
+      compiled ??= { gap: new RegExp(`(?:${word})${between}`, "iy"), rest: new RegExp(value, "y") };
       const { gap, rest } = compiled;
-      gap.lastIndex = at + (words.find((word) => text.startsWith(word, at))?.length ?? 0);
+      gap.lastIndex = at;
       if (!gap.test(text)) return undefined;
       const start = gap.lastIndex;
       rest.lastIndex = start;

@@ -1,23 +1,22 @@
-import { leastHexBytes, mayHoldHex } from "./hex-secrets.ts";
+import { mayHoldHex } from "./hex-secrets.ts";
 import { type Beginning, type KnownSecrets, shortBeginning, startsWord } from "./known-secrets.ts";
+import type { FindKnown } from "./secret-texts.ts";
 
 /** Longer than any secret but a private key; a text that goes on as one word for longer is handed out. */
 const maxUnsettled = 16 * 1024;
 
 export function isPlainPiece(
-  { triggers, exact, beginnings, long, pieces, met }: KnownSecrets,
+  { triggers, exact, nameOf, beginnings, long, pieces, met }: KnownSecrets,
   before: string,
   piece: string,
 ): boolean {
   const text = before.slice(-shortBeginning) + piece;
   triggers.lastIndex = 0;
   if (triggers.test(text) || openValueIn(long, piece) > 0) return false;
-  if (exact && piece.length >= 2 * leastHexBytes && mayHoldHex(piece)) return false;
+  if (nameOf.size > 0 && mayHoldHex(piece)) return false;
   if (endOf(beginnings, piece, 0) > 0) return false; // a word that goes on from the piece before may be one in vain
   if (met.find(piece).length > 0 || pieces.find(piece).length > 0) return false;
-  if (!exact) return true;
-  exact.lastIndex = 0;
-  return !exact.test(text);
+  return exact(text, 0) === undefined;
 }
 
 export function unsettledIn(known: KnownSecrets, text: string): number {
@@ -65,11 +64,7 @@ function longest(beginnings: readonly Beginning[], text: string, from: number): 
   return length;
 }
 
-function isInKnownValue(exact: RegExp | undefined, text: string, at: number): boolean {
-  if (!exact) return false;
-  exact.lastIndex = 0;
-  for (let hit = exact.exec(text); hit && hit.index < at; hit = exact.exec(text)) {
-    if (exact.lastIndex > at) return true;
-  }
+function isInKnownValue(exact: FindKnown, text: string, at: number): boolean {
+  for (let hit = exact(text, 0); hit && hit.start < at; hit = exact(text, hit.end)) if (hit.end > at) return true;
   return false;
 }
