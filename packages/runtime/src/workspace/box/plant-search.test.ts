@@ -58,7 +58,11 @@ async function after(script: string, isMounted: (path: string) => boolean = () =
 }
 const undone = async (...scripts: string[]): Promise<readonly string[]> => {
   let last: readonly string[] = [];
-  for (const script of scripts) last = (await after(script)).undone;
+  for (const script of scripts) {
+    const plants = await after(script);
+    assert.deepEqual(plants.failed, []);
+    last = plants.undone;
+  }
   return last;
 };
 const text = (name: string): string => readFileSync(join(project, name), "utf8");
@@ -97,6 +101,14 @@ describe("what a command did with git", () => {
     assert.deepEqual([now.ino, now.ctimeMs], [untouched.ino, untouched.ctimeMs]);
     assert.deepEqual(await undone("git -C mine config user.name Eve; rm mine/.git/hooks/pre-push"), []);
     assert.match(text("mine/.git/config"), /filter "x".*Eve/s);
+  });
+
+  it("is put back where a file of the user's leads to a repository elsewhere", async () => {
+    sh("git init -q --bare ../elsewhere; mkdir mine; echo 'gitdir: ../../elsewhere' > mine/.git");
+    await age();
+    assert.deepEqual(await undone("true"), []);
+    assert.deepEqual(await undone("echo 'gitdir: ../evil' > mine/.git"), ["mine/.git"]);
+    assert.equal(text("mine/.git"), "gitdir: ../../elsewhere\n");
   });
 
   it("is kept in what was set aside", async () => {
@@ -161,6 +173,20 @@ describe("what a command did with git", () => {
   for (const [name, paths, ...scripts] of plants)
     it(`is undone: ${name}`, async () => assert.deepEqual([...(await undone(...scripts))].sort(), [...paths].sort()));
 
+  it("is undone also where somebody else has completed what a command prepared", async () => {
+    await after(`${lookAlike("x")}; rm x/HEAD`);
+    await age();
+    sh("echo 'ref: refs/heads/main' > x/HEAD");
+    await age();
+    assert.deepEqual(await undone("true"), ["x/config"]);
+  });
+
+  it("is judged once, as git's, where its place is one of files that run later", async () => {
+    sh("git init -q . && git commit -q --allow-empty -m x");
+    await age();
+    assert.deepEqual(await after("git worktree add -q .vscode/wt"), nothing);
+  });
+
   it("is undone in folders whose names are no text, when it is new", async () => {
     sh("git init -q $'old\\xff'");
     await age();
@@ -203,6 +229,18 @@ describe("what the user did between commands", () => {
   });
 });
 
+describe("a folder", () => {
+  const mode = (name: string): number => lstatSync(join(project, name)).mode & 0o777;
+
+  it("that the user has closed stays closed; one that a command closed is opened to be looked into", async () => {
+    sh("mkdir closed; chmod 0 closed");
+    await age();
+    await after("mkdir hidden; chmod 0 hidden");
+    assert.deepEqual([mode("closed"), mode("hidden")], [0, 0o500]);
+    sh("chmod 700 closed hidden");
+  });
+});
+
 describe("files that run later", () => {
   const names = async (script: string): Promise<string[]> =>
     (await after(script)).listed.map(({ name, scripts }) => (scripts ? `${name}: ${scripts}` : name));
@@ -226,6 +264,9 @@ describe("files that run later", () => {
       "package.json: postinstall,build",
     ]);
     assert.deepEqual(await names(write('{"version":"3","scripts":{"test":"a","build":"evil","postinstall":"x"}}')), []);
+    const hooks = '"simple-git-hooks":{"pre-commit":"x"}';
+    assert.deepEqual(await names(write(`{${hooks}}`)), ["package.json: simple-git-hooks"]);
+    assert.deepEqual(await names(write(`{"version":"4",${hooks}}`)), []);
     assert.deepEqual(await names(write("{not json")), ["package.json"]);
     assert.deepEqual(await names("mkdir .vscode; echo '{}' > .vscode/tasks.json"), [".vscode/tasks.json"]);
   });

@@ -67,6 +67,7 @@ describe("what a command left behind, in words", () => {
     ]);
     assert.equal(readFileSync(join(top, "kept", name), "utf8").split("\n").length, 12);
     assert.equal(statSync(join(top, "kept", name)).mode & 0o777, 0o600);
+    assert.match(await tell({ listed: later(11) }), /\(all of them are listed in .*\)\n$/);
   });
 
   it("is told also where the list cannot be kept", async () => {
