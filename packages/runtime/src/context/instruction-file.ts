@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
-import { sep } from "node:path";
+import { isInside } from "../util/is-inside.ts";
 
 export type OpenedFile =
   | { type: "absent" }
@@ -14,7 +14,7 @@ export function openInstructionFile(path: string, within: string | undefined): O
   try {
     if (!statSync(path, { throwIfNoEntry: false })) return { type: "absent" };
     const realPath = realpathSync(path);
-    if (within !== undefined && !isInside(realPath, realpathSync(within)))
+    if (within !== undefined && !isInside(realpathSync(within), realPath))
       return { type: "refused", reason: "it leads out of the project" };
     return read(realPath);
   } catch (error) {
@@ -43,8 +43,4 @@ function read(realPath: string): OpenedFile {
 function toText(bytes: Uint8Array, cut: number): string {
   const text = new TextDecoder("utf-8").decode(bytes, { stream: cut > 0 });
   return cut > 0 ? `${text}\n[… ${cut} bytes more were left out …]` : text;
-}
-
-function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

@@ -1,4 +1,4 @@
-import { isInside } from "../permissions/paths.ts";
+import { isInside } from "../util/is-inside.ts";
 import type { ReadCheck } from "../permissions/read-check.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Workspace } from "../workspace/workspace.ts";

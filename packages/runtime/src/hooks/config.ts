@@ -5,6 +5,7 @@ import { nearest } from "../util/nearest.ts";
 import { isAllowedUrl } from "./allowed-urls.ts";
 import type { Hook, HookAction, HookCallback, HookSet } from "./hook.ts";
 import { readMatcher } from "./matcher.ts";
+import { isRecord } from "../util/is-record.ts";
 
 export type HookSource = {
   /** What stands under `hooks` in a settings file, or what a program passed. */
@@ -266,10 +267,6 @@ function suggest(name: string, known: readonly string[]): string {
 
 function isEvent(name: string): name is HookEventName {
   return Object.hasOwn(events, name);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): value is string {

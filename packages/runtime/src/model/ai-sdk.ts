@@ -17,6 +17,7 @@ import { type AiSdkPrompt, dialectId, toPrompt } from "./ai-sdk-prompt.ts";
 import { toHttpError } from "./http-error.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./model.ts";
 import { defaultRetryPolicy, type RetryPolicy, withRetries } from "./retry.ts";
+import { isRecord } from "../util/is-record.ts";
 
 /** The shape of a language model of the Vercel AI SDK, specification v2, v3 or v4, as far as it is used here. */
 export interface AiSdkModel {
@@ -323,10 +324,6 @@ function toJson(value: unknown): JsonObject {
 
 function pick(part: Part, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, part[name]]));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function textIn(part: Part, name: string): string {

@@ -10,6 +10,7 @@ import { type ErrorCode, type ErrorData, RuntimeError } from "../protocol/errors
 import { nearest } from "../util/nearest.ts";
 import { sleep } from "../util/sleep.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./model.ts";
+import { isRecord } from "../util/is-record.ts";
 
 export type ScriptedCall = {
   readonly name: string;
@@ -279,8 +280,4 @@ function unknownField(name: string, where: string, known: readonly string[]): Ru
 
 function wrong(where: string, what: string): RuntimeError {
   return new RuntimeError("config", `${where} ${what}`);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

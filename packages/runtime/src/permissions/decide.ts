@@ -1,13 +1,5 @@
-import {
-  guardOf,
-  isBeside,
-  isInside,
-  isMachineFact,
-  isOpenFolder,
-  isReservedName,
-  isSecretOfProcess,
-  workFolders,
-} from "./paths.ts";
+import { guardOf, isBeside, isMachineFact, isOpenFolder, isReservedName, isSecretOfProcess, workFolders } from "./paths.ts";
+import { isInside } from "../util/is-inside.ts";
 import { allowed, type Decision, denied, type Policy, type ResolvePath, stricter } from "./policy.ts";
 import { type Action, allows, denies, isWrittenFor, namesTool, type Rule, suggestRule } from "./rules.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { pathKey } from "../util/path-key.ts";
 import { runsAnything } from "./interpreters.ts";
-import { isInside } from "./paths.ts";
+import { isInside } from "../util/is-inside.ts";
 import { type Action, isCommandTool, parseRule, type Rule, type RuleBase, suggestRule } from "./rules.ts";
 import { messageOf } from "../util/message-of.ts";
 

@@ -8,6 +8,7 @@ import type { ProgramFinder } from "./program-finder.ts";
 import type { Decision, Policy, ResolvePath } from "./policy.ts";
 import { parseRule } from "./rules.ts";
 import { messageOf } from "../util/message-of.ts";
+import { isRecord } from "../util/is-record.ts";
 
 /** One line of a file of security cases: a situation, what happens in it, and what must come of that. */
 export type PermissionCase = {
@@ -161,10 +162,6 @@ function followLinks(links: readonly Link[]): ResolvePath {
     }
     throw new RuntimeError("usage", `${path} is a circle of links`);
   };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,4 +1,4 @@
-import { isInside } from "./paths.ts";
+import { isInside } from "../util/is-inside.ts";
 import type { Moment } from "./moments.ts";
 
 /**

@@ -1,4 +1,5 @@
-import { fixedPart, foldPath, isInside, overlaps } from "./paths.ts";
+import { fixedPart, foldPath, overlaps } from "./paths.ts";
+import { isInside } from "../util/is-inside.ts";
 
 /** Could some file below `folder` (or `folder` itself) be one that the pattern names? */
 export function mayReach(pattern: string, folder: string): boolean {

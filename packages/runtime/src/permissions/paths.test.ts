@@ -6,13 +6,13 @@ import {
   guardOf,
   isBeside,
   isHarmlessDevice,
-  isInside,
   isReservedName,
   isSecretOfProcess,
   overlaps,
   toAbsolutePattern,
   workFolders,
 } from "./paths.ts";
+import { isInside } from "../util/is-inside.ts";
 
 const base = { root: "/repo/proj", home: "/home/me" };
 

@@ -1,15 +1,12 @@
 import { basename, join } from "node:path";
 import type { RuleBase } from "./rules.ts";
+import { isInside } from "../util/is-inside.ts";
 
 /** Where the work is done: the root, and the directories that were named beside it. */
 export type Ground = RuleBase & { readonly directories?: readonly string[] | undefined };
 
 /** Why a file is not touched on the strength of a general rule or mode. */
 export type Guard = { readonly effect: "deny" | "ask"; readonly reason: string };
-
-export function isInside(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
-}
 
 /** A folder that holds everything, or the home directory, is no folder beside the project. */
 export function isBeside(folder: string, { home }: RuleBase): boolean {

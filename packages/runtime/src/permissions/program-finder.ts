@@ -1,5 +1,5 @@
 import { isAbsolute } from "node:path";
-import { isInside } from "./paths.ts";
+import { isInside } from "../util/is-inside.ts";
 
 /** Where the name of a program leads. */
 export type ProgramFinder = {

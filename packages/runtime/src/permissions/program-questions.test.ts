@@ -1,11 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parseCommand } from "./parse-command.ts";
-import { questionOf } from "./program-questions.ts";
+import { ordersFor, questionOf } from "./program-questions.ts";
 
 const question = (command: string): string => questionOf(parseCommand(command).programs[0] ?? assert.fail(command)) ?? "none";
 
 describe("a question to a program about itself", () => {
+  it("may be answered by a copy that the project names, where there is a file for that", () => {
+    assert.deepEqual(
+      [question("cargo --help"), ordersFor("cargo"), ordersFor("foo")],
+      ["certain", ["rust-toolchain", "rust-toolchain.toml"], undefined],
+    );
+  });
+
   it("is one word that is known to do no more than answer", () => {
     const certain = [
       "foo --help",
@@ -25,7 +32,7 @@ describe("a question to a program about itself", () => {
       "foo $x",
       "$x --help",
       "yarn --version",
-      "cargo --help",
+      "jest --help",
       "foo -v",
       "foo -h",
       "cat version",

@@ -1,4 +1,5 @@
-import { foldPath, guardOf, isInside, isSecretOfProcess } from "./paths.ts";
+import { foldPath, guardOf, isSecretOfProcess } from "./paths.ts";
+import { isInside } from "../util/is-inside.ts";
 import type { Policy } from "./policy.ts";
 import { type Action, allows, denies, isWrittenFor, namesTool, toPathTest } from "./rules.ts";
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
-import { fixedPart, foldPath, guardOf, isInside, toAbsolutePattern } from "./paths.ts";
+import { fixedPart, foldPath, guardOf, toAbsolutePattern } from "./paths.ts";
+import { isInside } from "../util/is-inside.ts";
 
 /** `Tool` or `Tool(pattern)`, as written by a person. */
 export type Rule = {

@@ -2,6 +2,7 @@ import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { requireProvider } from "../model/providers/definitions.ts";
 import { nearest } from "../util/nearest.ts";
+import { isRecord } from "../util/is-record.ts";
 
 /** One set-up provider under a key of the user's choosing. `type` is the provider; `options` are its own and are passed on untouched. */
 export type Profile = {
@@ -34,7 +35,7 @@ export function parseProviderSettings(settings: Readonly<Record<string, unknown>
   };
   const { currentProvider, providers = {}, provider } = settings;
   if (currentProvider !== undefined && typeof currentProvider !== "string") fail("currentProvider must be the key of a profile");
-  if (!isObject(providers)) return fail("providers must be an object of profiles");
+  if (!isRecord(providers)) return fail("providers must be an object of profiles");
   const profiles = Object.fromEntries(
     Object.entries(providers).map(([key, value]) => [key, parseProfile(value, `providers.${key}`, fail)]),
   );
@@ -96,7 +97,7 @@ function publicName(model: string): string {
 }
 
 function parseProfile(value: unknown, at: string, fail: (message: string) => never): Profile {
-  if (!isObject(value))
+  if (!isRecord(value))
     return fail(`${at} must be an object like {"type": "openai", "model": "…", "apiKey": "$ENV:OPENAI_API_KEY"}`);
   for (const key of Object.keys(value)) {
     if (profileKeys.includes(key)) continue;
@@ -115,7 +116,7 @@ function parseProfile(value: unknown, at: string, fail: (message: string) => nev
       fail(`${at}.${key} must be a whole number above 0`);
   }
   if (Number(timeout ?? 0) > longestTimer) fail(`${at}.timeout must be at most ${longestTimer}, which is 24 days`);
-  if (options !== undefined && !isObject(options)) fail(`${at}.options must be an object`);
+  if (options !== undefined && !isRecord(options)) fail(`${at}.options must be an object`);
   return value as Profile; // every field was looked at above
 }
 
@@ -130,11 +131,7 @@ function checkType(type: string, fail: (problem: string) => never): void {
 
 /** The legacy block called the type `name`. */
 function renameLegacy(value: unknown): unknown {
-  if (!isObject(value) || "type" in value || !("name" in value)) return value;
+  if (!isRecord(value) || "type" in value || !("name" in value)) return value;
   const { name, ...rest } = value;
   return { type: name, ...rest };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

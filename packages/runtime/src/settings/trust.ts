@@ -1,12 +1,13 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { relative, sep } from "node:path";
+import { resolve } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { SettingsLayer } from "./layers.ts";
 import type { Executor } from "./trust-executors.ts";
 import { differences, takeDigests } from "./trust-digests.ts";
 import { type Bounds, defaultBounds, filesNamedIn, listProjectFiles, type ProjectFile, readProjectFile } from "./trust-files.ts";
 import { listTrustRecords, readTrustRecord, removeTrustRecord, type TrustRecord, writeTrustRecord } from "./trust-store.ts";
+import { isInside } from "../util/is-inside.ts";
 
 export type TrustQuestion = {
   readonly outriderHome: string;
@@ -141,7 +142,7 @@ function wantedBy(env: TrustQuestion["env"]): string | undefined {
 
 /** Trust that is kept inside the project could be delivered with it. The home folder is its own project. */
 function storeIsOutside({ outriderHome, env }: Pick<TrustQuestion, "outriderHome" | "env">, root: string): boolean {
-  return root === homeOf(env) || !isInside(root, realPath(outriderHome));
+  return root === homeOf(env) || !isInside(root, resolve(realPath(outriderHome)));
 }
 
 type Surroundings = {
@@ -186,11 +187,6 @@ function listed(items: readonly string[]): string {
 
 function homeOf(env: TrustQuestion["env"]): string {
   return realPath(env["HOME"] || homedir());
-}
-
-function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`));
 }
 
 function realPath(path: string): string {

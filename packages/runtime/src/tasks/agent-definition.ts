@@ -1,6 +1,7 @@
 import { parseRule, type Rule } from "../permissions/rules.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { isPermissionMode, type PermissionMode, permissionModes } from "../protocol/permission.ts";
+import { isRecord } from "../util/is-record.ts";
 
 /** A kind of subagent. It can only narrow what the session may do: fewer tools, a stricter mode, fewer turns. */
 export type AgentDefinition = {
@@ -204,8 +205,4 @@ function modeOf(value: unknown, where: string): PermissionMode | undefined {
 
 function wrong(where: string, what: string): RuntimeError {
   return new RuntimeError("config", `${where} ${what}`);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

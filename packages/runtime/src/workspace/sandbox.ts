@@ -3,7 +3,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import { Box } from "./box/box.ts";
 import { writableDirectories } from "./box/box-plan.ts";
 import { parseDomainRule } from "./box/domain-rules.ts";
-import { isInside } from "./box/host-files.ts";
+import { isInside } from "../util/is-inside.ts";
 import type { SandboxLimits } from "./box/start-script.ts";
 import { detectSandboxFor } from "./detect-sandbox.ts";
 import type { NetworkReach, RunCommand, RunResult, Workspace } from "./workspace.ts";

@@ -185,7 +185,7 @@ export class McpServers {
     connection.client = client;
     const timeout = this.#options.connectTimeoutMs ?? defaultConnectMs;
     const signal = AbortSignal.any([connection.stop.signal, AbortSignal.timeout(timeout)]);
-    await withDeadline(client.connect(transport, { timeout: timeout + 1_000, signal }), { signal, timeout }); // ours is the one to tell
+    await withDeadline(client.connect(transport, { timeout, signal }), { signal, timeout });
     const listTools = async (): Promise<void> => {
       const { tools, notes } = await listServerTools(client, { timeout, signal: connection.stop.signal });
       for (const note of notes) this.#warnOnce(`MCP server ${name}: ${note}`);
@@ -289,13 +289,18 @@ function idle(name: string, config: McpServerConfig): McpServerState {
 
 async function withDeadline<T>(work: Promise<T>, { signal, timeout }: { signal: AbortSignal; timeout: number }): Promise<T> {
   let onAbort = (): void => {};
+  const tooLate = new Error(`it did not answer within ${timeout} ms`);
   const late = new Promise<never>((_, reject) => {
-    onAbort = () => reject(new Error(`it did not answer within ${timeout} ms`));
+    onAbort = () => reject(tooLate);
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
   });
-  work.catch(() => {}); // told once, by the race
-  return await Promise.race([work, late]).finally(() => signal.removeEventListener("abort", onAbort));
+  // The package has a clock of its own, which may be the first on a machine that is busy.
+  const told = work.catch((error: unknown) => {
+    throw Object(error).code === "REQUEST_TIMEOUT" ? tooLate : error;
+  });
+  told.catch(() => {}); // told once, by the race
+  return await Promise.race([told, late]).finally(() => signal.removeEventListener("abort", onAbort));
 }
 
 function failureOf(error: unknown, trouble: string | undefined): { status: "failed" | "needs-auth"; error: string } {

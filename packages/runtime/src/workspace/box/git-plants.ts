@@ -1,7 +1,8 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { armedEntries, plainConfiguration } from "./git-directory.ts";
-import { entryAt, isInside, lookAt, namesIn, realPathOf, smallText } from "./host-files.ts";
+import { entryAt, lookAt, namesIn, realPathOf, smallText } from "./host-files.ts";
+import { isInside } from "../../util/is-inside.ts";
 
 /** What is known of one deciding file: `text` is there for small ones, to put it back. */
 type KnownFile = { readonly id: string; readonly text: string | undefined; readonly mode: number };

@@ -1,7 +1,8 @@
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import type { Mount } from "./bubblewrap-arguments.ts";
-import { entryAt, isDirectory, isInside, namesIn, realPathOf } from "./host-files.ts";
+import { entryAt, isDirectory, namesIn, realPathOf } from "./host-files.ts";
+import { isInside } from "../../util/is-inside.ts";
 
 /** Homes, and places where other programs of the machine can be talked to: sockets work through read-only mounts too. */
 const hiddenDirectories = [

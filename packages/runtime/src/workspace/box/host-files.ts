@@ -56,10 +56,6 @@ export function smallText(path: string): string | undefined {
   }
 }
 
-export function isInside(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
-}
-
 /** Of a link its own; undefined where there is nothing, or nothing we may see. */
 export function lookAt(path: string | Buffer): Stats | undefined {
   try {

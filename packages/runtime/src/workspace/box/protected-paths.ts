@@ -8,7 +8,8 @@ import {
   submoduleDirectories,
   worktreeDirectories,
 } from "./git-directory.ts";
-import { entryAt, isInside, linkTarget, namesIn, realPathOf } from "./host-files.ts";
+import { entryAt, linkTarget, namesIn, realPathOf } from "./host-files.ts";
+import { isInside } from "../../util/is-inside.ts";
 
 /**
  * What no mount can hold, because there is nothing to mount on, or only a link: looked at while the command runs and after it.
