@@ -94,6 +94,7 @@ describe("what a command did with git", () => {
     const untouched = lstatSync(join(project, "mine/.git/hooks/pre-push"));
     const config = text("mine/.git/config");
     const script = `printf '${evil}' >> mine/.git/config; echo evil > mine/.git/hooks/pre-commit; chmod 700 mine/.git/hooks/pre-commit`;
+    await after("true");
     assert.deepEqual(await undone(script), ["mine/.git/hooks/pre-commit", "mine/.git/config"]);
     const now = lstatSync(join(project, "mine/.git/hooks/pre-push"));
     assert.deepEqual([text("mine/.git/config"), text("mine/.git/hooks/pre-commit")], [config, "mine\n"]);
@@ -109,6 +110,9 @@ describe("what a command did with git", () => {
     assert.deepEqual(await undone("true"), []);
     assert.deepEqual(await undone("echo 'gitdir: ../evil' > mine/.git"), ["mine/.git"]);
     assert.equal(text("mine/.git"), "gitdir: ../../elsewhere\n");
+    await age();
+    assert.deepEqual(await undone("true", "mv mine yours"), []);
+    assert.equal(text("yours/.git"), "gitdir: ../../elsewhere\n");
   });
 
   it("is kept in what was set aside", async () => {
@@ -248,10 +252,11 @@ describe("files that run later", () => {
   it("are told once, those first that start soonest, and before those in new folders", async () => {
     mkdirSync(join(project, "src"));
     await age();
-    const script = "mkdir -p a/b; for d in a/b a src .; do echo x > $d/Makefile; echo x > $d/.envrc; done; echo x > a.txt";
+    const script =
+      "mkdir -p a/b; for d in a/b a src .; do echo x > $d/Makefile; echo x > $d/.envrc; done; echo x > a/b/Rakefile; echo x > a.txt";
     assert.deepEqual(await names(script), [
       ...[".envrc", "src/.envrc", "a/.envrc", "a/b/.envrc"],
-      ...["Makefile", "src/Makefile", "a/Makefile", "a/b/Makefile"],
+      ...["Makefile", "src/Makefile", "a/Makefile", "a/b/Makefile", "a/b/Rakefile"],
     ]);
     assert.deepEqual(await names("true"), []);
   });
@@ -264,6 +269,7 @@ describe("files that run later", () => {
       "package.json: postinstall,build",
     ]);
     assert.deepEqual(await names(write('{"version":"3","scripts":{"test":"a","build":"evil","postinstall":"x"}}')), []);
+    assert.deepEqual(await names('mkdir new; echo \'{"scripts":{"a":"b"}}\' > new/package.json'), ["new/package.json: a"]);
     const hooks = '"simple-git-hooks":{"pre-commit":"x"}';
     assert.deepEqual(await names(write(`{${hooks}}`)), ["package.json: simple-git-hooks"]);
     assert.deepEqual(await names(write(`{"version":"4",${hooks}}`)), []);

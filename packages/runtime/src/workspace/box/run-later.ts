@@ -18,7 +18,7 @@ const byName = new Map(
 );
 const patterns = each<Rank>(({ names }, rank) => {
   const wide = words(names).filter((name) => name.includes("*"));
-  return wide.length === 0 ? [] : [{ rank, pattern: new RegExp(`^(?:${wide.map(toPattern).join("|")})$`) }];
+  return [{ rank, pattern: new RegExp(`^(?:${wide.map(toPattern).join("|")})$`) }];
 });
 const folders = each<Rank>(({ folders: list }, rank) => {
   const inside = words(list).map(toPattern).join("|");
