@@ -1,4 +1,4 @@
-import { exactWord, type ShellWord } from "./shell-words.ts";
+import { exactWord, isPlain, mayBeOption, type ShellWord } from "./shell-words.ts";
 
 /** What a `find` searches, and what it does with what it finds. */
 export type FindExpression = {
@@ -6,6 +6,8 @@ export type FindExpression = {
   readonly starts: readonly ShellWord[];
   /** In their order, without the words of what they run. */
   readonly actions: readonly string[];
+  /** What they run: the words from `at` up to `end`, which is the one that ends it. */
+  readonly programs: readonly { readonly option: string; readonly at: number; readonly end: number }[];
   /** Nothing but files gets to any action: no links, unless they are followed. */
   readonly filesOnly: boolean;
   /** A pattern that the last name of whatever gets to any action fits. */
@@ -20,6 +22,7 @@ export function readExpression(words: readonly ShellWord[]): FindExpression {
   let only: string | undefined;
   const starts = (first === -1 ? words : words.slice(0, first)).filter(({ text }) => !/^-[HLP]$/.test(text));
   const actions: string[] = [];
+  const programs: { option: string; at: number; end: number }[] = [];
   let depth = 0;
   let asksForFile = false;
   let isFirst = true;
@@ -27,7 +30,7 @@ export function readExpression(words: readonly ShellWord[]): FindExpression {
     const text = expression[at] ?? "";
     if (text === "(") depth++;
     else if (text === ")") depth--;
-    else if (text === "-type" && depth === 0 && expression[at + 1] === "f" && !/^(?:!|-not)$/.test(expression[at - 1] ?? ""))
+    else if (text === "-type" && depth === 0 && isFile(words[first + at + 1]) && !/^(?:!|-not)$/.test(expression[at - 1] ?? ""))
       asksForFile ||= isFirst;
     else if (/^-i?name$/.test(text) && depth === 0 && isFirst && !/^(?:!|-not)$/.test(expression[at - 1] ?? "")) {
       const pattern = words[first + at + 1];
@@ -37,17 +40,30 @@ export function readExpression(words: readonly ShellWord[]): FindExpression {
       actions.push(text);
       isFirst = false;
     }
-    if (runsProgram(text)) at = endOfProgram(expression, at);
-    else if (takesValue(text)) at++;
+    if (runsProgram(text)) {
+      const end = endOfProgram(expression, at);
+      programs.push({ option: text, at: first + at + 1, end: first + end });
+      at = end;
+    } else if (takesValue(text)) at++;
   }
   // With alternatives nothing is certain, wherever the word stands.
   const isCertain = !texts.some((text) => /^(?:-o|-or|,|-L|-follow)$/.test(text));
   return {
     starts: starts.length > 0 ? starts : [exactWord(".")],
     actions,
+    programs,
     filesOnly: asksForFile && isCertain,
     only: isCertain ? only : undefined,
   };
+}
+
+function isFile(type: ShellWord | undefined): boolean {
+  return isPlain(type) && type.text === "f";
+}
+
+/** Could this word, which is not known, turn out to be a test, an action, an operator or the end of what `-exec` runs? */
+export function mayBeSyntax(word: ShellWord): boolean {
+  return word.kind !== "exact" && (mayBeOption(word) || /^[;+(),!]/.test(word.text));
 }
 
 /** The index of the word that ends what `-exec` runs, or the number of words. */

@@ -51,6 +51,9 @@ export const numberWord: ShellWord = { kind: "open", text: "", splits: false, ti
 /** Some text that is not known. */
 export const unknownWord: ShellWord = { kind: "open", text: "", splits: false, tilde: false };
 
+/** Any number of words that are not known. */
+export const unknownWords: ShellWord = { ...unknownWord, splits: true };
+
 export function isPlain(word: ShellWord | undefined): word is ShellWord & { readonly kind: "exact"; readonly tilde: false } {
   return word !== undefined && word.kind === "exact" && !word.tilde;
 }
@@ -66,13 +69,13 @@ export function mayBeOption(word: ShellWord): boolean {
 
 /** Quote and brace expansion of one word of the source; several when it has braces. */
 export function readWord(word: Word, bindings: Bindings): ShellWord[] {
-  if (hasLooseBraces(word)) return [{ ...unknownWord, splits: true }];
+  if (hasLooseBraces(word)) return [unknownWords];
   if (!word.parts) return [{ ...exactWord(word.value), tilde: word.text.startsWith("~") }];
   let drafts: Draft[] = [emptyDraft];
   for (const part of word.parts) {
     const pieces = readPart(part, bindings);
     drafts = drafts.flatMap((draft) => pieces.map((piece) => append(draft, piece)));
-    if (drafts.length > maxAlternatives) return [{ ...unknownWord, splits: true }];
+    if (drafts.length > maxAlternatives) return [unknownWords];
   }
   const tilde = word.text.startsWith("~");
   return drafts.map((draft) => toWord(draft, tilde));

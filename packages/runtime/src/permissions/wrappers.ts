@@ -1,11 +1,11 @@
 import { splitGit } from "./git-commands.ts";
-import { endOfProgram, readExpression, runsProgram, takesValue } from "./find-expression.ts";
+import { mayBeSyntax, readExpression } from "./find-expression.ts";
 import { type GivenOption, readWords } from "./option-grammar.ts";
 import { type PrintedNames, wordsOfNames } from "./printed-names.ts";
 import { rowOf, takesNames } from "./program-table.ts";
 import { isLanguage, isObscure, isShell, isTold } from "./interpreters.ts";
 import type { Setting } from "./parsed-command.ts";
-import { isPlain, mayBeOption, type ShellWord, unknownWord } from "./shell-words.ts";
+import { isPlain, mayBeOption, type ShellWord, unknownWords } from "./shell-words.ts";
 
 /** What a program would run in turn. */
 export type Inner =
@@ -34,8 +34,8 @@ export const commandsFromInput = "a shell reads its commands from its input";
 /** Programs that run other programs, code or scripts given as words. Empty for all others. */
 export function findInner(name: string, words: Words, fed?: PrintedNames | undefined): Inner[] {
   const simple = Object.hasOwn(simpleWrappers, name) ? simpleWrappers[name] : undefined;
-  if (simple) return throughOptions(words, simple);
-  if (isShell(name)) return ofShell(words);
+  if (simple) return throughOptions(name, words, simple);
+  if (isShell(name)) return ofShell(name, words);
   if (isLanguage(name)) return ofInterpreter(name, words);
   if (isObscure(name)) return [obscure(name, words)];
   switch (name) {
@@ -126,27 +126,21 @@ const simpleWrappers: Readonly<Record<string, Options>> = {
   toybox: wrapper("", "", { transparent: false }),
 };
 
-function throughOptions(words: Words, options: Options): Inner[] {
-  let at = skipOptions(words, 1, options);
-  const asks = words[0]?.text === "command" && isPlain(words[1]) && /^-[pvV]*[vV]$/.test(words[1].text);
-  if (at === undefined) return asks ? [] : [obscure(words[0]?.text ?? "", words)];
-  const settings: Setting[] = [];
-  for (; options.settings && at < words.length; at++) {
-    const setting = settingOf(words[at]);
-    if (!setting) break;
-    settings.push(setting);
-  }
-  at += options.operands;
-  if (!isFixed(words.slice(1, at))) return [obscure(words[0]?.text ?? "", words)];
+function throughOptions(name: string, words: Words, options: Options): Inner[] {
+  const operand = skipOptions(words, options);
+  const asks = name === "command" && isPlain(words[1]) && /^-[pvV]*[vV]$/.test(words[1].text);
+  if (operand === undefined) return asks ? [] : [obscure(name, words)];
+  const settings = options.settings ? settingsAt(words, operand) : [];
+  const at = operand + settings.length + options.operands;
+  if (!isFixed(words.slice(1, at))) return [obscure(name, words)];
   return at < words.length ? [{ type: "program", words: words.slice(at), at, settings, transparent: options.transparent }] : [];
 }
 
 /** The index of the first operand; undefined when an option is not known. */
-function skipOptions(words: Words, from: number, { flags, valued, long }: Options): number | undefined {
-  let at = from;
-  for (; at < words.length; at++) {
+function skipOptions(words: Words, { flags, valued, long }: Options): number | undefined {
+  for (let at = 1; ; at++) {
     const word = words[at];
-    if (!word) break;
+    if (!word) return at;
     if (!isPlain(word)) return word.text.startsWith("-") || word.splits || word.text === "" ? undefined : at;
     const { text } = word;
     if (text === "--") return at + 1;
@@ -160,9 +154,8 @@ function skipOptions(words: Words, from: number, { flags, valued, long }: Option
     const taker = [...text.slice(1)].findIndex((letter) => valued.includes(letter));
     const letters = taker === -1 ? text.slice(1) : text.slice(1, taker + 1);
     if (![...letters].every((letter) => flags.includes(letter))) return undefined;
-    if (taker !== -1 && taker + 2 === text.length) at++;
+    if (taker + 2 === text.length) at++;
   }
-  return at;
 }
 
 /** None of these words can turn out to be several, another option, or nothing. */
@@ -170,24 +163,20 @@ function isFixed(words: Words): boolean {
   return words.every((word) => isPlain(word) || (!word.splits && word.kind !== "glob" && /^[^-=][^=]*=/.test(word.text)));
 }
 
-function settingOf(word: ShellWord | undefined): Setting | undefined {
-  // `env` takes whatever holds an `=` for a variable.
-  const name = /^([^=]*)=/s.exec(word?.text ?? "")?.[1];
-  return word === undefined || name === undefined
-    ? undefined
-    : { name, value: { ...word, text: word.text.slice(name.length + 1) }, exported: true };
+/** `env` takes whatever holds an `=` for a variable. */
+function settingsAt(words: Words, from: number): Setting[] {
+  const names = words.slice(from).map(({ text }) => /^([^=]*)=/s.exec(text)?.[1]);
+  const end = names.indexOf(undefined);
+  return names.slice(0, end === -1 ? names.length : end).map((name = "") => ({ ...exportedSetting, name }));
 }
 
+const exportedSetting = { value: undefined, exported: true };
+
 function ofEnv(words: Words): Inner[] {
-  const at = skipOptions(words, 1, wrapper("i0v", "uC", { long: ["--ignore-environment", "--null", "--unset=", "--chdir="] }));
+  const at = skipOptions(words, wrapper("i0v", "uC", { long: ["--ignore-environment", "--null", "--unset=", "--chdir="] }));
   if (at === undefined) return [obscure("env", words)];
-  const settings: Setting[] = [];
-  let next = at;
-  for (; next < words.length; next++) {
-    const setting = settingOf(words[next]);
-    if (!setting) break;
-    settings.push(setting);
-  }
+  const settings = settingsAt(words, at);
+  const next = at + settings.length;
   // Elsewhere, relative paths would mean other files.
   if (!isFixed(words.slice(1, next))) return [obscure("env", words)];
   const moved = words.slice(1, at).some((word) => /^-[^-]*C|^--chdir/.test(word.text));
@@ -195,7 +184,7 @@ function ofEnv(words: Words): Inner[] {
   return next < words.length ? [{ type: "program", words: words.slice(next), at: next, settings, transparent: true }] : [];
 }
 
-function ofShell(words: Words): Inner[] {
+function ofShell(name: string, words: Words): Inner[] {
   if (checksOnly(words)) return [];
   let code = false;
   let at = 1;
@@ -213,7 +202,7 @@ function ofShell(words: Words): Inner[] {
     if (!/^[-+]./.test(word.text)) break;
     const takesName = /^-[ceuxl]*o$/.test(word.text);
     if (!takesName && !/^(?:-[ceuxls]+|--norc|--noprofile)$/.test(word.text)) return [obscure("a shell", words)];
-    if (takesName && !/^(?:pipefail|errexit|nounset)$/.test(words[++at]?.text ?? "")) return [obscure("a shell", words)];
+    if (takesName && !isShellOption(words[++at])) return [obscure("a shell", words)];
     if (/^-[^-]*c/.test(word.text)) code = true;
     if (/^-[^-]*s/.test(word.text)) return [{ type: "hidden", reason: commandsFromInput }];
   }
@@ -222,12 +211,16 @@ function ofShell(words: Words): Inner[] {
     if (!operand) return [];
     if (!isPlain(operand))
       return [{ type: "hidden", reason: "the code for a shell is not written out", scripts: [operand.text] }];
-    if (!/bash$/.test(words[0]?.text ?? "") && !readsAlike(operand.text))
+    if (!/bash$/.test(name) && !readsAlike(operand.text))
       return [{ type: "hidden", reason: "shells disagree about the code", scripts: [operand.text] }];
     return [{ type: "script", text: operand.text, sameShell: false, transparent: true }];
   }
   if (!operand || /^\/dev\/(?:stdin|fd\/)/.test(operand.text)) return [{ type: "hidden", reason: commandsFromInput }];
   return isPlain(operand) ? [] : [{ type: "hidden", reason: "the script for a shell is not written out" }];
+}
+
+function isShellOption(word: ShellWord | undefined): boolean {
+  return isPlain(word) && /^(?:pipefail|errexit|nounset)$/.test(word.text);
 }
 
 /** `bash -n file` reads the script and runs nothing of it. */
@@ -246,12 +239,13 @@ function ofInterpreter(name: string, words: Words): Inner[] {
     : name.startsWith("python") || name.startsWith("pypy")
       ? /^-[^-]*c/
       : /^(?:-[^-]*[eEp]|--eval|--print|eval$)/;
-  const operand = words.slice(1).findIndex((word) => !isPlain(word) || !word.text.startsWith("-"));
-  const options = operand === -1 ? words.slice(1) : words.slice(1, operand + 2);
+  const [, ...rest] = words;
+  const operand = rest.findIndex((word) => !isPlain(word) || !/^-./s.test(word.text));
+  const options = operand === -1 ? rest : rest.slice(0, operand + 1);
   if (options.some((word) => code.test(word.text))) return [obscure(name, words, false)];
-  if (options.some((word) => /^--?(?:version|v|V|help|h)$/.test(word.text))) return [];
-  const file = words[operand + 1];
-  if (operand === -1 || !isPlain(file) || file.text === "-" || /^\/dev\/(?:stdin|fd\/)/.test(file.text))
+  if (options.some((word) => isPlain(word) && /^--?(?:version|v|V|help|h)$/.test(word.text))) return [];
+  const file = rest[operand];
+  if (!isPlain(file) || file.text === "-" || /^\/dev\/(?:stdin|fd\/)/.test(file.text))
     return [{ type: "hidden", reason: `${name} reads its program from its input` }];
   return [];
 }
@@ -282,7 +276,7 @@ function ofXargs(words: Words, fed: PrintedNames | undefined): Inner[] {
   const splitsAtZero = options.some(({ name }) => name === "-0" || name === "--null");
   const names =
     looks && fed && !options.some(({ name }) => /^(?:-d|--delimiter)$/.test(name)) ? wordsOfNames(fed, splitsAtZero) : undefined;
-  const more: Words = names ?? [{ ...unknownWord, splits: true }];
+  const more: Words = names ?? [unknownWords];
   if (!replacing) return [{ type: "program", words: [...inner, ...more], at, transparent: true }];
   const marker = replacing.value?.text || "{}";
   // One name at a time.
@@ -294,27 +288,20 @@ function ofXargs(words: Words, fed: PrintedNames | undefined): Inner[] {
 
 /** `-exec` and its kin; `{}` is some path below where the search starts, and with `+` any number of them. */
 function ofFind(words: Words): Inner[] {
-  const found: Inner[] = words.slice(1).some((word) => word.kind !== "exact" && mayBeOption(word))
-    ? [obscure("find", words)]
-    : [];
-  const texts = words.map(({ text }) => text);
-  const { starts, filesOnly, only } = readExpression(words.slice(1));
+  const [, ...rest] = words;
+  const found: Inner[] = rest.some(mayBeSyntax) ? [obscure("find", words)] : [];
+  const { starts, filesOnly, only, programs } = readExpression(rest);
   const needs = { links: !filesOnly, names: false, only };
   const below = (splits: boolean): ShellWord[] =>
     starts.every(({ kind }) => kind === "exact")
       ? starts.map((start) => ({ ...start, kind: "below", splits, needs }))
-      : [{ ...unknownWord, splits: true }];
-  for (let at = 1; at < words.length; at++) {
-    const option = texts[at] ?? "";
-    if (takesValue(option)) at++;
-    if (!runsProgram(option)) continue;
+      : [unknownWords];
+  for (const { option, at, end } of programs) {
     // Each time in another folder: its words name other files than they say.
     if (option.endsWith("dir")) found.push(obscure("find", words));
-    const end = endOfProgram(texts, at);
-    const names = below(texts[end] !== ";");
-    const program = words.slice(at + 1, end).flatMap((word) => (word.text === "{}" ? names : [openAt(word, "{}")]));
+    const names = below(rest[end]?.text !== ";");
+    const program = rest.slice(at, end).flatMap((word) => (word.text === "{}" ? names : [openAt(word, "{}")]));
     if (program.length > 0) found.push({ type: "program", words: program, at: at + 1, transparent: true });
-    at = end;
   }
   return found;
 }
@@ -329,11 +316,11 @@ function ofWatch(words: Words): Inner[] {
   const options = wrapper("bcdegtw", "n", {
     long: ["--interval=", "--differences", "--errexit", "--chgexit", "--no-title", "--color"],
   });
-  const at = skipOptions(words, 1, options);
-  if (at === undefined || !isFixed(words.slice(1, at))) return [obscure("watch", words)];
+  const at = skipOptions(words, options);
+  if (at === undefined || !words.every(isPlain)) return [obscure("watch", words)];
   if (at >= words.length) return [];
   const script = joined(words.slice(at), { sameShell: false, transparent: true });
-  return script.type !== "script" || readsAlike(script.text) ? [script] : [obscure("watch", words)];
+  return script.type === "script" && readsAlike(script.text) ? [script] : [obscure("watch", words)];
 }
 
 function joined(words: Words, how: { sameShell: boolean; transparent: boolean }): Inner {
@@ -371,12 +358,12 @@ function obscure(name: string, words: Words, isWrapper = true): Inner {
   const reason = `what ${name} runs cannot be told`;
   if (!isWrapper) return { type: "hidden", reason };
   const starts = words
-    .flatMap((word, index) => (index > 0 && isPlain(word) && /^[\w./~]/.test(word.text) ? [index] : []))
+    .flatMap((word, index) => (index > 0 && isPlain(word) && /^[\w./~]/.test(word.text) ? [{ word, index }] : []))
     .slice(0, 8);
   return {
     type: "hidden",
     reason,
-    candidates: starts.map((index) => words.slice(index)),
-    scripts: starts.flatMap((index) => (/[\s;|&]/.test(words[index]?.text ?? "") ? [words[index]?.text ?? ""] : [])),
+    candidates: starts.map(({ index }) => words.slice(index)),
+    scripts: starts.flatMap(({ word }) => (/[\s;|&]/.test(word.text) ? [word.text] : [])),
   };
 }
