@@ -23,6 +23,10 @@ describe("what looks random", () => {
       "+++++++++++": false,
       az09AZaz09: true,
       "``{{@@[[//::": false,
+      AAAA1AAAA1: true,
+      "A+A+A+A+A+A+A+A+A+A+": false,
+      a1aaaaaaaa: true,
+      aaaaaaaaAa: false,
     };
     assert.deepEqual(Object.fromEntries(Object.keys(cases).map((text) => [text, looksRandom(text)])), cases);
     assert.deepEqual([isPiece(line.slice(0, 15)), isPiece(line.slice(0, 16)), isPiece("a".repeat(16))], [false, true, false]);

@@ -136,7 +136,7 @@ export function joinKey(text: string): string {
   return text.includes("PRIVATE KEY") ? [...text.matchAll(endOfLine)].map(([, end]) => end).join("") : text;
 }
 
-const endOfLine = /(?<![A-Za-z0-9+/])([A-Za-z0-9+/]{4,}={0,2})[ \t]*(?:\r?\n|(?:\\r)?\\n|$)/g;
+const endOfLine = /(?<=^|[^A-Za-z0-9+/]|\\n)([A-Za-z0-9+/]{4,}={0,2})[ \t]*(?:\r?\n|(?:\\r)?\\n|$)/g;
 
 function inJson(secret: string): string {
   return JSON.stringify(secret).slice(1, -1);

@@ -8,6 +8,7 @@ const gramLength = 8;
 const stride = 7;
 /** Characters that are remembered, some forty private keys: a place fits into two bytes. What comes later is only known as a whole. */
 const maxRemembered = 0xffff;
+const maxHash = 0x10000;
 /** So many places are looked at: the beginnings of keys look alike. */
 const maxPlaces = 24;
 
@@ -34,7 +35,7 @@ export class SecretPieces {
   #addToken(token: string, name: string): void {
     const from = this.#all.length;
     if (token.length < leastPiece || from + token.length >= maxRemembered || this.#all.includes(token)) return;
-    this.#tables ??= { last: new Uint16Array(1 << 16), earlier: new Uint16Array(maxRemembered) };
+    this.#tables ??= { last: new Uint16Array(maxHash), earlier: new Uint16Array(maxRemembered) };
     const { last, earlier } = this.#tables;
     this.#names.push({ from, name });
     this.#all += `${token}\n`;
@@ -134,7 +135,7 @@ export function isPiece(text: string): boolean {
 function hashAt(text: string, at: number): number {
   const one = text.charCodeAt(at) * 31 + text.charCodeAt(at + 2);
   const two = text.charCodeAt(at + 4) * 31 + text.charCodeAt(at + 7);
-  return (one * 521 + two) & 0xffff;
+  return (one * 521 + two) % maxHash;
 }
 
 /** Do letters of either case and digits change so often as they do in no name, path or sentence? A capital before a small letter counts as one word. */

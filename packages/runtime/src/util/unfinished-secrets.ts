@@ -12,10 +12,10 @@ export function isPlainPiece(
 ): boolean {
   const text = before.slice(-shortBeginning) + piece;
   triggers.lastIndex = 0;
-  if (triggers.test(text) || openValueIn(long, piece) > 0) return false;
-  if (nameOf.size > 0 && mayHoldHex(piece)) return false;
-  if (endOf(beginnings, piece, 0) > 0) return false; // a word that goes on from the piece before may be one in vain
-  if (met.find(piece).length > 0 || pieces.find(piece).length > 0) return false;
+  if (triggers.test(text) || openValueIn(long, piece) !== 0) return false;
+  if (nameOf.size !== 0 && mayHoldHex(piece)) return false;
+  if (endOf(beginnings, piece, 0) !== 0) return false; // a word that goes on from the piece before may be one in vain
+  if (met.find(piece).length !== 0 || pieces.find(piece).length !== 0) return false;
   return exact(text, 0) === undefined;
 }
 
@@ -35,7 +35,7 @@ export function unsettledIn(known: KnownSecrets, text: string): number {
     }
   }
   const length = Math.max(endOf(known.beginnings, text, settled), openValueIn(known.long, text));
-  return length > 0 && isInKnownValue(known.exact, text, text.length - length) ? 0 : length;
+  return length !== 0 && isInKnownValue(known.exact, text, text.length - length) ? 0 : length;
 }
 
 /** How much of the end of the text is the beginning of a long value. */
@@ -49,17 +49,15 @@ function openValueIn(long: KnownSecrets["long"], text: string): number {
 
 /** How long the longest beginning is with which the text ends, if that is not before `from`. */
 function endOf(beginnings: KnownSecrets["beginnings"], text: string, from: number): number {
-  if (text === "") return 0;
-  const two = text.length > 1 ? longest(beginnings(text.slice(-2)), text, from) : 0;
-  return Math.max(two, longest(beginnings(text.slice(-1)), text, from));
+  return Math.max(longest(beginnings(text.slice(-2)), text, from), longest(beginnings(text.slice(-1)), text, from));
 }
 
 function longest(beginnings: readonly Beginning[], text: string, from: number): number {
   let length = 0;
   for (const { text: beginning, notAfter } of beginnings) {
     const start = text.length - beginning.length;
-    if (beginning.length > length && start >= from && text.endsWith(beginning) && startsWord(text, start, notAfter))
-      length = beginning.length;
+    if (start >= from && text.endsWith(beginning) && startsWord(text, start, notAfter))
+      length = Math.max(length, beginning.length);
   }
   return length;
 }
