@@ -23,7 +23,12 @@ export type Project = {
 export async function lookAtProject({ cwd = ".", settings, settingSources, trustProject }: ProjectFlags): Promise<Project> {
   const around = surroundingsOf();
   const sources = settingSources === undefined ? undefined : parseSettingSources(settingSources);
-  const request = { cwd: existingFolder("--cwd", resolve(cwd)), settings, settingSources: sources, trustProject };
+  const request = {
+    cwd: existingFolder("--cwd", resolve(cwd)),
+    settings,
+    settingSources: sources,
+    trustProject: trustProject || undefined,
+  };
   const project = await openProject(request, around);
   return { ...project, home: around.userHome, outriderHome: around.outriderHome, trust: await project.trust() };
 }

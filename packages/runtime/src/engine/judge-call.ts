@@ -65,7 +65,7 @@ export async function judgeCall(deps: ToolCallDeps, call: LiveCall, tool: Tool):
   const asked = hook.decision?.effect === "ask" ? { ...decision, reason: hook.decision.reason } : decision;
   const answer = await ask(deps, changed, asked);
   if (answer.interrupt) deps.interrupt?.();
-  if (answer.decision === "deny") return refuse(changed, { by: answer.by, reason: answer.reason }, answer.text);
+  if (answer.decision !== "allow") return refuse(changed, { by: answer.by, reason: answer.reason }, answer.text);
   const final = await withInput(deps, changed, answer.updatedInput);
   if (typeof final === "string")
     return refuse(changed, { by: answer.by, reason: `the input was changed, and no longer fits: ${final}` });

@@ -9,7 +9,9 @@ import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import { defineTool } from "../tools/tool.ts";
 import { InMemorySandboxClient } from "../workspace/memory-sandbox.ts";
+import { inspectProject, rememberTrust } from "../settings/trust.ts";
 import { InteractiveSession, type InteractiveSessionOptions } from "./interactive-session.ts";
+import { openProject } from "./project.ts";
 
 let top = "";
 let cwd = "";
@@ -84,6 +86,54 @@ describe("a session of a program", () => {
     assert.equal(requests[0]?.system.includes("Say please."), false);
     assert.deepEqual([statuses(events), existsSync(join(cwd, "a.txt"))], [["ok"], true]);
     assert.equal(existsSync(join(outriderHome, "checkpoints")), false);
+  });
+
+  it("holds what its options say when it is bare: settings, agent and servers among them", async () => {
+    const settings = JSON.stringify({ permissions: { deny: ["Bash(touch:*)"] } });
+    const { events, requests } = await run([bash("touch a.txt"), { text: "done" }], {
+      ...{ bare: true, settings, mainAgent: "worker", allowedTools: ["Bash"] },
+      agents: [{ name: "worker", description: "Works.", prompt: "You work.", tools: ["Bash"], source: "test" }],
+    });
+    assert.deepEqual([statuses(events), requests[0]?.tools.map(({ name }) => name)], [["denied"], ["Bash"]]);
+    const missing = { value: { mcpServers: { gone: { command: "no-such-program-anywhere" } } }, source: "test" };
+    const provider = createScriptedProvider([]);
+    const session = new InteractiveSession({
+      cwd,
+      provider,
+      home,
+      outriderHome,
+      bare: true,
+      mcpServers: [missing],
+      requireServers: true,
+    });
+    await assert.rejects(session.open(), { code: "config" });
+    await session.shutdown();
+  });
+
+  it("does not trust a project that was trusted before, where that is ruled out", async () => {
+    const hook = { type: "command", command: `echo ran >> ${join(top, "ran.txt")}` };
+    put(join(cwd, ".outrider", "settings.json"), { hooks: { UserPromptSubmit: [{ hooks: [hook] }] } });
+    const layers = (await openProject({ cwd }, { env: {}, userHome: home, outriderHome, cwd })).layers;
+    await rememberTrust(await inspectProject({ outriderHome, root: cwd, layers, env: {} }), {
+      outriderHome,
+      env: { HOME: home },
+    });
+    await run([{ text: "done" }], { trustProject: false });
+    assert.equal(existsSync(join(top, "ran.txt")), false);
+    await run([{ text: "done" }]);
+    assert.equal(existsSync(join(top, "ran.txt")), true);
+  });
+
+  it("waits for no server when it is aborted or shut down while it is opened", async () => {
+    put(join(outriderHome, "settings.json"), { mcpServers: { silent: { command: "sleep", args: ["60"] } } });
+    const provider = createScriptedProvider([{ text: "done" }]);
+    const session = new InteractiveSession({ cwd, provider, home, outriderHome, sandboxMode: "off" });
+    const startedAt = performance.now();
+    const turn = session.submit("go");
+    setTimeout(() => session.abort(), 50);
+    assert.equal((await turn).type, "cancelled");
+    await session.shutdown();
+    assert.ok(performance.now() - startedAt < 5_000);
   });
 
   it("runs a project's hooks only when somebody trusts it, and says what it left out", async () => {

@@ -1,6 +1,7 @@
-import { type CompletedOptions, InteractiveSession as Session } from "../session/interactive-session.ts";
+import { type CompletedOptions, type Completing, InteractiveSession as Session } from "../session/interactive-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import { randomUuid } from "../util/unique-ids.ts";
+import { checkSessionOptions } from "./check-options.ts";
 import { beginServers, toOptions } from "./open-session.ts";
 import { planSession } from "./plan-session.ts";
 import type { SessionChoice, SessionRequest } from "./session-request.ts";
@@ -30,10 +31,11 @@ export type InteractiveSessionOptions = Omit<SessionOptions, "settingSources" | 
 
 /**
  * A conversation with one agent. Opened, it holds what the command's would hold: settings, rules, instructions, agents, hooks of trusted
- * projects, MCP servers and checkpoints of its folder and its user. With `bare` it holds what its options say, and nothing else.
+ * projects, MCP servers and checkpoints of its folder and its user. With `bare` no file counts: it holds what its options say.
  */
 export class InteractiveSession extends Session {
   constructor(options: InteractiveSessionOptions) {
+    checkSessionOptions(options);
     const { bare, without, settings, settingSources, trustProject, sandboxMode, mcpServers, requireServers, mainAgent, ...rest } =
       options;
     const { forkSession, outriderHome, ...own } = rest;
@@ -41,33 +43,25 @@ export class InteractiveSession extends Session {
     const id = from === undefined ? undefined : (own.sessionId ?? randomUuid());
     const isStored = own.sessionStore !== undefined || own.overflowDirectory !== undefined;
     const loading = { bare, without, settings, settingSources, trustProject, sandboxMode, mcpServers, requireServers, mainAgent };
-    super(id === undefined ? own : { ...own, sessionId: undefined, resumeSessionId: id }, (given, session) =>
-      bare ? copyOnly(given, from) : load(given, { loading, outriderHome, from, session, isStored }),
+    super(id === undefined ? own : { ...own, sessionId: undefined, resumeSessionId: id }, (given, completing) =>
+      load(given, { ...completing, loading, outriderHome, from, isStored }),
     );
   }
 }
 
-/** Nothing is added; a session that is to go on in a copy still does. */
-async function copyOnly(options: SessionOptions, from: string | undefined): Promise<CompletedOptions> {
-  if (from !== undefined) await options.sessionStore?.fork(from, options.resumeSessionId ?? "", forkPoint(options));
-  return { options: from === undefined ? options : { ...options, resumeAt: undefined } };
-}
-
-function forkPoint({ resumeAt: at }: SessionOptions): { at?: number } {
-  return at === undefined ? {} : { at };
-}
-
-type Load = {
+type Load = Completing & {
   readonly loading: Loading;
   readonly outriderHome: string | undefined;
   /** The session that is copied. */
   readonly from: string | undefined;
-  readonly session: Session;
   /** Outputs that are too long for the model are kept with the journal; where there is none, they go with the session. */
   readonly isStored: boolean;
 };
 
-async function load(given: SessionOptions, { loading, outriderHome, from, session, isStored }: Load): Promise<CompletedOptions> {
+async function load(
+  given: SessionOptions,
+  { loading, outriderHome, from, session, leaving, isStored }: Load,
+): Promise<CompletedOptions> {
   const { cwd, provider, model, sessionId, resumeSessionId, resumeAt, ...options } = given;
   const here = surroundingsOf();
   const around = { ...here, userHome: given.home ?? here.userHome, outriderHome: outriderHome ?? here.outriderHome };
@@ -78,7 +72,7 @@ async function load(given: SessionOptions, { loading, outriderHome, from, sessio
     { around, warn },
   );
   await plan.begin();
-  const servers = beginServers(plan, { warn });
+  const servers = beginServers(plan, { warn, giveUp: leaving });
   servers.offerTo(session);
   try {
     const mcp = await servers.connected;

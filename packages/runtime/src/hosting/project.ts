@@ -25,9 +25,13 @@ export async function openProject(request: ProjectRequest, around: Surroundings)
   const { env, outriderHome, userHome } = around;
   const cwd = existingFolder("cwd", resolve(around.cwd, request.cwd ?? "."));
   const root = findProjectRoot(cwd, userHome);
-  const layers = request.bare
-    ? []
-    : await loadLayers({ outriderHome, userHome, root, sources: request.settingSources, inline: request.settings });
+  const layers = await loadLayers({
+    outriderHome,
+    userHome,
+    root,
+    sources: request.bare ? [] : request.settingSources,
+    inline: request.settings,
+  });
   const trust = once(async () => {
     const { judgeTrust } = await import("../settings/trust.ts");
     return await judgeTrust({ outriderHome, root, layers, env, flag: request.trustProject });

@@ -34,7 +34,7 @@ export interface Query {
   (prompt: string, options?: AskOptions): Promise<string>;
   /** The same. */
   text(prompt: string, options?: AskOptions): Promise<string>;
-  /** All there is to know. Rejects only when the session cannot be opened. */
+  /** All there is to know; a session that cannot be opened has failed. */
   result(prompt: string, options?: AskOptions): Promise<QueryResult>;
 }
 
@@ -53,8 +53,15 @@ async function ask(
   if (onCompact) session.on("compact", onCompact);
   if (onTextDelta) session.on("text_delta", onTextDelta);
   const stop = (): void => session.abort();
+  if (signal?.aborted)
+    return {
+      outcome: { type: "cancelled", cause: "abort", text: "" },
+      sessionId: session.id,
+      messages: [],
+      usage: undefined,
+      durationMs: 0,
+    };
   try {
-    signal?.throwIfAborted();
     const ending = lastTurn(session.events());
     signal?.addEventListener("abort", stop, { once: true });
     const outcome = await session.submit(prompt);

@@ -52,4 +52,13 @@ describe("the gate", () => {
     await answer;
     assert.deepEqual(heard, ["addEventListener", "removeEventListener"]);
   });
+
+  it("takes nothing for a yes that is none, and goes on waiting", async () => {
+    const gate = new PermissionGate();
+    const asked = gate.ask(question("a"), new AbortController().signal);
+    for (const answer of ["no", "Deny", "", true, false, null, undefined, {}, { behavior: "deny" }, { decision: "block" }])
+      assert.throws(() => gate.answer("a", answer as "deny"), { code: "usage" }, JSON.stringify(answer));
+    gate.answer("a", "deny");
+    assert.deepEqual(await asked, { decision: "deny" });
+  });
 });

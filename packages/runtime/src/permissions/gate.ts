@@ -63,9 +63,15 @@ export class PermissionGate {
     return this.#waiting.get(requestId)?.question;
   }
 
+  /** Programs without types answer too: what is neither a yes nor a no is refused, and the question stays open. */
   answer(requestId: string, answer: Answer | Answer["decision"]): void {
     const waiting = this.#waiting.get(requestId);
     if (!waiting) throw new RuntimeError("not-found", `There is no open permission request ${requestId}`);
-    waiting.settle(typeof answer === "string" ? { decision: answer } : answer);
+    const given: unknown = typeof answer === "string" ? answer : Object(answer).decision;
+    if (given !== "allow" && given !== "deny")
+      throw new RuntimeError("usage", `A permission request is answered with allow or deny, not with ${JSON.stringify(answer)}`, {
+        hint: 'Give "allow", "deny", or { decision: "allow" | "deny", … }',
+      });
+    waiting.settle(typeof answer === "string" ? { decision: given } : answer);
   }
 }

@@ -42,7 +42,7 @@ export type ErrorData = {
   requestId?: string;
   /** What to do next, in one sentence. */
   hint?: string;
-  /** Where it happened and what caused it, for whoever mends it: in the journal and in `--debug`, never in results. */
+  /** Where it happened and what caused it, for whoever mends it: in the journal, in `--debug` and in outcomes, never in what is written to stdout. */
   trace?: string;
 };
 

@@ -14,6 +14,7 @@ import { monotonicMs } from "../util/monotonic-clock.ts";
 import type { Masked } from "../util/masked.ts";
 import { createRedactor, type Redactor } from "../util/redact.ts";
 import { createIdSeries } from "../util/unique-ids.ts";
+import { untilAborted } from "../util/until-aborted.ts";
 import { compactCommand, listCommands, toCommandResult, toCompactCommand } from "./compact-command.ts";
 import { createSession, type OpenSession } from "./create-session.ts";
 import type { SessionOptions } from "./session-options.ts";
@@ -48,7 +49,13 @@ export type CompletedOptions = {
   close?(): Promise<void>;
 };
 
-export type CompleteOptions = (options: SessionOptions, session: InteractiveSession) => Promise<CompletedOptions>;
+export type Completing = {
+  readonly session: InteractiveSession;
+  /** The session is being shut down: nothing that takes time is worth it any more. */
+  readonly leaving: AbortSignal;
+};
+
+export type CompleteOptions = (options: SessionOptions, completing: Completing) => Promise<CompletedOptions>;
 
 type WaitingPrompt = Prompt & { readonly settle: (outcome: Outcome) => void };
 type Running = { controller: AbortController; done: Promise<void> };
@@ -79,6 +86,7 @@ export class InteractiveSession {
   #controls: Promise<SessionControls> | undefined;
   #opening: Promise<OpenSession> | undefined;
   #completed: CompletedOptions | undefined;
+  readonly #leaving = new AbortController();
   #running: Running | undefined;
   #queued: WaitingPrompt | undefined;
   #closing: Promise<void> | undefined;
@@ -338,7 +346,7 @@ export class InteractiveSession {
   }
 
   async #openOnce(): Promise<OpenSession> {
-    const completed = await this.#complete?.(this.#options, this);
+    const completed = await this.#complete?.(this.#options, { session: this, leaving: this.#leaving.signal });
     if (completed) this.#options = { ...completed.options, sessionStore: this.#options.sessionStore, redactor: this.#redactor };
     this.#completed = completed;
     const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, this.#gate);
@@ -376,7 +384,7 @@ export class InteractiveSession {
     const startedAt = monotonicMs();
     let report = nothingDone;
     try {
-      const session = await this.#open();
+      const session = this.#complete ? await untilAborted(this.#open(), controller.signal) : await this.#open();
       if (this.#turnIds.has(turnId)) turnId = this.#newId(); // a host gave the name of an earlier turn
       this.#turnIds.add(turnId);
       report = await runPromptTurn({
@@ -397,6 +405,7 @@ export class InteractiveSession {
       return report.outcome;
     } catch (error) {
       this.#finish();
+      if (error instanceof TurnAborted) return { type: "cancelled", cause: error.by, text: "" }; // before there was a session
       return this.#unrecordable(error, report.outcome.text);
     }
   }
@@ -447,6 +456,7 @@ export class InteractiveSession {
   async #close(reason: string): Promise<void> {
     this.cancelQueue();
     this.#running?.controller.abort(new TurnAborted("abort"));
+    this.#leaving.abort();
     await this.#running?.done;
     const session = await this.#opening?.catch(() => undefined);
     if (!session) {

@@ -23,12 +23,16 @@ export class Listeners<Events extends { [N in keyof Events]: (...args: never[]) 
     const listeners = this.#listeners.get(name);
     if (!listeners) return;
     for (const listener of listeners) {
-      try {
-        listener(...(args as never[])); // `add` has tied this name to listeners of these arguments
-      } catch (error) {
-        if (this.#reported.has(listener)) continue;
+      const failed = (error: unknown): void => {
+        if (this.#reported.has(listener)) return;
         this.#reported.add(listener);
         this.#report(name, error);
+      };
+      try {
+        const done: unknown = listener(...(args as never[])); // `add` has tied this name to listeners of these arguments
+        if (done instanceof Promise) done.catch(failed); // an async function is taken for a listener, too
+      } catch (error) {
+        failed(error);
       }
     }
   }

@@ -44,7 +44,7 @@ export type SessionOptions = {
   readonly disallowedTools?: readonly string[] | undefined;
   /** Rules of settings files, remembered answers and what else decides about calls. */
   readonly permissions?: PermissionOptions | undefined;
-  /** Opens what keeps files before tools change them; nothing is kept when absent. */
+  /** Opens what keeps files before tools change them; in the user's folder when absent, and nothing is kept with `bare`. */
   readonly checkpoints?: (() => Promise<Checkpoints>) | undefined;
   /** Only calls run whose effects can be undone. */
   readonly reversibleExecution?: ReversibleExecutionOptions | undefined;
@@ -120,7 +120,7 @@ export type SessionOptions = {
   readonly redactor?: Redactor | undefined;
   /** Where outputs too long for the model are kept whole; on the other machine when there is a `sandboxClient`. */
   readonly overflowDirectory?: string | undefined;
-  /** Which commands run in a box, and what they reach from there; none do when absent, unless the mode is `sandboxed`. */
+  /** Which commands run in a box, and what they reach from there; as settings say when absent. */
   readonly sandbox?: SandboxOptions | undefined;
   /** Another machine, on which all tools work instead of on this one. */
   readonly sandboxClient?: SandboxClient | undefined;

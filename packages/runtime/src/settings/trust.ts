@@ -49,6 +49,13 @@ export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgemen
   const wanted = wantedBy(question.env);
   const root = realPath(question.root);
   const record = storeIsOutside(question, root) ? readTrustRecord(question.outriderHome, root) : undefined;
+  if (question.flag === false)
+    return {
+      trusted: false,
+      fingerprint: "",
+      reason: "It is not to be trusted here",
+      executors: (await lookAround(question, root)).executors,
+    };
   const isAsked = question.flag === true || wanted !== undefined || record !== undefined;
   const found = await lookAround(question, root);
   const { executors } = found;
@@ -60,7 +67,7 @@ export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgemen
   });
   if (!isAsked && executors.length === 0 && found.problem === undefined) return judge(false, nothingToTrust);
   const { fingerprint, problem, files } = takeDigests(found, question.bounds ?? defaultBounds);
-  if (question.flag) return judge(true, "--trust-project", fingerprint);
+  if (question.flag === true) return judge(true, "--trust-project", fingerprint);
   if (wanted === "anything") return judge(true, "OUTRIDER_TRUST_PROJECT=1", fingerprint);
   if (problem !== undefined) return judge(false, problem);
   if (wanted === fingerprint) return judge(true, "OUTRIDER_TRUST_PROJECT has its fingerprint", fingerprint);

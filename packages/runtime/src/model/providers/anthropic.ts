@@ -9,17 +9,17 @@ import { anthropic, anthropicEndpoint } from "./hosted.ts";
 
 export type AnthropicOptions = {
   /** One of the two is needed; the token wins, since a gateway's token is set on purpose. */
-  readonly apiKey?: string;
-  readonly authToken?: string;
-  readonly baseURL?: string;
-  readonly model?: string;
-  readonly contextWindow?: number;
-  readonly timeouts?: Partial<Timeouts>;
-  readonly retry?: Partial<RetryPolicy>;
+  readonly apiKey?: string | undefined;
+  readonly authToken?: string | undefined;
+  readonly baseURL?: string | undefined;
+  readonly model?: string | undefined;
+  readonly contextWindow?: number | undefined;
+  readonly timeouts?: Partial<Timeouts> | undefined;
+  readonly retry?: Partial<RetryPolicy> | undefined;
   /** Only asked for the proxy variables. */
-  readonly env?: Env;
+  readonly env?: Env | undefined;
   /** PEM texts of certificate authorities to trust beside the usual ones. */
-  readonly ca?: readonly string[];
+  readonly ca?: readonly string[] | undefined;
 };
 
 export function createAnthropicProvider(options: AnthropicOptions): Provider & { close(): void } {
