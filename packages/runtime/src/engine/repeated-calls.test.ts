@@ -53,6 +53,15 @@ describe("the same call with the same result", () => {
     it(name, () => assert.equal(watch(calls).slice(0, expected.length), expected));
   }
 
+  it("is excused by lost memories again once something new was changed", () => {
+    const repeats = new RepeatedCalls(toLoopLimits({}));
+    for (let times = 0; times < 4; times++) repeats.forget();
+    repeats.observe(ended(edit(0)));
+    const verdicts = [repeats.observe(ended({})), repeats.observe(ended({}))];
+    repeats.forget();
+    assert.deepEqual([...verdicts, repeats.observe(ended({}))], [{}, {}, {}]);
+  });
+
   it("is not looked for where that is off, and where other numbers are set", () => {
     const same = times(8, () => ({}));
     assert.equal(watch(same, { noteAt: 0, stopAt: 0 }), "........");
