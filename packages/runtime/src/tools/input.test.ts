@@ -106,6 +106,12 @@ describe("checkInput", () => {
       '"edits[0].a/b~c" must be null, not the number 1.',
     ],
     ["joins the types of a union", target, { where: 5 }, '"where" must be a string or an array, not the number 5.'],
+    [
+      "joins the types of a union, and tells what else is wrong",
+      target,
+      { where: 5, tree: { name: 7 } },
+      '"where" must be a string or an array, not the number 5. "tree.name" must be a string, not the number 7.',
+    ],
     ["looks into the branch that was meant", target, { where: ["a", 1] }, '"where[1]" must be a string, not the number 1.'],
     ["tells branches apart by a constant", target, { shape: { kind: "line" } }, '"shape.length" is required but missing.'],
     [

@@ -89,10 +89,10 @@ for (const ripgrep of [true, false]) {
       const plain = createToolBench();
       try {
         plain.write(".gitignore", "*.log\n/src/gen/\n");
-        for (const path of ["src/a.ts", "src/a.log", "src/gen/g.ts", "src/sub/b.ts"]) plain.write(path, "");
+        for (const path of ["src/a.ts", "src/a.log", "src/Z.LOG", "src/gen/g.ts", "src/sub/b.ts"]) plain.write(path, "");
         const say = (input: object): Promise<string> => plain.say(glob, input);
-        assert.equal((await say({ pattern: "src/**" })).split("\n").sort().join(), "src/a.ts,src/sub/b.ts");
-        assert.equal((await say({ pattern: "**/*", path: "src" })).split("\n").sort().join(), "src/a.ts,src/sub/b.ts");
+        assert.equal((await say({ pattern: "src/**" })).split("\n").sort().join(), "src/Z.LOG,src/a.ts,src/sub/b.ts");
+        assert.equal((await say({ pattern: "**/*", path: "src" })).split("\n").sort().join(), "src/Z.LOG,src/a.ts,src/sub/b.ts");
       } finally {
         await plain.close();
       }
