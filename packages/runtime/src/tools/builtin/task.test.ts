@@ -7,7 +7,9 @@ const bench = createToolBench();
 after(() => bench.close());
 
 describe("a task for a subagent", () => {
-  const task = createTaskTool(["reviewer", "tester"].map((name) => ({ name, description: `A ${name}.`, prompt: "Work." })));
+  const task = createTaskTool(
+    ["reviewer", "tester"].map((name) => ({ name, description: `A ${name}.`, prompt: "Work.", source: "test" })),
+  );
   const ask = (more: object): Promise<string> => bench.say(task, { description: "look", prompt: "Look at it.", ...more });
 
   it("names the agents there are when it is for none of them", async () => {

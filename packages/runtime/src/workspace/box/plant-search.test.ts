@@ -24,8 +24,8 @@ let search: PlantSearch;
 beforeEach(() => {
   top = realpathSync(mkdtempSync(join(tmpdir(), "outrider-plants-")));
   project = join(top, "project");
-  mkdirSync(project);
-  search = new PlantSearch({ roots: [project], setAside: join(top, "aside") });
+  for (const name of ["project", "second"]) mkdirSync(join(top, name));
+  search = new PlantSearch({ roots: [project, join(top, "second")], setAside: join(top, "aside") });
 });
 afterEach(() => rmSync(top, { recursive: true, force: true }));
 
@@ -142,6 +142,12 @@ describe("what a command did with git", () => {
     ],
     ["a look-alike", ["x/config"], lookAlike("x")],
     ["a look-alike below packages", ["node_modules/x/config"], lookAlike("node_modules/x")],
+    [
+      "a link in place of a configuration",
+      ["sub/.git/config"],
+      "git init -q sub; rm sub/.git/config; ln -s ../../x sub/.git/config",
+    ],
+    ["a submodule without files", [".git/modules/s/config"], `git init -q .; ${lookAlike(".git/modules/s")}`],
     ["a look-alike completed later", ["x/config"], `${lookAlike("x")}; rm x/HEAD`, "echo 'ref: refs/heads/main' > x/HEAD"],
     [
       "a configuration of a worktree",
@@ -183,6 +189,21 @@ describe("what a command did with git", () => {
     sh("echo 'ref: refs/heads/main' > x/HEAD");
     await age();
     assert.deepEqual(await undone("true"), ["x/config"]);
+  });
+
+  it("is undone also where an older part of it is completed", async () => {
+    await after(`${lookAlike("x")}; rm x/HEAD`);
+    await age();
+    assert.deepEqual(await undone("echo 'ref: refs/heads/main' > x/HEAD"), ["x/config"]);
+  });
+
+  it("is not what the user prepared and completed", async () => {
+    sh(`${lookAlike("x")}; rm x/HEAD`);
+    await age();
+    await after("true");
+    sh("echo 'ref: refs/heads/main' > x/HEAD");
+    await age();
+    assert.deepEqual(await undone("true"), []);
   });
 
   it("is judged once, as git's, where its place is one of files that run later", async () => {
