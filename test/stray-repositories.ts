@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fillRepository, type Stage } from "./hostile-repositories.ts";
 
 /** A repository that is, or says that its files are, where its folder does not show. */
@@ -40,6 +40,10 @@ export const leaks: readonly StrayRepository[] = [
     build: (project) => rename(project, "aa/bb/xx/other/secret.txt", "aa/../../other/secret.txt"),
   },
   { name: "an index that names files by their whole path", build: nameAbsolutely },
+  ...["D/secret.txt", "deep/down/D/secret.txt", "new\nline/D/secret.txt"].map((name) => ({
+    name: `a linked folder in front of the name ${JSON.stringify(name)} in its index`,
+    build: (project: Stage, other: Stage) => linkBefore(project, name, other.folder),
+  })),
   { name: "objects borrowed from another repository", build: (project, other) => alternate(project, other, other.folder) },
   { name: "objects borrowed by what it borrows from", build: alternateTwice },
   ...[
@@ -192,6 +196,16 @@ function includeOwn(project: Stage): void {
   below(project);
   project.write(".gitconfig-of-all", "[diff]\n\tnoprefix = true\n");
   project.git("config", "include.path", "../.gitconfig-of-all");
+}
+
+/** git refuses to add what is behind a link, and reads it when the index has it. */
+function linkBefore(project: Stage, name: string, target: string): void {
+  fillRepository(project);
+  const blob = project.git("hash-object", "-w", "a.txt").trim();
+  project.git("update-index", "--add", "--cacheinfo", `100644,${blob},${name}`);
+  const link = join(project.folder, dirname(name));
+  mkdirSync(dirname(link), { recursive: true });
+  symlinkSync(target, link);
 }
 
 /** git refuses to add such a name, and believes an index that has it. */

@@ -132,9 +132,9 @@ export class CommandFiles {
       const at = (words: readonly ShellWord[]): FileUse[] =>
         words
           .filter((word) => word.text !== "-")
-          // git does not follow links.
+          // Mostly, git does not follow links.
           .map((word) => ({
-            word: looking?.repository ? { ...word, needs: undefined } : word,
+            word: looking?.repository && !looking.follows ? { ...word, needs: undefined } : word,
             places,
             moment,
             ...(looking?.names && { namesOnly: true }),

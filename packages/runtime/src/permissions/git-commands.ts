@@ -1,6 +1,6 @@
 import { optionSpec, readOptions } from "./option-spec.ts";
 import type { Looking } from "./read-only-commands.ts";
-import { exactWord, isPlain, type ShellWord } from "./shell-words.ts";
+import { exactWord, isPlain, type ShellWord, unknownWord } from "./shell-words.ts";
 
 type Words = readonly ShellWord[];
 
@@ -29,6 +29,18 @@ export function splitGit(words: Words): GitCall | undefined {
     if (/^(?:-c|--git-dir|--work-tree|--namespace|--config-env|--exec-path|--super-prefix)$/.test(word.text)) at++;
   }
   return { globals, folders, subcommand: "", rest: [] };
+}
+
+/** What git opens for a word when `-C` has led it to these folders, each from the one before. */
+export function fromFolders(folders: Words, word: ShellWord): ShellWord {
+  return folders.reduceRight((path, folder) => fromFolder(folder, path), word);
+}
+
+/** As the kernel goes, name by name: git does not shorten `link/..`. Names that were found in one folder tell nothing in another. */
+function fromFolder(folder: ShellWord, word: ShellWord): ShellWord {
+  if (word.kind !== "open" && (word.tilde || word.text === "" || word.text.startsWith("/"))) return word;
+  if (folder.kind !== "exact" || folder.text === "" || word.kind !== "exact") return { ...unknownWord, splits: word.splits };
+  return { ...word, text: `${folder.text}/${word.text}`, tilde: folder.tilde };
 }
 
 const diffOptions =
@@ -117,7 +129,11 @@ export function readGit(words: Words): Looking | undefined {
     return undefined;
   const [repository = exactWord("."), ...more] = call.folders;
   if (more.length > 0) return undefined; // each starts at the one before
-  const done = (reads: Words): Looking => ({ reads: [repository, ...reads], writes: [], repository });
+  const done = (operands: Words): Looking => ({
+    reads: [repository, ...operands.map((word) => fromFolders(call.folders, word))],
+    writes: [],
+    repository,
+  });
   if (call.subcommand === "") return call.globals.some((word) => word.text === "--version") ? done([]) : undefined;
   const line = Object.hasOwn(lookers, call.subcommand) ? lookers[call.subcommand] : undefined;
   if (!line) return undefined;
@@ -125,7 +141,7 @@ export function readGit(words: Words): Looking | undefined {
   const options = readOptions(call.rest, optionSpec(spec));
   if (!options) return undefined;
   const { operands, given } = options;
-  if (kind === "paths") return done(operands);
+  if (kind === "paths") return opensPaths(call.subcommand, given) ? { ...done(operands), follows: true } : done(operands);
   if (kind === "one") return operands.length === 1 && isPlain(operands[0]) ? done([]) : undefined;
   if (kind === "remote") return operands.every(isPlain) ? { ...done([]), network: true } : undefined; // no path: only http is open
   const shows = showingActions[call.subcommand];
@@ -150,6 +166,11 @@ export function readGit(words: Words): Looking | undefined {
       return isKey(others[0]) ? done([]) : undefined;
     return subcommand === "config" && isKey(key) && others.length === 0 ? done([]) : undefined;
   }
+}
+
+/** These open what they are told to, in linked folders too; others look for it in the index or the history, or ask whether it is there. */
+function opensPaths(subcommand: string, given: ReadonlySet<string>): boolean {
+  return /^(?:blame|annotate)$/.test(subcommand) || (subcommand === "diff" && given.has("--no-index"));
 }
 
 function isKey(word: ShellWord | undefined): boolean {

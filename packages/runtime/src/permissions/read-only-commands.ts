@@ -13,6 +13,8 @@ export type Looking = {
   readonly writes: readonly ShellWord[];
   /** Where `git` looks for a repository, whose configuration it obeys. */
   readonly repository?: ShellWord;
+  /** A `git` that opens the files it is told, whatever links are on the way. */
+  readonly follows?: true;
   /** It asks somebody on the network. */
   readonly network?: true;
   /** Of what it reads it shows names and facts only. */

@@ -1,4 +1,4 @@
-import { splitGit } from "./git-commands.ts";
+import { fromFolders, type GitCall, splitGit } from "./git-commands.ts";
 import { gitRows } from "./git-rows.ts";
 import { type GivenOption, readWords, type Row } from "./option-grammar.ts";
 import { rowOf } from "./program-table.ts";
@@ -167,17 +167,22 @@ function formFiles(text: string): string[] {
 
 function filesOfGit(words: Words): NamedFiles {
   const call = splitGit(words);
-  const row = call && Object.hasOwn(gitRows, call.subcommand) ? gitRows[call.subcommand] : undefined;
-  if (!call || !row) return { reads: call?.folders ?? [], writes: [] };
+  const folders = call?.folders ?? [];
+  const { reads, writes } = call ? filesOfCall(call) : { reads: [], writes: [] };
+  const there = (word: ShellWord): ShellWord => fromFolders(folders, word);
+  const visited = folders.map((folder, at) => fromFolders(folders.slice(0, at), folder));
+  return { reads: [...visited, ...reads.map(there)], writes: writes.map(there) };
+}
+
+/** Its words, as seen from where it works. */
+function filesOfCall(call: GitCall): NamedFiles {
+  const row = Object.hasOwn(gitRows, call.subcommand) ? gitRows[call.subcommand] : undefined;
+  if (!row) return { reads: [], writes: [] };
   const { options, operands: given } = readWords(row, call.rest);
   const all = given.map(({ word }) => word);
   // On all of the project is what git works anyway.
   const operands = all.filter((word) => !/^(?:\.\/?|:\/)$/.test(word.text));
-  const reads = [
-    ...call.folders,
-    ...options.flatMap(({ effect, value }) => (effect === "reads" && value ? fileIn("git", "", value) : [])),
-  ];
-  if (call.folders.length > 1) return { reads, writes: [] };
+  const reads = options.flatMap(({ effect, value }) => (effect === "reads" && value ? fileIn("git", "", value) : []));
   switch (call.subcommand) {
     case "worktree":
       return { reads, writes: /^(?:add|move|remove|repair)$/.test(operands[0]?.text ?? "") ? operands.slice(1) : [] };

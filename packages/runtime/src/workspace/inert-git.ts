@@ -76,13 +76,26 @@ const unseenScript = String.raw`for name do
   exit 255
 done`;
 
+/** Fails at a name behind a link: git opens such files where the link leads. Names come sorted, so that each folder is looked at once. */
+const behindScript = String.raw`last=
+for name do
+  path=./$name path=${"$"}{path%/*}
+  [ "$path" != "$last" ] || continue
+  last=$path
+  while [ "$path" != . ]; do
+    if [ -L "$path" ]; then printf "%s" "${"$"}{path#./}"; exit 255; fi
+    path=${"$"}{path%/*}
+  done
+done`;
+
 /**
  * Drivers have names nobody knows beforehand, so git itself is asked which there are: in the same folder, at the moment it is used.
  * Submodules are compared by their commit only, because git would start itself in them, with a configuration that was not asked for.
  * Standard input is closed, since a configuration can include /dev/stdin. Looking must not show what lies outside the project: a
  * repository may be kept elsewhere only if that place knows of it, has no links, borrows objects and includes configuration only from
  * around itself, and lists only files below its own top. Names that `ls-files` prints become words of other programs: those of
- * files that are not there must be harmless ones, because nobody else has seen them.
+ * files that are not there must be harmless ones, because nobody else has seen them. Where git opens files by the names in its index,
+ * none of these may lead through a link.
  */
 export const inertGitScript: string = `#!/bin/sh
 # Written by outrider: git that starts no program a repository names.
@@ -229,6 +242,12 @@ case $subcommand in
       unseen=$(cd -P -- "$from" && git ls-files -z < /dev/null | xargs -0 sh -c ${quoted(unseenScript)} sh 2> /dev/null) ||
         refuse "its index names a file that is not there, and other programs would take that name apart: $unseen"
     fi
+    ;;
+esac
+case $subcommand in
+  grep | blame | annotate)
+    behind=$(cd -P -- "$from" && git ls-files -z < /dev/null | xargs -0 sh -c ${quoted(behindScript)} sh 2> /dev/null) ||
+      refuse "its index names files behind the link $behind, and it would read them where that leads"
     ;;
 esac
 case $subcommand in
