@@ -107,9 +107,10 @@ const deepestCause = 8;
 /** The stack of a failure that should not be, and the causes of any failure. Others are told by their words. */
 function traceOf(error: RuntimeError): string | undefined {
   const isInternal = error.code === "internal";
-  if (!isInternal && error.cause === undefined) return undefined;
-  const lines: string[] = isInternal && !(error.cause instanceof Error) ? [error.stack ?? error.message] : [];
   let { cause } = error;
+  while (cause instanceof RuntimeError && cause.code !== "internal") cause = cause.cause; // the same failure in other words
+  if (!isInternal && cause === undefined) return undefined;
+  const lines: string[] = isInternal && !(error.cause instanceof Error) ? [error.stack ?? error.message] : [];
   for (let depth = 0; cause !== undefined && depth < deepestCause; depth++) {
     lines.push(describeCause(cause, isInternal));
     cause = cause instanceof Error ? cause.cause : undefined;
