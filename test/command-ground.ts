@@ -36,6 +36,10 @@ export function createGround({ hostile = false } = {}): Ground {
     for (const path of [
       "json.py",
       "rust-toolchain.toml",
+      ".npmrc",
+      "bunfig.toml",
+      ".shellcheckrc",
+      "a.sh",
       "--compress-program=x",
       "-exec",
       "odd dir /etc/passwd",

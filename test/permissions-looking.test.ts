@@ -66,9 +66,33 @@ describe("read-only commands of real models", () => {
     assert.deepEqual(await effectsOf(["ln -s a dist && cat dist/x"], given), ["ask"]);
   });
 
+  it("are asked about where a file of the project tells the program what to do", async () => {
+    const obeying = [
+      "npm ls",
+      "npm --version",
+      "cd src && npm root",
+      "bun --version",
+      "rust-gdb --version",
+      "rls --help",
+      "shellcheck a.sh",
+    ];
+    assert.deepEqual(
+      await effectsOf(obeying, {}, hostile),
+      obeying.map(() => "ask"),
+    );
+    assert.deepEqual(
+      await effectsOf(obeying, {}),
+      obeying.map(() => "allow"),
+    );
+    assert.deepEqual(
+      await effectsOf(obeying, { listFolder: undefined }),
+      obeying.map(() => "ask"),
+    );
+  });
+
   it("are asked about where what they start may be a program of the project", async () => {
     const inProject: ProgramFinder = { place: async () => "other", isShadowed: async (_, changed) => changed };
-    const starting = ["tar tzf a.tgz", "zcat a.gz", "man ls", "npm ls", "pip list"];
+    const starting = ["tar tzf a.tgz", "zcat a.gz", "man ls", "npm ls", "pip list", "yq .a data.yaml"];
     assert.deepEqual(
       await effectsOf(starting, { programs: inProject }),
       starting.map(() => "ask"),

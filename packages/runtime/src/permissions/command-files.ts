@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { foldersOf, type Ground, type Target, targetsOf } from "./command-paths.ts";
 import { ask, askBy, decideOne } from "./decide.ts";
 import { hasOrders, mayHoldModules } from "./folder-orders.ts";
@@ -13,7 +14,7 @@ import { isAddress, isTracer, keepsItsPlace, namesIn, takesAnyWord } from "./pos
 import { ordersFor, questionOf } from "./program-questions.ts";
 import { readConflict } from "./read-conflict.ts";
 import { lookingOf, type Looking, looksAtNothing } from "./read-only-commands.ts";
-import { resolveRead, resolveWords, withoutPatterns } from "./resolve-words.ts";
+import { foldersListed, resolveRead, resolveWords, withoutPatterns } from "./resolve-words.ts";
 import { type Action, denies, namesTool, type Rule, unescapeGlob } from "./rules.ts";
 import { isBuiltin } from "./shell-builtins.ts";
 import type { FileUse, ParsedCommand, Program } from "./parsed-command.ts";
@@ -139,8 +140,15 @@ export class CommandFiles {
             moment,
             ...(looking?.names && { namesOnly: true }),
           }));
+      const listed = looking
+        ? foldersListed(program.words, resolved.words).map((word) => ({ word, places, moment, namesOnly: true as const }))
+        : [];
       const uses = files
-        ? [...(await usesOf(at(files.reads), "look")), ...(await usesOf(at(files.writes), "edit"))]
+        ? [
+            ...(await usesOf(at(files.reads), "look")),
+            ...(await usesOf(listed, "look")),
+            ...(await usesOf(at(files.writes), "edit")),
+          ]
         : await this.#guardedWords(program, find);
       if (files && !looking && takesAnyWord(program.name)) uses.push(...(await this.#guardedWords(program, find)));
       if (this.#against.length > 0) await this.#searchNames(program, { looking, ruled, find });
@@ -157,8 +165,18 @@ export class CommandFiles {
     const reads = await Promise.all(this.#parsed.reads.map((use) => resolveRead(use, { ground, list: listFirst(use) })));
     // A folder as input is a folder by another name: /dev/stdin.
     const inputs = reads.flat().map((use) => ({ ...use, word: { needs: { links: true, names: false }, ...use.word } }));
-    this.redirections = [...(await usesOf(inputs, "look")), ...(await usesOf(this.#parsed.writes, "edit"))];
+    const listed = await Promise.all(this.#parsed.patterns.map((use) => this.#listedBy(use, { ground, list: listFirst(use) })));
+    this.redirections = [
+      ...(await usesOf([...inputs, ...listed.flat()], "look")),
+      ...(await usesOf(this.#parsed.writes, "edit")),
+    ];
     this.conflict = this.#unnamed(this.redirections);
+  }
+
+  /** A list of names that a loop or a variable gets. */
+  async #listedBy(use: FileUse, by: Parameters<typeof resolveRead>[1]): Promise<FileUse[]> {
+    const found = (await resolveRead(use, by)).map(({ word }) => word);
+    return foldersListed([use.word], found).map((word) => ({ ...use, word, namesOnly: true }));
   }
 
   /** What parts of the line do to the paths of other parts. */
@@ -207,14 +225,24 @@ export class CommandFiles {
   async #isAnswer(program: Program, ground: Ground | undefined): Promise<boolean> {
     const question = questionOf(program);
     if (!question) return false;
-    const orders = ordersFor(program.name);
-    const list = this.#list;
-    if (orders) {
-      const folders = list && ground && (await foldersOf(program.places, ground));
-      if (!folders || (await hasOrders(folders, orders, list))) return false;
-    }
+    if (await this.#obeys(program, { reads: [], ground })) return false;
     const place = await this.#policy.programs?.place(program.name);
     return place === "other" || (place === "system" && question === "certain");
+  }
+
+  /** The project may tell this program what to do. Without a ground, what lies in its folders is not known. */
+  async #obeys(program: Program, by: { reads: readonly ShellWord[]; ground: Ground | undefined }): Promise<boolean> {
+    const { ground } = by;
+    const { base } = this.#policy;
+    const names = ordersFor(program.name);
+    const list = this.#list;
+    if (!names) return false;
+    const folders = list && ground && (await foldersOf(program.places, ground));
+    if (!folders) return true;
+    const files = await Promise.all(by.reads.map((word) => targetsOf({ word, places: program.places }, ground)));
+    const beside = files.flat().map((target) => (target && !target.pattern ? dirname(target.path) : undefined));
+    if (beside.includes(undefined)) return true;
+    return hasOrders([...folders, ...beside.flatMap((folder) => folder ?? [])], { names, list, base });
   }
 
   /** A name may lead to a program of the project, unless bash has it built in. */
@@ -224,6 +252,8 @@ export class CommandFiles {
   ): Promise<string | undefined> {
     const { programs } = this.#policy;
     const list = this.#list;
+    if (by.looking && (await this.#obeys(program, { reads: by.looking.reads, ground: by.changed ? undefined : by.ground })))
+      return `${program.name} may do what a file of the project says`;
     if (by.looking?.modules) {
       const folders = list && !by.changed ? await foldersOf(program.places, by.ground) : undefined;
       if (!list || !folders || (await mayHoldModules(folders, list))) return `${program.name} may take modules from the project`;

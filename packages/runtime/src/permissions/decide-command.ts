@@ -364,7 +364,9 @@ function secretShown(environment: Looking["environment"], known: Policy["environ
 }
 
 function settingRisk(program: Program): string | undefined {
-  const setting = program.settings.find(({ name }) => !isHarmlessVariable(name) && !(name === "IFS" && program.name === "read"));
+  const setting = program.settings.find(
+    ({ name, value }) => !isHarmlessVariable(name, value) && !(name === "IFS" && program.name === "read"),
+  );
   return setting && `${setting.name} may change what ${program.name} does`;
 }
 

@@ -1,12 +1,21 @@
 import { dirname } from "node:path";
+import { isInside } from "../util/is-inside.ts";
 import type { ListFolder } from "./glob-words.ts";
+import type { RuleBase } from "./rules.ts";
 
-/** Does one of these files lie in a folder, or above it? A program that looks for them there does what they say. */
-export async function hasOrders(folders: readonly string[], names: readonly string[], list: ListFolder): Promise<boolean> {
+type Search = { readonly names: readonly string[]; readonly list: ListFolder; readonly base: RuleBase };
+
+/**
+ * Does one of these files lie in a folder, or above it? A program that looks for them there does what they say. The home of the user is
+ * left out, unless it belongs to the project.
+ */
+export async function hasOrders(folders: readonly string[], { names, list, base }: Search): Promise<boolean> {
   for (const start of folders) {
     for (let folder = start; ; folder = dirname(folder)) {
-      const entries = (await list(folder)) ?? [];
-      if (entries.some(({ name }) => names.includes(name))) return true;
+      const inProject = isInside(base.root, folder);
+      const entries = await list(folder);
+      if (!entries && inProject) return true;
+      if ((inProject || folder !== base.home) && entries?.some(({ name }) => names.includes(name))) return true;
       if (folder === dirname(folder)) break;
     }
   }

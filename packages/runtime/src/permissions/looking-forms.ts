@@ -98,9 +98,9 @@ export const lookingForms: Readonly<Record<string, Row>> = {
   },
   shellcheck: {
     looks:
-      "-xV -f: -e: -i: -o: -s: -S: -W: -C? --external-sources --format: --exclude: --include: --enable: --shell: --severity: --wiki-link-count: --color? " +
+      "-V -f: -e: -i: -o: -s: -S: -W: -C? --format: --exclude: --include: --enable: --shell: --severity: --wiki-link-count: --color? " +
       "--norc --version --list-optional",
-    lists: "-a --check-sourced -P: --source-path:",
+    lists: "-ax --check-sourced --external-sources -P: --source-path:",
     configures: "--rcfile:",
     operands: "reads",
   },

@@ -88,6 +88,7 @@ export const lookingRows: Readonly<Record<string, Row>> = {
       "--numeric-uid-gid --literal --hide-control-chars --show-control-chars --quote-name --quoting-style: --reverse --size --sort: --time: " +
       "--time-style: --tabsize: --width: --context --zero",
     recurses: "-R --recursive",
+    dereferences: "-L --dereference",
     names: true,
     operands: "reads",
   },

@@ -1,4 +1,4 @@
-import { type Command, forEachChild, parse, type ParsedScript, type Redirection, type SyntaxNode } from "unbash";
+import { type Command, forEachChild, parse, type ParsedScript, type Redirection, type SyntaxNode, type Word } from "unbash";
 import { Moments } from "./moments.ts";
 import { assignedWord, namesIn, wordsOfCommand } from "./command-words.ts";
 import { doubtAbout } from "./node-doubts.ts";
@@ -34,12 +34,21 @@ export function parseCommand(text: string): ParsedCommand {
   return walk.result();
 }
 
-const nothing: ParsedCommand = { programs: [], writes: [], reads: [], settings: [], understood: false, tooLarge: false };
+const nothing: ParsedCommand = {
+  programs: [],
+  writes: [],
+  reads: [],
+  patterns: [],
+  settings: [],
+  understood: false,
+  tooLarge: false,
+};
 
 class Walk {
   #programs: Program[] = [];
   readonly #writes: FileUse[] = [];
   readonly #reads: FileUse[] = [];
+  readonly #patterns: FileUse[] = [];
   readonly #settings: Setting[] = [];
   #places: Places = [[]];
   #bindings: Bindings = new Map();
@@ -67,6 +76,7 @@ class Walk {
       programs: this.#programs,
       writes: this.#writes,
       reads: this.#reads,
+      patterns: this.#patterns,
       settings: this.#settings,
       understood: reason === undefined,
       ...(reason !== undefined && { reason }),
@@ -132,7 +142,11 @@ class Walk {
       case "For":
         return this.#visitFor(node);
       case "Select":
+        this.#notePatterns(node.wordlist ?? []);
         return this.#loop(node.body, undefined);
+      case "ArrayValue":
+        this.#notePatterns(node.elements);
+        return this.#children(node);
       case "ArithmeticFor":
         this.#children(node, [node.body]);
         return this.#loop(node.body, undefined);
@@ -269,8 +283,16 @@ class Walk {
     if (late && !error) this.doubt(`it cannot be parsed (${late.message})`);
   }
 
+  /** What bash puts in place of these words is listed, whatever is done with it. */
+  #notePatterns(words: readonly Word[]): void {
+    for (const word of words.flatMap((one) => readWord(one, this.#known())))
+      if (word.kind === "glob" || word.splits || word.pattern)
+        this.#patterns.push({ word, places: this.#places, moment: this.#moments.next() });
+  }
+
   #visitFor(node: Extract<SyntaxNode, { type: "For" }>): void {
     for (const word of node.wordlist ?? []) this.#visit(word);
+    this.#notePatterns(node.wordlist ?? []);
     const values = (node.wordlist ?? []).flatMap(
       (word) => namesIn(word, this.#known())?.map((name) => ({ ...name, splits: false })) ?? readWord(word, this.#known()),
     );

@@ -36,6 +36,8 @@ export type ParsedCommand = {
   /** Targets of redirections. */
   readonly writes: readonly FileUse[];
   readonly reads: readonly FileUse[];
+  /** Patterns whose matches loops and arrays hold. */
+  readonly patterns: readonly FileUse[];
   /** Variables it sets in any way. */
   readonly settings: readonly Setting[];
   /** False: it may run programs that are not listed. */

@@ -11,6 +11,8 @@ describe("a question to a program about itself", () => {
       [question("cargo --help"), ordersFor("cargo"), ordersFor("foo")],
       ["certain", ["rust-toolchain", "rust-toolchain.toml"], undefined],
     );
+    for (const proxy of ["rust-analyzer", "rust-gdbgui", "rls", "clippy-driver", "cargo-miri"])
+      assert.deepEqual(ordersFor(proxy), ordersFor("cargo"), proxy);
   });
 
   it("is one word that is known to do no more than answer", () => {

@@ -9,8 +9,7 @@ import { isPlain } from "./shell-words.ts";
  */
 export function questionOf({ name, words }: Program): "certain" | "likely" | undefined {
   const [first, question, ...more] = words;
-  if (!isPlain(first) || first.text.includes("/") || !isPlain(question) || more.length > 0 || obeysProject.has(name))
-    return undefined;
+  if (!isPlain(first) || first.text.includes("/") || !isPlain(question) || more.length > 0 || isObedient(name)) return undefined;
   if (/^--(?:help|version)$/.test(question.text)) return "certain";
   if (/^(?:-v|-V|-version)$/.test(question.text)) return shortVersion.test(name) ? "certain" : undefined;
   if (question.text !== "version" || rowOf(name))
@@ -26,17 +25,48 @@ const list = (text: string): ReadonlySet<string> => new Set(text.split(" "));
  * that the project names.
  */
 const obeysProject = list(
-  "yarn yarnpkg pnpm pnpx npx bunx bazel bazelisk mvn mvnw gradle gradlew sbt mill lein " +
+  "flask hg chg dotnet msbuild pylint epylint rubocop rspec mocha gatsby serverless sls react-native nest knex poetry bundler jupyter ctags universal-ctags " +
+    "django-admin celery gunicorn uvicorn hypercorn daphne waitress-serve alembic scrapy mkdocs sphinx-build airflow dbt prefect dagster luigi invoke inv fab " +
+    "nose2 nosetests behave robot pybot sbtn mill amm boot clojure clj ant mvnd mvnDebug swift swiftc stack cabal ghcup elm crystal shards dart flutter pub " +
+    "fvm melos sequelize sequelize-cli typeorm prisma drizzle-kit mikro-orm vite vitest playwright cypress storybook sb start-storybook eslint eslint_d " +
+    "prettier prettierd stylelint babel babel-node swc spack rollup parcel rspack rsbuild rslib tsup unbuild tsdown vue-cli-service react-scripts craco svelte-kit " +
+    "astro remix docusaurus vuepress vitepress eleventy hexo gridsome quasar ionic cordova capacitor cap nativescript ns tns karma tap wdio nyc c8 " +
+    "testcafe nightwatch protractor cucumber cucumber-js codecept codeceptjs wrangler sst cdk cdk8s pulumi amplify sam truffle hardhat forge anchor foundry " +
+    "tslint xo standard lint-staged commitlint semantic-release release-it changeset np rush lage wireit moon plop hygen graphql-codegen " +
+    "ts-node tsx ts-node-dev nodemon pm2 esr jiti zx metro jake brunch broccoli snowpack wmr microbundle tape " +
+    "mypy dmypy flake8 pyre pyflakes bandit pdm hatch rye pipenv doit poe kedro snakemake nikola pelican " +
+    "lektor streamlit gradio panel bokeh ipython ipython3 bpython ptpython manage.py fastapi litestar sanic quart locust pants buck buck2 " +
+    "jekyll guard pry irb erb rackup puma unicorn thin sidekiq resque cucumber reek brakeman standardrb solargraph steep sorbet srb rdoc yard kitchen " +
+    "chef knife pod fastlane middleman nanoc hanami whenever cap overcommit lefthook " +
+    "phpstan psalm pest phpcs phpcbf php-cs-fixer rector symfony drush pint phing codecept behat " +
+    "kscript groovy grails scala scala-cli scalafmt bloop ktlint detekt quarkus mn jbang jbake maven mvn-daemon " +
+    "hlint ormolu fourmolu hpack dune esy raco nimble haxelib lime terragrunt tflint tfsec checkov " +
+    "rebar elixir gleam roc skaffold tilt devspace garden devbox devenv " +
+    "yarn yarnpkg pnpm pnpx npx bunx bazel bazelisk mvn mvnw gradle gradlew sbt mill lein " +
     "rails rake bundle spring pytest py.test tox nox coverage jest gulp grunt webpack webpack-cli lerna ava nx turbo ng ember expo vue next nuxt mix iex " +
     "rebar3 nix nix-shell direnv mise asdf corepack ansible ansible-playbook salt scons waf conan meson vagrant phpunit composer artisan pre-commit husky",
 );
 
-/** Files, here or above, in which a project names the copy of a program that is to answer. */
-export function ordersFor(name: string): readonly string[] | undefined {
-  return toolchain.has(name) ? ["rust-toolchain", "rust-toolchain.toml"] : undefined;
+/** Also by another version (`rspec-3`), and with the programs that come with it. */
+function isObedient(name: string): boolean {
+  return (
+    obeysProject.has(name) ||
+    obeysProject.has(name.replace(/-?\d[\d.]*$/, "")) ||
+    /^(?:ansible|jupyter|sphinx|django|webpack|nosetests|pytest|airflow|dbt|celery|hg|dotnet)[-.]/.test(name)
+  );
 }
 
-const toolchain = list("cargo rustc rustup rustfmt clippy-driver cargo-clippy rustdoc");
+/**
+ * Files in which a project tells a program what to do before it does anything: which copy of it is to answer, where it writes and whom
+ * it asks. They lie in the folder it is in or the file is in that it is given, or above; in the user's home they are the user's own.
+ */
+export function ordersFor(name: string): readonly string[] | undefined {
+  if (/^(?:cargo|rust|clippy|rls$)/.test(name)) return ["rust-toolchain", "rust-toolchain.toml"];
+  if (name === "shellcheck") return [".shellcheckrc", "shellcheckrc"];
+  return /^(?:npm|pnpm|yarn|yarnpkg|bun|bunx)$/.test(name)
+    ? [".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", ".bunfig.toml", "pnpm-workspace.yaml"]
+    : undefined;
+}
 
 const hasVersion = list(
   "go git docker podman kubectl helm terraform tofu gh npm openssl hugo buf minikube kind k3d flux argocd istioctl vault consul nomad packer kustomize " +

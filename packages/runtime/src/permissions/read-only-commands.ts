@@ -109,7 +109,11 @@ function readByRow(name: string, row: Row, words: readonly ShellWord[]): Looking
   if (row.hosts && files.some(({ text }) => text.includes(":"))) return undefined;
   if (!operands || (operands.some((word) => word.kind === "below" && word.needs?.names) && hasTellingNames(row)))
     return undefined;
-  const follows = read.options.some(({ effect }) => effect === "follows");
+  const recurses = read.options.some(({ effect }) => effect === "recurses");
+  const dereferences = row.dereferences?.split(" ") ?? [];
+  const follows = read.options.some(
+    ({ effect, name: option }) => effect === "follows" || (recurses && dereferences.includes(option)),
+  );
   const start =
     follows && operands.length === 0 ? [{ kind: "exact", text: ".", splits: false, tilde: false } as const] : operands;
   const needs = { links: true, names: false };
@@ -118,7 +122,7 @@ function readByRow(name: string, row: Row, words: readonly ShellWord[]): Looking
     row.operands === "reads folders"
       ? [...files, ...operands].map((word) => ({ ...word, needs }))
       : [...files, ...(follows ? start.map(throughLinks) : start)];
-  const isShallow = !read.options.some(({ effect }) => effect === "recurses" || effect === "follows");
+  const isShallow = !recurses && !follows;
   const variables = row.environment && variablesShown(read);
   if (row.environment && !variables) return undefined;
   return {
@@ -174,7 +178,7 @@ function operandsRead(name: string, row: Row, { operands, options }: ReadWords):
       return given || words[0]?.splits || words[0]?.kind === "below" ? words : words.slice(1);
     }
     case "else":
-      return readElse(name, words);
+      return name === "ps" && !options.every(showsKnownFields) ? undefined : readElse(name, words);
     default:
       return undefined;
   }
@@ -188,6 +192,22 @@ function readElse(name: string, words: readonly ShellWord[]): readonly ShellWord
   // `e` would show the environment of processes.
   if (name === "ps") return words.every((word) => isPlain(word) && /^a?u?x?(?:ww|f)?$/.test(word.text)) ? [] : undefined;
   return undefined;
+}
+
+/** Fields of processes that say nothing of their variables. */
+const processFields = new Set(
+  (
+    "pid ppid pgid pgrp sid sess session tty tt tname tpgid stat state s f flags user uid euser euid ruser ruid suser suid group gid egroup egid rgroup rgid " +
+    "comm command cmd args ucmd ucomm fname pcpu %cpu c cp pmem %mem rss rsz rssize vsz vsize sz size drs trs time cputime cputimes etime etimes start " +
+    "lstart start_time stime bsdstart bsdtime ni nice pri priority opri rtprio nlwp thcount lwp spid tid tgid psr cls class policy sched wchan cgroup " +
+    "maj_flt min_flt majflt minflt unit slice label login logname"
+  ).split(" "),
+);
+
+function showsKnownFields({ name, value }: ReadWords["options"][number]): boolean {
+  if (name !== "-o" && name !== "--format") return true;
+  const fields = isPlain(value) ? value.text.split(/[\s,]+/).filter(Boolean) : ["?"];
+  return fields.every((field) => processFields.has(field.replace(/[=:].*/s, "")));
 }
 
 /** What it runs is judged for itself; where its words come from is told by its options. */

@@ -115,7 +115,8 @@ export function readYq(words: Words): Looking | undefined {
   const [expression, ...files] = isPlain(first) && /^(?:e|eval|ea|eval-all)$/.test(first.text) ? rest : [first, ...rest];
   const isHarmless =
     isPlain(expression) && isHarmlessJq(expression.text) && !/load|env|eval|system|split_doc/.test(expression.text);
-  return isHarmless ? { ...nothing, reads: files.flatMap((word) => word ?? []) } : undefined;
+  // One of them starts `jq`.
+  return isHarmless ? { ...nothing, reads: files.flatMap((word) => word ?? []), starts: true } : undefined;
 }
 
 const findFlags = new Set(

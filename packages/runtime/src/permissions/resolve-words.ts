@@ -27,6 +27,38 @@ export async function resolveRead(
   return (words ?? [unknownWord]).map((one) => ({ ...use, word: one }));
 }
 
+/**
+ * The folders whose names patterns show: those in front of the first wildcard, and those of what is found. A pattern that goes through
+ * folders nobody has looked into shows what is not known.
+ */
+export function foldersListed(words: readonly ShellWord[], resolved: readonly ShellWord[]): ShellWord[] {
+  const patterns = words.filter(
+    (word) => word.kind === "glob" || (word.kind === "open" && word.splits && word.text.includes("/")),
+  );
+  if (words.some(({ pattern }) => pattern)) return [unknownWord];
+  if (patterns.length === 0) return [];
+  const isDeep = ({ kind, text }: ShellWord): boolean => kind === "glob" && text.slice(wildcardAt(text)).includes("/");
+  const deep = patterns.some(isDeep);
+  const found = resolved.filter((word) => !words.includes(word));
+  const starts = patterns.map((word) => folderOf(word, word.kind === "glob" ? wildcardAt(word.text) : word.text.length));
+  if (deep && found.some(({ kind }) => kind === "open")) return [...starts, unknownWord];
+  return unique([...starts, ...(deep ? found.map((word) => folderOf(word, word.text.length)) : [])]);
+}
+
+function wildcardAt(text: string): number {
+  return Math.max(0, text.search(/[*?[]/));
+}
+
+function folderOf(word: ShellWord, end: number): ShellWord {
+  const slash = word.text.lastIndexOf("/", end);
+  const text = slash === -1 ? "." : word.text.slice(0, slash) || "/";
+  return { ...exactWord(text), tilde: word.tilde && slash !== -1 };
+}
+
+function unique(words: readonly ShellWord[]): ShellWord[] {
+  return [...new Map(words.map((word) => [`${word.tilde} ${word.text}`, word])).values()];
+}
+
 function unresolved(word: ShellWord): ShellWord {
   const text = word.text.slice(0, Math.max(0, word.text.search(/[*?[]/)));
   return { kind: "open", text, splits: true, tilde: word.tilde };

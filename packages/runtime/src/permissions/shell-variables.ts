@@ -1,3 +1,5 @@
+import { isPlain, type ShellWord } from "./shell-words.ts";
+
 /**
  * Names bash itself gives a meaning to: it evaluates them as numbers, obeys them, or takes them back. The list of its manual, and all
  * that starts like one of its own.
@@ -17,12 +19,15 @@ export function isBashName(name: string): boolean {
 }
 
 const harmlessVariables =
-  /^(?:NODE_ENV|CI|TZ|LANG|LANGUAGE|LC_[A-Z]+|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|COLUMNS|LINES|TERM|DEBUG|VERBOSE|RUST_BACKTRACE|RUST_LOG|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|GOOS|GOARCH|CGO_ENABLED|PORT|HOST|LOG_LEVEL|APP_ENV|RAILS_ENV|RACK_ENV|FLASK_ENV|GIT_PAGER_IN_USE|GIT_TERMINAL_PROMPT|TEST_[A-Z_]*|JEST_WORKER_ID|UPDATE_SNAPSHOTS|SOURCE_DATE_EPOCH)$/;
+  /^(?:NODE_ENV|CI|LANG|LANGUAGE|LC_[A-Z]+|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|COLUMNS|LINES|TERM|DEBUG|VERBOSE|RUST_BACKTRACE|RUST_LOG|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|GOOS|GOARCH|CGO_ENABLED|PORT|HOST|LOG_LEVEL|APP_ENV|RAILS_ENV|RACK_ENV|FLASK_ENV|GIT_PAGER_IN_USE|GIT_TERMINAL_PROMPT|TEST_[A-Z_]*|JEST_WORKER_ID|UPDATE_SNAPSHOTS|SOURCE_DATE_EPOCH)$/;
 
 /** May be set for a program without changing what it is. */
-export function isHarmlessVariable(name: string): boolean {
-  return harmlessVariables.test(name);
+export function isHarmlessVariable(name: string, value?: ShellWord): boolean {
+  return name === "TZ" ? isPlain(value) && zone.test(value.text) : harmlessVariables.test(name);
 }
+
+/** A zone by its name or its rule. A path would be read, wherever it leads. */
+const zone = /^(?!.*\.\.)(?:[A-Za-z<][\w+\-/,.:<>]*)?$/;
 
 /** Why a line that sets this variable is not understood. */
 export function settingObjection(name: string, temporary: boolean): string | undefined {
@@ -32,7 +37,7 @@ export function settingObjection(name: string, temporary: boolean): string | und
 }
 
 const programNames =
-  /^(?:PATH|ENV|HOME|SHELL|EDITOR|VISUAL|BROWSER|PAGER|TMPDIR|TMP|TEMP|MAGIC|BLOCK_SIZE|BLOCKSIZE|TIME_STYLE|QUOTING_STYLE|TABSIZE|LOCPATH|NLSPATH|GCONV_PATH|GLIBC_TUNABLES|USER|LOGNAME|DISPLAY|CC|CXX|CFLAGS)$|^(?:LD_|DYLD_|GIT_|NODE_|PYTHON|PERL|RUBY|JAVA|JDK_|XDG_|NPM_|npm_|LESS|MAN|SSH_|CARGO|RUST|GO[A-Z]*$|MAKE|AWK|GREP_|RIPGREP_|JQ_|TAR_|ZIP|UNZIP|GZIP|BZIP|XZ_|ZSTD_|BAT_|DELTA_|EZA_|EXA_|PIP_|SHELLCHECK_|TREE_|PS_|PROCPS_|GH_|DOCKER|KUBE|AWS_|MALLOC_)|_(?:proxy|PROXY|COMMAND|OPTIONS|OPTS|FLAGS|WRAPPER|PRELOAD|PAGER|EDITOR|PATH|HOME|CONFIG)$/;
+  /^(?:PATH|ENV|HOME|TZ|TZDIR|SHELL|EDITOR|VISUAL|BROWSER|PAGER|TMPDIR|TMP|TEMP|MAGIC|BLOCK_SIZE|BLOCKSIZE|TIME_STYLE|QUOTING_STYLE|TABSIZE|LOCPATH|NLSPATH|GCONV_PATH|GLIBC_TUNABLES|USER|LOGNAME|DISPLAY|CC|CXX|CFLAGS)$|^(?:LD_|DYLD_|GIT_|NODE_|PYTHON|PERL|RUBY|JAVA|JDK_|XDG_|NPM_|npm_|LESS|MAN|SSH_|CARGO|RUST|GO[A-Z]*$|MAKE|AWK|GREP_|RIPGREP_|JQ_|TAR_|ZIP|UNZIP|GZIP|BZIP|XZ_|ZSTD_|BAT_|DELTA_|EZA_|EXA_|PIP_|SHELLCHECK_|TREE_|PS_|PROCPS_|GH_|DOCKER|KUBE|AWS_|MALLOC_)|_(?:proxy|PROXY|COMMAND|OPTIONS|OPTS|FLAGS|WRAPPER|PRELOAD|PAGER|EDITOR|PATH|HOME|CONFIG)$/;
 
 /** Names the environment of a command has, where that is known: what is set there, programs get to see. */
 export type EnvironmentNames = ReadonlySet<string> | undefined;

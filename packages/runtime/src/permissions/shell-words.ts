@@ -16,6 +16,8 @@ export type ShellWord = {
   readonly needs?: Needs | undefined;
   /** For `open`: nothing but digits, as the value of a variable. */
   readonly digits?: true;
+  /** For `open`: bash matches it against files. */
+  readonly pattern?: true;
 };
 
 /**
@@ -40,6 +42,7 @@ export function isOddName(name: string): boolean {
 export type Bindings = ReadonlyMap<string, ShellWord>;
 
 const maxAlternatives = 64;
+const wildcard = /[*?[]/;
 
 export function exactWord(text: string): ShellWord {
   return { kind: "exact", text, splits: false, tilde: false };
@@ -69,13 +72,13 @@ export function mayBeOption(word: ShellWord): boolean {
 
 /** Quote and brace expansion of one word of the source; several when it has braces. */
 export function readWord(word: Word, bindings: Bindings): ShellWord[] {
-  if (hasLooseBraces(word)) return [unknownWords];
+  if (hasLooseBraces(word)) return [{ ...unknownWords, ...(wildcard.test(word.text) && { pattern: true }) }];
   if (!word.parts) return [{ ...exactWord(word.value), tilde: word.text.startsWith("~") }];
   let drafts: Draft[] = [emptyDraft];
   for (const part of word.parts) {
     const pieces = readPart(part, bindings);
     drafts = drafts.flatMap((draft) => pieces.map((piece) => append(draft, piece)));
-    if (drafts.length > maxAlternatives) return [unknownWords];
+    if (drafts.length > maxAlternatives) return [{ ...unknownWords, ...(wildcard.test(word.text) && { pattern: true }) }];
   }
   const tilde = word.text.startsWith("~");
   return drafts.map((draft) => toWord(draft, tilde));
@@ -101,9 +104,10 @@ export function readValue(word: Word, bindings: Bindings): ShellWord | undefined
 function toWord({ text, open, glob, splits, start, digits, below }: Draft, tilde: boolean): ShellWord {
   if (below && !open && !start && !tilde) return { kind: "below", text, splits, tilde: false, needs: below };
   // `$HOME` and `$PWD` are known as the beginning of a path only.
-  if (start && !/^.(?:\/|$)/s.test(text)) return { ...unknownWord, splits };
+  const pattern = glob ? ({ pattern: true } as const) : undefined;
+  if (start && !/^.(?:\/|$)/s.test(text)) return { ...unknownWord, splits, ...pattern };
   const kind = open ? "open" : glob ? "glob" : "exact";
-  return { kind, text, splits, tilde: tilde || start === "home", ...(digits && { digits }) };
+  return { kind, text, splits, tilde: tilde || start === "home", ...(digits && { digits }), ...(open && pattern) };
 }
 
 /** `start`: the text begins with where a known folder is, `~` for home and `.` for the current one. */
@@ -165,7 +169,7 @@ function readPart(part: WordPart, bindings: Bindings): Draft[] {
       return readBraces(part);
     case "SimpleExpansion":
     case "ParameterExpansion":
-      return [bound(part, bindings, false) ?? openBare];
+      return [bound(part, bindings, false) ?? { ...openBare, glob: givesPattern.test(part.text) }];
     case "ArithmeticExpansion":
       return [openQuoted];
     case "CommandExpansion":
@@ -183,6 +187,9 @@ function readQuoted(child: DoubleQuotedChild, bindings: Bindings): Draft {
   if (child.type === "ParameterExpansion" && (child.parameter === "@" || child.index?.text === "@")) return openBare;
   return bound(child, bindings, true) ?? openQuoted;
 }
+
+/** `${x:-*}` and `${x/a/*}`, as against `${x%.*}` and `${x[0]}`. */
+const givesPattern = /^\$\{[\w@]+(?:\[[^\]]*\])?(?::?[-=+]|\/).*[*?[]/s;
 
 /** `$(pwd)` is where the line is, as `$PWD` says it, too. */
 function printsPlace({ text }: { readonly text: string }): boolean {
@@ -221,6 +228,7 @@ function readBraces(part: BraceExpansionPart): Draft[] {
         text: String(from < to ? from + step : from - step),
       }));
   }
-  if (inner === undefined || !inner.includes(",") || inner.includes("..")) return [openBare];
+  if (inner === undefined || !inner.includes(",") || inner.includes(".."))
+    return [{ ...openBare, glob: wildcard.test(part.text) }];
   return inner.split(",").map((text) => ({ ...closed, text }));
 }

@@ -88,7 +88,8 @@ describe("carefulVariables", () => {
     const { env, withheld } = carefulVariables({ NPM_TOKEN: "npm_x", GH_TOKEN: "ghp_x", EMPTY_TOKEN: "", A: "b" }, [
       "GH_TOKEN",
     ])();
-    assert.deepEqual([env, withheld], [{ GH_TOKEN: "ghp_x", A: "b" }, ["NPM_TOKEN"]]);
+    const quiet = { npm_config_update_notifier: "false", npm_config_logs_max: "0", NO_UPDATE_NOTIFIER: "1" };
+    assert.deepEqual([env, withheld], [{ GH_TOKEN: "ghp_x", A: "b", ...quiet }, ["NPM_TOKEN"]]);
   });
 });
 

@@ -29,6 +29,9 @@ export function scrubEnvironment(env: Environment, keep: readonly string[] = [])
   });
 }
 
+/** What nobody has said anything about asks nobody whether it is old, and keeps no log of its own. */
+const quiet = { npm_config_update_notifier: "false", npm_config_logs_max: "0", NO_UPDATE_NOTIFIER: "1" };
+
 /** The same, with what is missing; made when it is first asked for. */
 export function carefulVariables(env: Environment, keep: readonly string[] = []): () => GivenVariables {
   let given: GivenVariables | undefined;
@@ -36,7 +39,7 @@ export function carefulVariables(env: Environment, keep: readonly string[] = [])
     if (given) return given;
     const careful = scrubEnvironment(env, keep);
     const withheld = Object.keys(env).filter((name) => env[name] && !Object.hasOwn(careful, name));
-    given = { env: careful, withheld: withheld.sort() };
+    given = { env: { ...careful, ...quiet }, withheld: withheld.sort() };
     return given;
   };
 }
