@@ -42,7 +42,7 @@ export function isNear(test, folder) {
 
 const quick = {
   permissions: /\/permissions\/|permissions-(?:attacks|cases|commands|everyday|rules)|permission-cases/,
-  util: /util\/(?:redact|known-|key-shapes|secret-|hex-secrets|unfinished-)|session\/held-deltas|workspace\/environment|settings\/hide-secrets/,
+  util: /util\/(?:redact|known-|secret-|hex-secrets|unfinished-)|session\/held-deltas|workspace\/environment|settings\/hide-secrets/,
 };
 
 /** Tests that keep nothing between them but files, so that one process can run them for many mutants. Random ones come after them. */

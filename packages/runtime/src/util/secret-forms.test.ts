@@ -33,6 +33,8 @@ describe("the forms of a known value", () => {
 
   it("are those without the spaces and new lines around it", () => {
     assert.equal(hiding(" s3cret-w\n")("a s3cret-w b"), `a ${mask} b`);
+    assert.equal(hiding(" s3cret7\n")("a s3cret7 b\n"), "a s3cret7 b\n");
+    assert.equal(hiding(" s3cret7\n")("a s3cret7\n"), "a s3cret7\n");
     assert.equal(createRedactor({ secrets: [" s3cre7\n", " s3cr \n"] }).text("(s3cre7) ( s3cr \n)"), "([redacted]) ( s3cr \n)");
   });
 

@@ -47,7 +47,7 @@ describe("pieces of known texts", () => {
   });
 
   it("are looked for in the latest 24 texts that hold the same eight characters", () => {
-    const ends = Array.from({ length: 25 }, (_, index) => `${String.fromCharCode(97 + index)}1B2c3D4`);
+    const ends = Array.from({ length: 25 }, (_, index) => `${String.fromCharCode(98 + index)}1B2c3D4`);
     const find = finding(...ends.map((end) => x.slice(0, 8) + end));
     const text = (end = ""): string => `${x.slice(0, 8)}\n${end}`;
     assert.deepEqual([find(text(ends[0])), find(text(ends[1])), find(text(ends[24]))], [[], [[0, 17, "1"]], [[0, 17, "24"]]]);

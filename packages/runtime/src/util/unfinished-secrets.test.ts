@@ -4,9 +4,11 @@ import { createRedactor } from "./redact.ts";
 
 const value = "correct-horse1";
 const long = `Q${"x-7".repeat(33)}`;
-const redactor = createRedactor({
-  env: { A_TOKEN: value, B_TOKEN: `${value}-2345`, C_TOKEN: long, D_TOKEN: "é-pass-word1", E_TOKEN: "staple-7-s" },
-});
+/** A new one for each test: it is made ready when it is first asked. */
+const create = () =>
+  createRedactor({
+    env: { A_TOKEN: value, B_TOKEN: `${value}-2345`, C_TOKEN: long, D_TOKEN: "é-pass-word1", E_TOKEN: "staple-7-s" },
+  });
 
 describe("the end of a text that is still being written", () => {
   it("is held back as far as it may be the beginning of a secret", () => {
@@ -33,7 +35,7 @@ describe("the end of a text that is still being written", () => {
       [`ghp_${"q".repeat(16 * 1024 - 4)}`, 16 * 1024],
       [`ghp_${"q".repeat(16 * 1024 - 3)}`, 0],
     ];
-    for (const [text, held] of cases) assert.equal(redactor.unsettled(text), held, text.slice(0, 40));
+    for (const [text, held] of cases) assert.equal(create().unsettled(text), held, text.slice(0, 40));
   });
 
   it("is held back as far as it is the beginning of a long known value, and no further than its end", () => {
@@ -48,7 +50,7 @@ describe("the end of a text that is still being written", () => {
       ["xQ", 0],
       ["x Q", 1],
     ];
-    for (const [text, held] of cases) assert.equal(redactor.unsettled(text), held, text);
+    for (const [text, held] of cases) assert.equal(create().unsettled(text), held, text);
   });
 });
 
@@ -67,7 +69,7 @@ describe("a piece of a text", () => {
       ["", "0123456789abcde!", true],
       ["", "Q7Q7Q7Q7Q7Q7Q7Q7!", true],
     ];
-    for (const [before, piece, isPlain] of cases) assert.equal(redactor.isPlain(before, piece), isPlain, `${before}|${piece}`);
+    for (const [before, piece, isPlain] of cases) assert.equal(create().isPlain(before, piece), isPlain, `${before}|${piece}`);
     assert.equal(createRedactor().isPlain("", "0123456789abcdef"), true);
     const one = createRedactor({ env: { A_TOKEN: "a1B2c3D4e5F6g7H8i9J0k1L2" } });
     assert.deepEqual([one.isPlain("", "B2c3D4e5F6g7H8i9!"), one.isPlain("", "B2c3D4e5F6g7H8!")], [false, true]);
