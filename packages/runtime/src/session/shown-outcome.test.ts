@@ -94,6 +94,19 @@ describe("an outcome that is shown", () => {
       assert.deepEqual(toShownOutcome(shown, redactor), shown, "once is enough");
     });
 
+  it("says where a mask stands that the model saw in place of a secret, and nothing of words that only look like one", () => {
+    const mask = "[redacted:SERVICE_TOKEN]";
+    const structured = { a: { token: mask }, list: ["x", `is ${mask}`], other: "[redacted:nothing]" };
+    assert.deepEqual(toShownOutcome({ type: "completed", text: JSON.stringify(structured), structured }, redactor).masked, [
+      `A secret in structured_output.a.token is masked: ${mask}`,
+      `A secret in structured_output.list[1] is masked: ${mask}`,
+    ]);
+    assert.deepEqual(toShownOutcome({ type: "completed", text: `it is ${mask}` }, redactor).masked, [
+      `A secret in result is masked: ${mask}`,
+    ]);
+    assert.equal(toShownOutcome({ type: "completed", text: "[redacted:nothing]" }, redactor).masked, undefined);
+  });
+
   it("is the same where there is nothing to mask", () => {
     for (const outcome of [
       { type: "completed", text: "fine" },

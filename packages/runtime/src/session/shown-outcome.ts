@@ -11,36 +11,51 @@ export function toShownOutcome(outcome: Outcome, redactor: Redactor): Masked<Out
   if (outcome.type !== "completed" || outcome.structured === undefined) {
     const shown = redactor.value(outcome);
     const at = outcome.type === "completed" ? "result" : "last_assistant_text";
-    return withPlaces(shown, placesIn({ [at]: outcome.text }, { [at]: shown.text }, ""));
+    return withPlaces(shown, placesIn({ [at]: outcome.text }, { [at]: shown.text }, { path: "", redactor }));
   }
   const structured = redactor.known(outcome.structured);
-  if (structured === outcome.structured) return outcome as Masked<Outcome>; // its text says the same
-  const shown: Outcome = { ...outcome, text: JSON.stringify(structured), structured };
-  return withPlaces(shown as Masked<Outcome>, placesIn(outcome.structured, structured, "structured_output"));
+  const shown: Outcome =
+    structured === outcome.structured ? outcome : { ...outcome, text: JSON.stringify(structured), structured };
+  const places = placesIn(outcome.structured, structured, { path: "structured_output", redactor });
+  return withPlaces(shown as Masked<Outcome>, places); // its text says the same
 }
 
 function withPlaces(outcome: Masked<Outcome>, masked: readonly string[]): Masked<Outcome> {
   return masked.length === 0 ? outcome : { ...outcome, masked };
 }
 
-/** One sentence for each text that was changed, and no end of them is told. */
-function placesIn(before: JsonValue, after: JsonValue, path: string): string[] {
-  const places = [...differences(before, after, path)];
+type From = { readonly path: string; readonly redactor: Redactor };
+
+/** One sentence for each text in which a mask stands for a secret, put there now or by a model that saw no more; and no end of them is told. */
+function placesIn(before: JsonValue, after: JsonValue, from: From): string[] {
+  const places = [...masksIn(before, after, from)];
   const told = places.slice(0, maxTold).map(([at, mask]) => `A secret in ${at} is masked: ${mask}`);
   return places.length > maxTold ? [...told, `Secrets in ${places.length - maxTold} more places are masked`] : told;
 }
 
 const maxTold = 20;
 
-function* differences(before: JsonValue, after: JsonValue, path: string): Generator<[at: string, mask: string]> {
-  if (before === after) return;
-  if (typeof after === "string") return yield [path, [...new Set(after.match(/\[redacted(?::[\w.-]+)?\]/g))].join(", ")];
-  if (Array.isArray(before) && Array.isArray(after)) {
-    for (const [index, item] of after.entries()) yield* differences(before[index] ?? null, item, `${path}[${index}]`);
-  } else if (isJsonObject(before) && isJsonObject(after)) {
+function* masksIn(before: JsonValue | undefined, after: JsonValue, from: From): Generator<[at: string, mask: string]> {
+  const { path } = from;
+  if (typeof after === "string") {
+    const masks = meantMasks(before, after, from);
+    if (masks !== "") yield [path, masks];
+  } else if (Array.isArray(after)) {
+    const list = Array.isArray(before) ? before : [];
+    for (const [index, item] of after.entries()) yield* masksIn(list[index], item, { ...from, path: `${path}[${index}]` });
+  } else if (isJsonObject(after)) {
+    const object = isJsonObject(before) ? before : {};
     for (const [name, item] of Object.entries(after)) {
-      if (Object.hasOwn(before, name)) yield* differences(before[name] ?? null, item, path === "" ? name : `${path}.${name}`);
-      else yield [`a name in ${path}`, name];
+      const isKept = Object.hasOwn(object, name);
+      const masks = meantMasks(isKept ? name : undefined, name, from);
+      if (masks !== "") yield [`a name in ${path}`, name];
+      yield* masksIn(isKept ? object[name] : undefined, item, { ...from, path: path === "" ? name : `${path}.${name}` });
     }
   }
+}
+
+/** A text that did not change may hold words that only look like a mask. */
+function meantMasks(before: JsonValue | undefined, after: string, { redactor }: From): string {
+  const masks = [...new Set(after.match(/\[redacted(?::[\w.-]+)?\]/g))];
+  return masks.filter((mask) => before !== after || redactor.standsFor(mask)).join(", ");
 }

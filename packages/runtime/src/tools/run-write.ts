@@ -1,7 +1,7 @@
 import { diffLines } from "./diff.ts";
 import { displayPath } from "./display-path.ts";
 import { rememberFile, requireSeen } from "./file-memory.ts";
-import { refuseMasks, refusePlaceholders } from "./hidden-values.ts";
+import { refuseMasks, refuseMasksInCall, refusePlaceholders } from "./hidden-values.ts";
 import { loadFileIfPresent, saveFile } from "./load-file.ts";
 import { decodeText, splitLines } from "./text-file.ts";
 import type { ToolContext, ToolOutput } from "./tool.ts";
@@ -11,6 +11,7 @@ export type WriteInput = { file_path: string; content: string };
 /** Creates a file, or replaces everything in one that was read. */
 export async function runWrite(input: WriteInput, context: ToolContext): Promise<ToolOutput> {
   const { workspace, memory, standsForSecret, meetSecrets } = context;
+  if (standsForSecret) refuseMasksInCall(input.file_path, standsForSecret);
   const path = await workspace.resolve(input.file_path);
   const name = displayPath(workspace.root, path);
   const before = await loadFileIfPresent(workspace, path);

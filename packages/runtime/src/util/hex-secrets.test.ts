@@ -135,3 +135,56 @@ describe("known values in hexadecimal digits", () => {
     }
   });
 });
+
+describe("a dump behind something else", () => {
+  const bytes = Buffer.concat([Buffer.from("token = "), Buffer.from(secret), Buffer.from("\nmore of it\n")]);
+  const ways = Object.entries(writers).filter(([name]) => /^xxd|hexdump|od|list of C/.test(name));
+  const prefixes: Record<string, (index: number) => string> = {
+    "a file and a number": (index) => `src/key-2.hex${index === 1 ? ":" : "-"}${index + 9}${index === 1 ? ":" : "-"}`,
+    "a file": () => "dump.txt:",
+    "a number and a colon": (index) => `${index + 1234}:`,
+    "a number and a dash": (index) => `${index + 99}-`,
+    "numbers of Read": (index) => `${String(index + 1).padStart(6)}\t`,
+    "an arrow": (index) => `${String(index + 1).padStart(6)}\u2192`,
+    "an added line": () => "+",
+    "a removed line": () => "- ",
+    "a changed line": () => "> ",
+    "a line of context": () => " ",
+    "a number and a sign": (index) => `${index + 10}: + `,
+  };
+  for (const [way, write] of ways)
+    for (const [name, prefix] of Object.entries(prefixes))
+      it(`is recognised: ${way}, ${name}`, () => {
+        const lines = write(bytes)
+          .split("\n")
+          .map((line, index) => prefix(index) + line);
+        const first = lines.findIndex((line) => line.includes("63") || line.includes("6f72"));
+        for (const text of [lines.join("\n"), `some code\n${lines.join("\n")}\ndone`]) {
+          const shown = redactor.text(text);
+          assert.match(shown, /\[redacted:SERVICE_TOKEN\]/, text);
+          for (const word of ["rect-hor", "battery", "staple"]) {
+            assert.equal(shown.includes(word), false, shown);
+            assert.equal(shown.replace(/0x|[ ,]/g, "").includes(Buffer.from(word.slice(0, 5)).toString("hex")), false, shown);
+          }
+        }
+        assert.ok(first >= 0);
+      });
+
+  it("is hidden in the lines of a list and of a difference, one by one", () => {
+    const lines = (writers["xxd"] ?? String)(bytes).split("\n");
+    const patch = redactor.value({ structuredPatch: [{ lines: lines.map((line) => `+${line}`) }] });
+    const diff = redactor.value(lines.map((text, index) => ({ type: "add", text, line: index + 1 })));
+    for (const shown of [JSON.stringify(patch), JSON.stringify(diff)]) {
+      assert.match(shown, /\[redacted:SERVICE_TOKEN\]/);
+      for (const word of ["correct", "horse", "battery", "staple", "7374", "7461"])
+        assert.equal(shown.includes(word), false, shown);
+    }
+    assert.deepEqual(
+      diff.map(({ type, line }) => [type, line]),
+      lines.map((_, index) => ["add", index + 1]),
+    );
+    const plain = ["one", "two\nthree"];
+    assert.equal(redactor.value(plain), plain);
+    assert.deepEqual(redactor.value(["a\nb", `c ${secret}`, "d"]), ["a\nb", "c [redacted:SERVICE_TOKEN]", "d"]);
+  });
+});

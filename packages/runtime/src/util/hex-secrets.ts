@@ -6,14 +6,22 @@ const leastDigits = leastHexBytes * 2;
 /** So many characters may stand between two digits. */
 const longestGap = 8;
 
+/** Finds more than whole values among bytes, one character each: parts of them, and the beginning of a private key. */
+export type FindParts = (bytes: string) => Iterable<KnownPlace>;
+
 /** Where known values are written in hexadecimal digits: in the order of the text, and none overlaps another. `known` finds their bytes, one character each. */
-export function findInHex(known: FindKnown, text: string, from: number): KnownPlace[] {
+export function findInHex(known: FindKnown, text: string, from: number, parts: FindParts = () => []): KnownPlace[] {
   const places: KnownPlace[] = [];
+  const all: FindParts = function* (bytes) {
+    for (let hit = known(bytes, 0); hit; hit = known(bytes, hit.end)) yield hit;
+    yield* parts(bytes);
+  };
   for (let run = nextRun(text, from); run; run = nextRun(text, run.end)) {
-    const dump = readDump(text, run.start);
-    const found = [...inRun(known, text.slice(run.start, run.end), run.start), ...inDump(known, dump)];
+    const { start, end } = run;
+    const dumps = readers.map((read) => readDump(text, { start, end }, read));
+    const found = [...inRun(all, text.slice(start, end), start), ...dumps.flatMap((dump) => [...inDump(all, dump)])];
     for (const place of found.sort((one, other) => one.start - other.start)) addPlace(places, place, from);
-    run = { start: run.start, end: Math.max(run.end, dump.at(-1)?.end ?? 0) };
+    run = { start, end: Math.max(end, ...dumps.map((dump) => dump.at(-1)?.end ?? 0)) };
   }
   return places;
 }
@@ -70,7 +78,7 @@ const kinds = new Uint8Array(128);
 for (const character of "0123456789abcdefABCDEF") kinds[character.charCodeAt(0)] = 1;
 for (const character of " \t\r\n:,-%\\xX") kinds[character.charCodeAt(0)] = 2;
 
-function* inRun(known: FindKnown, text: string, offset: number): Generator<KnownPlace> {
+function* inRun(known: FindParts, text: string, offset: number): Generator<KnownPlace> {
   const digits = text.replace(marks, "");
   let places: number[] | undefined;
   for (const { first, last, name } of search(known, digits)) {
@@ -94,47 +102,71 @@ function placesOfDigits(text: string): number[] {
 type DigitRange = { readonly first: number; readonly last: number; readonly name: string };
 
 /** Where a byte begins is not known: at the first digit or at the second. */
-function* search(known: FindKnown, digits: string): Generator<DigitRange> {
+function* search(known: FindParts, digits: string): Generator<DigitRange> {
   for (const shift of [0, 1]) {
     const bytes = Buffer.from(shift === 0 ? digits : digits.slice(1), "hex").toString("latin1");
-    for (let hit = known(bytes, 0); hit; hit = known(bytes, hit.end))
-      yield { first: shift + hit.start * 2, last: shift + hit.end * 2 - 1, name: hit.name };
+    for (const { start, end, name } of known(bytes)) yield { first: shift + start * 2, last: shift + end * 2 - 1, name };
   }
 }
 
 /** From the first byte to the end of the line, which may have the same as text. */
 type DumpLine = { readonly start: number; readonly end: number; readonly digits: string };
 
-/** The lines of `xxd`, `hexdump -C` or `od -t x1` from here on. */
-function readDump(text: string, from: number): DumpLine[] {
+type ReadLine = (line: string) => { bytesAt: number; digits: string } | undefined;
+
+/** The lines of a dump from the first one in this run on. */
+function readDump(text: string, run: Run, read: ReadLine): DumpLine[] {
   const lines: DumpLine[] = [];
-  for (let start = text.lastIndexOf("\n", from) + 1; start < text.length; ) {
+  for (let start = text.lastIndexOf("\n", run.start) + 1; start < text.length; ) {
     const found = text.indexOf("\n", start);
     const end = found === -1 ? text.length : found;
-    const line = end - start > longestLine ? undefined : readLine(text.slice(start, end));
-    if (!line) break;
-    lines.push({ start: start + line.bytesAt, end, digits: line.digits });
+    const line = end - start > longestLine ? undefined : read(text.slice(start, end));
+    if (line) lines.push({ start: start + line.bytesAt, end, digits: line.digits });
+    else if (lines.length > 0 || end >= run.end) break; // a word before the dump may end in letters that are digits, too
     start = end + 1;
   }
   return lines;
 }
 
 const longestLine = 512;
-/** Behind the number that is put before a line when a file is shown. */
-const place = /^(?:[ \t]{0,8}\d{1,9}(?:\u2192|\t|:))??[ \t]{0,8}[0-9a-fA-F]{4,16}(?::[ \t]*| +)(?=[0-9a-fA-F]{2})/;
+/** What is put before a line when it is shown: the name of its file and its number, and signs of a difference. */
+const numbered = "[ \\t]{0,8}\\d{1,9}(?:\\u2192|[\\t:|-])";
+const named = "[^\\s:][^\\t:]{0,255}?[:-](?:\\d{1,9}[:-])?";
+const before = `(?:${numbered}|${named})?[ \\t+<>|-]{0,8}`;
+const offset = "(?::[ \\t]*| +)(?=[0-9a-fA-F]{2})";
 
-function readLine(line: string): { bytesAt: number; digits: string } | undefined {
-  const bytesAt = place.exec(line)?.[0].length;
-  if (bytesAt === undefined) return undefined;
-  const rest = line.slice(bytesAt);
-  const framed = rest.search(/[ \t]{1,64}[|>]/);
-  const beside = framed === -1 ? rest.indexOf("  ") : framed;
-  const bytes = beside === -1 ? rest : rest.slice(0, beside);
-  return /^[0-9a-fA-F \t]+$/.test(bytes) ? { bytesAt, digits: bytes.replace(/[ \t]+/g, "") } : undefined;
+/** Each line is read in every way: a number before it looks like the place in a file, and the other way round. */
+const readers: readonly ReadLine[] = [
+  dumpReader(new RegExp(`^(?:[ \\t]{0,8}\\d{1,9}(?:\\u2192|\\t|:))??[ \\t]{0,8}[0-9a-fA-F]{4,16}${offset}`)),
+  dumpReader(new RegExp(`^${before}[0-9a-fA-F]{6,16}${offset}`), /[:\t\u2192+<>|-]/),
+  digitsReader(`(?:${numbered}|${named})[ \\t+<>|-]{0,8}`),
+  digitsReader("[ \\t]{0,4}[+<>|-][ \\t+<>|-]{0,8}"),
+];
+
+/** `xxd`, `hexdump -C` and `od -t x1`; what stands before the bytes has one of the `marks`. */
+function dumpReader(place: RegExp, marks?: RegExp): ReadLine {
+  return (line) => {
+    const found = place.exec(line)?.[0];
+    if (found === undefined || (marks && !marks.test(found))) return undefined;
+    const rest = line.slice(found.length);
+    const framed = rest.search(/[ \t]{1,64}[|>]/);
+    const beside = framed === -1 ? rest.indexOf("  ") : framed;
+    const bytes = beside === -1 ? rest : rest.slice(0, beside);
+    return /^[0-9a-fA-F \t]+$/.test(bytes) ? { bytesAt: found.length, digits: bytes.replace(/[ \t]+/g, "") } : undefined;
+  };
+}
+
+/** Nothing but bytes behind a number or a sign: `xxd -p`, `xxd -i`, `od -A n`. */
+function digitsReader(place: string): ReadLine {
+  const wanted = new RegExp(`^${place}(?=(?:0[xX]|\\\\x|[0-9a-fA-F \\t\\r,])+$)`);
+  return (line) => {
+    const bytesAt = wanted.exec(line)?.[0].length;
+    return bytesAt === undefined ? undefined : { bytesAt, digits: line.slice(bytesAt).replace(marks, "") };
+  };
 }
 
 /** Lines that hold a part of a value are hidden whole. */
-function* inDump(known: FindKnown, lines: readonly DumpLine[]): Generator<KnownPlace> {
+function* inDump(known: FindParts, lines: readonly DumpLine[]): Generator<KnownPlace> {
   if (lines.length === 0) return;
   for (const { first, last, name } of search(known, lines.map(({ digits }) => digits).join(""))) {
     let at = 0;

@@ -1,11 +1,12 @@
 import { leastHexBytes } from "./hex-secrets.ts";
-import { isSecretName, isSecretValue } from "./secret-names.ts";
+import { isOrdinary, isSecretName, isSecretValue } from "./secret-names.ts";
 import { isPiece, SecretPieces } from "./secret-pieces.ts";
 import { createSecretShapes, lettersAndDigits, type SecretShape } from "./secret-shapes.ts";
 import { anyOf, type FindKnown, findAnyOf, once } from "./secret-texts.ts";
+import { isSecretVariable, passwordsIn } from "./secret-variables.ts";
 
 export type SecretSources = {
-  /** Values of variables with the name of a secret are hidden wherever they show up. */
+  /** Values of variables that are secret by their name or by what stands in them are hidden wherever they show up. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Further secrets, from settings for instance: hidden if they have at least six characters, whatever they look like. */
   readonly secrets?: readonly string[];
@@ -46,18 +47,21 @@ export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): Known
     const isLong = bytes.length >= leastHexBytes;
     if (isLong && !byBytes.has(latin)) byBytes.set(latin, name);
     const encoded = isLong ? inBase64(bytes) : [];
-    const backwards = isLong ? [[...secret].reverse().join("")] : [];
-    for (const form of [secret, encodeURIComponent(toWellFormed(secret)), ...backwards, ...encoded]) addForm(form, name);
-    for (const form of [joinKey(secret), secret, ...encoded]) pieces.add(form, name);
+    const backwards = isLong ? [reversed(secret)] : [];
+    for (const form of [secret, ...inAddresses(secret), ...backwards, ...encoded]) addForm(form, name);
+    for (const form of [...keyForms(secret), secret, reversed(secret), ...encoded]) pieces.add(form, name);
     for (const part of [secret, ...partsOf(secret)]) {
+      if (part.length >= leastHexBytes) addForm(reversed(part), name);
       for (const form of [part, inJson(part)]) {
         streamed.add(form);
         addForm(form, name);
       }
     }
   };
-  for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && isSecretName(name) && isSecretValue(value.trim())) add(value.trim(), `redacted:${name}`);
+  for (const [name, given] of Object.entries(env)) {
+    const value = given?.trim() ?? "";
+    if (!isSecretVariable(name, value, (text) => keysIn(text).length > 0)) continue;
+    for (const secret of [value, ...passwordsIn(value), ...keysIn(value).filter(isSecretValue)]) add(secret, `redacted:${name}`);
   }
   for (const secret of secrets) if (secret.trim().length >= 6) add(secret.trim(), "redacted");
   const { shapes, triggers, shapesOf } = knownShapes();
@@ -90,6 +94,22 @@ export function mayHoldSecret(text: string): boolean {
   return triggers.test(text);
 }
 
+/** What in a text has the shape of a secret. */
+export function keysIn(text: string): readonly string[] {
+  if (!mayHoldSecret(text)) return [];
+  const { triggers, shapesOf } = knownShapes();
+  const found: string[] = [];
+  triggers.lastIndex = 0;
+  for (let hit = triggers.exec(text); hit; hit = triggers.exec(text)) {
+    const { index } = hit;
+    const shapes = shapesOf(hit[0]).filter((shape) => startsSecret(text, index, shape));
+    const key = shapes.map((shape) => shape.find(text, index)).find((one) => one?.kind !== undefined);
+    if (key) found.push(text.slice(key.start, key.end));
+    triggers.lastIndex = Math.max(index + 1, key?.end ?? 0);
+  }
+  return found;
+}
+
 /** The same for everyone, and half of the work of getting ready. */
 function knownShapes(): KnownShapes {
   shapesOnce ??= prepareShapes();
@@ -114,8 +134,12 @@ const base64Places = [
 function inBase64(bytes: Buffer): string[] {
   return base64Places.flatMap(([before, mixed]) => {
     const encoded = Buffer.concat([Buffer.from(before), bytes]).toString("base64");
-    const core = encoded.slice(mixed).replace(/.={1,2}$/, ""); // the last character also holds bits of what follows
-    return [core, core.replaceAll("+", "-").replaceAll("/", "_")];
+    const whole = encoded.slice(mixed);
+    const core = whole.replace(/.={1,2}$/, ""); // the last character also holds bits of what follows, if anything does
+    return [...new Set([whole, whole.replace(/=+$/, ""), core])].flatMap((form) => [
+      form,
+      form.replaceAll("+", "-").replaceAll("/", "_"),
+    ]);
   });
 }
 
@@ -125,15 +149,33 @@ const maxParts = 64;
 
 /** What of a value gives something away by itself: its lines, but for those that are found as pieces, and what stands in it behind the name of a secret. */
 function partsOf(value: string): readonly string[] {
-  const behindNames = [...value.matchAll(named)].flatMap(([, name = "", text = ""]) => (isSecretName(name) ? [text] : []));
+  const behindNames = [...value.matchAll(named)].flatMap(([, name = "", text = ""]) =>
+    isSecretName(name) && !isOrdinary(name, text) ? [text] : [],
+  );
   const lines = value.split("\n").map((line) => line.trim());
   const whole = lines.filter((line) => line.length >= leastLine && !/[:=]\s*\S|[{}[\]]|^-----/.test(line) && !isPiece(line));
   return [...behindNames, ...whole].filter(isSecretValue).slice(0, maxParts);
 }
 
-/** The lines of a private key as the one text they are, without what was put before them. */
-export function joinKey(text: string): string {
-  return text.includes("PRIVATE KEY") ? [...text.matchAll(endOfLine)].map(([, end]) => end).join("") : text;
+/** The lines of a private key as the one text they are, without what was put before them; and the same with each line backwards. */
+export function keyForms(text: string): readonly string[] {
+  if (!text.includes("PRIVATE KEY")) return [];
+  const lines = [...text.matchAll(endOfLine)].map(([, end = ""]) => end);
+  return [lines.join(""), lines.map(reversed).join("")];
+}
+
+/** Each line backwards, as `rev` prints it. */
+function reversed(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => [...line].reverse().join(""))
+    .join("\n");
+}
+
+/** As in an address, and as in a form, where a plus sign stands for a space. */
+function inAddresses(secret: string): readonly string[] {
+  const encoded = encodeURIComponent(toWellFormed(secret));
+  return secret.includes(" ") ? [encoded, encoded.replaceAll("%20", "+"), secret.replaceAll(" ", "+")] : [encoded];
 }
 
 const endOfLine = /(?<=^|[^A-Za-z0-9+/]|\\n)([A-Za-z0-9+/]{4,}={0,2})[ \t]*(?:\r?\n|(?:\\r)?\\n|$)/g;

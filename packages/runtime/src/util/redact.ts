@@ -1,5 +1,12 @@
-import { findInHex } from "./hex-secrets.ts";
-import { joinKey, type KnownSecrets, prepareSecrets, type SecretSources, shortBeginning, startsSecret } from "./known-secrets.ts";
+import { type FindParts, findInHex } from "./hex-secrets.ts";
+import {
+  keyForms,
+  type KnownSecrets,
+  prepareSecrets,
+  type SecretSources,
+  shortBeginning,
+  startsSecret,
+} from "./known-secrets.ts";
 import type { Masked } from "./masked.ts";
 import { privateKey } from "./key-shapes.ts";
 import type { SecretPieces } from "./secret-pieces.ts";
@@ -98,10 +105,22 @@ function redactFrom(known: KnownSecrets, text: string, { from = 0, note }: Omit<
 /** What stands before `from` is context and stays. */
 type Part = { readonly text: string; readonly from?: number; readonly note: Note };
 
-function hideKnown({ exact, bytes, nameOf }: KnownSecrets, { text, from = 0, note }: Part): string {
-  if (nameOf.size === 0) return text;
-  const plain = hidePlaces(findExact(exact, text, from), { text, from, note });
-  return hidePlaces(findInHex(bytes, plain, from), { text: plain, from, note });
+function hideKnown({ exact, bytes, nameOf, pieces, met }: KnownSecrets, { text, from = 0, note }: Part): string {
+  const plain = nameOf.size === 0 ? text : hidePlaces(findExact(exact, text, from), { text, from, note });
+  const parts: FindParts = function* (written) {
+    yield* pieces.find(written);
+    yield* met.find(written);
+    yield* findKey(written);
+  };
+  return hidePlaces(findInHex(bytes, plain, from, parts), { text: plain, from, note });
+}
+
+/** A private key from its first line on, also where its end is not shown. */
+function* findKey(written: string): Generator<KnownPlace> {
+  const start = written.search(/-----BEGIN [A-Z ]{0,24}PRIVATE KEY-----/);
+  if (start === -1) return;
+  const end = written.indexOf("-----END ", start);
+  yield { start, end: end === -1 ? written.length : end, name: `redacted:${privateKey}` };
 }
 
 function hidePieces(pieces: SecretPieces, text: string, note: Note): string {
@@ -144,7 +163,8 @@ function hideShapes(known: KnownSecrets, { text, from = 0, note }: Part): string
       }
       const kind = keyAt(text, found.start, known) ?? found.kind;
       const mask = `[redacted:${kind}]`;
-      if (kind === privateKey) known.met.add(joinKey(text.slice(found.start, found.end)), `redacted:${kind}`);
+      if (kind === privateKey)
+        for (const form of keyForms(text.slice(found.start, found.end))) known.met.add(form, `redacted:${kind}`);
       note(mask, text.slice(found.start, found.end));
       shown += text.slice(done, Math.max(done, found.start)) + mask;
       done = found.end;
@@ -176,6 +196,8 @@ function redactValue(value: unknown, redact: (text: string) => string, depth = 0
   if (typeof value !== "object" || value === null) return value;
   if (depth > maxDepth) return "[nested too deeply to be kept]";
   if (!Array.isArray(value)) return redactObject(value as Record<string, unknown>, redact, depth); // neither null nor a list
+  const lines = redactLines(value, redact);
+  if (lines) return lines;
   let list: unknown[] | undefined;
   for (const [index, item] of value.entries()) {
     const shown = redactValue(item, redact, depth + 1);
@@ -185,6 +207,31 @@ function redactValue(value: unknown, redact: (text: string) => string, depth = 0
   }
   return list ?? value;
 }
+
+/** Texts of a list, and the lines of a difference, may be those of one text: what goes over several of them is hidden line by line, as in a dump. */
+function redactLines(list: readonly unknown[], redact: (text: string) => string): readonly unknown[] | undefined {
+  const texts = list.flatMap((item) => (typeof item === "string" ? [item] : isDiffLine(item) ? [item.text] : []));
+  if (list.length < 2 || texts.length < list.length) return undefined;
+  const joined = texts.join("\n");
+  const shown = redact(joined);
+  if (shown === joined) return list;
+  const lines = shown.split("\n");
+  if (lines.length !== joined.split("\n").length) return undefined;
+  let at = 0;
+  return list.map((item, index) => {
+    const from = at;
+    at += texts[index]?.split("\n").length ?? 0;
+    const text = lines.slice(from, at).join("\n");
+    return isDiffLine(item) ? { ...item, text } : text;
+  });
+}
+
+function isDiffLine(item: unknown): item is { readonly text: string } {
+  if (typeof item !== "object" || item === null || !("type" in item && "text" in item)) return false;
+  return typeof item.text === "string" && diffTypes.has(item.type);
+}
+
+const diffTypes: ReadonlySet<unknown> = new Set(["hunk", "context", "remove", "add"]);
 
 function redactObject(value: Record<string, unknown>, redact: (text: string) => string, depth: number): unknown {
   let copy: Record<string, unknown> | undefined;

@@ -1,3 +1,5 @@
+import { isPiece, looksRandom } from "./secret-pieces.ts";
+
 /** Is this the name of a variable that holds a secret? `GITHUB_TOKEN`, `StripeKey`, `PGPASSWORD`, `npm_config__auth`; not `TOKENIZERS_PARALLELISM` or `PWD`. */
 export function isSecretName(name: string): boolean {
   const upper = name.toUpperCase();
@@ -41,9 +43,29 @@ export function isPlainSetting(name: string, value: string): boolean {
   );
 }
 
+/** Names of what says where or which something is, and of keys that open nothing (`PRIMARY_KEY`). */
+const places: ReadonlySet<string> = new Set(["FILE", "PATH", "NAME", "URL", "URI", "ID", "TYPE", "DIR"]);
+const openingKey = /API|SECRET|PRIVATE|ACCESS|AUTH|SIGNING|ENCRYPTION|TOKEN|PASS/;
+const words = /^[a-z]{1,15}\d{0,2}(?:[-_.:][a-z]{1,15}\d{0,2})*$/i;
+const path = /^(?:[a-z]:|~)?[\w.@ \\/-]+$/i;
+const address = /^[a-z][a-z0-9+.-]*:\/\/[^\s@]*$/i;
+const nothingThere =
+  /^(?:none|no|not|null|unused|dummy|changeme|placeholder|unset|empty)(?:[-_ ](?:needed|required|used|set|necessary|key|token|applicable|value|here))*$/i;
+
+/** Words, a path or an address under a name that promises just that: `KEY_FILE=package.json`, `PRIMARY_KEY=customer_id`, `AUTH_URL=https://…`. */
+export function isOrdinary(name: string, value: string): boolean {
+  if (nothingThere.test(value)) return true;
+  const last = wordsOf(name).at(-1) ?? "";
+  if (last === "KEY" ? openingKey.test(name.toUpperCase()) : !places.has(last)) return false;
+  if (words.test(value)) return !looksRandom(value) && (last !== "KEY" || /[-_.:]/.test(value));
+  if (last === "KEY" || value.length > 512) return false;
+  const isPlace = address.test(value) ? !/[?&;][^=]*=/.test(value) : /[\\/.]/.test(value) && path.test(value);
+  return isPlace && !value.split(/[\\/]/).some(isPiece);
+}
+
 /** The secrets among variables, by the names of those. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && isSecretName(name) && isSecretValue(value) ? [value] : [],
+    value !== undefined && isSecretName(name) && !isOrdinary(name, value) && isSecretValue(value) ? [value] : [],
   );
 }

@@ -1,6 +1,6 @@
-import { mayHoldSecret } from "../util/known-secrets.ts";
-import { createRedactor, type Redactor } from "../util/redact.ts";
-import { isPlainSetting, isSecretName, secretsIn, wordsOf } from "../util/secret-names.ts";
+import { keysIn } from "../util/known-secrets.ts";
+import { isOrdinary, isPlainSetting, secretsIn } from "../util/secret-names.ts";
+import { holdsPassword, isGivingName } from "../util/secret-variables.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,12 +20,11 @@ const agents: readonly string[] = ["SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_
  */
 export function scrubEnvironment(env: Environment, keep: readonly string[] = []): Record<string, string> {
   const secrets = secretsIn(env).filter((secret) => secret.length >= leastLength);
-  const shapes = createRedactor({});
   return pick(env, (name, value) => {
     if (keep.includes(name)) return true;
     if (agents.includes(name)) return false;
-    if ((isSecretName(name) || isGivenAway(name)) && !isPlainSetting(name, value)) return false;
-    return !secrets.some((secret) => value.includes(secret)) && !holdsSecret(value, shapes);
+    if (isGivingName(name) && !isPlainSetting(name, value) && !isOrdinary(name, value)) return false;
+    return !secrets.some((secret) => value.includes(secret)) && !holdsPassword(value) && keysIn(value).length === 0;
   });
 }
 
@@ -75,30 +74,4 @@ function pick(env: Environment, isWanted: (name: string, value: string) => boole
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined && isWanted(name, value)) kept[name] = value;
   return kept;
-}
-
-/** Names that are no secrets in a text, where they may mean anything, and mostly are in an environment. */
-const givingWords: ReadonlySet<string> = new Set(["WEBHOOK", "WEBHOOKS", "BEARER", "SAS", "PSK", "SK", "MNEMONIC", "OTP"]);
-
-function isGivenAway(name: string): boolean {
-  const upper = name.toUpperCase();
-  return (
-    wordsOf(name).some((word) => givingWords.has(word)) || (upper.includes("CONN") && /CONN(?:ECTION)?_?STR(?:ING)?/.test(upper))
-  );
-}
-
-/** `scheme://user:password@host` and `user:password@host`, whatever the password; not `ssh://git@host`. */
-const userinfo = /:\/\/[^\s/?#@]*:[^\s/?#]+@|^[^\s:@/]+:(?!\/\/)[^\s@]+@[\w.[(-]/;
-/** `Server=x;Password=y`, `AccountKey=…`, `?sig=…`. */
-const setting =
-  /(?:^|[;,&?\s])(?:password|passwd|pwd|accountkey|sharedaccess(?:key|signature)|(?:client_?)?secret|(?:access_?)?token|api_?key|sig(?:nature)?)\s*=\s*[^;&\s]{3,}/i;
-const webhook = /\/\/(?:discord(?:app)?\.com\/api\/webhooks|[\w.-]*webhook\.office\.com|hooks\.[\w.-]+)\//;
-
-/** By the shapes that issuers gave their keys, and by what stands in addresses and connection strings. A regular expression takes 1 ms to get ready. */
-function holdsSecret(value: string, shapes: Redactor): boolean {
-  if (value.length < 8) return false;
-  if (value.includes("@") && userinfo.test(value)) return true;
-  if (value.includes("=") && setting.test(value)) return true;
-  if (value.includes("//") && webhook.test(value)) return true;
-  return mayHoldSecret(value) && shapes.text(value) !== value;
 }
