@@ -134,6 +134,7 @@ describe("a mask that the model saw", () => {
       write("one.txt", "key: [redacted:SERVICE_TOKEN]"),
       write("two.txt", "https://u:[redacted:password]@host"),
       write("three.txt", "Here [redacted:json-web-token] is what stands for a token."),
+      write("[redacted:SERVICE_TOKEN].txt", "in a file whose name is a mask"),
       { text: "done" },
     ]);
     const redactor = createRedactor({ env: { SERVICE_TOKEN: known } });
@@ -141,8 +142,8 @@ describe("a mask that the model saw", () => {
     await session.submit("go");
     await session.shutdown();
     assert.deepEqual(
-      ["one", "two", "three"].map((name) => existsSync(join(folder, `${name}.txt`))),
-      [false, false, true],
+      ["one", "two", "three", "[redacted:SERVICE_TOKEN]"].map((name) => existsSync(join(folder, `${name}.txt`))),
+      [false, false, true, false],
     );
     assert.match(JSON.stringify(provider.requests.at(-1)), /stands for a secret that is not shown to you; the file would hold/);
   });

@@ -178,7 +178,7 @@ function inAddresses(secret: string): readonly string[] {
   return secret.includes(" ") ? [encoded, encoded.replaceAll("%20", "+"), secret.replaceAll(" ", "+")] : [encoded];
 }
 
-const endOfLine = /(?<=^|[^A-Za-z0-9+/]|\\n)([A-Za-z0-9+/]{4,}={0,2})[ \t]*(?:\r?\n|(?:\\r)?\\n|$)/g;
+const endOfLine = /(?:(?<=\\[nr])|(?<![A-Za-z0-9+/\\]))([A-Za-z0-9+/]{4,}={0,2})[ \t]*(?:\r?\n|(?:\\r)?\\n|$)/g;
 
 function inJson(secret: string): string {
   return JSON.stringify(secret).slice(1, -1);

@@ -112,6 +112,13 @@ describe("a secret of several lines", () => {
     assert.equal(words.text(rev("and some more of them")), "[redacted:SEED_SECRET]");
   });
 
+  it("keeps the escapes before its lines when it was met in JSON", () => {
+    const { text } = createRedactor();
+    text(JSON.stringify(pem));
+    const [first = "", second = ""] = body;
+    for (const line of [first, second]) assert.equal(text(JSON.stringify(`x\n${line}`)), '"x\\n[redacted:private-key]"');
+  });
+
   it("is hidden in the first lines of a dump, known or not", () => {
     const pairs = Buffer.from(pem).toString("hex").match(/../g) ?? [];
     const od = Array.from(
