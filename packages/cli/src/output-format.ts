@@ -2,6 +2,7 @@ import { type InteractiveSession, RuntimeError, type SessionOptions } from "@out
 import {
   type AnsweredPrompts,
   createClaudeFormat,
+  loadPartialMessages,
   createIdSeries,
   type OutputFormat,
   type OutputFormatName,
@@ -76,7 +77,7 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
       return createClaudeFormat(name, {
         ...common,
         includeHookEvents,
-        includePartialMessages,
+        partialMessages: includePartialMessages ? await loadPartialMessages() : undefined,
         forwardSubagentText: flags["forward-subagent-text"] ?? false,
         ...(mcpServers && { mcpServers }),
         commands: () => session.listCommands().map(({ name }) => name),

@@ -9,7 +9,7 @@ export {
 } from "../settings/load-provider.ts";
 export { type Profile, type ProviderSettingsFile, suggestProfileKey } from "../settings/profiles.ts";
 export { loadCatalogOverride, loadUserSettings, saveProfile } from "../settings/user-settings.ts";
-export { createClaudeFormat } from "../transports/headless/claude-format.ts";
+export { createClaudeFormat, loadPartialMessages } from "../transports/headless/claude-format.ts";
 export { eventUuid, frameUuid } from "../transports/headless/frame-uuid.ts";
 export type { ModelCall } from "../transports/headless/run-totals.ts";
 export { LineOutput } from "../transports/headless/line-output.ts";

@@ -10,7 +10,7 @@ import { createMemoryStore } from "../journal/memory-store.ts";
 import { createScriptedProvider } from "../model/scripted.ts";
 import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import { defineTool } from "../tools/tool.ts";
-import { createClaudeFormat } from "../transports/headless/claude-format.ts";
+import { createClaudeFormat, loadPartialMessages } from "../transports/headless/claude-format.ts";
 import { LineOutput } from "../transports/headless/line-output.ts";
 import { runPrompt } from "../transports/headless/run-prompt.ts";
 import { createRedactor } from "../util/redact.ts";
@@ -103,7 +103,7 @@ describe("whatever the input of a call is", () => {
         const format = createClaudeFormat("stream-json", {
           sessionId: session.id,
           newId: () => "id",
-          includePartialMessages: true,
+          partialMessages: await loadPartialMessages(),
         });
         const outcome = await runPrompt(session, "go", { format, output: new LineOutput(stdout) });
         await session.shutdown();

@@ -132,15 +132,14 @@ const longestLine = 512;
 /** What is put before a line when it is shown: the name of its file and its number, and signs of a difference. */
 const numbered = "[ \\t]{0,8}\\d{1,9}(?:\\u2192|[\\t:|-])";
 const named = "[^\\s:][^\\t:]{0,255}?[:-](?:\\d{1,9}[:-])?";
-const before = `(?:${numbered}|${named})?[ \\t+<>|-]{0,8}`;
+const signs = "[ \\t+<>|-]{0,8}";
 const offset = "(?::[ \\t]*| +)(?=[0-9a-fA-F]{2})";
 
 /** Each line is read in every way: a number before it looks like the place in a file, and the other way round. */
 const readers: readonly ReadLine[] = [
-  dumpReader(new RegExp(`^(?:[ \\t]{0,8}\\d{1,9}(?:\\u2192|\\t|:))??[ \\t]{0,8}[0-9a-fA-F]{4,16}${offset}`)),
-  dumpReader(new RegExp(`^${before}[0-9a-fA-F]{6,16}${offset}`), /[:\t\u2192+<>|-]/),
-  digitsReader(`(?:${numbered}|${named})[ \\t+<>|-]{0,8}`),
-  digitsReader("[ \\t]{0,4}[+<>|-][ \\t+<>|-]{0,8}"),
+  dumpReader(new RegExp(`^(?:${numbered})??[ \\t]{0,8}[0-9a-fA-F]{4,16}${offset}`)),
+  dumpReader(new RegExp(`^(?:${numbered}|${named})?${signs}[0-9a-fA-F]{6,16}${offset}`), /[:\t\u2192+<>|-]/),
+  digitsReader(`(?:${numbered}|${named}|[ \\t]{0,4}[+<>|-])${signs}`),
 ];
 
 /** `xxd`, `hexdump -C` and `od -t x1`; what stands before the bytes has one of the `marks`. */

@@ -49,8 +49,7 @@ const openingKey = /API|SECRET|PRIVATE|ACCESS|AUTH|SIGNING|ENCRYPTION|TOKEN|PASS
 const words = /^[a-z]{1,15}\d{0,2}(?:[-_.:][a-z]{1,15}\d{0,2})*$/i;
 const path = /^(?:[a-z]:|~)?[\w.@ \\/-]+$/i;
 const address = /^[a-z][a-z0-9+.-]*:\/\/[^\s@]*$/i;
-const nothingThere =
-  /^(?:none|no|not|null|unused|dummy|changeme|placeholder|unset|empty)(?:[-_ ](?:needed|required|used|set|necessary|key|token|applicable|value|here))*$/i;
+const nothingThere = /^(?:none|no|not|null|unused|dummy|changeme)(?:[-_ ](?:needed|required|used|set|key))*$/i;
 
 /** Words, a path or an address under a name that promises just that: `KEY_FILE=package.json`, `PRIMARY_KEY=customer_id`, `AUTH_URL=https://…`. */
 export function isOrdinary(name: string, value: string): boolean {

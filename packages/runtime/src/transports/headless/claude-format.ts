@@ -10,7 +10,7 @@ import { toResultFields, uuidFields } from "./claude-result.ts";
 import { toClaudeUsage } from "./claude-usage.ts";
 import { compactionLines, hookEndedLine, hookStartedLine, showsHook } from "./notice-frames.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
-import { PartialMessages } from "./partial-messages.ts";
+import type { PartialMessages, PartialWriter } from "./partial-messages.ts";
 import { RunLedger } from "./price-run.ts";
 import { ProgressFrames } from "./progress-frames.ts";
 import { type ModelCall, RunTotals } from "./run-totals.ts";
@@ -28,17 +28,25 @@ export type ClaudeFormatOptions = InitFacts & {
   /** Model calls of the session before this run: what they cost goes on. Asked for once, when there is a result. */
   readonly earlierCalls?: () => Promise<Iterable<ModelCall>>;
   /** Frames for single deltas; without it only whole messages. */
-  readonly includePartialMessages?: boolean;
+  readonly partialMessages?: MakePartial | undefined;
   /** Where values that are too long for a line are kept; without it their rest is lost, and the frame says so. */
   readonly spillFolder?: string;
 };
+
+type MakePartial = (out: PartialWriter) => PartialMessages;
+
+/** Few runs ask for deltas. */
+export async function loadPartialMessages(): Promise<MakePartial> {
+  const { PartialMessages } = await import("./partial-messages.ts");
+  return (out) => new PartialMessages(out);
+}
 
 /** Claude Code's headless shapes: scripts, jq filters and clients written for it read ours. See docs/contract.md. */
 export function createClaudeFormat(name: OutputFormatName, options: ClaudeFormatOptions): OutputFormat {
   const run = new RunTotals();
   const lines = new ClaudeLines(options);
   const ledger = new RunLedger(options.catalogOverride);
-  const shownInPieces = options.includePartialMessages ?? false;
+  const shownInPieces = options.partialMessages !== undefined;
   let { earlierCalls } = options;
   let results = 0;
   const result = async (outcome: Outcome): Promise<string> => {
@@ -81,17 +89,16 @@ class ClaudeStream {
     this.#assistant = new AssistantFrames(lines, () => this.#firstMarks("message"));
     this.#progress = new ProgressFrames(lines);
     const model = (): string => run.facts?.model.id ?? "";
-    if (options.includePartialMessages)
-      this.#partial = new PartialMessages({
-        write: (json, fields) => lines.streamEvent(json, fields),
-        block: (block) => this.#assistant.early(block, { model: model() }),
-        model,
-        usage: (usage) => toClaudeUsage(usage ?? noUsage),
-        opening: (at) => ({
-          ttft_ms: Math.max(0, Date.parse(at) - Date.parse(run.lastAt ?? at)),
-          ...this.#firstMarks("event"),
-        }),
-      });
+    this.#partial = options.partialMessages?.({
+      write: (json, fields) => lines.streamEvent(json, fields),
+      block: (block) => this.#assistant.early(block, { model: model() }),
+      model,
+      usage: (usage) => toClaudeUsage(usage ?? noUsage),
+      opening: (at) => ({
+        ttft_ms: Math.max(0, Date.parse(at) - Date.parse(run.lastAt ?? at)),
+        ...this.#firstMarks("event"),
+      }),
+    });
   }
 
   event(event: AgentEvent): string {

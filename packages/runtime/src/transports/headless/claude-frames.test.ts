@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type AssistantMessage, type AssistantPart, noUsage } from "../../protocol/content.ts";
 import type { AgentEvent, EventBody, SessionFacts } from "../../protocol/events.ts";
-import { type ClaudeFormatOptions, createClaudeFormat } from "./claude-format.ts";
+import { type ClaudeFormatOptions, createClaudeFormat, loadPartialMessages } from "./claude-format.ts";
 import { frameUuid } from "./frame-uuid.ts";
 
 type Frame = { type: string; subtype?: string; uuid: string; [field: string]: unknown };
@@ -44,6 +44,8 @@ const kinds = (frames: readonly Frame[]): string[] =>
   );
 const text = (words: string): EventBody => ({ type: "text.delta", messageId, text: words });
 
+const partialMessages = await loadPartialMessages();
+
 describe("frames of an assistant's message", () => {
   const content: AssistantPart[] = [
     { type: "reasoning", text: "Hm.", providerMetadata: { "anthropic-messages": { signature: "sig" } } },
@@ -62,7 +64,7 @@ describe("frames of an assistant's message", () => {
   it("are the same blocks under the same names, with deltas and without", () => {
     const story = [...begin, ...streamed, messageOf(content, { finish: "tool-calls" })];
     const whole = encode(story);
-    const partial = encode(story, { includePartialMessages: true });
+    const partial = encode(story, { partialMessages });
     assert.deepEqual(blocksIn(partial), blocksIn(whole));
     const names = (frames: readonly Frame[]): string[] =>
       frames.filter(({ type }) => type === "assistant").map(({ uuid }) => uuid);
@@ -84,7 +86,7 @@ describe("frames of an assistant's message", () => {
       { type: "tool-call", callId: "c1", name: "Bash", input: {}, malformedInput: '{"comm' },
       { type: "tool-call", callId: "c2", name: "Bash", input: {} },
     ];
-    const frames = encode([...begin, ...broken, messageOf(parts)], { includePartialMessages: true });
+    const frames = encode([...begin, ...broken, messageOf(parts)], { partialMessages });
     assert.deepEqual(
       blocksIn(frames).map((block) => (block as { id?: string }).id ?? "text"),
       ["text", "c1", "c2"],
@@ -95,7 +97,7 @@ describe("frames of an assistant's message", () => {
     const frames = encode(
       [...begin, text("A"), { type: "reasoning.delta", messageId, text: "B" }, messageOf([{ type: "text", text: "C" }])],
       {
-        includePartialMessages: true,
+        partialMessages,
       },
     );
     const last = frames.findLast(({ type }) => type === "assistant");
@@ -112,7 +114,7 @@ describe("frames of an assistant's message", () => {
         messageOf([{ type: "text", text: "So far" }], { finish: "interrupted" }),
         { type: "turn.ended", outcome: { type: "cancelled", cause: "abort", text: "So far" }, ...turn },
       ],
-      { includePartialMessages: true },
+      { partialMessages },
     );
     assert.deepEqual(blocksIn(frames), [
       { type: "thinking", thinking: "Hm.", signature: "" },

@@ -11,7 +11,7 @@ import { InteractiveSession } from "../../session/interactive-session.ts";
 import { createIdSeries } from "../../util/unique-ids.ts";
 import { createBasicFormat } from "./basic-format.ts";
 import { createCalibanFormat } from "./caliban-format.ts";
-import { createClaudeFormat } from "./claude-format.ts";
+import { createClaudeFormat, loadPartialMessages } from "./claude-format.ts";
 import type { OutputFormat } from "./output-format.ts";
 import { createRedactor } from "../../util/redact.ts";
 
@@ -125,7 +125,7 @@ describe("Claude Code's frames of a subagent", () => {
 
   it("stream only the conversation itself", async () => {
     const frames = await encode(
-      createClaudeFormat("stream-json", { ...ids, includePartialMessages: true }),
+      createClaudeFormat("stream-json", { ...ids, partialMessages: await loadPartialMessages() }),
       await record(script),
     );
     const deltas = frames.filter(({ type }) => type === "stream_event").map((frame) => JSON.stringify(frame));

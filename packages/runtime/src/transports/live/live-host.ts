@@ -8,7 +8,7 @@ import type { SessionOptions } from "../../session/session-options.ts";
 import { McpServers } from "../../tools/mcp/mcp-servers.ts";
 import { parseMcpServers } from "../../tools/mcp/server-config.ts";
 import { createIdSeries, randomUuid } from "../../util/unique-ids.ts";
-import { createClaudeFormat } from "../headless/claude-format.ts";
+import { createClaudeFormat, loadPartialMessages } from "../headless/claude-format.ts";
 import { LineOutput } from "../headless/line-output.ts";
 import type { LiveOptions, LiveRun } from "./live-options.ts";
 import { runLive } from "./run-live.ts";
@@ -63,7 +63,7 @@ export class LiveHost {
           ...(setup.hooks && { hooks: setup.hooks }),
           answersPermissions: permissions !== undefined,
         });
-        const format = createClaudeFormat("stream-json", { ...ids, includePartialMessages: true });
+        const format = createClaudeFormat("stream-json", { ...ids, partialMessages: await loadPartialMessages() });
         return { session: this.#session, format, mcp, permissions };
       },
       describe: async () => ({ commands: [], models: [] }),
