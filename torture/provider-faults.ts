@@ -6,7 +6,7 @@ import { exitCodeOf } from "../packages/cli/src/exit-codes.ts";
 import { createAnthropicProvider } from "../packages/runtime/src/model/providers/anthropic.ts";
 import { InteractiveSession } from "../packages/runtime/src/session/interactive-session.ts";
 import { type ServerReply, startModelServer } from "../packages/runtime/src/testing/model-server.ts";
-import { createClaudeFormat } from "../packages/runtime/src/transports/headless/claude-format.ts";
+import { createClaudeFormat, loadPartialMessages } from "../packages/runtime/src/transports/headless/claude-format.ts";
 import { LineOutput } from "../packages/runtime/src/transports/headless/line-output.ts";
 import { runPrompt } from "../packages/runtime/src/transports/headless/run-prompt.ts";
 import { createIdSeries } from "../packages/runtime/src/util/unique-ids.ts";
