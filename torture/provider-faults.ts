@@ -85,7 +85,7 @@ async function runJob({ fault, times, slowly, tool, partial }: Job, folder: stri
     const format = createClaudeFormat("stream-json", {
       sessionId: session.id,
       newId: createIdSeries(),
-      includePartialMessages: partial,
+      partialMessages: partial ? await loadPartialMessages() : undefined,
     });
     const outcome = await runPrompt(session, "go", { format, output: new LineOutput(sink) });
     const { wrong, last } = checkLines(sink.text);
