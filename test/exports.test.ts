@@ -136,6 +136,7 @@ const published: Record<string, string[]> = {
     "loadFallback",
     "loadInstructions",
     "loadLayers",
+    "loadPartialMessages",
     "loadProvider",
     "loadUserSettings",
     "modelKeys",
