@@ -88,6 +88,17 @@ describe("known values in hexadecimal digits", () => {
       assert.equal(short.text(`${"z".repeat(before)}386c657474657273zz`), `${"z".repeat(before)}[redacted]zz`);
   });
 
+  it("are hidden in a dump whose text holds the signs of another's", () => {
+    for (const before of ["\0 >", "\0 |", "ab >cd", "  |  >"]) {
+      const shown = redactor.text(
+        Object.values(writers)
+          .map((write) => write(Buffer.from(before + secret)))
+          .join("\n\n"),
+      );
+      for (const piece of ["correct", "battery", "staple"]) assert.equal(shown.includes(piece), false, shown);
+    }
+  });
+
   it("are hidden backwards", () => {
     assert.equal(redactor.text(`rev: ${[...secret].reverse().join("")}.`), "rev: [redacted:SERVICE_TOKEN].");
   });

@@ -137,20 +137,28 @@ const offset = "(?::[ \\t]*| +)(?=[0-9a-fA-F]{2})";
 
 /** Each line is read in every way: a number before it looks like the place in a file, and the other way round. */
 const readers: readonly ReadLine[] = [
-  dumpReader(new RegExp(`^(?:${numbered})??[ \\t]{0,8}[0-9a-fA-F]{4,16}${offset}`)),
-  dumpReader(new RegExp(`^(?:${numbered}|${named})?${signs}[0-9a-fA-F]{6,16}${offset}`), /[:\t\u2192+<>|-]/),
+  ...dumpReaders(new RegExp(`^(?:${numbered})??[ \\t]{0,8}[0-9a-fA-F]{4,16}${offset}`)),
+  ...dumpReaders(new RegExp(`^(?:${numbered}|${named})?${signs}[0-9a-fA-F]{6,16}${offset}`), /[:\t\u2192+<>|-]/),
   digitsReader(`(?:${numbered}|${named}|[ \\t]{0,4}[+<>|-])${signs}`),
 ];
 
-/** `xxd`, `hexdump -C` and `od -t x1`; what stands before the bytes has one of the `marks`. */
-function dumpReader(place: RegExp, marks?: RegExp): ReadLine {
+/**
+ * `hexdump -C` and `od -t x1z` put a sign before the text beside the bytes, `xxd` two spaces: and its text may hold the signs, as theirs may
+ * have two spaces between bytes. What stands before the bytes has one of the `marks`.
+ */
+function dumpReaders(place: RegExp, marks?: RegExp): ReadLine[] {
+  return [/[ \t]{1,64}[|>]/, / {2}/].map((beside) => dumpReader({ place, marks, beside }));
+}
+
+type DumpForm = { readonly place: RegExp; readonly marks: RegExp | undefined; readonly beside: RegExp };
+
+function dumpReader({ place, marks, beside }: DumpForm): ReadLine {
   return (line) => {
     const found = place.exec(line)?.[0];
     if (found === undefined || (marks && !marks.test(found))) return undefined;
     const rest = line.slice(found.length);
-    const framed = rest.search(/[ \t]{1,64}[|>]/);
-    const beside = framed === -1 ? rest.indexOf("  ") : framed;
-    const bytes = beside === -1 ? rest : rest.slice(0, beside);
+    const end = rest.search(beside);
+    const bytes = end === -1 ? rest : rest.slice(0, end);
     return /^[0-9a-fA-F \t]+$/.test(bytes) ? { bytesAt: found.length, digits: bytes.replace(/[ \t]+/g, "") } : undefined;
   };
 }
