@@ -24,6 +24,7 @@ const policy = {
   base: { root, home: "/home/me" },
   readable: [],
   inertGit: async () => "/inert",
+  environment: new Set(Object.keys(process.env)),
   listFolder: (folder) => readdir(folder, { withFileTypes: true }).then(toEntries, () => undefined),
   programs: { place: async () => "system", isShadowed: async () => false },
 };
