@@ -108,6 +108,14 @@ const ASKERS = {
   "transports/atif/run-headless.ts": "an agent of the caller's, with a ceiling of its own",
 };
 
+// Who may open a session. Everybody else asks `hosting/`, so that a rule which is added there holds for every front end.
+const OPENERS = {
+  "hosting/open-session.ts": "a plan, with its servers",
+  "hosting/query.ts": "the published class, which plans",
+  "transports/live/live-host.ts": "for tests",
+  "session/subagent-stage.ts": "for tests",
+};
+
 // Who may say that a value is masked, or that a call is live, though its type does not; everybody else gets one from these.
 const MARKERS = {
   "util/redact.ts": "hides secrets: the only place where a mask is made",
@@ -176,6 +184,12 @@ if (!process.argv[2]) {
   const asking = new Set(sourceFiles(src).filter((path) => /\.stream\(/.test(readFileSync(join(src, path), "utf8"))));
   for (const path of asking) if (!(path in ASKERS)) problems.push(`src/${path} asks a model and is not in ASKERS`);
   for (const path in ASKERS) if (!asking.has(path)) problems.push(`ASKERS names src/${path}, which asks no model`);
+  const opening = new Set(sourceFiles(src).filter((path) => opens(join(src, path))));
+  for (const path of opening) if (!(path in OPENERS)) problems.push(`src/${path} opens a session and is not in OPENERS`);
+  for (const path in OPENERS) if (!opening.has(path)) problems.push(`OPENERS names src/${path}, which opens none`);
+  for (const path of sourceFiles(cli))
+    if (path !== join("commands", "demo.ts") && opens(join(cli, path)))
+      problems.push(`cli/src/${path} opens a session past hosting/`);
   const mark = /\bas (?:unknown as )?(?:Masked(?:Request)?|ShownOutcome|LiveCall|LiveInput)\b/;
   const marking = new Set(sourceFiles(src).filter((path) => mark.test(readFileSync(join(src, path), "utf8"))));
   for (const path of marking)
@@ -191,6 +205,12 @@ if (edges === 0) problems.push("no imports were found: the checker is looking at
 for (const problem of problems) console.error(`layers: ${problem}`);
 console.log(`layers: ${edges} imports in ${onDisk.length} folders, ${problems.length} problems`);
 process.exitCode = problems.length > 0 ? 1 : 0;
+
+function opens(file) {
+  return /new (?:InteractiveSession|Session)\(/.test(
+    readFileSync(file, "utf8").replace(/import [^;]*;/g, ""),
+  );
+}
 
 function sourceFiles(folder) {
   return readdirSync(folder, { recursive: true }).filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"));

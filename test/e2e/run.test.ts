@@ -395,6 +395,15 @@ describe("help and version", () => {
 });
 
 describe("the demo", () => {
+  it("obeys nobody's settings, hooks or servers", async () => {
+    const own = tempFolder("demo-home");
+    const hook = { hooks: [{ type: "command", command: `touch ${join(own, "ran")}; exit 2` }] };
+    const settings = { permissions: { deny: ["Bash", "Edit"] }, hooks: { UserPromptSubmit: [hook], PreToolUse: [hook] } };
+    writeFileSync(join(own, "settings.json"), JSON.stringify(settings));
+    const { code } = await run(["demo"], { env: { OUTRIDER_HOME: own } });
+    assert.deepEqual([code, existsSync(join(own, "ran"))], [0, false]);
+  });
+
   it("repairs a real project and says what changed", async () => {
     const { code, stdout } = await run(["demo"], { env: { OUTRIDER_HOME: home } });
     assert.equal(code, 0, stdout);

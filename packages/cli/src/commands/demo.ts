@@ -35,6 +35,8 @@ export async function runDemo(args: readonly string[]): Promise<number> {
   say(`Project: ${folder}\nPrompt:  ${prompt}\n\n`);
 
   const session = new InteractiveSession({
+    bare: true, // the same on every machine: nobody's hooks, rules or servers
+    sandboxMode: "off",
     cwd: folder,
     provider: createScriptedProvider(
       replies(folder).map((reply) => (request: ModelRequest) => ({ ...reply, usage: estimateUsage(request, reply) })),

@@ -1,5 +1,5 @@
 import type { SessionStore, SessionSummary } from "../journal/store.ts";
-import { RuntimeError } from "../protocol/errors.ts";
+import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import type { InteractiveSession } from "../session/interactive-session.ts";
 import { defined } from "../util/defined.ts";
 import { randomUuid } from "../util/unique-ids.ts";
@@ -237,7 +237,9 @@ export class SessionHost {
     entry.holders--;
     if (entry.holders > 0 || entry.closing || !this.store) return;
     const { idleMs = defaultIdleMs } = this.#options;
-    entry.idle = setTimeout(() => void this.#closeIdle(id, entry), idleMs);
+    const tell = (error: unknown): void =>
+      this.#options.warn?.(`Session ${id} could not be closed: ${toRuntimeError(error).message}`);
+    entry.idle = setTimeout(() => void this.#closeIdle(id, entry).catch(tell), idleMs);
     entry.idle.unref();
   }
 
