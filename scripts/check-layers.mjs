@@ -207,9 +207,7 @@ console.log(`layers: ${edges} imports in ${onDisk.length} folders, ${problems.le
 process.exitCode = problems.length > 0 ? 1 : 0;
 
 function opens(file) {
-  return /new (?:InteractiveSession|Session)\(/.test(
-    readFileSync(file, "utf8").replace(/import [^;]*;/g, ""),
-  );
+  return /new (?:InteractiveSession|Session)\(/.test(readFileSync(file, "utf8").replace(/import [^;]*;/g, ""));
 }
 
 function sourceFiles(folder) {
