@@ -104,6 +104,15 @@ describe("what a command did with git", () => {
     assert.match(text("mine/.git/config"), /filter "x".*Eve/s);
   });
 
+  it("is told from what the user has done a moment before it, however long the looks take", async () => {
+    sh("mkdir -p wide/{0..40}/{0..40}");
+    await age();
+    await after("true");
+    sh(`git init -q theirs; printf '${evil}' >> theirs/.git/config`);
+    assert.deepEqual(await after("true"), nothing);
+    assert.match(text("theirs/.git/config"), /evil/);
+  });
+
   it("is put back where a file of the user's leads to a repository elsewhere", async () => {
     sh("git init -q --bare ../elsewhere; mkdir mine; echo 'gitdir: ../../elsewhere' > mine/.git");
     await age();

@@ -1,5 +1,4 @@
 import { basename, dirname, relative } from "node:path";
-import { monotonicMs } from "../../util/monotonic-clock.ts";
 import { isDecidingPiece } from "./git-directory.ts";
 import { disarmDirectory, disarmLink, type GitLook, type KnownFiles, knownOfDirectory, knownOfLink } from "./git-plants.ts";
 import { lookAt } from "./host-files.ts";
@@ -57,8 +56,6 @@ export class PlantSearch {
   readonly #later = new WeakMap<IndexedFolder, readonly LaterPath[]>();
   /** Files that commands have written and that would decide in a git directory, while there is none around them: never the user's. */
   readonly #pieces: Set<string> = new Set();
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  #tookMs = 0;
 
   constructor(setting: PlantSetting) {
     this.#setting = setting;
@@ -73,16 +70,12 @@ export class PlantSearch {
 
   /** Before a command starts: what is there now is not its work. Answers the moment, for `finish`. */
   start(): number {
-    const begun = monotonicMs();
-    // Where looking takes long, nobody has made anything since the last command has just ended; known files are looked at all the same.
-    if (begun - this.#lookedAt > this.#tookMs * 10) this.#remember(this.#index.refresh({ opens: false }), { begun });
-    else this.#refreshGit();
+    this.#remember(this.#index.refresh({ opens: false }));
     return Date.now() - tickMs;
   }
 
   /** `isMounted`: git directories whose deciding files no command could write. What was mounted without being known is somebody's plant. */
   async finish(since: number, isMounted: (path: string) => boolean): Promise<Plants> {
-    const begun = monotonicMs();
     const wasThere = this.#index.look();
     const folders = this.#index.refresh({ opens: true });
     const undone: string[] = [];
@@ -117,7 +110,7 @@ export class PlantSearch {
       const file = idOf(path);
       if (file && file.changedMs >= since) this.#pieces.add(file.id);
     }
-    this.#remember(folders, { begun, later });
+    this.#remember(folders, later);
     return { undone, failed, listed, isWhole: this.#index.isWhole || this.#index.isFlooded };
   }
 
@@ -181,7 +174,7 @@ export class PlantSearch {
     return `/${basename(root)}/${relative(root, folder)}`.replace(/\/$/, "");
   }
 
-  #remember(folders: Folders, { begun, later = this.#lookLater(folders) }: { begun: number; later?: SeenFile[] }): void {
+  #remember(folders: Folders, later: readonly SeenFile[] = this.#lookLater(folders)): void {
     const git = new Map(this.#git);
     this.#git.clear();
     for (const path of gitDirectoriesIn(folders)) this.#git.set(path, this.#withoutPieces(knownOfDirectory(path, git.get(path))));
@@ -192,25 +185,12 @@ export class PlantSearch {
       const known = before.get(path);
       this.#files.set(path, known?.id === id ? known : { id, scripts: scriptsOf(path) });
     }
-    this.#lookedAt = monotonicMs();
-    this.#tookMs = this.#lookedAt - begun;
   }
 
   /** Whoever completes a git directory around what a command prepared has not made that their own: it is judged after the next command. */
   #withoutPieces(known: KnownFiles): KnownFiles {
     if (this.#pieces.size === 0) return known;
     return new Map([...known].filter(([, { id }]) => !this.#pieces.has(id)));
-  }
-
-  #refreshGit(): void {
-    for (const [path, known] of this.#git) {
-      this.#git.set(
-        path,
-        basename(path) === ".git" && known.has(path)
-          ? knownOfLink(path, known)
-          : this.#withoutPieces(knownOfDirectory(path, known)),
-      );
-    }
   }
 }
 
