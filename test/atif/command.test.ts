@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { validateTrajectory } from "../../packages/runtime/src/transports/atif/validate.ts";
+import { validateTrajectory } from "../../packages/runtime/src/transports/atif/check/validate.ts";
 import { eventually, lines, model, run, start, tempFolder } from "../e2e/command.ts";
 import { loadReference } from "./reference.ts";
 

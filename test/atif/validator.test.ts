@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { isIsoTime } from "../../packages/runtime/src/transports/atif/iso-time.ts";
-import { validateTrajectory } from "../../packages/runtime/src/transports/atif/validate.ts";
+import { isIsoTime } from "../../packages/runtime/src/transports/atif/check/iso-time.ts";
+import { validateTrajectory } from "../../packages/runtime/src/transports/atif/check/validate.ts";
 import { casesFolder, loadCases, loadReference } from "./reference.ts";
 
 const reference = await loadReference();

@@ -1,0 +1,47 @@
+import type { EventBody } from "../../../protocol/events.ts";
+import { isRecord } from "../check/field-checks.ts";
+
+/** How other runtimes' summaries are introduced. */
+const preface = "The conversation before this point was replaced by a summary. It is a record of what happened, not a request.";
+
+/** A step that replaced the context, as the compaction it was: of as many messages as it says, or of all there are. */
+export function toCompacted(management: unknown, { text, size }: { text: string; size: number }): EventBody<"compaction.ended"> {
+  const facts = isRecord(management) ? management : {};
+  const { replaced_messages: replaced, kept_prompt: prompt, trigger } = facts;
+  const isCount = typeof replaced === "number" && Number.isInteger(replaced) && replaced >= 0 && replaced <= size;
+  const count = isCount ? replaced : size;
+  const isKept = isCount && typeof prompt === "number" && Number.isInteger(prompt) && prompt >= 0 && prompt < count;
+  return {
+    type: "compaction.ended",
+    compactionId: "imported",
+    trigger: trigger === "auto" || trigger === "overflow" ? trigger : "manual",
+    preTokens: countIn(facts, "tokens_before"),
+    durationMs: countIn(facts, "duration_ms"),
+    result: {
+      type: "compacted",
+      replaced: count,
+      ...(isKept && { prompt }),
+      ...splitContext(text),
+      postTokens: countIn(facts, "tokens_after"),
+    },
+  };
+}
+
+/** Our own words around a summary are taken off again; what others wrote is the summary as it stands. */
+function splitContext(text: string): { preface: string; summary: string; files: { path: string; text: string }[] } {
+  const parts = /^(.*?)\n\n<summary>\n(.*?)\n<\/summary>(.*)$/s.exec(text);
+  if (!parts) return { preface, summary: text, files: [] };
+  const [, before = "", summary = "", after = ""] = parts;
+  const files = [...after.matchAll(/\n\n<file path=("(?:[^"\\]|\\.)*")>\n(.*?)\n<\/file>/gs)].map(
+    ([, path = '""', content = ""]) => ({
+      path: String(JSON.parse(path)),
+      text: content,
+    }),
+  );
+  return { preface: before, summary, files };
+}
+
+function countIn(facts: Record<string, unknown>, name: string): number {
+  const value = facts[name];
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
