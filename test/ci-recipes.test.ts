@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { parse } from "yaml";
 import { exitCodes } from "../packages/cli/src/exit-codes.ts";
-import { flags } from "../packages/cli/src/flags.ts";
+import { flags } from "../packages/cli/src/flags/flags.ts";
 import { bin, eventually, model, projectRoot, tempFolder } from "./e2e/command.ts";
 
 const guide = readFileSync(join(projectRoot, "docs/ci.md"), "utf8");

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { parse } from "yaml";
-import { flags } from "../../packages/cli/src/flags.ts";
+import { flags } from "../../packages/cli/src/flags/flags.ts";
 import { bin, eventually, model, projectRoot, tempFolder } from "../../test/e2e/command.ts";
 
 const action = join(projectRoot, "integrations/github-action");

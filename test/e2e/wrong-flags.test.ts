@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { refusedFlags } from "../../packages/cli/src/refused-flags.ts";
-import { flags } from "../../packages/cli/src/flags.ts";
+import { refusedFlags } from "../../packages/cli/src/flags/refused-flags.ts";
+import { flags } from "../../packages/cli/src/flags/flags.ts";
 import { bin, emptyHome, lines, model, run, tempFolder } from "./command.ts";
 
 describe("a flag that could not do what it says", () => {

@@ -40,7 +40,11 @@ const noPlugins: CaseTest = async (_one, test) => {
     },
   });
   assert.equal(ran.has("pwned"), false);
-  assert.ok(!readdirSync(join(projectRoot, "packages/cli/src/commands")).some((name) => /plugin|marketplace/.test(name)));
+  assert.ok(
+    !readdirSync(join(projectRoot, "packages/cli/src/commands"), { recursive: true, encoding: "utf8" }).some((name) =>
+      /plugin|marketplace/.test(name),
+    ),
+  );
 };
 
 /** Nothing makes worktrees or branches. */

@@ -1,4 +1,4 @@
-import { parseArguments, peekFlag } from "./args.ts";
+import { parseArguments, peekFlag } from "./flags/args.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 declare const OUTRIDER_VERSION: string;
@@ -11,13 +11,13 @@ type Run = (args: readonly string[]) => Promise<number>;
 
 const commands: Readonly<Record<string, () => Promise<Run>>> = {
   acp: async () => (await import("./commands/acp.ts")).runAcp,
-  checkpoints: async () => (await import("./commands/checkpoints.ts")).runCheckpoints,
+  checkpoints: async () => (await import("./commands/checkpoints/checkpoints.ts")).runCheckpoints,
   config: async () => (await import("./commands/config.ts")).runConfig,
   demo: async () => (await import("./commands/demo.ts")).runDemo,
   models: async () => (await import("./commands/models.ts")).runModels,
-  permissions: async () => (await import("./commands/permissions.ts")).runPermissions,
+  permissions: async () => (await import("./commands/permissions/permissions.ts")).runPermissions,
   providers: async () => (await import("./commands/providers.ts")).runProviders,
-  sessions: async () => (await import("./commands/sessions.ts")).runSessions,
+  sessions: async () => (await import("./commands/sessions/sessions.ts")).runSessions,
   trajectory: async () => (await import("./commands/trajectory.ts")).runTrajectory,
   trust: async () => (await import("./commands/trust.ts")).runTrust,
 };
@@ -29,7 +29,7 @@ async function main(argv: readonly string[]): Promise<number> {
     if (command) return await (await command())(argv.slice(1));
     const args = parseArguments(argv);
     if (args.flags.version) return await print(`${OUTRIDER_VERSION} (Outrider)\n`);
-    if (args.flags.help) return await print((await import("./help.ts")).helpText(OUTRIDER_VERSION));
+    if (args.flags.help) return await print((await import("./flags/help.ts")).helpText(OUTRIDER_VERSION));
     if (args.flags["input-format"] === "stream-json") {
       const { runLiveCommand } = await import("./commands/live.ts");
       return await runLiveCommand(args, (line) => process.stderr.write(`outrider: ${line}\n`));

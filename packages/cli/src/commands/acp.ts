@@ -2,12 +2,12 @@ import { agent as createApp, type AgentConnection, RequestError } from "@agentcl
 import { RuntimeError } from "@outrider/runtime";
 import { AcpAgent, type AcpClient, toRpcError } from "@outrider/runtime/acp";
 import { createRedactor, LineOutput } from "@outrider/runtime/host";
-import { createAcpHost } from "../acp-host.ts";
-import { atMost, graceMs, openAcpStream } from "../acp-stream.ts";
-import { type Arguments, parseArguments } from "../args.ts";
+import { createAcpHost } from "../run/acp-host.ts";
+import { atMost, graceMs, openAcpStream } from "../run/acp-stream.ts";
+import { type Arguments, parseArguments } from "../flags/args.ts";
 import { exitCodes } from "../exit-codes.ts";
-import type { FlagName } from "../flags.ts";
-import { watchSignals } from "../signals.ts";
+import type { FlagName } from "../flags/flags.ts";
+import { watchSignals } from "../run/signals.ts";
 
 const usage = `Usage:
   outrider acp [FLAG…]        an agent for editors and other ACP clients, on stdin and stdout

@@ -10,7 +10,7 @@ import {
 } from "@outrider/runtime";
 import { outriderHome, scrubEnvironment } from "@outrider/runtime/host";
 import { exitCodes } from "../exit-codes.ts";
-import { toolLine } from "../progress.ts";
+import { toolLine } from "../terminal/progress.ts";
 
 const project: Readonly<Record<string, string>> = {
   "package.json": '{ "name": "demo-project", "type": "module", "scripts": { "test": "node --test" } }\n',

@@ -2,18 +2,18 @@ import { type InteractiveSession, type JsonObject, RuntimeError } from "@outride
 import { createIdSeries, createRedactor, LineOutput, resolveModelWord, type SessionPlan } from "@outrider/runtime/host";
 import { type LiveSession, type PromptsView, runLive } from "@outrider/runtime/live";
 import { parseMcpServers } from "@outrider/runtime/mcp";
-import type { Arguments } from "../args.ts";
+import type { Arguments } from "../flags/args.ts";
 import { openCi } from "../ci/open-ci.ts";
 import type { CiRun } from "../ci/start-ci.ts";
-import { copyPath } from "../claude-sessions.ts";
-import { type Deadline, startDeadline } from "../deadline.ts";
-import { endSession } from "../end-session.ts";
+import { copyPath } from "../run/claude-sessions.ts";
+import { type Deadline, startDeadline } from "../run/deadline.ts";
+import { endSession } from "../run/end-session.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
-import { describeSession, openLiveSession } from "../live-session.ts";
-import { checkOutputFlags, createEarlyFormat, liveFormatName } from "../output-format.ts";
-import { planRun } from "../plan-run.ts";
-import { isSdk } from "../sdk-host.ts";
-import { watchSignals } from "../signals.ts";
+import { describeSession, openLiveSession } from "../run/live-session.ts";
+import { checkOutputFlags, createEarlyFormat, liveFormatName } from "../run/output-format.ts";
+import { planRun } from "../request/plan-run.ts";
+import { isSdk } from "../run/sdk-host.ts";
+import { watchSignals } from "../run/signals.ts";
 import { failEarly } from "./run.ts";
 
 /** `--input-format stream-json`: a host writes messages and requests, line by line, and reads frames. */

@@ -9,17 +9,17 @@ import {
   type SessionPlan,
   type ShownOutcome,
 } from "@outrider/runtime/host";
-import type { Arguments } from "../args.ts";
+import type { Arguments } from "../flags/args.ts";
 import { openCi, wantsReport } from "../ci/open-ci.ts";
 import type { CiRun } from "../ci/start-ci.ts";
-import { type Deadline, startDeadline } from "../deadline.ts";
-import { endSession } from "../end-session.ts";
+import { type Deadline, startDeadline } from "../run/deadline.ts";
+import { endSession } from "../run/end-session.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
-import type { FlagValues } from "../flags.ts";
-import { checkOutputFlags, createEarlyFormat, createOutputFormat, formatName } from "../output-format.ts";
-import { planRun } from "../plan-run.ts";
-import { readPrompt } from "../prompt.ts";
-import { StoppedEarly, watchSignals } from "../signals.ts";
+import type { FlagValues } from "../flags/flags.ts";
+import { checkOutputFlags, createEarlyFormat, createOutputFormat, formatName } from "../run/output-format.ts";
+import { planRun } from "../request/plan-run.ts";
+import { readPrompt } from "../request/prompt.ts";
+import { StoppedEarly, watchSignals } from "../run/signals.ts";
 
 /** The one-shot command: one prompt in, one result out, one exit code that agrees with it. */
 export async function runOnce(args: Arguments): Promise<number> {
@@ -62,7 +62,7 @@ async function open(plan: SessionPlan, flags: FlagValues): Promise<OpenedSession
     throw new RuntimeError("usage", "--permission-prompt-tool stdio needs --input-format stream-json: the host answers there");
   const opened = await openSession(plan, { warn: complain });
   const { session, answers } = opened;
-  if (flags.debug || flags["debug-file"] !== undefined) (await import("../debug-log.ts")).watchDebug(session, flags);
+  if (flags.debug || flags["debug-file"] !== undefined) (await import("../run/debug-log.ts")).watchDebug(session, flags);
   if (answers !== undefined && answers !== "host") {
     const { answerPermissionQuestions } = await import("@outrider/runtime/live");
     const { signal } = new AbortController(); // an answer that comes too late is not used; the end of the process ends the rest
@@ -195,7 +195,7 @@ async function showProgress(session: InteractiveSession, flags: FlagValues): Pro
   const framesOnTerminal = process.stdout.isTTY && formatName(flags["output-format"]) === "stream-json";
   const animated = process.stderr.isTTY && !process.env["CI"] && !framesOnTerminal;
   if (!animated && !flags.verbose) return undefined;
-  const { startProgress } = await import("../progress.ts");
+  const { startProgress } = await import("../terminal/progress.ts");
   return startProgress(session, {
     stream: process.stderr,
     animated: animated && process.env["TERM"] !== "dumb",

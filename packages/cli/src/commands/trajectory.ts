@@ -16,9 +16,9 @@ import {
 } from "@outrider/runtime/atif";
 import { loadCatalogOverride, nearest, outriderHome } from "@outrider/runtime/host";
 import { exitCodes } from "../exit-codes.ts";
-import { findSession } from "../find-session.ts";
-import { print, visible } from "../visible.ts";
-import { type OwnWords, takeOwnWords } from "../words.ts";
+import { findSession } from "../request/find-session.ts";
+import { print, visible } from "../terminal/visible.ts";
+import { type OwnWords, takeOwnWords } from "../flags/words.ts";
 
 const usage = `Usage:
   outrider trajectory export SESSION [--atif-version 1.4|1.7|1.8] [--output FILE] [--force]

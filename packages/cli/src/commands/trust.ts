@@ -10,9 +10,9 @@ import {
   rememberTrust,
 } from "@outrider/runtime/admin";
 import { exitCodes } from "../exit-codes.ts";
-import { lookAtProject, type Project } from "../project.ts";
-import { print, visible } from "../visible.ts";
-import { parseOwnWords } from "../words.ts";
+import { lookAtProject, type Project } from "../request/project.ts";
+import { print, visible } from "../terminal/visible.ts";
+import { parseOwnWords } from "../flags/words.ts";
 
 const usage = `Usage:
   outrider trust [--cwd DIR] [--yes] [--json]   show what the project would run or loosen, ask, and remember a yes for exactly that

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { type AgentEvent, createMemoryStore, RuntimeError, type SessionStore } from "@outrider/runtime";
 import type { SessionChoice } from "@outrider/runtime/host";
 import { chooseSession } from "./choose-session.ts";
-import type { FlagValues } from "./flags.ts";
+import type { FlagValues } from "../flags/flags.ts";
 
 type Told = { id: string; name?: string; cwd?: string; at?: string; turns?: number };
 

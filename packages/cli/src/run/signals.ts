@@ -1,4 +1,4 @@
-import { exitCodes } from "./exit-codes.ts";
+import { exitCodes } from "../exit-codes.ts";
 
 /** How long a run may take to end by itself after a signal; then it is ended. */
 const patienceMs = 1800;

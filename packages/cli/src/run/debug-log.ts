@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { type InteractiveSession, isEphemeral, RuntimeError } from "@outrider/runtime";
-import type { FlagValues } from "./flags.ts";
+import type { FlagValues } from "../flags/flags.ts";
 
 const longestLine = 4_000;
 

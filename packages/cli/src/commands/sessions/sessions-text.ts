@@ -1,6 +1,6 @@
 import type { Outcome } from "@outrider/runtime";
 import type { SessionSummary } from "@outrider/runtime/admin";
-import { visible } from "../visible.ts";
+import { visible } from "../../terminal/visible.ts";
 import type { SessionReport, Spending, ToolReport, TurnReport } from "./session-report.ts";
 
 /** One line per session in columns; names and folders only where there are some to show. Cut at `width`, if there is one. */

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { createFileStore, RuntimeError, toRuntimeError } from "@outrider/runtime";
 import { nearest, outriderHome } from "@outrider/runtime/host";
 import { type Checkpoints, createCheckpoints, expireCheckpoints, sessionsWithCheckpoints } from "@outrider/runtime/admin";
-import { exitCodes } from "../exit-codes.ts";
-import { findSession } from "../find-session.ts";
-import { print, visible } from "../visible.ts";
-import { type OwnWords, takeOwnWords } from "../words.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { findSession } from "../../request/find-session.ts";
+import { print, visible } from "../../terminal/visible.ts";
+import { type OwnWords, takeOwnWords } from "../../flags/words.ts";
 import { countOf, describeCheckpoint, describeInspection, describeResult } from "./checkpoint-text.ts";
 
 const usage = `Usage:

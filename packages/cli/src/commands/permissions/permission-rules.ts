@@ -19,13 +19,13 @@ import {
   lintRule,
   type RuleProblem,
 } from "@outrider/runtime/admin";
-import { parseArguments } from "../args.ts";
-import { checkTools } from "../check-tools.ts";
-import { exitCodes } from "../exit-codes.ts";
-import type { FlagValues } from "../flags.ts";
-import { lookAtProject, type Project } from "../project.ts";
-import { print, visible } from "../visible.ts";
-import { type OwnWords, takeOwnWords } from "../words.ts";
+import { parseArguments } from "../../flags/args.ts";
+import { checkTools } from "../../request/check-tools.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import type { FlagValues } from "../../flags/flags.ts";
+import { lookAtProject, type Project } from "../../request/project.ts";
+import { print, visible } from "../../terminal/visible.ts";
+import { type OwnWords, takeOwnWords } from "../../flags/words.ts";
 
 const projectFlags = { switches: ["--trust-project", "--json"], values: ["--cwd", "--settings", "--setting-sources"] };
 

@@ -10,7 +10,7 @@ import {
 } from "@outrider/runtime/host";
 import type { createBasicFormat, createCalibanFormat } from "@outrider/runtime/admin";
 import type { McpServerState } from "@outrider/runtime/mcp";
-import type { FlagValues } from "./flags.ts";
+import type { FlagValues } from "../flags/flags.ts";
 
 export type FormatFacts = {
   readonly flags: FlagValues;
@@ -31,7 +31,7 @@ export type FormatFacts = {
 export async function createOutputFormat(facts: FormatFacts): Promise<OutputFormat> {
   const { flags, options } = facts;
   const format = process.stdout.isTTY
-    ? (await import("./terminal-text.ts")).forTerminal(await chooseFormat(facts))
+    ? (await import("../terminal/terminal-text.ts")).forTerminal(await chooseFormat(facts))
     : await chooseFormat(facts);
   if (flags.trajectory === undefined) return format;
   const { watchTrajectory } = await import("@outrider/runtime/atif");

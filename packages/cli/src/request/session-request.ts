@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { isPermissionMode, type JsonObject, RuntimeError } from "@outrider/runtime";
 import { existingFolder, parseSettingSources, type SessionRequest } from "@outrider/runtime/host";
-import { commandFiles } from "./ci/platform.ts";
-import type { FlagName, FlagValues } from "./flags.ts";
-import { duration, numberBetween, positiveInteger, positiveNumber } from "./numbers.ts";
+import { commandFiles } from "../ci/platform.ts";
+import type { FlagName, FlagValues } from "../flags/flags.ts";
+import { duration, numberBetween, positiveInteger, positiveNumber } from "../flags/numbers.ts";
 import { readTextFile } from "./read-text-file.ts";
 
 type Options = NonNullable<SessionRequest["options"]>;

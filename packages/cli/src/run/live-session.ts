@@ -3,7 +3,7 @@ import { beginServers, openSession, type OpenedSession, type SessionPlan } from 
 import { listCommands, type LiveSession, type LiveSetup, type LiveWays, type PromptsView } from "@outrider/runtime/live";
 import { openCopy } from "./claude-sessions.ts";
 import { watchDebug } from "./debug-log.ts";
-import type { FlagValues } from "./flags.ts";
+import type { FlagValues } from "../flags/flags.ts";
 import { createOutputFormat } from "./output-format.ts";
 
 export type LiveOpening = {

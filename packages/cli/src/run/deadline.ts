@@ -1,5 +1,5 @@
-import { exitCodes } from "./exit-codes.ts";
-import { duration } from "./numbers.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { duration } from "../flags/numbers.ts";
 import { StoppedEarly } from "./signals.ts";
 
 /** How long a run may take to end by itself after its deadline, which it cannot when nobody reads its output. */

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { RuntimeError } from "@outrider/runtime";
 import { nearest } from "@outrider/runtime/host";
 import { type CaseVerdict, isAsExpected, judgeCase, type PermissionCase, parseCase } from "@outrider/runtime/admin";
-import { exitCodes } from "../exit-codes.ts";
-import { print } from "../visible.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { print } from "../../terminal/visible.ts";
 
 const usage = `Usage:
   outrider permissions explain "Bash(git push)" [--allowedTools RULE…] [--disallowedTools RULE…] [--permission-mode MODE] [--cwd DIR]

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { type AgentEvent, RuntimeError, toMessages } from "@outrider/runtime";
 import { readJournalFile, type SessionSummary } from "@outrider/runtime/admin";
 import { type LineOutput, nearest } from "@outrider/runtime/host";
-import { exitCodes } from "../exit-codes.ts";
-import { visible } from "../visible.ts";
-import type { OwnWords } from "../words.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { visible } from "../../terminal/visible.ts";
+import type { OwnWords } from "../../flags/words.ts";
 import { toMarkdown } from "./session-markdown.ts";
 import { findSummary, type SessionsPlace } from "./sessions-place.ts";
 

@@ -1,7 +1,7 @@
 import { type AgentEvent, RuntimeError, type SessionStore } from "@outrider/runtime";
 import type { SessionSummary } from "@outrider/runtime/admin";
 import { eventUuid, frameUuid, nearest } from "@outrider/runtime/host";
-import { visible } from "./visible.ts";
+import { visible } from "../terminal/visible.ts";
 
 /** The shortest beginning of an id that stands for the whole. */
 const shortestPrefix = 8;

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { RuntimeError } from "@outrider/runtime";
 import { createGrants, outriderHome } from "@outrider/runtime/host";
 import { type AuditRecord, readAuditLog } from "@outrider/runtime/admin";
-import { exitCodes } from "../exit-codes.ts";
-import { lookAtProject } from "../project.ts";
-import { print, visible } from "../visible.ts";
-import { parseOwnWords } from "../words.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { lookAtProject } from "../../request/project.ts";
+import { print, visible } from "../../terminal/visible.ts";
+import { parseOwnWords } from "../../flags/words.ts";
 
 const seeHelp = "See outrider permissions --help";
 

@@ -1,6 +1,6 @@
 import { RuntimeError } from "@outrider/runtime";
 import { checkRuleTool, unknownTool, unofferedTool } from "@outrider/runtime/admin";
-import type { FlagValues } from "./flags.ts";
+import type { FlagValues } from "../flags/flags.ts";
 
 /**
  * Tools that flags name, in rules and by themselves. A misspelled name ends the run before it starts; a name in `--tools` that only other

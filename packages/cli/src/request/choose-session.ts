@@ -1,7 +1,7 @@
 import { RuntimeError, type SessionStore } from "@outrider/runtime";
 import { type ChooseSession, randomUuid, type SessionChoice } from "@outrider/runtime/host";
-import type { FlagValues } from "./flags.ts";
-import { isSdk } from "./sdk-host.ts";
+import type { FlagValues } from "../flags/flags.ts";
+import { isSdk } from "../run/sdk-host.ts";
 
 /**
  * A new session, or the stored one the flags mean. With a fork, what is gone on with is the copy. Without one, a session that is to go on from
@@ -63,7 +63,7 @@ async function findResumed(store: SessionStore, word: string, warn: (line: strin
         throw error;
       });
   if (own !== undefined) return own;
-  const { findShared } = await import("./claude-sessions.ts");
+  const { findShared } = await import("../run/claude-sessions.ts");
   return await findShared(store, { word, find: (given) => findSession(store, given), warn });
 }
 

@@ -3,11 +3,11 @@ import { rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { RuntimeError } from "@outrider/runtime";
 import { type Collected, collectGarbage } from "@outrider/runtime/admin";
-import { exitCodes } from "../exit-codes.ts";
-import { visible } from "../visible.ts";
-import type { OwnWords } from "../words.ts";
+import { exitCodes } from "../../exit-codes.ts";
+import { visible } from "../../terminal/visible.ts";
+import type { OwnWords } from "../../flags/words.ts";
 import { type Kept, removeSession, toKept } from "./remove-session.ts";
-import { countOf } from "./checkpoint-text.ts";
+import { countOf } from "../checkpoints/checkpoint-text.ts";
 import type { SessionsPlace } from "./sessions-place.ts";
 import { sizeOf } from "./sessions-text.ts";
 

@@ -13,11 +13,11 @@ import {
   toOptions,
 } from "@outrider/runtime/host";
 import type { McpServerConfig, McpServerConfigs } from "@outrider/runtime/mcp";
-import { removeSession } from "./commands/remove-session.ts";
+import { removeSession } from "../commands/sessions/remove-session.ts";
 import { watchDebug } from "./debug-log.ts";
-import type { FlagValues } from "./flags.ts";
-import { planRun, surroundings } from "./plan-run.ts";
-import { toSessionRequest } from "./session-request.ts";
+import type { FlagValues } from "../flags/flags.ts";
+import { planRun, surroundings } from "../request/plan-run.ts";
+import { toSessionRequest } from "../request/session-request.ts";
 
 declare const OUTRIDER_VERSION: string;
 

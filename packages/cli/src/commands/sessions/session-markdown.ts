@@ -1,6 +1,6 @@
 import type { AgentEvent, AssistantPart, ImagePart, TextPart } from "@outrider/runtime";
 import type { SessionSummary } from "@outrider/runtime/admin";
-import { visible } from "../visible.ts";
+import { visible } from "../../terminal/visible.ts";
 import { describeOutcome, toSeconds } from "./sessions-text.ts";
 
 /** A transcript to read. Whatever people, models and tools wrote is inside fences: none of it is Markdown here, or HTML. */

@@ -7,7 +7,7 @@ import {
   type Surroundings,
   surroundingsOf,
 } from "@outrider/runtime/host";
-import type { FlagValues } from "./flags.ts";
+import type { FlagValues } from "../flags/flags.ts";
 import { toSessionRequest } from "./session-request.ts";
 import { withdrawKeys } from "./withdraw-keys.ts";
 

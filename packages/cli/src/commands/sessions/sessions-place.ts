@@ -1,7 +1,7 @@
 import { RuntimeError, type SessionStore } from "@outrider/runtime";
 import type { SessionSummary } from "@outrider/runtime/admin";
 import type { LineOutput } from "@outrider/runtime/host";
-import { findSession } from "../find-session.ts";
+import { findSession } from "../../request/find-session.ts";
 
 /** Where the user's sessions are, and where the command writes what it has to say. */
 export type SessionsPlace = {
