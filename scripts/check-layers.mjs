@@ -112,8 +112,6 @@ const ASKERS = {
 const OPENERS = {
   "hosting/open-session.ts": "a plan, with its servers",
   "hosting/query.ts": "the published class, which plans",
-  "transports/live/live-host.ts": "for tests",
-  "session/subagent-stage.ts": "for tests",
 };
 
 // Who may say that a value is masked, or that a call is live, though its type does not; everybody else gets one from these.

@@ -14,7 +14,7 @@ import { bashTool } from "../packages/runtime/src/tools/builtin/bash.ts";
 import { createToolMemory } from "../packages/runtime/src/tools/tool.ts";
 import { installInertGit } from "../packages/runtime/src/workspace/inert-git.ts";
 import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
-import { listFolder } from "./command-ground.ts";
+import { listFolder } from "./support/command-ground.ts";
 import {
   addSubmodule,
   differentForms,
@@ -25,8 +25,8 @@ import {
   oddNames,
   type Stage,
   stageIn,
-} from "./hostile-repositories.ts";
-import { leaks, strays } from "./stray-repositories.ts";
+} from "./support/hostile-repositories.ts";
+import { leaks, strays } from "./support/stray-repositories.ts";
 
 const top = realpathSync(mkdtempSync(join(tmpdir(), "outrider-zoo-")));
 after(() => rmSync(top, { recursive: true, force: true }));

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { after, describe } from "node:test";
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
 import type { ProgramFinder } from "../packages/runtime/src/permissions/program-finder.ts";
-import { createGround } from "./command-ground.ts";
-import { itHolds } from "./it-holds.ts";
+import { createGround } from "./support/command-ground.ts";
+import { itHolds } from "./support/it-holds.ts";
 
 type Attacks = { readonly code: string[]; readonly outside: string[]; readonly hostile: string[]; readonly edits: string[] };
 

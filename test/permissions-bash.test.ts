@@ -17,8 +17,8 @@ import { after, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseCommand } from "../packages/runtime/src/permissions/parse-command.ts";
 import type { Program } from "../packages/runtime/src/permissions/parsed-command.ts";
-import { createRandom } from "./random-commands.ts";
-import { damage, shellGrammar } from "./random-shell.ts";
+import { createRandom } from "./support/random-commands.ts";
+import { damage, shellGrammar } from "./support/random-shell.ts";
 
 /** CI asks for 100,000: OUTRIDER_PROPERTY_COMMANDS=100000 npm test -- permissions-bash. A failure names its seed. */
 const count = Number(process.env["OUTRIDER_PROPERTY_COMMANDS"] ?? 3_000);

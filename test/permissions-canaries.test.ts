@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { describe, it } from "node:test";
-import { tryCommands } from "./canary-trials.ts";
+import { tryCommands } from "./support/canary-trials.ts";
 
 /** Many more by hand: OUTRIDER_PROPERTY_COMMANDS=100000 npm test -- permissions-canaries. A failure names its seed. */
 const count = Number(process.env["OUTRIDER_PROPERTY_COMMANDS"] ?? 1_500);

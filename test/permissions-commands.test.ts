@@ -7,8 +7,8 @@ import { after, describe, it } from "node:test";
 import type { PermissionMode } from "../packages/runtime/src/protocol/permission.ts";
 import { decide } from "../packages/runtime/src/permissions/decide.ts";
 import type { Decision, Policy } from "../packages/runtime/src/permissions/policy.ts";
-import { createGround, resolveExisting, toRules } from "./command-ground.ts";
-import { itHolds } from "./it-holds.ts";
+import { createGround, resolveExisting, toRules } from "./support/command-ground.ts";
+import { itHolds } from "./support/it-holds.ts";
 
 type Row = [command: string, expected: string, allow: string[], deny: string[], mode?: PermissionMode];
 

@@ -21,7 +21,7 @@ import { gitRows } from "../packages/runtime/src/permissions/git-rows.ts";
 import { optionsOf, type Row } from "../packages/runtime/src/permissions/option-grammar.ts";
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
 import { lookingRowOf, rowOf } from "../packages/runtime/src/permissions/program-table.ts";
-import { listFolder } from "./command-ground.ts";
+import { listFolder } from "./support/command-ground.ts";
 import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
 
 /** OUTRIDER_EFFECT_COMMANDS=20000 npm test -- permissions-effects tries more. A failure names its seed. */

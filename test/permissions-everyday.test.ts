@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import type { ProgramFinder } from "../packages/runtime/src/permissions/program-finder.ts";
-import { createGround } from "./command-ground.ts";
-import { itHolds } from "./it-holds.ts";
+import { createGround } from "./support/command-ground.ts";
+import { itHolds } from "./support/it-holds.ts";
 
 type Everyday = { readonly unasked: string[]; readonly network: string[]; readonly asked: string[] };
 

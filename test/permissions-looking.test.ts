@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
 import type { ProgramFinder } from "../packages/runtime/src/permissions/program-finder.ts";
-import { createGround, toRules } from "./command-ground.ts";
+import { createGround, toRules } from "./support/command-ground.ts";
 
 type Case = { readonly mode: "default" | "plan"; readonly want: "allow" | "ask" | "deny"; readonly command: string };
 

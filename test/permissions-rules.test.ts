@@ -7,8 +7,8 @@ import { after, describe, it } from "node:test";
 import { decide } from "../packages/runtime/src/permissions/decide.ts";
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
 import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
-import { listFolder } from "./command-ground.ts";
-import { itHolds } from "./it-holds.ts";
+import { listFolder } from "./support/command-ground.ts";
+import { itHolds } from "./support/it-holds.ts";
 import { isPermissionMode } from "../packages/runtime/src/protocol/permission.ts";
 
 /** One line of the fixture. `no`: asked about or denied, whichever. */

@@ -8,7 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
 import { createSandboxedWorkspace } from "../packages/runtime/src/workspace/sandbox.ts";
-import { contents, openBox, path, runIn, untilGone, setUpBoxes, whyNoSandbox } from "./sandbox-place.ts";
+import { contents, openBox, path, runIn, untilGone, setUpBoxes, whyNoSandbox } from "./support/sandbox-place.ts";
 
 const victim = process.env["OUTRIDER_SANDBOX_VICTIM"];
 

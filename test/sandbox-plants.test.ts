@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, it } from "node:test";
-import { path, setUpBoxes, whyNoSandbox } from "./sandbox-place.ts";
+import { path, setUpBoxes, whyNoSandbox } from "./support/sandbox-place.ts";
 
 const skip = await whyNoSandbox();
 

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { contents, runIn, setUpBoxes, whyNoSandbox } from "./sandbox-place.ts";
+import { contents, runIn, setUpBoxes, whyNoSandbox } from "./support/sandbox-place.ts";
 
 const skip = await whyNoSandbox();
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { openBox, type Place, runIn, setUpBoxes, whyNoSandbox } from "./sandbox-place.ts";
+import { openBox, type Place, runIn, setUpBoxes, whyNoSandbox } from "./support/sandbox-place.ts";
 
 const victim = process.env["OUTRIDER_SPARES_VICTIM"];
 

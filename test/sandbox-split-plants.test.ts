@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, it } from "node:test";
-import { path, runIn, setUpBoxes, whyNoSandbox } from "./sandbox-place.ts";
+import { path, runIn, setUpBoxes, whyNoSandbox } from "./support/sandbox-place.ts";
 
 const skip = await whyNoSandbox();
 

@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { limitProcesses } from "../packages/runtime/src/workspace/box/process-limit.ts";
 import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
 import { createSandboxedWorkspace } from "../packages/runtime/src/workspace/sandbox.ts";
-import { path, runIn, setUpBoxes, whyNoSandbox } from "./sandbox-place.ts";
+import { path, runIn, setUpBoxes, whyNoSandbox } from "./support/sandbox-place.ts";
 
 const skip = await whyNoSandbox();
 

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { describeTree, replaceFile } from "../packages/runtime/src/checkpoints/checkpoint-bench.ts";
+import { describeTree, replaceFile } from "../test/support/checkpoint-bench.ts";
 import { type Checkpoints, createCheckpoints } from "../packages/runtime/src/checkpoints/checkpoints.ts";
 import { createRandom } from "./report.ts";
 

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describeTree, replaceFile } from "../packages/runtime/src/checkpoints/checkpoint-bench.ts";
+import { describeTree, replaceFile } from "../test/support/checkpoint-bench.ts";
 import { createCheckpoints } from "../packages/runtime/src/checkpoints/checkpoints.ts";
 import { type CheckpointScript, git, playScript } from "./checkpoint-script.ts";
 import { Tally } from "./report.ts";

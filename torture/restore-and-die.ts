@@ -1,5 +1,5 @@
 import { createCheckpoints } from "../packages/runtime/src/checkpoints/checkpoints.ts";
-import { beforeEachChange } from "../packages/runtime/src/checkpoints/faulty-fs.ts";
+import { beforeEachChange } from "../test/support/faulty-fs.ts";
 
 // node restore-and-die.mjs DIRECTORY N: rolls turn t1 back, and ends itself before the N-th change of a file; says how many there were.
 const [directory = "", killAt = "0"] = process.argv.slice(2);

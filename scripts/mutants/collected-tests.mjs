@@ -31,7 +31,7 @@ export function it(name, ...rest) {
 }
 export const test = it;
 
-/** In place of `test/it-holds.ts`: one test per case, so that each mutant is tried on the cases that meet it, and no others. */
+/** In place of `test/support/it-holds.ts`: one test per case, so that each mutant is tried on the cases that meet it, and no others. */
 export function itHolds(fact, cases, check) {
   for (const [index, one] of cases.entries())
     it(`${fact}, case ${index}`, async () => {

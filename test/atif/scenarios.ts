@@ -8,7 +8,7 @@ import type { Message } from "../../packages/runtime/src/protocol/content.ts";
 import type { AgentEvent } from "../../packages/runtime/src/protocol/events.ts";
 import type { SessionOptions } from "../../packages/runtime/src/session/session-options.ts";
 import { InteractiveSession } from "../../packages/runtime/src/session/interactive-session.ts";
-import { cast, handsOut, lastWords, reader, task } from "../../packages/runtime/src/session/subagent-stage.ts";
+import { cast, handsOut, lastWords, reader, task } from "../support/subagent-stage.ts";
 import { startModelServer } from "../../packages/runtime/src/testing/model-server.ts";
 
 /** A run to its end; what it needs beside a folder it makes and ends by itself. */

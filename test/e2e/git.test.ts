@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { hostileRepositories, type Stage, stageIn } from "../hostile-repositories.ts";
-import { whyNoSandbox } from "../sandbox-place.ts";
+import { hostileRepositories, type Stage, stageIn } from "../support/hostile-repositories.ts";
+import { whyNoSandbox } from "../support/sandbox-place.ts";
 import { lines, model, run, tempFolder } from "./command.ts";
 
 const noBox = await whyNoSandbox();

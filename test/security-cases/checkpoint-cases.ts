@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { type CheckpointBench, createBench } from "../../packages/runtime/src/checkpoints/checkpoint-bench.ts";
+import { type CheckpointBench, createBench } from "../support/checkpoint-bench.ts";
 import type { CaseTable } from "./case-table.ts";
 
 export const checkpointCases: CaseTable = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadInstructions } from "../../packages/runtime/src/context/instructions.ts";
-import { answer, createCompactionBench, prompt, toolStep } from "../../packages/runtime/src/context/compaction-bench.ts";
+import { answer, createCompactionBench, prompt, toolStep } from "../support/compaction-bench.ts";
 import { textOf } from "../../packages/runtime/src/protocol/content.ts";
 import { type CaseTable, folderFor } from "./case-table.ts";
 import { runScripted } from "./scripted-run.ts";

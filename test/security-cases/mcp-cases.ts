@@ -11,7 +11,7 @@ import { textOf } from "../../packages/runtime/src/protocol/content.ts";
 import { McpServers, type McpServerState } from "../../packages/runtime/src/tools/mcp/mcp-servers.ts";
 import { toToolName } from "../../packages/runtime/src/tools/mcp/server-tool.ts";
 import { parseMcpServers } from "../../packages/runtime/src/tools/mcp/server-config.ts";
-import { createToolBench } from "../../packages/runtime/src/tools/tool-bench.ts";
+import { createToolBench } from "../support/tool-bench.ts";
 import { scrubEnvironment } from "../../packages/runtime/src/workspace/environment.ts";
 import { type CaseTable, folderFor } from "./case-table.ts";
 

@@ -7,7 +7,7 @@ import { decide } from "../../packages/runtime/src/permissions/decide.ts";
 import { parseRule } from "../../packages/runtime/src/permissions/rules.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../../packages/runtime/src/tools/builtin/web-fetch.ts";
 import { httpGet } from "../../packages/runtime/src/tools/http-get.ts";
-import { createToolBench } from "../../packages/runtime/src/tools/tool-bench.ts";
+import { createToolBench } from "../support/tool-bench.ts";
 import type { CaseTable, CaseTest } from "./case-table.ts";
 import { runScripted } from "./scripted-run.ts";
 

@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { RuntimeError } from "../protocol/errors.ts";
-import { type CheckpointBench, createBench } from "./checkpoint-bench.ts";
+import { type CheckpointBench, createBench } from "../../../../test/support/checkpoint-bench.ts";
 import type { RestoreResult } from "./restore.ts";
 
 let bench: CheckpointBench;

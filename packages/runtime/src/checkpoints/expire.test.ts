@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { type CheckpointBench, createBench } from "./checkpoint-bench.ts";
+import { type CheckpointBench, createBench } from "../../../../test/support/checkpoint-bench.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import { expireCheckpoints, expireWhenDue } from "./expire.ts";
 

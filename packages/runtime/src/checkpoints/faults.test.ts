@@ -4,8 +4,8 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { RuntimeError } from "../protocol/errors.ts";
-import { type CheckpointBench, createBench } from "./checkpoint-bench.ts";
-import { beforeEachChange } from "./faulty-fs.ts";
+import { type CheckpointBench, createBench } from "../../../../test/support/checkpoint-bench.ts";
+import { beforeEachChange } from "../../../../test/support/faulty-fs.ts";
 
 /** Fails the `at`-th change of files, and every one after it for as long as `lasting`. */
 async function withFault(fault: { at: number; code: string; lasting: boolean }, work: () => Promise<unknown>) {

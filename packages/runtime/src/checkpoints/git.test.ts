@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { type CheckpointBench, createBench, describeTree } from "./checkpoint-bench.ts";
+import { type CheckpointBench, createBench, describeTree } from "../../../../test/support/checkpoint-bench.ts";
 import { expireCheckpoints } from "./expire.ts";
 
 let bench: CheckpointBench;

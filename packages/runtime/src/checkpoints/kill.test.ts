@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { describe, it } from "node:test";
-import { type CheckpointBench, createBench } from "./checkpoint-bench.ts";
+import { type CheckpointBench, createBench } from "../../../../test/support/checkpoint-bench.ts";
 import { createCheckpoints } from "./checkpoints.ts";
-import { beforeEachChange } from "./faulty-fs.ts";
+import { beforeEachChange } from "../../../../test/support/faulty-fs.ts";
 
 // This file is also the program that is killed: it restores, and ends itself before its n-th change of a file.
 const [directory, killAt] = (process.env["OUTRIDER_KILLED_RESTORE"] ?? "").split("|");

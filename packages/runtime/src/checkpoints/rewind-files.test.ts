@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { assert as property, array, constantFrom, property as given } from "fast-check";
-import { type CheckpointBench, createBench } from "./checkpoint-bench.ts";
+import { type CheckpointBench, createBench } from "../../../../test/support/checkpoint-bench.ts";
 import { countChangedLines } from "./line-counts.ts";
 
 let bench: CheckpointBench;

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { toMessages } from "../journal/transcript.ts";
 import { callsOf, type Message, userText } from "../protocol/content.ts";
 import type { EventBody } from "../protocol/events.ts";
-import { answer, createCompactionBench, prompt, toolStep } from "./compaction-bench.ts";
+import { answer, createCompactionBench, prompt, toolStep } from "../../../../test/support/compaction-bench.ts";
 import { estimateMessages } from "./token-estimate.ts";
 
 const window = 6_000;

@@ -5,7 +5,13 @@ import { createBudget } from "../model/budget.ts";
 import { type Message, textOf } from "../protocol/content.ts";
 import type { EventBody } from "../protocol/events.ts";
 import { estimateMessages, estimateOverhead } from "./token-estimate.ts";
-import { answer, type CompactionBench, createCompactionBench, prompt, toolStep } from "./compaction-bench.ts";
+import {
+  answer,
+  type CompactionBench,
+  createCompactionBench,
+  prompt,
+  toolStep,
+} from "../../../../test/support/compaction-bench.ts";
 
 const long = (characters: number): string => "word ".repeat(characters / 5);
 const talk = (turns: number, tokens = 0): EventBody[] =>

@@ -10,7 +10,7 @@ import { createScriptedProvider, type ScriptedReply } from "../model/scripted.ts
 import type { FinishReason } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { HookEventName } from "../protocol/events.ts";
-import { reader } from "./subagent-stage.ts";
+import { reader } from "../../../../test/support/subagent-stage.ts";
 import { InteractiveSession } from "./interactive-session.ts";
 import type { SessionOptions } from "./session-options.ts";
 

@@ -9,7 +9,7 @@ import { toMessages } from "../journal/transcript.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
 import type { AgentEvent, EventType } from "../protocol/events.ts";
 import { isEphemeral } from "../protocol/events.ts";
-import { GatedStore } from "../testing/gated-store.ts";
+import { GatedStore } from "../../../../test/support/gated-store.ts";
 import { defineTool, type Tool } from "../tools/tool.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { InteractiveSession } from "./interactive-session.ts";

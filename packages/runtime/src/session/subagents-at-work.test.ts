@@ -23,7 +23,7 @@ import {
   type Stage,
   reader,
   task,
-} from "./subagent-stage.ts";
+} from "../../../../test/support/subagent-stage.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-subagents-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -9,7 +9,16 @@ import type { ModelRequest, Provider } from "../model/model.ts";
 import type { ScriptedReply } from "../model/scripted.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
-import { cast, eventsOf, handsOut, lastWords, openStage, type Stage, reader, task } from "./subagent-stage.ts";
+import {
+  cast,
+  eventsOf,
+  handsOut,
+  lastWords,
+  openStage,
+  type Stage,
+  reader,
+  task,
+} from "../../../../test/support/subagent-stage.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-subagents-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { resolveFiles, type Source } from "./settings-bench.ts";
+import { resolveFiles, type Source } from "../../../../test/support/settings-bench.ts";
 
 describe("a settings file that is wrong", () => {
   const wrong: [what: string, source: Source, text: string, message: string | RegExp][] = [

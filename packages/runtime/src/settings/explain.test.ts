@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { resolveFiles } from "./settings-bench.ts";
+import { resolveFiles } from "../../../../test/support/settings-bench.ts";
 
 describe("explain", () => {
   it("says for each setting what holds, and for each file whether it won, was united, overridden or ignored", () => {

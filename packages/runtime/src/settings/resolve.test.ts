@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { claudeExecutors, isClaudeKey } from "./claude-keys.ts";
 import { settingsSchema } from "./schema.ts";
 import { noSettings } from "./settings.ts";
-import { resolveFiles, type Source } from "./settings-bench.ts";
+import { resolveFiles, type Source } from "../../../../test/support/settings-bench.ts";
 
 function plainObject(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));

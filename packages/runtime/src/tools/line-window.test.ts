@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { readLineWindow, type LineWindow, type WindowWanted } from "./line-window.ts";
-import { createToolBench, type ToolBench } from "./tool-bench.ts";
+import { createToolBench, type ToolBench } from "../../../../test/support/tool-bench.ts";
 
 describe("some lines of a large file", () => {
   let bench: ToolBench;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { checkInput } from "../input.ts";
-import { createToolBench } from "../tool-bench.ts";
+import { createToolBench } from "../../../../../test/support/tool-bench.ts";
 import { createBuiltinTools } from "./builtin-tools.ts";
 import { todoList, todoWriteTool } from "./todo-write.ts";
 import { createWebSearchTool } from "./web-search.ts";

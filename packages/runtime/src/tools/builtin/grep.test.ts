@@ -3,8 +3,8 @@ import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { findRipgrep } from "../ripgrep.ts";
-import type { ToolBench } from "../tool-bench.ts";
-import { createToolBench } from "../tool-bench.ts";
+import type { ToolBench } from "../../../../../test/support/tool-bench.ts";
+import { createToolBench } from "../../../../../test/support/tool-bench.ts";
 import { createGrepTool } from "./grep.ts";
 
 const withRipgrep = createGrepTool();

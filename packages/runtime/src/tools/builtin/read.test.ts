@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import type { ToolBench } from "../tool-bench.ts";
-import { createToolBench } from "../tool-bench.ts";
+import type { ToolBench } from "../../../../../test/support/tool-bench.ts";
+import { createToolBench } from "../../../../../test/support/tool-bench.ts";
 import { readTool } from "./read.ts";
 
 describe("Read", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { createToolBench } from "../tool-bench.ts";
+import { createToolBench } from "../../../../../test/support/tool-bench.ts";
 import { createTaskTool } from "./task.ts";
 
 const bench = createToolBench();

@@ -3,8 +3,8 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import { after, before, describe, it } from "node:test";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import type { ToolBench } from "../tool-bench.ts";
-import { createToolBench } from "../tool-bench.ts";
+import type { ToolBench } from "../../../../../test/support/tool-bench.ts";
+import { createToolBench } from "../../../../../test/support/tool-bench.ts";
 import { createWebFetchTool } from "./web-fetch.ts";
 
 const routes: Readonly<Record<string, (response: ServerResponse, request: IncomingMessage) => void>> = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { AgentEvent } from "../../protocol/events.ts";
-import { answer, callPart, encodeAll, encoder, ended, event, turnEnded } from "./sample-events.ts";
+import { answer, callPart, encodeAll, encoder, ended, event, turnEnded } from "../../../../../test/support/sample-events.ts";
 import type { SessionUpdate } from "./wire.ts";
 
 describe("updates of calls", () => {

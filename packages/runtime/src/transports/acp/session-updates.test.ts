@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { answer, callPart, encodeAll, encoder, event, none, turnEnded, usage } from "./sample-events.ts";
+import {
+  answer,
+  callPart,
+  encodeAll,
+  encoder,
+  event,
+  none,
+  turnEnded,
+  usage,
+} from "../../../../../test/support/sample-events.ts";
 
 const all = { notices: true, compactions: true };
 

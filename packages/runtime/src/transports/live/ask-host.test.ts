@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "../../protocol/content.ts";
-import { type HostOptions, LiveHost } from "./live-host.ts";
+import { type HostOptions, LiveHost } from "../../../../../test/support/live-host.ts";
 
 let cwd = "";
 let host: LiveHost | undefined;

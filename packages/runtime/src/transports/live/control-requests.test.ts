@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { JsonObject } from "../../protocol/content.ts";
-import { type HostOptions, LiveHost } from "./live-host.ts";
+import { type HostOptions, LiveHost } from "../../../../../test/support/live-host.ts";
 
 let cwd = "";
 let host: LiveHost | undefined;

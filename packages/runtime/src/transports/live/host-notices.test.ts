@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { type HostOptions, LiveHost } from "./live-host.ts";
+import { type HostOptions, LiveHost } from "../../../../../test/support/live-host.ts";
 
 let cwd = "";
 let host: LiveHost | undefined;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { createMemoryStore } from "../../journal/memory-store.ts";
 import type { JsonObject } from "../../protocol/content.ts";
-import { LiveHost } from "./live-host.ts";
+import { LiveHost } from "../../../../../test/support/live-host.ts";
 
 const jwt = ["eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIn0", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"].join(".");
 const content = `token: ${jwt}\n`;

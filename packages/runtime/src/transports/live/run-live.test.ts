@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, it } from "node:test";
 import { textOf } from "../../protocol/content.ts";
 import { createIdSeries } from "../../util/unique-ids.ts";
 import { createClaudeFormat } from "../headless/claude-format.ts";
-import { type HostOptions, LiveHost } from "./live-host.ts";
+import { type HostOptions, LiveHost } from "../../../../../test/support/live-host.ts";
 
 let cwd = "";
 let hosts: LiveHost[] = [];

@@ -1,7 +1,7 @@
-import { parseJsonObject } from "./json-text.ts";
-import type { SettingScope, SettingsLayer } from "./layers.ts";
-import { resolveSettings } from "./resolve.ts";
-import type { ResolvedSettings } from "./settings.ts";
+import { parseJsonObject } from "../../packages/runtime/src/settings/json-text.ts";
+import type { SettingScope, SettingsLayer } from "../../packages/runtime/src/settings/layers.ts";
+import { resolveSettings } from "../../packages/runtime/src/settings/resolve.ts";
+import type { ResolvedSettings } from "../../packages/runtime/src/settings/settings.ts";
 
 /** Where a test's settings stand: `user` is Outrider's file of the user, `user-claude` Claude Code's. */
 export type Source = `${SettingScope}${"" | "-claude"}`;

@@ -1,11 +1,11 @@
 // For tests of subagents: a model that plays the session and its subagents, and a session to put it in.
-import type { ModelRequest, Provider } from "../model/model.ts";
-import { createScriptedProvider, type ScriptedCall, type ScriptedReply } from "../model/scripted.ts";
-import { textOf } from "../protocol/content.ts";
-import type { AgentEvent, EventType } from "../protocol/events.ts";
-import type { AgentDefinition } from "../tasks/agent-definition.ts";
-import type { SessionOptions } from "./session-options.ts";
-import { InteractiveSession } from "./interactive-session.ts";
+import type { ModelRequest, Provider } from "../../packages/runtime/src/model/model.ts";
+import { createScriptedProvider, type ScriptedCall, type ScriptedReply } from "../../packages/runtime/src/model/scripted.ts";
+import { textOf } from "../../packages/runtime/src/protocol/content.ts";
+import type { AgentEvent, EventType } from "../../packages/runtime/src/protocol/events.ts";
+import type { AgentDefinition } from "../../packages/runtime/src/tasks/agent-definition.ts";
+import type { SessionOptions } from "../../packages/runtime/src/session/session-options.ts";
+import { InteractiveSession } from "../../packages/runtime/src/session/interactive-session.ts";
 
 export type Answer = (request: ModelRequest) => ScriptedReply | Promise<ScriptedReply>;
 

@@ -1,6 +1,6 @@
-import { createMemoryStore } from "../journal/memory-store.ts";
-import type { SessionStore } from "../journal/store.ts";
-import type { AgentEvent, EventType } from "../protocol/events.ts";
+import { createMemoryStore } from "../../packages/runtime/src/journal/memory-store.ts";
+import type { SessionStore } from "../../packages/runtime/src/journal/store.ts";
+import type { AgentEvent, EventType } from "../../packages/runtime/src/protocol/events.ts";
 
 /** A store that takes its time: nothing is stored in the tick that asks for it. It can be held shut, and made to fail. */
 export class GatedStore {

@@ -1,7 +1,7 @@
-import type { AssistantPart, Usage } from "../../protocol/content.ts";
-import type { AgentEvent, EventBody, EventType, ToolDetails, ToolStatus } from "../../protocol/events.ts";
-import { SessionUpdates, type UpdatesOptions } from "./session-updates.ts";
-import type { SessionUpdate } from "./wire.ts";
+import type { AssistantPart, Usage } from "../../packages/runtime/src/protocol/content.ts";
+import type { AgentEvent, EventBody, EventType, ToolDetails, ToolStatus } from "../../packages/runtime/src/protocol/events.ts";
+import { SessionUpdates, type UpdatesOptions } from "../../packages/runtime/src/transports/acp/session-updates.ts";
+import type { SessionUpdate } from "../../packages/runtime/src/transports/acp/wire.ts";
 
 /** Events as sessions have them, for tests of what clients are told. */
 

@@ -15,10 +15,10 @@ import {
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { detectSandbox } from "../packages/runtime/src/workspace/detect-sandbox.ts";
-import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
-import { createSandboxedWorkspace, type SandboxOptions } from "../packages/runtime/src/workspace/sandbox.ts";
-import type { RunCommand, RunResult, Workspace } from "../packages/runtime/src/workspace/workspace.ts";
+import { detectSandbox } from "../../packages/runtime/src/workspace/detect-sandbox.ts";
+import { createLocalWorkspace } from "../../packages/runtime/src/workspace/local.ts";
+import { createSandboxedWorkspace, type SandboxOptions } from "../../packages/runtime/src/workspace/sandbox.ts";
+import type { RunCommand, RunResult, Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
 
 // Not below /tmp, which boxes do not show: what lies outside the project must be seen, and withstand.
 const checkout = resolve(process.env["OUTRIDER_ROOT"] ?? ".", ".cache");

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { decide } from "../packages/runtime/src/permissions/decide.ts";
-import type { Decision, Policy, ResolvePath } from "../packages/runtime/src/permissions/policy.ts";
-import { createProgramFinder } from "../packages/runtime/src/permissions/program-finder.ts";
-import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
-import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
+import { decide } from "../../packages/runtime/src/permissions/decide.ts";
+import type { Decision, Policy, ResolvePath } from "../../packages/runtime/src/permissions/policy.ts";
+import { createProgramFinder } from "../../packages/runtime/src/permissions/program-finder.ts";
+import { parseRule } from "../../packages/runtime/src/permissions/rules.ts";
+import { createLocalWorkspace } from "../../packages/runtime/src/workspace/local.ts";
 
 export type Ground = {
   readonly root: string;

@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpath
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { decide } from "../packages/runtime/src/permissions/decide.ts";
-import type { Decision } from "../packages/runtime/src/permissions/policy.ts";
-import { installInertGit } from "../packages/runtime/src/workspace/inert-git.ts";
-import { createLocalWorkspace } from "../packages/runtime/src/workspace/local.ts";
+import { decide } from "../../packages/runtime/src/permissions/decide.ts";
+import type { Decision } from "../../packages/runtime/src/permissions/policy.ts";
+import { installInertGit } from "../../packages/runtime/src/workspace/inert-git.ts";
+import { createLocalWorkspace } from "../../packages/runtime/src/workspace/local.ts";
 import {
   type CanaryGround,
   closable,

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { textOf } from "../protocol/content.ts";
-import type { Workspace } from "../workspace/workspace.ts";
-import { createLocalWorkspace } from "../workspace/local.ts";
-import type { Tool, ToolContext, ToolOutput } from "./tool.ts";
-import { createToolMemory, ToolFailure } from "./tool.ts";
+import { textOf } from "../../packages/runtime/src/protocol/content.ts";
+import type { Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
+import { createLocalWorkspace } from "../../packages/runtime/src/workspace/local.ts";
+import type { Tool, ToolContext, ToolOutput } from "../../packages/runtime/src/tools/tool.ts";
+import { createToolMemory, ToolFailure } from "../../packages/runtime/src/tools/tool.ts";
 
 /** For tests: one session's tools on a real folder of their own. */
 export type ToolBench = {

@@ -13,7 +13,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { type CheckpointOptions, type Checkpoints, createCheckpoints } from "./checkpoints.ts";
+import {
+  type CheckpointOptions,
+  type Checkpoints,
+  createCheckpoints,
+} from "../../packages/runtime/src/checkpoints/checkpoints.ts";
 
 /** A project, a place for its checkpoints, and an agent that writes, for tests. */
 export type CheckpointBench = {

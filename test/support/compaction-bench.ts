@@ -1,12 +1,18 @@
-import { Transcript } from "../journal/transcript.ts";
-import type { Budget } from "../model/budget.ts";
-import { RequestLedger } from "../model/request-ledger.ts";
-import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
-import { type AssistantMessage, type Message, noUsage, type ToolCallPart, userText } from "../protocol/content.ts";
-import type { EventBody } from "../protocol/events.ts";
-import { createRedactor } from "../util/redact.ts";
-import type { CompactionSettings } from "./compaction-limits.ts";
-import { Compactor, type CompactorDeps, type ContextFit } from "./compactor.ts";
+import { Transcript } from "../../packages/runtime/src/journal/transcript.ts";
+import type { Budget } from "../../packages/runtime/src/model/budget.ts";
+import { RequestLedger } from "../../packages/runtime/src/model/request-ledger.ts";
+import { createScriptedProvider, type ScriptStep } from "../../packages/runtime/src/model/scripted.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  noUsage,
+  type ToolCallPart,
+  userText,
+} from "../../packages/runtime/src/protocol/content.ts";
+import type { EventBody } from "../../packages/runtime/src/protocol/events.ts";
+import { createRedactor } from "../../packages/runtime/src/util/redact.ts";
+import type { CompactionSettings } from "../../packages/runtime/src/context/compaction-limits.ts";
+import { Compactor, type CompactorDeps, type ContextFit } from "../../packages/runtime/src/context/compactor.ts";
 
 export type CompactionBench = {
   readonly events: EventBody[];

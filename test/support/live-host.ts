@@ -1,18 +1,18 @@
 import { PassThrough } from "node:stream";
-import type { JsonObject, UserMessage } from "../../protocol/content.ts";
-import type { Outcome } from "../../protocol/outcome.ts";
-import { createScriptedProvider, type ScriptStep } from "../../model/scripted.ts";
-import type { ModelRequest } from "../../model/model.ts";
-import { InteractiveSession } from "../../session/interactive-session.ts";
-import type { SessionOptions } from "../../session/session-options.ts";
-import { McpServers } from "../../tools/mcp/mcp-servers.ts";
-import { parseMcpServers } from "../../tools/mcp/server-config.ts";
-import { createIdSeries, randomUuid } from "../../util/unique-ids.ts";
-import { createClaudeFormat, loadPartialMessages } from "../headless/claude-format.ts";
-import { LineOutput } from "../headless/line-output.ts";
-import type { LiveOptions, LiveRun } from "./live-options.ts";
-import { runLive } from "./run-live.ts";
-import type { PermissionAnswerer } from "../../hosting/permission-answers.ts";
+import type { JsonObject, UserMessage } from "../../packages/runtime/src/protocol/content.ts";
+import type { Outcome } from "../../packages/runtime/src/protocol/outcome.ts";
+import { createScriptedProvider, type ScriptStep } from "../../packages/runtime/src/model/scripted.ts";
+import type { ModelRequest } from "../../packages/runtime/src/model/model.ts";
+import { InteractiveSession } from "../../packages/runtime/src/session/interactive-session.ts";
+import type { SessionOptions } from "../../packages/runtime/src/session/session-options.ts";
+import { McpServers } from "../../packages/runtime/src/tools/mcp/mcp-servers.ts";
+import { parseMcpServers } from "../../packages/runtime/src/tools/mcp/server-config.ts";
+import { createIdSeries, randomUuid } from "../../packages/runtime/src/util/unique-ids.ts";
+import { createClaudeFormat, loadPartialMessages } from "../../packages/runtime/src/transports/headless/claude-format.ts";
+import { LineOutput } from "../../packages/runtime/src/transports/headless/line-output.ts";
+import type { LiveOptions, LiveRun } from "../../packages/runtime/src/transports/live/live-options.ts";
+import { runLive } from "../../packages/runtime/src/transports/live/run-live.ts";
+import type { PermissionAnswerer } from "../../packages/runtime/src/hosting/permission-answers.ts";
 
 export type HostOptions = {
   readonly cwd: string;
