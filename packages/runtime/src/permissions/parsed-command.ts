@@ -42,7 +42,7 @@ export type ParsedCommand = {
   readonly settings: readonly Setting[];
   /** False: it may run programs that are not listed. */
   readonly understood: boolean;
-  readonly reason?: string;
+  readonly reason: string | undefined;
   /** It was too large to be looked at whole. */
   readonly tooLarge: boolean;
 };

@@ -15,6 +15,8 @@ export type Inner =
       /** Where its words start among the outer ones. */
       readonly at: number | undefined;
       readonly settings?: readonly Setting[];
+      /** Run by the shell itself, which goes where it goes. */
+      readonly sameShell: boolean;
       /** The outer program does nothing of its own. */
       readonly transparent: boolean;
     }
@@ -90,6 +92,7 @@ type Options = {
   readonly operands: number;
   readonly transparent: boolean;
   readonly settings: boolean;
+  readonly sameShell: boolean;
 };
 
 const wrapper = (flags: string, valued: string, more: Partial<Options> = {}): Options => ({
@@ -99,12 +102,13 @@ const wrapper = (flags: string, valued: string, more: Partial<Options> = {}): Op
   operands: 0,
   transparent: true,
   settings: false,
+  sameShell: false,
   ...more,
 });
 
 const simpleWrappers: Readonly<Record<string, Options>> = {
-  command: wrapper("p", ""),
-  builtin: wrapper("", ""),
+  command: wrapper("p", "", { sameShell: true }),
+  builtin: wrapper("", "", { sameShell: true }),
   exec: wrapper("cl", "a"),
   nohup: wrapper("", ""),
   nice: wrapper("0123456789", "n", { long: ["--adjustment="] }),
@@ -133,7 +137,8 @@ function throughOptions(name: string, words: Words, options: Options): Inner[] {
   const settings = options.settings ? settingsAt(words, operand) : [];
   const at = operand + settings.length + options.operands;
   if (!isFixed(words.slice(1, at))) return [obscure(name, words)];
-  return at < words.length ? [{ type: "program", words: words.slice(at), at, settings, transparent: options.transparent }] : [];
+  const { sameShell, transparent } = options;
+  return at < words.length ? [{ type: "program", words: words.slice(at), at, settings, sameShell, transparent }] : [];
 }
 
 /** The index of the first operand; undefined when an option is not known. */
@@ -181,7 +186,9 @@ function ofEnv(words: Words): Inner[] {
   if (!isFixed(words.slice(1, next))) return [obscure("env", words)];
   const moved = words.slice(1, at).some((word) => /^-[^-]*C|^--chdir/.test(word.text));
   if (moved) return [obscure("env", words)];
-  return next < words.length ? [{ type: "program", words: words.slice(next), at: next, settings, transparent: true }] : [];
+  return next < words.length
+    ? [{ type: "program", words: words.slice(next), at: next, settings, sameShell: false, transparent: true }]
+    : [];
 }
 
 function ofShell(name: string, words: Words): Inner[] {
@@ -277,13 +284,13 @@ function ofXargs(words: Words, fed: PrintedNames | undefined): Inner[] {
   const names =
     looks && fed && !options.some(({ name }) => /^(?:-d|--delimiter)$/.test(name)) ? wordsOfNames(fed, splitsAtZero) : undefined;
   const more: Words = names ?? [unknownWords];
-  if (!replacing) return [{ type: "program", words: [...inner, ...more], at, transparent: true }];
+  if (!replacing) return [{ type: "program", words: [...inner, ...more], at, sameShell: false, transparent: true }];
   const marker = replacing.value?.text || "{}";
   // One name at a time.
   const program = inner.flatMap((word) =>
     word.text === marker && names ? names.map((name) => ({ ...name, splits: false })) : [openAt(word, marker)],
   );
-  return [{ type: "program", words: program, at, transparent: true }];
+  return [{ type: "program", words: program, at, sameShell: false, transparent: true }];
 }
 
 /** `-exec` and its kin; `{}` is some path below where the search starts, and with `+` any number of them. */
@@ -301,7 +308,7 @@ function ofFind(words: Words): Inner[] {
     if (option.endsWith("dir")) found.push(obscure("find", words));
     const names = below(rest[end]?.text !== ";");
     const program = rest.slice(at, end).flatMap((word) => (word.text === "{}" ? names : [openAt(word, "{}")]));
-    if (program.length > 0) found.push({ type: "program", words: program, at: at + 1, transparent: true });
+    if (program.length > 0) found.push({ type: "program", words: program, at: at + 1, sameShell: false, transparent: true });
   }
   return found;
 }
