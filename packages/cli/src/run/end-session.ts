@@ -2,10 +2,10 @@ import type { InteractiveSession } from "@outrider/runtime";
 
 /** Shuts a session down whose result is written; what it still has to say, such as what it stopped, goes to `warn`. */
 export async function endSession(session: InteractiveSession, warn: (message: string) => void): Promise<void> {
-  const events = session.events();
+  const events = session.events({ types: ["warning.raised"] });
   await session.shutdown();
   try {
-    for await (const event of events) if (event.type === "warning.raised") warn(event.message);
+    for await (const { message } of events) warn(message);
   } catch {
     return; // a session whose journal failed has said so in its result
   }

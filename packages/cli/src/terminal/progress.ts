@@ -5,6 +5,8 @@ export type ProgressOptions = { readonly stream: NodeJS.WriteStream; readonly an
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const tickMs = 100;
+const toldTypes = ["retry.scheduled", "warning.raised", "session.started"] as const;
+type ToldType = (typeof toldTypes)[number];
 
 /** Tells a person at the terminal what is going on: a line per finished tool, and one moving line at the bottom. */
 export function startProgress(session: InteractiveSession, options: ProgressOptions): { stop(): void } {
@@ -61,9 +63,9 @@ export function startProgress(session: InteractiveSession, options: ProgressOpti
 }
 
 /** Progress is a nicety: a reader that falls behind simply stops telling. */
-async function follow(session: InteractiveSession, tell: (event: AgentEvent) => void): Promise<void> {
+async function follow(session: InteractiveSession, tell: (event: AgentEvent<ToldType>) => void): Promise<void> {
   try {
-    for await (const event of session.events()) tell(event);
+    for await (const event of session.events({ types: toldTypes })) tell(event);
   } catch {
     return;
   }

@@ -62,7 +62,7 @@ async function ask(
       durationMs: 0,
     };
   try {
-    const ending = lastTurn(session.events());
+    const ending = lastTurn(session.events({ types: ["turn.ended"], tasks: false }));
     signal?.addEventListener("abort", stop, { once: true });
     const outcome = await session.submit(prompt);
     const { usage, durationMs = 0 } = (await ending) ?? {};
@@ -73,9 +73,9 @@ async function ask(
   }
 }
 
-async function lastTurn(events: AsyncIterable<AgentEvent>): Promise<AgentEvent<"turn.ended"> | undefined> {
+async function lastTurn(ends: AsyncIterable<AgentEvent<"turn.ended">>): Promise<AgentEvent<"turn.ended"> | undefined> {
   try {
-    for await (const event of events) if (event.type === "turn.ended" && event.taskId === undefined) return event;
+    for await (const end of ends) return end;
   } catch {
     // The outcome says what became of the session.
   }

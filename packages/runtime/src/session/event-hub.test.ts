@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMemoryStore } from "../journal/memory-store.ts";
-import type { AgentEvent } from "../protocol/events.ts";
+import type { SessionStore } from "../journal/store.ts";
+import { noUsage } from "../protocol/content.ts";
+import type { AgentEvent, AgentEvents } from "../protocol/events.ts";
 import { EventHub } from "./event-hub.ts";
 
 async function open(): Promise<{ hub: EventHub; faults: string[]; say: (message: string) => void; clock: { now: number } }> {
@@ -121,4 +123,78 @@ describe("EventHub", () => {
     hub.close();
     assert.deepEqual(await reading, ["1 a", "2 b", "3 c"]);
   });
+
+  it("queues for a reader only what it wants: what it does not read cannot make it fall behind", async () => {
+    const { hub, say } = await open();
+    const ends = hub.subscribe({ types: ["warning.raised"], capacity: 2 });
+    const everything = hub.subscribe({ capacity: 2 });
+    const waiting = hub.subscribe({ types: ["session.named"], capacity: 1, whenFull: "wait" });
+    say("a");
+    for (let count = 0; count < 100; count++) hub.emit({ type: "tool.progress", callId: "c", text: "still" });
+    say("b");
+    await hub.flush();
+    assert.equal(hub.congestion(), undefined, "nothing waits for a reader that wants none of it");
+    hub.close();
+    assert.deepEqual(await all(ends), ["1 a", "102 b"]);
+    assert.deepEqual(await all(waiting), []);
+    await assert.rejects(all(everything), { code: "subscriber-overflow" });
+  });
+
+  it("tells a reader of the subagents it wants to hear of, in the past as now", async () => {
+    const { hub, say } = await open();
+    const tell = (): void => {
+      say("own");
+      for (const task of ["one", "two"]) hub.emit({ type: "warning.raised", message: task }, "turn", task);
+      hub.emit({ type: "task.ended", ...taskEnd }, "turn", "one");
+    };
+    tell();
+    await hub.flush();
+    const readers = [undefined, true, false, ["one"], []].map((tasks) => hub.subscribe({ after: 0, tasks }));
+    const typed = hub.subscribe({ after: 0, tasks: false, types: ["warning.raised"] });
+    tell();
+    await hub.flush();
+    hub.close();
+    const both = ["1 own", "2 one", "3 two", "4 task.ended", "5 own", "6 one", "7 two", "8 task.ended"];
+    const of = (...words: string[]): string[] => both.filter((line) => words.some((word) => line.endsWith(word)));
+    assert.deepEqual(await Promise.all(readers.map(all)), [both, both, of("own", "ended"), of("one", "ended"), []]);
+    assert.deepEqual(await all(typed), of("own"));
+  });
+
+  it("reads the log once for a hundred readers that begin in the past", async () => {
+    const inner = createMemoryStore();
+    let reads = 0;
+    const store: SessionStore = {
+      ...inner,
+      async read(...args) {
+        reads++;
+        return await inner.read(...args);
+      },
+    };
+    const hub = new EventHub({ sessionId: "s", store, now: () => 0, onEvent: () => {}, onFault: () => {} });
+    hub.attach(await store.open("s"));
+    const say = (message: string): void => hub.emit({ type: "warning.raised", message });
+    say("a");
+    say("b");
+    await hub.flush();
+    const early = Array.from({ length: 50 }, (_, index) => all(hub.subscribe({ after: index % 2 })));
+    say("c");
+    await hub.flush();
+    const late = Array.from({ length: 50 }, () => all(hub.subscribe({ after: 0 })));
+    say("d");
+    await hub.flush();
+    hub.close();
+    const whole = ["1 a", "2 b", "3 c", "4 d"];
+    for (const [index, seen] of (await Promise.all(early)).entries()) assert.deepEqual(seen, whole.slice(index % 2));
+    for (const seen of await Promise.all(late)) assert.deepEqual(seen, whole);
+    assert.equal(reads, 1);
+  });
 });
+
+const taskEnd: AgentEvents["task.ended"] = {
+  taskId: "one",
+  callId: "c",
+  outcome: { type: "completed", text: "" },
+  usage: noUsage,
+  modelCalls: 1,
+  durationMs: 1,
+};

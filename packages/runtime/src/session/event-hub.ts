@@ -1,9 +1,10 @@
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
-import { type AgentEvent, type EventBody, isEphemeral } from "../protocol/events.ts";
+import { type AgentEvent, type EventBody, type EventType, isEphemeral } from "../protocol/events.ts";
 import type { JournalWriter, SessionStore } from "../journal/store.ts";
 import { AsyncQueue } from "../util/async-queue.ts";
 import type { Masked } from "../util/masked.ts";
 import { createRedactor, type Redactor } from "../util/redact.ts";
+import type { EventTail } from "./event-tail.ts";
 import { HeldDeltas, isDelta } from "./held-deltas.ts";
 
 export type EventHubOptions = {
@@ -19,15 +20,24 @@ export type EventHubOptions = {
   readonly redactor?: Redactor;
 };
 
-export type SubscribeOptions = {
+export type SubscribeOptions<T extends EventType = EventType> = {
   /** Start with the stored events after this seq; without it, with what happens from now on. */
-  readonly after?: number;
-  readonly capacity?: number;
+  readonly after?: number | undefined;
+  /** Only events of these types. The others are never queued for this reader, so they cannot make it fall behind. */
+  readonly types?: readonly T[] | undefined;
+  /** `false`: of subagents only when they start and end. A list of task ids: only what these subagents do. All when absent. */
+  readonly tasks?: boolean | readonly string[] | undefined;
+  /** How many events may wait for this reader; 1,024 when absent. */
+  readonly capacity?: number | undefined;
   /** `drop` (default) ends a reader that falls behind; `wait` makes the session wait for it. */
-  readonly whenFull?: "drop" | "wait";
+  readonly whenFull?: "drop" | "wait" | undefined;
 };
 
-type Reader = { readonly queue: AsyncQueue<AgentEvent>; readonly waits: boolean };
+type Wanted = (event: AgentEvent) => boolean;
+type Reader = { readonly queue: AsyncQueue<AgentEvent>; readonly waits: boolean; readonly isWanted: Wanted | undefined };
+
+/** So much of what is stored is held in memory once somebody reads the past of a session. */
+const maxTailBytes = 4 * 1024 * 1024;
 
 /**
  * The one stream of a session. Order is fixed here, secrets are hidden here, durable events are stored before anyone sees them,
@@ -43,6 +53,9 @@ export class EventHub {
   #closed = false;
   #journal: JournalWriter | undefined;
   #seq = 0;
+  /** The number of the last durable event that readers got. */
+  #lastDurable = 0;
+  #tail: EventTail | undefined;
   #lastTime: number | undefined;
   #lastTimeText = "";
   readonly #redactor: Redactor;
@@ -58,6 +71,7 @@ export class EventHub {
   attach(journal: JournalWriter): void {
     this.#journal = journal;
     this.#seq = journal.events.lastSeq;
+    this.#lastDurable = this.#seq;
   }
 
   /** `taskId`: the subagent that did it. */
@@ -97,15 +111,18 @@ export class EventHub {
   }
 
   /** Listens from this call on, not from the first `next()`: what happens in between is never missed. */
-  subscribe(options: SubscribeOptions = {}): AsyncIterable<AgentEvent> {
+  subscribe<T extends EventType = EventType>(options: SubscribeOptions<T> = {}): AsyncIterable<AgentEvent<T>> {
+    const isWanted = toWanted(options);
     const queue: AsyncQueue<AgentEvent> = new AsyncQueue({
       capacity: options.capacity ?? 1024,
       onReturn: () => this.#forget(queue),
     });
     if (this.#fault) queue.end(this.#fault);
     else if (this.#closed) queue.end();
-    else this.#readers = [...this.#readers, { queue, waits: options.whenFull === "wait" }];
-    return options.after === undefined ? queue : this.#readFrom(options.after, queue);
+    else this.#readers = [...this.#readers, { queue, waits: options.whenFull === "wait", isWanted }];
+    const events: AsyncIterable<AgentEvent> =
+      options.after === undefined ? queue : this.#readFrom(options.after, queue, isWanted);
+    return events as AsyncIterable<AgentEvent<T>>; // nothing else is wanted
   }
 
   /** After this the session is over: readers get the error, later emits are dropped, `flush` rejects. */
@@ -151,17 +168,29 @@ export class EventHub {
   }
 
   /** Stored events first, then what has been queueing meanwhile. */
-  async *#readFrom(after: number, queue: AsyncQueue<AgentEvent>): AsyncGenerator<AgentEvent> {
+  async *#readFrom(after: number, queue: AsyncQueue<AgentEvent>, isWanted: Wanted | undefined): AsyncGenerator<AgentEvent> {
     let last = after;
     try {
-      for (const event of await this.#options.store.read(this.#options.sessionId, { after })) {
+      for (const event of await this.#readPast(after)) {
         last = event.seq;
-        yield event;
+        if (!isWanted || isWanted(event)) yield event;
       }
       for await (const event of queue) if (event.seq > last) yield event;
     } finally {
       await queue.return();
     }
+  }
+
+  async #readPast(after: number): Promise<readonly AgentEvent[]> {
+    const { store, sessionId } = this.#options;
+    if (!this.#journal) return await store.read(sessionId, { after });
+    const { EventTail } = await import("./event-tail.ts");
+    this.#tail ??= new EventTail({
+      from: this.#lastDurable,
+      maxBytes: maxTailBytes,
+      read: (from) => store.read(sessionId, { after: from }),
+    });
+    return await this.#tail.since(after);
   }
 
   async #drain(): Promise<void> {
@@ -182,8 +211,13 @@ export class EventHub {
   }
 
   #deliver(event: AgentEvent): void {
+    if (!isEphemeral(event.type)) {
+      this.#lastDurable = event.seq;
+      this.#tail?.add(event);
+    }
     this.#options.onEvent(event);
-    for (const { queue, waits } of this.#readers) {
+    for (const { queue, waits, isWanted } of this.#readers) {
+      if (isWanted && !isWanted(event)) continue;
       if (waits) queue.pushAnyway(event);
       else if (!queue.push(event)) this.#drop(queue);
     }
@@ -205,4 +239,16 @@ export class EventHub {
   #forget(queue: AsyncQueue<AgentEvent>): void {
     this.#readers = this.#readers.filter((reader) => reader.queue !== queue);
   }
+}
+
+/** Undefined when all are. */
+function toWanted({ types, tasks = true }: SubscribeOptions): Wanted | undefined {
+  if (types === undefined && tasks === true) return undefined;
+  const wantedTypes = types && new Set<string>(types);
+  const wantedTasks = typeof tasks === "object" ? new Set(tasks) : undefined;
+  return ({ type, taskId }) => {
+    if (wantedTypes && !wantedTypes.has(type)) return false;
+    if (wantedTasks) return taskId !== undefined && wantedTasks.has(taskId);
+    return tasks === true || taskId === undefined || type === "task.started" || type === "task.ended";
+  };
 }

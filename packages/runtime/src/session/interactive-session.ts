@@ -261,8 +261,8 @@ export class InteractiveSession {
     this.#gate.answer(requestId, answer);
   }
 
-  /** Everything that happens, from this call on; with `after`, stored events first. */
-  events(options: SubscribeOptions = {}): AsyncIterable<AgentEvent> {
+  /** Everything that happens, or what of it is wanted, from this call on; with `after`, stored events first. */
+  events<T extends EventType = EventType>(options: SubscribeOptions<T> = {}): AsyncIterable<AgentEvent<T>> {
     return this.#hub.subscribe(options);
   }
 

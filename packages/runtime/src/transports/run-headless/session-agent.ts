@@ -7,7 +7,6 @@ import { outcomeError } from "../../session/session-view.ts";
 import type { CallPrice } from "../atif/write/call-price.ts";
 import type { TrajectoryEvent } from "../atif/lines/trajectory-events.ts";
 import type { ModelMessage, RunnableAgent } from "./runnable-agent.ts";
-import { taskOf } from "../atif/write/subagent-events.ts";
 
 /** A session as an agent: each stream is a whole turn, with a step for each time the model is asked. It keeps its own history. */
 export function toRunnableAgent(session: InteractiveSession, options: { priceOf?: CallPrice } = {}): RunnableAgent {
@@ -15,7 +14,7 @@ export function toRunnableAgent(session: InteractiveSession, options: { priceOf?
     async stream({ messages, abortSignal }) {
       const prompt = lastPrompt(messages);
       await session.open(); // what makes a session impossible is told before anything starts
-      const events = session.events({ whenFull: "wait", capacity: 256 });
+      const events = session.events({ types: toldTypes, tasks: false, whenFull: "wait", capacity: 256 });
       const turn = session.submit(prompt);
       const stop = (): void => session.abort();
       if (abortSignal?.aborted) stop();
@@ -42,16 +41,25 @@ function lastPrompt(messages: readonly ModelMessage[]): string {
   return parts.join("");
 }
 
+const toldTypes = [
+  "message.ended",
+  "tool.ended",
+  "permission.requested",
+  "permission.resolved",
+  "compaction.started",
+  "compaction.ended",
+  "turn.ended",
+] as const;
+
 /** The parts the AI SDK would give. Words come with the whole message: what a failed attempt had said is void. */
 async function* toParts(
-  events: AsyncIterable<AgentEvent>,
+  events: AsyncIterable<AgentEvent<(typeof toldTypes)[number]>>,
   turn: Promise<Outcome>,
   priceOf: CallPrice | undefined,
 ): AsyncGenerator<unknown> {
   let open = 0;
   let ending: unknown;
   for await (const event of events) {
-    if (taskOf(event) !== undefined) continue;
     switch (event.type) {
       case "message.ended":
         yield* messageParts(event.message);
