@@ -8,7 +8,11 @@ export type AnswerSchema = {
   readonly schema: JsonObject;
   /** The provider makes the model answer in JSON; else it answers by calling a tool. */
   readonly native: boolean;
+  /** For one turn. */
+  begin(): StructuredAnswer;
 };
+
+type Wanted = Omit<AnswerSchema, "begin">;
 
 export const structuredOutputTool = "StructuredOutput";
 const maxRetries = 2;
@@ -16,18 +20,19 @@ const maxRetries = 2;
 /** Providers take only a plain object at the top, as an answer and as a tool's input alike: anything else is asked for by the tool, wrapped. */
 export function toAnswerSchema(schema: JsonObject, nativeSchema: boolean): AnswerSchema {
   const named = schema["type"] === undefined && schema["properties"] !== undefined ? { type: "object", ...schema } : schema;
-  return { schema: named, native: nativeSchema && isPlainObject(named) };
+  const wanted = { schema: named, native: nativeSchema && isPlainObject(named) };
+  return { ...wanted, begin: () => new StructuredAnswer(wanted) };
 }
 
 /** One turn's way to an answer that fits: it accepts, or says what to tell the model, or gives up. */
 export class StructuredAnswer {
-  readonly #wanted: AnswerSchema;
+  readonly #wanted: Wanted;
   /** Undefined where the provider does it; else what the model is offered to answer with. */
   readonly tool: Tool | undefined;
   #accepted: { value: JsonValue } | undefined;
   #refusals = 0;
 
-  constructor(wanted: AnswerSchema) {
+  constructor(wanted: Wanted) {
     this.#wanted = wanted;
     this.tool = wanted.native ? undefined : this.#createTool();
   }

@@ -14,7 +14,7 @@ import { createToolMemory, defineTool, type Tool, ToolFailure } from "../tools/t
 import { createRedactor, type Redactor } from "../util/redact.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
 import type { LoopLimits } from "./repeated-calls.ts";
-import type { AnswerSchema } from "./structured-output.ts";
+import { type AnswerSchema, toAnswerSchema } from "./structured-output.ts";
 import { runTurn, type TurnDeps } from "./turn.ts";
 import { TurnAborted } from "./turn-aborted.ts";
 
@@ -346,7 +346,7 @@ describe("a turn", () => {
 
   it("asks again until an answer fits the schema, and gives up after two more tries", async () => {
     const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"], additionalProperties: false };
-    const native = { schema, native: true };
+    const native = toAnswerSchema(schema, true);
     const fits = await turn([{ text: "no idea" }, { text: '{"n": "x"}' }, { text: 'Here: {"n": 3} ok' }], {
       answerSchema: native,
     });
@@ -359,7 +359,7 @@ describe("a turn", () => {
 
   it("takes the answer by a tool where the provider knows no schemas, also one that is no object", async () => {
     const answer = (value: unknown) => ({ calls: [{ name: "StructuredOutput", input: { value } }] });
-    const list = { schema: { type: "array", items: { type: "string" } }, native: false };
+    const list = toAnswerSchema({ type: "array", items: { type: "string" } }, false);
     const fits = await turn([answer([1]), { text: "done" }, answer(["a"])], { answerSchema: list });
     assert.deepEqual(fits.outcome, { type: "completed", text: '["a"]', structured: ["a"] });
     const never = await turn([answer(1), answer(2), answer(3), answer(4)], { answerSchema: list });

@@ -24,7 +24,7 @@ import { boundCalls, liveCallsOf } from "./live-call.ts";
 import { afterAnswer, goOnNote, Said } from "./after-answer.ts";
 import { type LoopLimits, RepeatedCalls } from "./repeated-calls.ts";
 import { StopHooks, startSubagent } from "./stop-hooks.ts";
-import { type AnswerSchema, StructuredAnswer } from "./structured-output.ts";
+import type { AnswerSchema, StructuredAnswer } from "./structured-output.ts";
 import { type Halt, runToolCall, type ToolCallDeps } from "./tool-call.ts";
 import { runToolCalls } from "./tool-batch.ts";
 import { TurnAborted } from "./turn-aborted.ts";
@@ -56,7 +56,7 @@ export type TurnReport = { outcome: Outcome; usage: Usage; modelCalls: number; m
 
 /** One prompt to its end: ask the model, run what it calls, repeat. Never throws; the outcome says how it went. */
 export async function runTurn(given: TurnDeps, history: readonly Masked<Message>[]): Promise<TurnReport> {
-  const structured = given.answerSchema && new StructuredAnswer(given.answerSchema);
+  const structured = given.answerSchema?.begin();
   let halted: Halt | undefined;
   const deps = {
     ...(structured ? withAnswerForm(given, structured) : given),

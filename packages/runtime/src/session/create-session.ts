@@ -1,7 +1,7 @@
-import { evaluateReversibleSafety, isBlockedByReversibility } from "../checkpoints/reversible-execution.ts";
+import type { ReversibleExecutionOptions } from "../checkpoints/reversible-execution.ts";
 import { type CompactionSettings, checkThreshold, defaultThreshold } from "../context/compaction-limits.ts";
 import { buildSystemPrompt } from "../context/system-prompt.ts";
-import { type AnswerSchema, StructuredAnswer, toAnswerSchema } from "../engine/structured-output.ts";
+import type { AnswerSchema } from "../engine/structured-output.ts";
 import type { AuditEntry } from "../engine/judge-call.ts";
 import { toLoopLimits } from "../engine/repeated-calls.ts";
 import type { TurnDeps } from "../engine/turn.ts";
@@ -22,7 +22,7 @@ import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
 import { createTaskTool } from "../tools/builtin/task.ts";
 import { masksIn } from "../tools/hidden-values.ts";
 import { defaultOutputLimit } from "../tools/output-limit.ts";
-import { parseSchema, toJsonSchema } from "../tools/schema.ts";
+import type { SchemaSource } from "../tools/schema.ts";
 import { isPublicAddress } from "../tools/web-address.ts";
 import { createToolMemory, type Tool } from "../tools/tool.ts";
 import { carefulVariables, userEnvironment } from "../workspace/environment.ts";
@@ -118,8 +118,7 @@ export async function createSession(
   const budget = options.maxBudgetUsd === undefined ? undefined : await openBudget(options, options.maxBudgetUsd, model);
   const ledger = new RequestLedger({ maxRequests: options.maxRequests ?? defaultMaxRequests(options.maxTurns), budget });
   const loops = toLoopLimits(options.loops);
-  const answerSchema =
-    options.outputSchema && toAnswerSchema(parseSchema(await toJsonSchema(options.outputSchema)), options.provider.nativeSchema);
+  const answerSchema = options.outputSchema && (await answerSchemaOf(options.outputSchema, options.provider.nativeSchema));
   const hooking = options.hooks || options.hookSettings?.sources.length ? await import("../engine/open-hooks.ts") : undefined;
   const hookSet = hooking?.loadHooks(options);
   checkThreshold(options.compaction?.threshold ?? defaultThreshold);
@@ -171,7 +170,7 @@ export async function createSession(
     updatePermissions: (updates, emit) => applyUpdates(updates, { rules, followMode, emit }),
     toolAliases: options.toolAliases,
     ...(options.audit && { audit: (entry: AuditEntry) => options.audit?.(redactor.value(entry)) }),
-    irreversible: irreversibleCalls(options),
+    irreversible: options.reversibleExecution && (await irreversibleCalls(options, options.reversibleExecution)),
     gate,
     answerable: options.answersPermissions ?? false,
     outputLimit: options.outputLimit ?? defaultOutputLimit,
@@ -285,13 +284,24 @@ function instructionFacts({ instructions }: SessionOptions): Pick<SessionFacts, 
   return { instructionFiles: instructions.files.map(({ path, bytes }) => ({ path, bytes })) };
 }
 
-function irreversibleCalls({ reversibleExecution, checkpoints, sandboxClient }: SessionOptions): TurnDeps["irreversible"] {
-  if (!reversibleExecution) return undefined;
-  const options = { ...(sandboxClient && { isolation: "provider-sandbox" as const }), ...reversibleExecution };
+async function irreversibleCalls(
+  { checkpoints, sandboxClient }: SessionOptions,
+  chosen: ReversibleExecutionOptions,
+): Promise<TurnDeps["irreversible"]> {
+  const { evaluateReversibleSafety, isBlockedByReversibility } = await import("../checkpoints/reversible-execution.ts");
+  const options = { ...(sandboxClient && { isolation: "provider-sandbox" as const }), ...chosen };
   return ({ name, input }) => {
     const report = evaluateReversibleSafety({ toolName: name, input, checkpointed: checkpoints !== undefined, options });
     return isBlockedByReversibility(report, options) ? report : undefined;
   };
+}
+
+async function answerSchemaOf(source: SchemaSource, nativeSchema: boolean): Promise<AnswerSchema> {
+  const [{ parseSchema, toJsonSchema }, { toAnswerSchema }] = await Promise.all([
+    import("../tools/schema.ts"),
+    import("../engine/structured-output.ts"),
+  ]);
+  return toAnswerSchema(parseSchema(await toJsonSchema(source)), nativeSchema);
 }
 
 function compactionSettings({ instructions, compaction }: SessionOptions): Partial<CompactionSettings> {
@@ -369,7 +379,7 @@ const taskNames: readonly string[] = ["Task", "Agent"];
 
 /** What the model is offered: the tools, and the one it answers with where its provider cannot be given a schema. */
 function definitionsOf(tools: ReadonlyMap<string, Tool>, answerSchema: AnswerSchema | undefined): ToolDefinition[] {
-  const answerTool = answerSchema && new StructuredAnswer(answerSchema).tool;
+  const answerTool = answerSchema?.begin().tool;
   const offered = [...new Set(tools.values()), ...(answerTool ? [answerTool] : [])];
   return offered.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
 }
