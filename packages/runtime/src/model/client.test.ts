@@ -231,7 +231,7 @@ describe("retries", () => {
   it("shows what answered instead of the model, without the key", async () => {
     const { client } = await setUp([{ body: `<html>you sent top-secret-key</html>`, headers: { "content-type": "text/html" } }]);
     await assert.rejects(collect(client), {
-      message: "Expected a stream of events, got text/html: <html>you sent [redacted]</html>",
+      message: "Expected an answer of the model, got text/html: <html>you sent [redacted]</html>",
     });
   });
 });

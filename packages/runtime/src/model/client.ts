@@ -1,8 +1,10 @@
+import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { flatten } from "../util/flatten.ts";
 import { BodyText } from "./body-text.ts";
 import type { ConnectionOptions } from "./connections.ts";
 import type { Decoder, Dialect } from "./dialect.ts";
+import { DoubledPayloads } from "./doubled-payloads.ts";
 import { type Framing, type Payload, serverSentEvents } from "./framing.ts";
 import { createHttpClient, type HttpClient, type HttpResponse, readText, type Timeouts } from "./http.ts";
 import { excerpt, type HttpFailure, requestIdIn } from "./http-error.ts";
@@ -29,8 +31,14 @@ export type ModelClientOptions = ConnectionOptions & {
 
 export type Endpoint = { readonly url: string; readonly headers: Record<string, string> };
 
-/** `now` in milliseconds since 1970. */
-export type Attempt = { readonly body: string; readonly signal: AbortSignal; readonly now: number };
+export type Attempt = {
+  readonly body: string;
+  readonly signal: AbortSignal;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** The answer is to come in one piece and not as a stream. */
+  readonly isWhole: boolean;
+};
 
 /** A model behind HTTP: encodes the request, streams the answer, tries again where that can help. */
 export function createModelClient(options: ModelClientOptions): ModelClient & { close(): void } {
@@ -50,42 +58,74 @@ type Call = {
   signal: AbortSignal;
 };
 
+/** After so many streams that began and broke, one answer is asked for in one piece: some gateways lose streams, and nothing else. */
+const brokenBeforeWhole = 2;
+/** An answer in one piece is silent until it is done. */
+const wholeAnswerMs = 600_000;
+
 /** In batches, as the network brings them. */
 function streamWithRetries(call: Call): AsyncGenerator<readonly ModelEvent[]> {
   const { options, signal } = call;
   const policy = { ...defaultRetryPolicy, ...options.retry };
-  let body: string | undefined;
-  const attempt = (retries: number): AsyncGenerator<readonly ModelEvent[]> => {
-    body ??= call.bodies.write(options.dialect.encode(call.request));
-    return streamOnce(call, { body, fresh: retries > 0 });
+  let encoded: JsonObject | undefined;
+  let broken = 0;
+  const attempt = async function* (retries: number): AsyncGenerator<readonly ModelEvent[]> {
+    encoded ??= options.dialect.encode(call.request);
+    const isWhole = broken === brokenBeforeWhole;
+    const body = call.bodies.write(isWhole ? unstreamed(encoded) : encoded);
+    const answer = { hasBegun: isWhole }; // so that it is asked for once only
+    try {
+      yield* streamOnce(call, { body, isFresh: retries > 0, isWhole, answer });
+    } catch (error) {
+      if (answer.hasBegun) broken++;
+      throw error;
+    }
   };
   return withRetries(attempt, { policy, signal, random: options.random ?? Math.random });
+}
+
+function unstreamed({ stream: _, stream_options: __, ...body }: JsonObject): JsonObject {
+  return body;
 }
 
 /** Longer bodies of failed requests tell nothing more. */
 const maxErrorBytes = 64 * 1024;
 
-async function* streamOnce(call: Call, attempt: { body: string; fresh: boolean }): AsyncGenerator<readonly ModelEvent[]> {
+type Try = {
+  readonly body: string;
+  readonly isFresh: boolean;
+  readonly isWhole: boolean;
+  readonly answer: { hasBegun: boolean };
+};
+
+async function* streamOnce(call: Call, { body, isFresh, isWhole, answer }: Try): AsyncGenerator<readonly ModelEvent[]> {
   const { options, http, request, signal } = call;
   const { framing = serverSentEvents, now = Date.now } = options;
-  const { url, headers } = await options.endpoint(request, { body: attempt.body, signal, now: now() });
+  const { url, headers } = await options.endpoint(request, { body, signal, now: now(), isWhole });
+  const accept = isWhole ? wholeType : framing.contentType;
   const response = await http.openStream({
     url,
     method: "POST",
-    headers: { "content-type": "application/json", accept: framing.contentType, "user-agent": "outrider", ...headers },
-    body: attempt.body,
+    headers: { "content-type": "application/json", accept, "user-agent": "outrider", ...headers },
+    body,
     signal,
-    fresh: attempt.fresh,
-    ...(options.timeouts && { timeouts: options.timeouts }),
+    fresh: isFresh,
+    timeouts: { ...options.timeouts, ...(isWhole && { headersMs: wholeAnswerMs }) },
   });
-  const seen = { request, sent: attempt.body };
-  await refuseOthers(response, options, { ...seen, secrets: secretsIn(headers) });
+  const seen = { request, sent: body };
+  const secrets = secretsIn(headers);
+  await refuseFailures(response, options, { ...seen, secrets });
 
+  answer.hasBegun = true;
   const requestId = requestIdIn(response.headers);
   const decoder = options.dialect.decoder(request, options.name);
+  const type = (response.headers["content-type"] ?? accept).trim().toLowerCase(); // who does not say is taken to send what was asked for
+  const payloads = type.startsWith(framing.contentType)
+    ? framing.read(response.body)
+    : readWhole(response, { dialectId: options.dialect.id, type, secrets });
   let finished: (ModelEvent & { type: "finished" }) | undefined;
   try {
-    for await (const events of readEvents(framing.read(response.body), decoder)) {
+    for await (const events of readEvents(payloads, decoder)) {
       const last = events.at(-1);
       if (last?.type === "finished") finished = last;
       yield finished ? events.slice(0, -1) : events;
@@ -98,26 +138,40 @@ async function* streamOnce(call: Call, attempt: { body: string; fresh: boolean }
   yield [requestId === undefined ? finished : { ...finished, message: { ...finished.message, requestId } }];
 }
 
-/** Whatever is no stream of events is a failure: an error status, or a page from something that is not the API. */
-async function refuseOthers(
+async function refuseFailures(
   response: HttpResponse,
   options: ModelClientOptions,
   { secrets, ...seen }: Seen & { secrets: readonly string[] },
 ): Promise<void> {
   const { status, headers } = response;
-  if (status < 200 || status >= 300) {
-    const body = await readText(response.body, maxErrorBytes);
-    const error = options.toError({ status, headers, body, now: (options.now ?? Date.now)(), secrets });
-    throw await pointAtPart(error, seen, body);
-  }
-  const expected = options.framing ?? serverSentEvents;
-  const type = headers["content-type"] ?? expected.contentType;
-  if (type.trim().toLowerCase().startsWith(expected.contentType)) return;
-  const body = excerpt(await readText(response.body, maxErrorBytes), secrets);
-  throw new RuntimeError("provider-protocol", `Expected a stream of events, got ${type}: ${body || "(empty)"}`, {
-    httpStatus: status,
-    hint: "Check the base URL: something else than the model's API answered",
-  });
+  if (status >= 200 && status < 300) return;
+  const body = await readText(response.body, maxErrorBytes);
+  const error = options.toError({ status, headers, body, now: (options.now ?? Date.now)(), secrets });
+  throw await pointAtPart(error, seen, body);
+}
+
+const wholeType = "application/json";
+/** As much as an event of a stream may be long. */
+const maxWholeBytes = 64 * 1024 * 1024;
+
+/** An answer that came in one piece, asked for or not; or a page from something that is not the API. */
+async function* readWhole(
+  response: HttpResponse,
+  { dialectId, type, secrets }: { dialectId: string; type: string; secrets: readonly string[] },
+): AsyncGenerator<readonly Payload[]> {
+  const isJson = type.startsWith(wholeType);
+  const text = await readText(response.body, isJson ? maxWholeBytes : maxErrorBytes);
+  const { toStreamed } = await import("./whole-answer.ts");
+  const payloads = isJson ? toStreamed(dialectId, text) : undefined;
+  if (payloads) return yield payloads;
+  throw new RuntimeError(
+    "provider-protocol",
+    `Expected an answer of the model, got ${type}: ${excerpt(text, secrets) || "(empty)"}`,
+    {
+      httpStatus: response.status,
+      hint: "Check the base URL: something else than the model's API answered",
+    },
+  );
 }
 
 type Seen = { readonly request: ModelRequest; readonly sent: string };
@@ -138,10 +192,14 @@ function secretsIn(headers: Record<string, string>): string[] {
 }
 
 /** What the decoder makes of one read at a time, and of the regular end of the body. */
-async function* readEvents(body: AsyncIterable<Payload[]>, decoder: Decoder): AsyncGenerator<ModelEvent[]> {
+async function* readEvents(body: AsyncIterable<readonly Payload[]>, decoder: Decoder): AsyncGenerator<ModelEvent[]> {
+  const doubled = new DoubledPayloads();
   for await (const payloads of body) {
     const events: ModelEvent[] = [];
-    for (const payload of payloads) for (const event of decoder.push(payload)) events.push(event); // `flatMap` takes five times as long
+    for (const payload of payloads) {
+      if (doubled.isRepeated(payload)) continue;
+      for (const event of decoder.push(payload)) events.push(event); // `flatMap` takes five times as long
+    }
     yield events;
   }
   yield decoder.end?.() ?? [];

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../protocol/content.ts";
-import { type ErrorCode, toRuntimeError } from "../protocol/errors.ts";
+import { type ErrorCode, type ErrorData, toRuntimeError } from "../protocol/errors.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./model.ts";
 
 /** Who answers instead; without a provider the same one is asked for the other model. `options` take the place of the first one's. */
@@ -13,21 +13,34 @@ const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "provider-rate-limit",
 ]);
 
-/** Asks the fallback when the provider has given up on an outage. Each request starts with the first choice again. */
+/** So often an overloaded model is asked before another one is. */
+const overloadedTries = 3;
+
+/** Asks the fallback when the provider has given up on an outage, or is overloaded again and again. Each request starts with the first choice. */
 export function withFallback(provider: Provider, fallback: Fallback): Provider {
   return {
     ...provider,
     async *stream(request: ModelRequest, options: { signal: AbortSignal }): AsyncGenerator<ModelEvent> {
+      let error: ErrorData | undefined;
       try {
-        yield* provider.stream(request, options);
+        for await (const event of provider.stream(request, options)) {
+          error = event.type === "retry.scheduled" && isEnough(event) ? event.error : undefined;
+          if (error) break;
+          yield event;
+        }
       } catch (thrown) {
-        const error = toRuntimeError(thrown);
+        error = toRuntimeError(thrown).toJSON();
         if (options.signal.aborted || !outages.has(error.code)) throw thrown;
-        yield { type: "fallback.used", from: request.model, to: fallback.model, error: error.toJSON() };
-        yield* (fallback.provider ?? provider).stream(requestFor(request, fallback), options);
       }
+      if (!error) return;
+      yield { type: "fallback.used", from: request.model, to: fallback.model, error };
+      yield* (fallback.provider ?? provider).stream(requestFor(request, fallback), options);
     },
   };
+}
+
+function isEnough({ attempt, error }: ModelEvent & { type: "retry.scheduled" }): boolean {
+  return error.code === "provider-overloaded" && attempt >= overloadedTries;
 }
 
 /** Another provider's options are not ours to send. */

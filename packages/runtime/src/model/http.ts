@@ -45,16 +45,24 @@ export function createHttpClient(options: ConnectionOptions = {}): HttpClient {
     async openStream(request) {
       if (request.fresh) connections.dropIdle();
       const response = await new Exchange(request, connections).open();
-      if (response !== "stale") return response;
+      if (response !== "stale") return decoded(response);
       connections.dropIdle();
       const second = await new Exchange(request, connections).open();
-      if (second !== "stale") return second;
+      if (second !== "stale") return decoded(second);
       throw new RuntimeError("provider-unavailable", `${new URL(request.url).host} closes every connection at once`, {
         retryable: true,
       });
     },
     close: () => connections.close(),
   };
+}
+
+/** Nobody asks for compressed answers, which come later than others; gateways send them all the same. */
+async function decoded(response: HttpResponse): Promise<HttpResponse> {
+  const encoding = response.headers["content-encoding"];
+  if (!encoding) return response;
+  const { decodeBody } = await import("./decode-body.ts");
+  return { ...response, body: decodeBody(response.body, encoding) };
 }
 
 /** The beginning of a body as text; what is beyond `maxBytes` is left unread. */

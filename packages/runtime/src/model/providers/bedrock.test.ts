@@ -100,7 +100,7 @@ describe("bedrock", () => {
       env: {},
       ca: [],
     });
-    const attempt = { body: "{}", signal: new AbortController().signal, now: 0 };
+    const attempt = { body: "{}", signal: new AbortController().signal, now: 0, isWhole: false };
     const { url } = await connection.endpoint(
       { model: "arn:aws:bedrock:x:1:inference-profile/y", system: "", messages: [], tools: [] },
       attempt,

@@ -28,8 +28,10 @@ export const bedrock: ProviderDefinition = {
         body: (body) => ({ anthropic_version: "bedrock-2023-05-31", ...without(body, ["model", "stream"]) }),
       }),
       framing: awsEventStream,
-      endpoint: ({ model }, attempt) =>
-        authorize(`${baseURL}/model/${encodeURIComponent(model)}/invoke-with-response-stream`, attempt),
+      endpoint: ({ model }, attempt) => {
+        const act = attempt.isWhole ? "invoke" : "invoke-with-response-stream";
+        return authorize(`${baseURL}/model/${encodeURIComponent(model)}/${act}`, attempt);
+      },
       toError: httpErrors(settings.definition, isContextOverflow),
     };
   },

@@ -96,6 +96,11 @@ export function addPath(baseURL: string, path: string): string {
   return url.href;
 }
 
+/** What is asked of a Gemini model, at the end of its path. */
+export function geminiAct({ isWhole }: Attempt): string {
+  return isWhole ? "generateContent" : "streamGenerateContent?alt=sse";
+}
+
 /** An `authorization` header, or none without a key. */
 export function bearer(key: Key | undefined): Record<string, string> {
   return key ? { authorization: `Bearer ${key.value}` } : {};

@@ -2,7 +2,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { Endpoint } from "../client.ts";
 import { adaptDialect, without } from "./adapt-dialect.ts";
 import { chatConnection, versioned } from "./compatible.ts";
-import { addPath, bearer, type ConnectSettings, keyHint, type ProviderDefinition, textOption } from "./definition.ts";
+import { addPath, bearer, type ConnectSettings, geminiAct, keyHint, type ProviderDefinition, textOption } from "./definition.ts";
 
 /** The three whose makers have a wire of their own. */
 export const anthropic: ProviderDefinition & { readonly baseURL: string; readonly defaultModel: string } = {
@@ -81,8 +81,8 @@ export const gemini: ProviderDefinition = {
     const headers = { "x-goog-api-key": key?.value ?? "" }; // never as ?key=: a URL ends up in logs
     return {
       dialect,
-      endpoint: ({ model }) => ({
-        url: `${addPath(base, `/models/${encodeURIComponent(model.replace(/^models\//, ""))}`)}:streamGenerateContent?alt=sse`,
+      endpoint: ({ model }, attempt) => ({
+        url: `${addPath(base, `/models/${encodeURIComponent(model.replace(/^models\//, ""))}`)}:${geminiAct(attempt)}`,
         headers,
       }),
       toError: geminiHttpError,

@@ -196,7 +196,7 @@ describe("provider definitions", () => {
       const env = { GOOGLE_CLOUD_PROJECT: "p1" };
       const key = { value: "k", variable: undefined };
       const connection = await definition.connect({ definition, baseURL, key, model: "m", options: { location }, env, ca: [] });
-      const attempt = { body: "", signal: new AbortController().signal, now: 0 };
+      const attempt = { body: "", signal: new AbortController().signal, now: 0, isWhole: false };
       const { url } = await connection.endpoint({ model: "m", system: "", messages: [], tools: [] }, attempt);
       hosts.push(new URL(url).host);
     }

@@ -3,7 +3,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { Dialect } from "../dialect.ts";
 import type { ServiceAccount, TokenSource } from "../auth/service-account.ts";
 import { adaptDialect, without } from "./adapt-dialect.ts";
-import { type ConnectSettings, firstSet, httpErrors, type ProviderDefinition, textOption } from "./definition.ts";
+import { type ConnectSettings, firstSet, geminiAct, httpErrors, type ProviderDefinition, textOption } from "./definition.ts";
 
 /** Claude and Gemini on Google's Vertex AI, each in its own wire. Options: `project`, `location`. */
 export const vertex: ProviderDefinition = {
@@ -27,8 +27,8 @@ export const vertex: ProviderDefinition = {
       async endpoint({ model }, attempt) {
         const name = encodeURIComponent(model).replace("%40", "@");
         const url = isClaude(model)
-          ? `${root}/anthropic/models/${name}:streamRawPredict`
-          : `${root}/google/models/${name}:streamGenerateContent?alt=sse`;
+          ? `${root}/anthropic/models/${name}:${attempt.isWhole ? "rawPredict" : "streamRawPredict"}`
+          : `${root}/google/models/${name}:${geminiAct(attempt)}`;
         return { url, headers: { authorization: `Bearer ${await access.token(attempt)}` } };
       },
       toError: (failure) => toError({ ...failure, body: failure.body.replace(/^\s*\[([\s\S]*)\]\s*$/, "$1") }), // a list of one error
