@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,6 +33,25 @@ async function all(query: AuditQuery): Promise<AuditRecord[]> {
   const records: AuditRecord[] = [];
   for await (const record of readAuditLog(query)) records.push(record);
   return records;
+}
+
+/** A program that writes so many records: `writer.mjs DIRECTORY SESSION`. */
+async function writerIn(folder: string, count: number): Promise<string> {
+  const outfile = join(folder, "writer.mjs");
+  const source = join(process.env["OUTRIDER_ROOT"] ?? process.cwd(), "packages/runtime/src/permissions/audit.ts");
+  const contents = `import { createAuditLog } from ${JSON.stringify(source)};
+    const [directory, sessionId] = process.argv.slice(2);
+    const log = createAuditLog({ directory, sessionId, cwd: "/" });
+    for (let i = 0; i < ${count}; i++) log.record({ callId: String(i), tool: "Bash", resource: sessionId.repeat(400), effect: "allow", by: "mode", reason: "x" });`;
+  await build({
+    stdin: { contents, resolveDir: folder },
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    logLevel: "silent",
+  });
+  return outfile;
 }
 
 describe("the audit log", () => {
@@ -154,25 +173,29 @@ describe("the audit log", () => {
   );
 
   it(
+    "lets nobody go on with half a record, and keeps the next one apart from it",
+    inFolder(async (folder) => {
+      const directory = join(folder, "audit");
+      const program = await writerIn(folder, 2);
+      const { stderr } = spawnSync("bash", ["-c", 'ulimit -f 1; exec "$@"', "", process.execPath, program, directory, "f"], {
+        encoding: "utf8",
+      });
+      assert.match(stderr, /cannot be written: EFBIG/);
+      const [name = ""] = readdirSync(directory);
+      assert.equal(statSync(join(directory, name)).size, 1024);
+      for (const sessionId of ["a", "b"]) createAuditLog({ directory, sessionId, cwd: "/" }).record(entry);
+      const bad: string[] = [];
+      const sessions: string[] = [];
+      for await (const record of readAuditLog({ directory }, (place) => bad.push(place))) sessions.push(record.sessionId);
+      assert.deepEqual([sessions, bad], [["f", "a", "b"], [`${join(directory, name)}:2`]]);
+    }),
+  );
+
+  it(
     "mixes no lines of processes that write at once",
     inFolder(async (folder) => {
       const directory = join(folder, "audit");
-      const program = join(folder, "writer.mjs");
-      const source = join(process.env["OUTRIDER_ROOT"] ?? process.cwd(), "packages/runtime/src/permissions/audit.ts");
-      await build({
-        stdin: {
-          contents: `import { createAuditLog } from ${JSON.stringify(source)};
-            const [directory, sessionId] = process.argv.slice(2);
-            const log = createAuditLog({ directory, sessionId, cwd: "/" });
-            for (let i = 0; i < 300; i++) log.record({ callId: String(i), tool: "Bash", resource: sessionId.repeat(400), effect: "allow", by: "mode", reason: "x" });`,
-          resolveDir: folder,
-        },
-        outfile: program,
-        bundle: true,
-        format: "esm",
-        platform: "node",
-        logLevel: "silent",
-      });
+      const program = await writerIn(folder, 300);
       const codes = await Promise.all(
         ["a", "b", "c"].map(
           (id) =>

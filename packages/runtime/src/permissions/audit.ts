@@ -1,4 +1,15 @@
-import { closeSync, constants, createReadStream, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { readLines, toLine } from "../util/jsonl.ts";
@@ -83,20 +94,24 @@ function shorten(text: string): string {
 
 /** Answers whether the file was not there before. */
 function append(directory: string, name: string, line: string): boolean {
-  const bytes = Buffer.from(line);
   const { file, isNew } = openLog(directory, name);
   try {
-    const written = writeSync(file, bytes);
-    if (written === bytes.length) return isNew;
-    writeSync(file, "\n"); // the next line must not be taken for the rest of this one
-    throw new Error(`only ${written} of ${bytes.length} bytes were written`);
+    appendFileSync(file, isTorn(file) ? `\n${line}` : line);
+    return isNew;
   } finally {
     closeSync(file);
   }
 }
 
+/** A crash or a full disk may have left a line without its end: the next one must not be taken for the rest of it. */
+function isTorn(file: number): boolean {
+  const last = Buffer.from("\n"); // stays so where there is nothing to read
+  readSync(file, last, { position: fstatSync(file).size - 1 });
+  return last.toString() !== "\n";
+}
+
 function openLog(directory: string, name: string): { file: number; isNew: boolean } {
-  const flags = constants.O_WRONLY | constants.O_APPEND;
+  const flags = constants.O_RDWR | constants.O_APPEND;
   try {
     return { file: openSync(join(directory, name), flags), isNew: false };
   } catch (error) {
@@ -109,10 +124,8 @@ function openLog(directory: string, name: string): { file: number; isNew: boolea
 /** Tidying up never stands in the way of work: what cannot be removed stays. */
 function expire(directory: string, before: number): void {
   try {
-    for (const name of logFiles(directory)) {
-      const [year, month] = [Number(name.slice(0, 4)), Number(name.slice(5, 7))];
-      if (Date.UTC(year, month, 1) <= before) rmSync(join(directory, name)); // months count from 0 there: the first moment after this one
-    }
+    const from = new Date(before).toISOString();
+    for (const name of logFiles(directory)) if (name < from) rmSync(join(directory, name)); // `2025-06.` comes behind `2025-06-`
   } catch {
     // It stays.
   }

@@ -1,4 +1,4 @@
-import { optionSpec, readOptions } from "./option-spec.ts";
+import { readLooking, rowOfLooks } from "./looking-options.ts";
 import type { Looking } from "./read-only-commands.ts";
 import { exactWord, isPlain, type ShellWord, unknownWord } from "./shell-words.ts";
 
@@ -44,7 +44,7 @@ function fromFolder(folder: ShellWord, word: ShellWord): ShellWord {
 }
 
 const diffOptions =
-  "-puUswbMCBRzaW -U: -S: -G: --stat? --numstat --shortstat --name-only --name-status --summary --cached --staged --merge-base --patch --no-patch " +
+  "-puswbMCBRzaW -U: -S: -G: --stat? --numstat --shortstat --name-only --name-status --summary --cached --staged --merge-base --patch --no-patch " +
   "--raw --minimal --patience --histogram --diff-algorithm: --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines " +
   "--diff-filter: --find-renames? --find-copies? --relative? --exit-code --quiet --no-ext-diff --no-textconv --no-renames --full-index --binary " +
   "--text --compact-summary --dirstat? --color? --no-color --word-diff? --color-words? --unified: --check --function-context --pickaxe-regex " +
@@ -61,7 +61,7 @@ const logOptions =
  * Not here although it looks: what compares the files of submodules in a way that cannot be turned off (`describe --dirty`,
  * `diff --submodule=diff`): git would start itself in them, with their configuration.
  */
-const lookers: Readonly<Record<string, readonly [options: string, operands: "paths" | "one" | "none" | "list" | "remote"]>> = {
+const looking: Readonly<Record<string, readonly [options: string, operands: "paths" | "one" | "none" | "list" | "remote"]>> = {
   status: [
     "-sbuvz --short --branch --porcelain? --long --untracked-files? --ignored? --ahead-behind --no-ahead-behind --show-stash --renames",
     "paths",
@@ -120,6 +120,7 @@ const lookers: Readonly<Record<string, readonly [options: string, operands: "pat
   version: ["--build-options", "none"],
   "ls-remote": ["-hqt --heads --tags --branches --refs --quiet --symref --exit-code --sort: --get-url", "remote"],
 };
+const lookers = new Map(Object.entries(looking).map(([name, [looks, kind]]) => [name, { row: rowOfLooks(looks), kind }]));
 
 /** `git` that only looks. A repository's own configuration can make even `git status` run programs: that takes a git that does not obey it. */
 export function readGit(words: Words): Looking | undefined {
@@ -135,11 +136,10 @@ export function readGit(words: Words): Looking | undefined {
     repository,
   });
   if (call.subcommand === "") return call.globals.some((word) => word.text === "--version") ? done([]) : undefined;
-  const line = Object.hasOwn(lookers, call.subcommand) ? lookers[call.subcommand] : undefined;
-  if (!line) return undefined;
-  const [spec, kind] = line;
-  const options = readOptions(call.rest, optionSpec(spec));
+  const looker = lookers.get(call.subcommand);
+  const options = looker && readLooking(call.rest, looker.row);
   if (!options) return undefined;
+  const { kind } = looker;
   const { operands, given } = options;
   if (kind === "paths") return opensPaths(call.subcommand, given) ? { ...done(operands), follows: true } : done(operands);
   if (kind === "one") return operands.length === 1 && isPlain(operands[0]) ? done([]) : undefined;

@@ -1,6 +1,6 @@
 import { readGit } from "./git-commands.ts";
+import { readLooking, rowOfLooks } from "./looking-options.ts";
 import { optionsOf, readWords, type ReadWords, type Row } from "./option-grammar.ts";
-import { optionSpec, readOptions } from "./option-spec.ts";
 import { lookingCommand, lookingRowOf, rowOf } from "./program-table.ts";
 import { isHarmlessJq, readAwk, readFind, readJq, readPrintf, readSed, readTest, readYq } from "./read-only-scripts.ts";
 import type { Program } from "./parsed-command.ts";
@@ -30,13 +30,15 @@ export type Looking = {
 export const looksAtNothing: Looking = { reads: [], writes: [] };
 
 /** Programs that do nothing but create or move files: as good as editing those files. */
-const fileWriters: Readonly<Record<string, string>> = {
-  mkdir: "-pv --parents --verbose",
-  touch: "-acm --no-create",
-  tee: "-ai --append",
-  cp: "-fnpuv --force --no-clobber --preserve --update --verbose",
-  mv: "-fnuv --force --no-clobber --update --verbose",
-};
+const fileWriters: ReadonlyMap<string, Row> = new Map(
+  Object.entries({
+    mkdir: "-pv --parents --verbose",
+    touch: "-acm --no-create",
+    tee: "-ai --append",
+    cp: "-fnpuv --force --no-clobber --preserve --update --verbose",
+    mv: "-fnuv --force --no-clobber --update --verbose",
+  }).map(([name, looks]) => [name, rowOfLooks(looks)]),
+);
 
 /** What the program would read and change, when it is certain that it does nothing else. Undefined otherwise. */
 export function lookingOf(program: Program): Looking | undefined {
@@ -88,7 +90,8 @@ export function lookingOf(program: Program): Looking | undefined {
     case "wait":
       return looksAtNothing; // the parser has seen what they change
   }
-  if (Object.hasOwn(fileWriters, name)) return readWriter(name, rest);
+  const writer = fileWriters.get(name);
+  if (writer) return readWriter(name, writer, rest);
   const command = lookingCommand(name, rest);
   if (command) return name === "gh" && !isHarmlessGh(rest) ? undefined : readByRow(name, command.row, command.words);
   const row = lookingRowOf(name);
@@ -264,8 +267,8 @@ export function isSystemName(word: ShellWord | undefined): boolean {
   );
 }
 
-function readWriter(name: string, words: readonly ShellWord[]): Looking | undefined {
-  const options = readOptions(words, optionSpec(fileWriters[name] ?? ""));
+function readWriter(name: string, row: Row, words: readonly ShellWord[]): Looking | undefined {
+  const options = readLooking(words, row);
   if (!options?.operands.every((word) => word.kind === "exact")) return undefined;
   const { operands } = options;
   if (name !== "cp" && name !== "mv") return { ...looksAtNothing, writes: operands };

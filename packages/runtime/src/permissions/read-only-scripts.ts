@@ -1,17 +1,26 @@
 import { comparesFile, endOfProgram, runsProgram, takesValue } from "./find-expression.ts";
-import { optionSpec, readOptions } from "./option-spec.ts";
+import { readLooking, rowOfLooks } from "./looking-options.ts";
 import type { Looking } from "./read-only-commands.ts";
 import { exactWord, isPlain, mayBeOption, type ShellWord } from "./shell-words.ts";
 
 type Words = readonly ShellWord[];
 const nothing: Looking = { reads: [], writes: [] };
 
-const sedOptions =
-  "-nErsuz -e: -l: --quiet --silent --regexp-extended --separate --null-data --unbuffered --posix --debug --sandbox --expression: --line-length:";
+const sedRow = rowOfLooks(
+  "-nErsuz -e: -l: --quiet --silent --regexp-extended --separate --null-data --unbuffered --posix --debug --sandbox --expression: --line-length:",
+);
+const awkRow = rowOfLooks("-F: -v: --field-separator: --assign:");
+const jqRow = rowOfLooks(
+  "-rncesSRjaCM --raw-output --null-input --compact-output --exit-status --slurp --sort-keys --raw-input --join-output --tab --indent: " +
+    "--ascii-output --color-output --monochrome-output --stream --unbuffered --seq",
+);
+const yqRow = rowOfLooks(
+  "-rjePCMNncsy -I: -o: -p: --raw-output --yaml-output --unwrapScalar --tojson --exit-status --prettyPrint --colors --no-colors --no-doc --null-input --indent: --output-format: --input-format:",
+);
 
 /** `sed` that prints; in-place editing counts as changing the files, when the script itself is harmless. */
 export function readSed(words: Words): Looking | undefined {
-  const options = readOptions(words, optionSpec(sedOptions));
+  const options = readLooking(words, sedRow);
   if (!options) return undefined;
   const scripts = options.values.filter(({ option }) => option === "-e" || option === "--expression").map(({ value }) => value);
   const [first, ...rest] = options.operands;
@@ -58,7 +67,7 @@ function hasSplitBrackets(script: string): boolean {
 
 /** `awk` whose program neither runs, writes, reads elsewhere nor shows the environment. */
 export function readAwk(words: Words): Looking | undefined {
-  const options = readOptions(words, optionSpec("-F: -v: --field-separator: --assign:"));
+  const options = readLooking(words, awkRow);
   const [program, ...files] = options?.operands ?? [];
   return isPlain(program) && isHarmlessAwk(program.text) ? { ...nothing, reads: files } : undefined;
 }
@@ -87,13 +96,7 @@ export function readJq(words: Words): Looking | undefined {
     } else if (option === "--args" || option === "--jsonargs") return undefined;
     else plain.push(word);
   }
-  const options = readOptions(
-    plain,
-    optionSpec(
-      "-rncesSRjaCM --raw-output --null-input --compact-output --exit-status --slurp --sort-keys --raw-input --join-output --tab --indent: " +
-        "--ascii-output --color-output --monochrome-output --stream --unbuffered --seq",
-    ),
-  );
+  const options = readLooking(plain, jqRow);
   const [filter, ...rest] = options?.operands ?? [];
   return isPlain(filter) && isHarmlessJq(filter.text) ? { ...nothing, reads: [...files, ...rest] } : undefined;
 }
@@ -105,12 +108,7 @@ export function isHarmlessJq(filter: string): boolean {
 
 /** `yq` whose expression reads nothing but its files; there are two programs of that name. */
 export function readYq(words: Words): Looking | undefined {
-  const options = readOptions(
-    words,
-    optionSpec(
-      "-rjePCMNncsy -I: -o: -p: --raw-output --yaml-output --unwrapScalar --tojson --exit-status --prettyPrint --colors --no-colors --no-doc --null-input --indent: --output-format: --input-format:",
-    ),
-  );
+  const options = readLooking(words, yqRow);
   const [first, ...rest] = options?.operands ?? [];
   const [expression, ...files] = isPlain(first) && /^(?:e|eval|ea|eval-all)$/.test(first.text) ? rest : [first, ...rest];
   const isHarmless =
