@@ -70,6 +70,7 @@ describe("the audit log", () => {
         [statSync(directory).mode & 0o777, statSync(join(directory, "2025-05.jsonl")).mode & 0o777],
         [0o700, 0o600],
       );
+      assert.equal(readFileSync(join(directory, "2025-06.jsonl"), "utf8").split("\n").length, 3);
       const [first] = await all({ directory });
       assert.deepEqual(first, { at: "2025-05-31T23:59:59.999Z", sessionId: "s1", cwd: "/repo", ...entry });
       const counts = await Promise.all([

@@ -62,7 +62,7 @@ export function forbids(pattern: string, program: Program): boolean {
   if (name === undefined) return true;
   if (program.name === "" || basename(name).toLowerCase() !== program.name.toLowerCase()) return false;
   const options = rest.filter(isOption);
-  const given = program.words.slice(1).flatMap((word) => (isOption(word.text) ? [word.text] : []));
+  const given = program.words.flatMap((word) => (isOption(word.text) ? [word.text] : []));
   if (!options.every((option) => hasOption(given, option))) return false;
   return startsWith(
     program.words.slice(1),
@@ -86,8 +86,8 @@ function startsWith(words: readonly ShellWord[], wanted: readonly string[], whol
   for (const word of words) {
     if (found === wanted.length && !whole) return true;
     const option = isOption(word.text);
-    if (!option && word.kind === "exact" && word.text === wanted[found]) found++;
-    else if (!option && word.kind !== "exact" && found < wanted.length) found++;
+    const fits = word.kind === "exact" ? word.text === wanted[found] : found < wanted.length;
+    if (fits && !option) found++;
     else if (!option && !afterOption) return false;
     afterOption = option && !word.text.includes("=") && word.text !== "--";
   }
@@ -114,7 +114,6 @@ const longNames: Readonly<Record<string, string>> = {
 };
 
 function hasOption(given: readonly string[], option: string): boolean {
-  if (given.includes(option)) return true;
   return namesOf(option).every((wanted) => given.some((one) => namesOf(one).some((name) => isSameOption(name, wanted))));
 }
 
@@ -135,7 +134,7 @@ function basename(path: string): string {
 /** Words of a pattern: quotes keep spaces together. */
 function splitWords(text: string): string[] {
   const words = text.match(/(?:'[^']*'|"[^"]*"|\\[\s\S]|[^\s])+/g) ?? [];
-  return words.map((word) => unescapeStars(word.replace(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double ?? "")));
+  return words.map((word) => unescapeStars(word.replace(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double)));
 }
 
 /** `\*` is a star and no wildcard. */
@@ -151,26 +150,17 @@ function fixedWords(text: string): number {
   return splitWords(text.slice(0, text.replaceAll("\\*", "  ").indexOf("*"))).length - (/\s\*|^\*/.test(text) ? 0 : 1);
 }
 
-/** `*` is any text. One pass with a single way back: time grows with the product of both lengths at worst. */
+/** `*` is any text. Each piece between stars is taken where it comes first, so nothing is tried twice. */
 function matchesWildcard(pattern: string, text: string): boolean {
-  const pieces = pattern.replaceAll("\\*", "\0").split("");
-  let at = 0;
-  let star = -1;
-  let resume = 0;
-  let index = 0;
-  while (index < text.length) {
-    const piece = pieces[at];
-    if (piece === "*") {
-      star = at++;
-      resume = index;
-    } else if (piece !== undefined && (piece === text[index] || (piece === "\0" && text[index] === "*"))) {
-      at++;
-      index++;
-    } else if (star !== -1) {
-      at = star + 1;
-      index = ++resume;
-    } else return false;
+  const pieces = pattern.replaceAll("\\*", "\0").split("*");
+  const [start = "", ...others] = pieces.map((piece) => piece.replaceAll("\0", "*"));
+  const [end = ""] = others.slice(-1);
+  if (!text.startsWith(start)) return false;
+  let at = start.length;
+  for (const piece of others.slice(0, -1)) {
+    const found = text.indexOf(piece, at);
+    if (found === -1) return false;
+    at = found + piece.length;
   }
-  while (pieces[at] === "*") at++;
-  return at === pieces.length;
+  return text.endsWith(end) && at + end.length <= text.length;
 }

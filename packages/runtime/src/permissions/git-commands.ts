@@ -145,10 +145,9 @@ export function readGit(words: Words): Looking | undefined {
   if (kind === "one") return operands.length === 1 && isPlain(operands[0]) ? done([]) : undefined;
   if (kind === "remote") return operands.every(isPlain) ? { ...done([]), network: true } : undefined; // no path: only http is open
   const shows = showingActions[call.subcommand];
-  if (shows !== undefined && isPlain(operands[0]) && operands[0].text === shows && operands.slice(1).every(isPlain))
-    return done([]);
+  if (shows !== undefined && operands[0]?.text === shows && operands.every(isPlain)) return done([]);
   if (kind === "none") return operands.length === 0 && isListing(call.subcommand, given) ? done([]) : readsKey(call, operands);
-  const actions = Object.hasOwn(listingActions, call.subcommand) ? listingActions[call.subcommand] : undefined;
+  const actions = listingActions[call.subcommand];
   if (actions) {
     const [action] = call.rest;
     if (!action) return call.subcommand === "submodule" ? done([]) : undefined;

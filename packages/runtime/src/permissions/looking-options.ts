@@ -1,11 +1,11 @@
-import { readWords, type Row } from "./option-grammar.ts";
+import { type ReadWords, readWords, type Row } from "./option-grammar.ts";
 import type { ShellWord } from "./shell-words.ts";
 
 export type LookingOptions = {
   readonly operands: readonly ShellWord[];
   /** Names of the options, without their values. */
   readonly given: ReadonlySet<string>;
-  readonly values: readonly { readonly option: string; readonly value: ShellWord }[];
+  readonly options: ReadWords["options"];
 };
 
 /** The row of a program of which nothing but these options is known, all of which only look. */
@@ -20,6 +20,6 @@ export function readLooking(words: readonly ShellWord[], row: Row): LookingOptio
   return {
     operands: operands.map(({ word }) => word),
     given: new Set(options.map(({ name }) => name)),
-    values: options.flatMap(({ name, value }) => (value ? [{ option: name, value }] : [])),
+    options,
   };
 }

@@ -22,7 +22,7 @@ const yqRow = rowOfLooks(
 export function readSed(words: Words): Looking | undefined {
   const options = readLooking(words, sedRow);
   if (!options) return undefined;
-  const scripts = options.values.filter(({ option }) => option === "-e" || option === "--expression").map(({ value }) => value);
+  const scripts = options.options.filter(({ name }) => name === "-e" || name === "--expression").map(({ value }) => value);
   const [first, ...rest] = options.operands;
   const files = scripts.length > 0 ? options.operands : rest;
   const all = scripts.length > 0 ? scripts : first ? [first] : [];

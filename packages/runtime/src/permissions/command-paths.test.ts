@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { wordsOf } from "../../../../test/shell-lines.ts";
+import { foldersOf, type Ground, targetsOf } from "./command-paths.ts";
+import { exactWord, type ShellWord, unknownWord } from "./shell-words.ts";
+
+/** Links of an imagined disk. `loop` leads nowhere. */
+const links: Readonly<Record<string, string>> = { "/p/link": "/far/away", "/p/self": "/p" };
+
+async function resolve(path: string): Promise<string> {
+  if (path.includes("loop")) throw new Error("a circle of links");
+  for (const [from, to] of Object.entries(links))
+    if (path === from || path.startsWith(`${from}/`)) return to + path.slice(from.length);
+  return path;
+}
+
+const ground: Ground = { base: { root: "/p", home: "/home/u" }, cwd: "/p", resolve };
+const chain = (text: string): ShellWord[] => (text === "" ? [] : text.split(" ").map(toWord));
+const toWord = (text: string): ShellWord => ({ ...exactWord(text), tilde: text.startsWith("~") });
+
+async function targets(word: ShellWord, places: string[] = [""], from: Ground = ground): Promise<string> {
+  const found = await targetsOf({ word, places: places.map(chain) }, from);
+  return found.map((target) => (target ? `${target.path}${target.pattern ? " (pattern)" : ""}` : "?")).join(", ");
+}
+
+describe("where the words of a command lead", () => {
+  const cases: [line: string, expected: string][] = [
+    ["a", "/p/a"],
+    ["./a/../b", "/p/b"],
+    ["/etc/x", "/etc/x"],
+    ["link", "/far/away"],
+    ["link/x", "/far/away/x"],
+    ["link/..", "/far"],
+    ["link/../x", "/far/x"],
+    ["loop", "?"],
+    ["loop/../x", "?"],
+    ["~", "/home/u"],
+    ["~/x", "/home/u/x"],
+    ["~root", "?"],
+    ["~root/x", "?"],
+    ["/dev/null", "/dev/null"],
+    ["$x", "?"],
+    ["''", "?"],
+    ["*", "/p/* (pattern)"],
+    ["src/*.ts", "/p/src/*.ts (pattern)"],
+    ["src/a*/b?", "/p/src/a*/b? (pattern)"],
+    ["/*", "/* (pattern)"],
+    ["/etc/*.d/x", "/etc/*.d/x (pattern)"],
+    ["link/*", "/far/away/* (pattern)"],
+    ["link/../*", "/far/* (pattern)"],
+    ["loop/*", "?"],
+    ["a*/../b", "?"],
+    ["*/..", "?"],
+    ["a*/..b", "/p/a*/..b (pattern)"],
+    ["../*", "/* (pattern)"],
+    ["/dev/nul?", "/dev/nul? (pattern)"],
+  ];
+  for (const [line, expected] of cases)
+    it(`${line} → ${expected}`, async () => assert.equal(await targets(wordsOf(`cat ${line}`)[0] ?? unknownWord), expected));
+
+  it("is told for every folder the program may be in, which `cd` reaches by names", async () => {
+    const a = exactWord("a");
+    assert.equal(await targets(a, ["", "src"]), "/p/a, /p/src/a");
+    assert.equal(await targets(a, ["link"]), "/far/away/a");
+    assert.equal(await targets(a, ["link .."]), "/p/a");
+    assert.equal(await targets(a, ["~ x"]), "/home/u/x/a");
+    assert.equal(await targets(a, ["~root"]), "?");
+    assert.equal(await targets(a, ["loop"]), "?");
+    assert.deepEqual(await targetsOf({ word: a, places: undefined }, ground), [undefined]);
+    assert.equal(await foldersOf(undefined, ground), undefined);
+    assert.equal(await targets(exactWord("/etc/x"), ["loop"]), "/etc/x");
+  });
+
+  it("is told for what lies below a folder, and for nothing where there is no home or a name is broken", async () => {
+    const below = (text: string): ShellWord => ({ ...exactWord(text), kind: "below" });
+    assert.equal(await targets(below("link")), "/far/away/** (pattern)");
+    assert.equal(await targets(below("src")), "/p/src/** (pattern)");
+    assert.equal(await targets(below("loop")), "?");
+    const homeless = { ...ground, base: { root: "/p", home: undefined } };
+    assert.equal(await targets(toWord("~/x"), [""], homeless), "?");
+    assert.equal(await targets(exactWord("x"), ["~"], homeless), "?");
+    assert.equal(await targets(exactWord("a\0b")), "?");
+  });
+});
