@@ -5,7 +5,7 @@ import { type Bindings, readWord, type ShellWord, unknownWord } from "./shell-wo
 
 /** The name and the arguments of a command, with what variables hold put in. */
 export function wordsOfCommand([name, ...rest]: readonly [Word, ...(Word | Assignment)[]], bindings: Bindings): ShellWord[] {
-  const looks = takesNames(name.value);
+  const looks = takesNames(name.value) || /^(?:echo|printf)$/.test(name.value);
   return [name, ...rest].flatMap((word) => (looks ? namesIn(word, bindings) : undefined) ?? readArgument(word, bindings));
 }
 
@@ -26,5 +26,7 @@ function readArgument(argument: Word | Assignment, bindings: Bindings): ShellWor
   if (argument.type === "Word") return readWord(argument, bindings);
   const value = assignedWord(argument, bindings);
   const head = `${argument.name}${argument.index ? `[${argument.index.text}]` : ""}=`;
-  return [value ? { ...value, text: head + value.text, tilde: false } : { ...unknownWord, text: head }];
+  // What is assigned is neither split nor matched.
+  const { pattern: _, ...rest } = value ?? unknownWord;
+  return [{ ...rest, text: value ? head + value.text : head, tilde: false }];
 }

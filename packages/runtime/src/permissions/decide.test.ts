@@ -173,7 +173,7 @@ describe("a permission decision", () => {
     const cases: [string, string, string[]?][] = [
       ["git status", everything],
       ["ls", "allow"],
-      ["echo $(git ls-files) | wc -l", everything],
+      ['echo "$(git ls-files)" | wc -l', everything],
       ["echo a | xargs -I{} git diff", everything],
       ["find . -name '*.ts' -exec git log -1 {} +", everything],
       ["timeout 5 git status; bash -c 'git status'; CI=1 git status; env CI=1 git status", everything],

@@ -72,7 +72,7 @@ export class ProgramReader {
   }
 
   #of(inner: Inner): Program[] {
-    const { findings, scope, readScript } = this.#reading;
+    const { findings, readScript } = this.#reading;
     switch (inner.type) {
       case "hidden":
         return [
@@ -82,10 +82,7 @@ export class ProgramReader {
       case "program":
         return [this.read(inner.words, inner.settings ?? [])];
       case "script":
-        return findings.programsOf(() => {
-          scope.bindings = new Map();
-          readScript(inner.text);
-        });
+        return findings.programsOf(() => readScript(inner.text));
     }
   }
 }

@@ -36,13 +36,15 @@ export function foldersListed(words: readonly ShellWord[], resolved: readonly Sh
     (word) => word.kind === "glob" || (word.kind === "open" && word.splits && word.text.includes("/")),
   );
   if (words.some(({ pattern }) => pattern)) return [unknownWord];
-  if (patterns.length === 0) return [];
+  // Names that bash splits and matches again: their own letters must not make patterns.
+  const names = words.filter(({ kind, splits, needs }) => kind === "below" && splits && needs?.names);
+  if (patterns.length === 0) return names;
   const isDeep = ({ kind, text }: ShellWord): boolean => kind === "glob" && text.slice(wildcardAt(text)).includes("/");
   const deep = patterns.some(isDeep);
   const found = resolved.filter((word) => !words.includes(word));
   const starts = patterns.map((word) => folderOf(word, word.kind === "glob" ? wildcardAt(word.text) : word.text.length));
-  if (deep && found.some(({ kind }) => kind === "open")) return [...starts, unknownWord];
-  return unique([...starts, ...(deep ? found.map((word) => folderOf(word, word.text.length)) : [])]);
+  if (deep && found.some(({ kind }) => kind === "open")) return [...names, ...starts, unknownWord];
+  return unique([...names, ...starts, ...(deep ? found.map((word) => folderOf(word, word.text.length)) : [])]);
 }
 
 function wildcardAt(text: string): number {

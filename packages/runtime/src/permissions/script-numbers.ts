@@ -1,15 +1,23 @@
 import type { SyntaxNode, Word } from "unbash";
-import { namesRead, numericNames, type Setters } from "./shell-setters.ts";
+import { namesRead, numericNames, plainVariables, type Setters } from "./shell-setters.ts";
 
 /** What one script computes: bash evaluates every variable in an expression, and whatever the variable holds. */
 export class ScriptNumbers {
   /** Variables that hold nothing but digits. */
   readonly #names: ReadonlySet<string>;
+  /** Variables that hold nothing bash would take for a pattern. */
+  readonly #plain: ReadonlySet<string>;
   /** Where two parentheses stand together and are known not to compute, or to compute with digits. */
   readonly #explained: { readonly pos: number; readonly end: number }[] = [];
 
-  constructor(setters: Setters) {
+  /** `ownEnvironment`: variables it does not set are the user's, and not what another part of the line has given it. */
+  constructor(setters: Setters, ownEnvironment: boolean) {
     this.#names = numericNames(setters);
+    this.#plain = plainVariables(setters, ownEnvironment);
+  }
+
+  isPlainText(name: string): boolean {
+    return this.#plain.has(name);
   }
 
   isNumeric(name: string): boolean {

@@ -9,7 +9,7 @@ import { eitherPlace } from "./places.ts";
 import { nameGiven } from "./printed-names.ts";
 import { ProgramReader } from "./program-reader.ts";
 import { ScriptNumbers } from "./script-numbers.ts";
-import { withAssignment } from "./shell-bindings.ts";
+import { beforeAny, withAssignment } from "./shell-bindings.ts";
 import { ShellScope } from "./shell-scope.ts";
 import { type Setters, settersIn } from "./shell-setters.ts";
 import { doubtAboutText, hasTornWord, textOfRedirection } from "./shell-syntax.ts";
@@ -37,18 +37,20 @@ export class ScriptReader {
       scope: this.#scope,
       input: this.#input,
       moments: this.#moments,
-      readScript: (text) => this.read(text),
+      readScript: (text) => this.read(text, true),
       deeper: (levels, run) => this.#deeper(levels, run),
     });
   }
 
-  read(text: string): void {
+  /** `isGiven`: the program that runs it may have set variables for it. */
+  read(text: string, isGiven = false): void {
     this.#findings.doubt(doubtAboutText(text));
     const script = parse(text);
     const found = settersIn(script);
     this.#noteSetters(found);
     const { numbers } = this.#scope;
-    this.#scope.numbers = new ScriptNumbers(found);
+    this.#scope.numbers = new ScriptNumbers(found, !isGiven);
+    this.#scope.bindings = beforeAny(isGiven ? { ...found, any: true } : found, this.#scope.numbers);
     this.#visit(script);
     this.#findings.doubt(this.#scope.numbers.mayCompute(text) ? "it may compute with ((…))" : undefined);
     this.#scope.numbers = numbers;
@@ -185,7 +187,7 @@ export class ScriptReader {
 
   /** What bash puts in place of these words is listed, whatever is done with it. */
   #notePatterns(words: readonly Word[]): void {
-    for (const word of words.flatMap((one) => readWord(one, this.#scope.known())))
+    for (const word of words.flatMap((one) => namesIn(one, this.#scope.known()) ?? readWord(one, this.#scope.known())))
       if (word.kind === "glob" || word.splits || word.pattern)
         this.#findings.patterns.push({ word, places: this.#scope.places, moment: this.#moments.next() });
   }

@@ -1,15 +1,25 @@
 import type { Assignment } from "unbash";
 import type { ScriptNumbers } from "./script-numbers.ts";
 import type { Setters } from "./shell-setters.ts";
-import { type Bindings, numberWord, readValue, type ShellWord, unknownWord } from "./shell-words.ts";
+import { type Bindings, numberWord, otherNames, plainWord, readValue, type ShellWord, unknownWord } from "./shell-words.ts";
+
+/** Where anything may have been set. */
+const nothingKnown: Bindings = new Map([
+  ["HOME", unknownWord],
+  ["PWD", unknownWord],
+  [otherNames, unknownWord],
+]);
+
+/** At the start of a script that may set these: what the environment holds, or nothing. */
+export function beforeAny({ setters, any }: Setters, numbers: ScriptNumbers): Bindings {
+  if (any) return new Map([[otherNames, unknownWord]]);
+  const isSet = ({ name, temporary }: Setters["setters"][number]): boolean => !temporary && name !== "HOME" && name !== "PWD";
+  return new Map(setters.filter(isSet).map(({ name }) => [name, numbers.isPlainText(name) ? plainWord : unknownWord]));
+}
 
 /** What is known about variables, less what these may have set. A name without an entry may be anything. */
 export function withoutSet(bindings: Bindings, { setters, any }: Setters, numbers: ScriptNumbers): Bindings {
-  if (any)
-    return new Map([
-      ["HOME", unknownWord],
-      ["PWD", unknownWord],
-    ]);
+  if (any) return nothingKnown;
   const lasting = setters.filter(({ temporary }) => !temporary);
   if (lasting.length === 0) return bindings;
   const rest = new Map(bindings);
@@ -25,5 +35,6 @@ export function withAssignment(bindings: Bindings, assignment: Assignment, numbe
 
 /** Some value this variable may hold. */
 export function unknownValue(name: string, numbers: ScriptNumbers): ShellWord {
-  return numbers.isNumeric(name) ? numberWord : unknownWord;
+  if (numbers.isNumeric(name)) return numberWord;
+  return numbers.isPlainText(name) ? plainWord : unknownWord;
 }

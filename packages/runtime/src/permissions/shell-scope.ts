@@ -10,7 +10,7 @@ export class ShellScope {
   places: Places = [[]];
   bindings: Bindings = new Map();
   /** Of the script that is being read. */
-  numbers: ScriptNumbers = new ScriptNumbers({ setters: [], any: false });
+  numbers: ScriptNumbers = new ScriptNumbers({ setters: [], any: false }, true);
   /** Where names of files were put into a variable. */
   readonly #boundAt = new WeakMap<ShellWord, { readonly places: Places }>();
 

@@ -1,5 +1,15 @@
-import { type ArithmeticExpression, type Command, forEachChild, type ParsedScript, type SyntaxNode, type Word } from "unbash";
+import {
+  type ArithmeticExpression,
+  type Assignment,
+  type Command,
+  forEachChild,
+  type ParsedScript,
+  type SyntaxNode,
+  type Word,
+} from "unbash";
+import { isOwnName } from "./bash-names.ts";
 import { readWords, type Row } from "./option-grammar.ts";
+import { plainNames } from "./plain-text.ts";
 import { exactWord, isPlain, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
 
 /** One place of a script that gives a variable a value. */
@@ -10,7 +20,13 @@ export type Setter = {
   readonly temporary: boolean;
   /** Only ever digits, if the variables it is made of are. Undefined: may be any text. */
   readonly madeOf: readonly string[] | undefined;
+  /** No letter of a pattern in it, if there is none in these variables. Undefined: may hold one. */
+  readonly plainOf: readonly string[] | undefined;
 };
+
+type Value = Pick<Setter, "madeOf" | "plainOf">;
+const anyText: Value = { madeOf: undefined, plainOf: undefined };
+const number: Value = { madeOf: [], plainOf: [] };
 
 /** Every variable that this part of a script may set. `any`: it may set others that cannot be told. */
 export type Setters = { readonly setters: readonly Setter[]; readonly any: boolean };
@@ -19,34 +35,41 @@ export function settersIn(root: SyntaxNode): Setters {
   const setters: Setter[] = [];
   let any = false;
   const temporary = new Set<SyntaxNode>();
-  const add = (name: string, madeOf: readonly string[] | undefined, node?: SyntaxNode): void => {
-    setters.push({ name, madeOf, exported: false, temporary: node !== undefined && temporary.has(node) });
+  const add = (name: string, value: Value, node?: SyntaxNode): void => {
+    setters.push({ name, ...value, exported: false, temporary: node !== undefined && temporary.has(node) });
   };
   const visit = (node: SyntaxNode): void => {
     switch (node.type) {
       case "Assignment":
-        add(node.name, node.value.type === "Word" && !node.index ? digitsOf(node.value) : undefined, node);
+        add(node.name, valueOf(node), node);
         break;
       case "For":
-        add(node.name.value, node.wordlist ? allDigits(node.wordlist.map(digitsOf)) : undefined);
+        add(
+          node.name.value,
+          node.wordlist
+            ? { madeOf: allDigits(node.wordlist.map(digitsOf)), plainOf: allDigits(node.wordlist.map(plainNames)) }
+            : anyText,
+        );
         break;
       case "Select":
-        add(node.name.value, undefined);
+        add(node.name.value, anyText);
         break;
       case "Coproc":
-        add(node.name?.value ?? "COPROC", undefined);
+        add(node.name?.value ?? "COPROC", anyText);
         break;
       case "FileDescriptorVariable":
-        add(node.name, []);
+        add(node.name, number);
         break;
       case "ParameterExpansion":
-        if (node.operation?.type === "Default" && /=$/.test(node.operation.operator)) add(node.parameter, undefined);
+        if (node.operation?.type === "Default" && /=$/.test(node.operation.operator))
+          add(node.parameter, { madeOf: undefined, plainOf: plainNames(node.operation.operand) });
         break;
       case "ArithmeticBinary":
-        if (/^(?:[-+*/%&|^]|<<|>>)?=$/.test(node.operator)) add(nameOf(node.left) ?? "", namesRead(node.right));
+        if (/^(?:[-+*/%&|^]|<<|>>)?=$/.test(node.operator))
+          add(nameOf(node.left) ?? "", { madeOf: namesRead(node.right), plainOf: [] });
         break;
       case "ArithmeticUnary":
-        if (/^(?:\+\+|--)$/.test(node.operator)) add(nameOf(node.operand) ?? "", []);
+        if (/^(?:\+\+|--)$/.test(node.operator)) add(nameOf(node.operand) ?? "", number);
         break;
       case "Command": {
         if (node.name) for (const part of node.prefix) temporary.add(part);
@@ -63,14 +86,33 @@ export function settersIn(root: SyntaxNode): Setters {
 }
 
 /** Names that only ever hold digits: bash computes with them without evaluating anything else. */
-export function numericNames({ setters, any }: Setters): ReadonlySet<string> {
+export function numericNames(found: Setters): ReadonlySet<string> {
+  return namesMadeOf(found, ({ madeOf }, isMade) => madeOf?.every(isMade) === true);
+}
+
+/** Names that never hold a letter of a pattern. `ownEnvironment`: what the script does not set is the user's, and holds none. */
+export function plainVariables(found: Setters, ownEnvironment: boolean): ReadonlySet<string> {
+  const set = new Set(found.setters.map(({ name }) => name));
+  const isOwn = (name: string): boolean => ownEnvironment && !set.has(name) && isOwnName(name);
+  return namesMadeOf(found, ({ plainOf }, isMade) => plainOf?.every((name) => isMade(name) || isOwn(name)) === true);
+}
+
+/** Those of which every value is made of others of the kind. */
+function namesMadeOf(
+  { setters, any }: Setters,
+  holds: (setter: Setter, isMade: (name: string) => boolean) => boolean,
+): ReadonlySet<string> {
   if (any) return new Set();
   const names = new Set(setters.map(({ name }) => name));
   for (let before = -1; before !== names.size; ) {
     before = names.size;
-    for (const { name, madeOf } of setters) if (!madeOf?.every((part) => names.has(part))) names.delete(name);
+    for (const setter of setters) if (!holds(setter, (name) => names.has(name))) names.delete(setter.name);
   }
   return names;
+}
+
+function valueOf({ value, index }: Assignment): Value {
+  return { madeOf: value.type === "Word" && !index ? digitsOf(value) : undefined, plainOf: plainNames(value) };
 }
 
 const noBindings = new Map<string, ShellWord>();
@@ -106,7 +148,7 @@ function setByCommand(node: Command): Setter[] | "any" {
             name: argument.name,
             exported,
             temporary: false,
-            madeOf: argument.value.type === "Word" ? digitsOf(argument.value) : undefined,
+            ...valueOf(argument),
           },
         ]
       : [],
@@ -114,9 +156,9 @@ function setByCommand(node: Command): Setter[] | "any" {
   for (const one of named) {
     const variable = /^([A-Za-z_]\w*)(?:=|\+=|$)/.exec(one?.text ?? "")?.[1];
     if (!one || variable === undefined || (one.kind !== "exact" && !one.text.includes("="))) return "any";
-    found.push({ name: variable, exported, temporary: false, madeOf: undefined });
+    found.push({ name: variable, exported, temporary: false, madeOf: undefined, plainOf: name === "unset" ? [] : undefined });
   }
-  if (found.length === 0 && row === readRow) return [{ name: "REPLY", exported: false, temporary: false, madeOf: undefined }];
+  if (found.length === 0 && row === readRow) return [{ name: "REPLY", exported: false, temporary: false, ...anyText }];
   if (found.length === 0 && row === mapRow) return "any";
   return found;
 }
@@ -172,7 +214,7 @@ function digitsOfName(name: string): string[] | undefined {
   return /^[A-Za-z_]\w*$/.test(name) ? [name] : undefined;
 }
 
-function allDigits(parts: readonly (string[] | undefined)[]): string[] | undefined {
+function allDigits(parts: readonly (readonly string[] | undefined)[]): string[] | undefined {
   return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
 }
 

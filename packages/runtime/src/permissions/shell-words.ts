@@ -1,4 +1,6 @@
 import type { BraceExpansionPart, DoubleQuotedChild, Word, WordPart } from "unbash";
+import { isOwnName } from "./bash-names.ts";
+import { patternLetter, plainNamesOfPart } from "./plain-text.ts";
 
 /** One word of a command after quote removal, as far as it is known without running anything. */
 export type ShellWord = {
@@ -16,8 +18,10 @@ export type ShellWord = {
   readonly needs?: Needs | undefined;
   /** For `open`: nothing but digits, as the value of a variable. */
   readonly digits?: true;
-  /** For `open`: bash matches it against files. */
+  /** For `open`: bash may match it against files. */
   readonly pattern?: true;
+  /** For `open`, as the value of a variable: no letter of it makes a pattern. */
+  readonly plain?: true;
 };
 
 /**
@@ -38,8 +42,9 @@ export function isOddName(name: string): boolean {
   return /[\s"'\\*?[]|[+@!]\(/.test(name);
 }
 
-/** What variables hold at some point of a script. */
+/** What variables hold at some point of a script. A name without an entry is not set by it, unless there is one for all others. */
 export type Bindings = ReadonlyMap<string, ShellWord>;
+export const otherNames = "";
 
 const maxAlternatives = 64;
 const wildcard = /[*?[]/;
@@ -53,6 +58,9 @@ export const numberWord: ShellWord = { kind: "open", text: "", splits: false, ti
 
 /** Some text that is not known. */
 export const unknownWord: ShellWord = { kind: "open", text: "", splits: false, tilde: false };
+
+/** Some text that is not known, and no pattern. */
+export const plainWord: ShellWord = { ...unknownWord, plain: true };
 
 /** Any number of words that are not known. */
 export const unknownWords: ShellWord = { ...unknownWord, splits: true };
@@ -169,13 +177,13 @@ function readPart(part: WordPart, bindings: Bindings): Draft[] {
       return readBraces(part);
     case "SimpleExpansion":
     case "ParameterExpansion":
-      return [bound(part, bindings, false) ?? { ...openBare, glob: givesPattern.test(part.text) }];
+      return [bound(part, bindings, false) ?? { ...openBare, glob: mayBePattern(part, bindings) }];
     case "ArithmeticExpansion":
       return [openQuoted];
     case "CommandExpansion":
-      return [printsPlace(part) ? here : openBare];
+      return [printsPlace(part) ? here : { ...openBare, glob: mayBePattern(part, bindings) }];
     case "ExtendedGlob":
-      return [openBare];
+      return [{ ...openBare, glob: true }];
   }
 }
 
@@ -188,8 +196,17 @@ function readQuoted(child: DoubleQuotedChild, bindings: Bindings): Draft {
   return bound(child, bindings, true) ?? openQuoted;
 }
 
-/** `${x:-*}` and `${x/a/*}`, as against `${x%.*}` and `${x[0]}`. */
-const givesPattern = /^\$\{[\w@]+(?:\[[^\]]*\])?(?::?[-=+]|\/).*[*?[]/s;
+/** May bash find a letter of a pattern in what it puts here? */
+function mayBePattern(part: WordPart, bindings: Bindings): boolean {
+  const names = plainNamesOfPart(part);
+  return names === undefined || !names.every((name) => isPlainText(name, bindings));
+}
+
+function isPlainText(name: string, bindings: Bindings): boolean {
+  const word = bindings.get(name);
+  if (!word) return !bindings.has(otherNames) && isOwnName(name);
+  return word.plain === true || word.digits === true || (word.kind === "exact" && !patternLetter.test(word.text));
+}
 
 /** `$(pwd)` is where the line is, as `$PWD` says it, too. */
 function printsPlace({ text }: { readonly text: string }): boolean {
