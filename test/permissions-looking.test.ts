@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import type { PermissionMode } from "../packages/runtime/src/protocol/permission.ts";
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
 import type { ProgramFinder } from "../packages/runtime/src/permissions/program-finder.ts";
 import { createGround, toRules } from "./support/command-ground.ts";
 
-type Case = { readonly mode: "default" | "plan"; readonly want: "allow" | "ask" | "deny"; readonly command: string };
+type Case = { readonly mode: PermissionMode; readonly want: "allow" | "ask" | "deny"; readonly command: string };
 
 const file = join(process.env["OUTRIDER_ROOT"] ?? process.cwd(), "test/fixtures/looking-commands.jsonl");
 const cases = readFileSync(file, "utf8")

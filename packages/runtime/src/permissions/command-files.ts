@@ -5,7 +5,7 @@ import { hasOrders, mayHoldModules } from "./folder-orders.ts";
 import { outOfReach } from "./git-reach.ts";
 import { isLanguage, isObscure, isShell, runsProject } from "./interpreters.ts";
 import { isOrderly, reachOfLinks } from "./link-makers.ts";
-import { type Change, changesBefore, disturbance } from "./path-order.ts";
+import { type Change, changesBefore, disturbance, namesDisturbed } from "./path-order.ts";
 import { mayHold, mayReach } from "./path-patterns.ts";
 import { type Guard, guardOf, isHarmlessDevice, toAbsolutePattern, workFolders } from "./paths.ts";
 import { isInside } from "../util/is-inside.ts";
@@ -181,9 +181,14 @@ export class CommandFiles {
 
   /** What parts of the line do to the paths of other parts. */
   async #changes(find: (use: FileUse) => Promise<Target[]>, ground: Ground): Promise<readonly Change[]> {
-    const changes: Change[] = this.#parsed.writes.flatMap(({ moment, word }) =>
-      moment && !(isPlain(word) && isHarmlessDevice(word.text)) ? [{ moment, type: "plain", paths: [] }] : [],
-    );
+    const changes: Change[] = [];
+    for (const use of this.#parsed.writes) {
+      const { moment, word } = use;
+      if (!moment || (isPlain(word) && isHarmlessDevice(word.text))) continue;
+      const targets = await find(use);
+      const paths = targets.flatMap((target) => (target ? [target.path] : []));
+      changes.push({ moment, type: paths.length < targets.length ? "unknown" : "plain", paths });
+    }
     for (const program of this.#programs) {
       const { moment, places, name, inside, transparent } = program;
       if (transparent && inside.length > 0) continue;
@@ -207,10 +212,17 @@ export class CommandFiles {
   ): Promise<Use> {
     const { target } = by;
     const use = this.#use(by.kind, target, { word, namesOnly });
-    const disturbed = target && word.text !== "." ? disturbance(target.path, moment, by.changes) : undefined;
+    const disturbed = target && this.#disturbed({ word, moment }, target.path, by.changes);
     if (!target || !word.needs || use.decision.effect !== "allow") return { ...use, disturbed };
     const why = await this.#survey(target.path.replace(/\/\*\*$/, ""), word.needs, by.resolve);
     return { ...use, disturbed, decision: why === undefined ? use.decision : ask(this.#policy, this.#action, why) };
+  }
+
+  /** The folder a line is in stays the same one, whatever is moved; the names in it need not. */
+  #disturbed({ word, moment }: Pick<FileUse, "word" | "moment">, path: string, changes: readonly Change[]): Use["disturbed"] {
+    const { kind, text, needs } = word;
+    if (needs && namesDisturbed(path.replace(/\/\*\*$/, ""), moment, changes)) return "moves";
+    return kind === "exact" && text === "." && !needs ? undefined : disturbance(path, moment, changes);
   }
 
   async #survey(folder: string, needs: Needs, resolve: ResolvePath): Promise<string | undefined> {
