@@ -41,7 +41,7 @@ export function settersIn(root: SyntaxNode): Setters {
   const visit = (node: SyntaxNode): void => {
     switch (node.type) {
       case "Assignment":
-        add(node.name, valueOf(node), node);
+        add(node.name, assignedValue(node), node);
         break;
       case "For":
         add(
@@ -111,7 +111,7 @@ function namesMadeOf(
   return names;
 }
 
-function valueOf({ value, index }: Assignment): Value {
+function assignedValue({ value, index }: Assignment): Value {
   return { madeOf: value.type === "Word" && !index ? digitsOf(value) : undefined, plainOf: plainNames(value) };
 }
 
@@ -148,7 +148,7 @@ function setByCommand(node: Command): Setter[] | "any" {
             name: argument.name,
             exported,
             temporary: false,
-            ...valueOf(argument),
+            ...assignedValue(argument),
           },
         ]
       : [],
