@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import * as z from "zod";
 import type { ModelRequest } from "../model/model.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
 import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import { InteractiveSession } from "../session/interactive-session.ts";
-import type { SchemaSource } from "../tools/schema.ts";
+import type { SchemaSource } from "../tools/standard-schema.ts";
 import { extractJson } from "./structured-output.ts";
 
 const person: JsonObject = {
@@ -212,9 +213,33 @@ describe("the schema a session is given", () => {
   });
 
   it("may be one of a library that knows its JSON Schema", async () => {
-    const schema = { "~standard": { vendor: "zod", version: 1, jsonSchema: { input: () => person } } };
+    const validate = (value: unknown) => ({ value });
+    const schema = { "~standard": { vendor: "any", version: 1, validate, jsonSchema: { input: () => person } } };
     const { outcome } = await answer(schema, [call({ name: "Ada" })]);
     assert.deepEqual(outcome.type === "completed" && outcome.structured, { name: "Ada" });
+  });
+
+  for (const native of [true, false])
+    it(`of a library judges the answer itself and gives it its types (${native ? "asked of the provider" : "by a tool"})`, async () => {
+      const schema = z.object({
+        day: z.string().transform((day) => new Date(day)),
+        guests: z.number().refine((count) => count % 2 === 0, "must be even"),
+        note: z.string().default("none"),
+      });
+      const give = (value: JsonObject) => (native ? say(value) : call(value));
+      const { outcome, requests } = await answer(
+        schema,
+        [give({ day: "2026-11-16", guests: 3 }), give({ day: "2026-11-16", guests: 4 })],
+        native,
+      );
+      const structured = { day: new Date("2026-11-16"), guests: 4, note: "none" };
+      assert.deepEqual(outcome.type === "completed" && outcome.structured, structured);
+      assert.match(JSON.stringify(requests[1]), /guests: must be even/);
+    });
+
+  it("of a library that wants a list is asked for wrapped, and judged unwrapped", async () => {
+    const { outcome } = await answer(z.array(z.coerce.number()).min(2), [call({ value: ["1"] }), call({ value: ["1", 2] })]);
+    assert.deepEqual(outcome.type === "completed" && outcome.structured, [1, 2]);
   });
 });
 

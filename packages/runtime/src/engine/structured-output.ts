@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, ToolResultPart } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
-import { checkInput } from "../tools/input.ts";
+import { checkInput, type InputCheck } from "../tools/input.ts";
 import { defineTool, type Tool } from "../tools/tool.ts";
 
 /** A schema the final answer must fit, and how the model is brought to it. */
@@ -8,6 +8,8 @@ export type AnswerSchema = {
   readonly schema: JsonObject;
   /** The provider makes the model answer in JSON; else it answers by calling a tool. */
   readonly native: boolean;
+  /** Judges answers in the place of `schema`. */
+  readonly check?: ((value: unknown) => Promise<InputCheck>) | undefined;
   /** For one turn. */
   begin(): StructuredAnswer;
 };
@@ -18,9 +20,9 @@ export const structuredOutputTool = "StructuredOutput";
 const maxRetries = 2;
 
 /** Providers take only a plain object at the top, as an answer and as a tool's input alike: anything else is asked for by the tool, wrapped. */
-export function toAnswerSchema(schema: JsonObject, nativeSchema: boolean): AnswerSchema {
+export function toAnswerSchema(schema: JsonObject, nativeSchema: boolean, check?: AnswerSchema["check"]): AnswerSchema {
   const named = schema["type"] === undefined && schema["properties"] !== undefined ? { type: "object", ...schema } : schema;
-  const wanted = { schema: named, native: nativeSchema && isPlainObject(named) };
+  const wanted = { schema: named, native: nativeSchema && isPlainObject(named), check };
   return { ...wanted, begin: () => new StructuredAnswer(wanted) };
 }
 
@@ -45,7 +47,7 @@ export class StructuredAnswer {
   async judgeText(text: string): Promise<string | undefined> {
     let problem: string | undefined;
     for (const value of this.tool ? wholeValues(text) : valuesIn(text)) {
-      const checked = await checkInput(this.#wanted.schema, value);
+      const checked = await this.#check(value);
       if (checked.ok) {
         this.#accepted = { value };
         return undefined;
@@ -65,6 +67,11 @@ export class StructuredAnswer {
     }
   }
 
+  async #check(value: unknown): Promise<InputCheck> {
+    const { schema, check } = this.#wanted;
+    return await (check ? check(value) : checkInput(schema, value));
+  }
+
   #refuse(note: string): string {
     if (++this.#refusals <= maxRetries) return note;
     throw new RuntimeError(
@@ -78,13 +85,15 @@ export class StructuredAnswer {
 
   /** Only an object can be a tool's input: any other kind of value is wrapped. */
   #createTool(): Tool {
-    const { schema } = this.#wanted;
+    const { schema, check } = this.#wanted;
     const wrapped = !isPlainObject(schema);
+    const valueIn = (input: unknown): unknown => (wrapped ? Object(input).value : input);
     return defineTool<JsonObject>({
       name: structuredOutputTool,
       description:
         "Gives your final answer in the form that is asked for. Call it once, when the work is done; it ends the conversation.",
       inputSchema: wrapped ? wrap(schema) : schema,
+      ...(check && { checkInput: (input: unknown) => check(valueIn(input)) }),
       concurrent: false,
       access: async () => ({ kind: "note", resources: [] }),
       execute: async (input) => {

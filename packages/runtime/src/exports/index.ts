@@ -63,8 +63,16 @@ export type { TransportAdapter } from "../session/interactive-session.ts";
 export { type AskOptions, createQuery, type Query, type QueryOptions, type QueryResult } from "../hosting/query.ts";
 export type { ExecutionResult, PermissionRequest, SessionEventName, SessionEvents } from "../session/session-view.ts";
 export type { WebSearchBackend } from "../tools/builtin/web-search.ts";
-export type { SchemaSource } from "../tools/schema.ts";
-export { type Access, defineTool, type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../tools/tool.ts";
+export type {
+  EarlyZodSchema,
+  LibrarySchema,
+  SchemaSource,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+} from "../tools/standard-schema.ts";
+export { defineTool, type JsonToolDeclaration, type SchemaToolDeclaration, type ToolDeclaration } from "../tools/define-tool.ts";
+export { type Access, type Tool, type ToolContext, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
 export {
   createHeadlessRunner,
   createHeadlessTransport,

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createScriptedProvider } from "../model/scripted.ts";
-import { InteractiveSession } from "./interactive-session.ts";
+import { InteractiveSession, type InteractiveSessionOptions } from "./interactive-session.ts";
 
-const open = (options: unknown): InteractiveSession =>
-  new InteractiveSession(options as ConstructorParameters<typeof InteractiveSession>[0]);
+const open = (options: unknown): InteractiveSession => new InteractiveSession(options as InteractiveSessionOptions);
 
 describe("options of a program without types", () => {
   it("are refused in its own words before anything else goes wrong", () => {

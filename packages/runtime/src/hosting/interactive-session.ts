@@ -1,5 +1,7 @@
 import { type CompletedOptions, type Completing, InteractiveSession as Session } from "../session/interactive-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
+import type { JsonValue } from "../protocol/content.ts";
+import type { SchemaSource } from "../tools/standard-schema.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { checkSessionOptions } from "./check-options.ts";
 import { beginServers, toOptions } from "./open-session.ts";
@@ -21,8 +23,16 @@ type Loading = Pick<
 >;
 
 /** How a program opens a session: what it wants of it, and what of the folder and the user's own files counts. */
-export type InteractiveSessionOptions = Omit<SessionOptions, "settingSources" | "ignoredSettings"> &
+export type InteractiveSessionOptions<Structured = JsonValue> = Omit<
+  SessionOptions,
+  "settingSources" | "ignoredSettings" | "outputSchema"
+> &
   Loading & {
+    /**
+     * What the final answer must fit: JSON Schema (draft 7 or 2020-12), or a schema of zod or another library that keeps to Standard Schema,
+     * which then judges it. The outcome holds the answer as `structured`, as the schema makes it.
+     */
+    readonly outputSchema?: SchemaSource<Structured> | undefined;
     /** With `resumeSessionId`: goes on in a copy under a new id, or under `sessionId`; the original stays as it is. */
     readonly forkSession?: boolean | undefined;
     /** Where the user's settings, trust and checkpoints are; `OUTRIDER_HOME`, else `~/.outrider`. */
@@ -33,8 +43,8 @@ export type InteractiveSessionOptions = Omit<SessionOptions, "settingSources" | 
  * A conversation with one agent. Opened, it holds what the command's would hold: settings, rules, instructions, agents, hooks of trusted
  * projects, MCP servers and checkpoints of its folder and its user. With `bare` no file counts: it holds what its options say.
  */
-export class InteractiveSession extends Session {
-  constructor(options: InteractiveSessionOptions) {
+export class InteractiveSession<Structured = JsonValue> extends Session<Structured> {
+  constructor(options: InteractiveSessionOptions<Structured>) {
     checkSessionOptions(options);
     const { bare, without, settings, settingSources, trustProject, sandboxMode, mcpServers, requireServers, mainAgent, ...rest } =
       options;

@@ -93,9 +93,9 @@ async function answererOf(
 export interface ServerConnections {
   readonly connected: Promise<McpServers | undefined>;
   /** Whatever the servers offer later, this session is told. */
-  offerTo(session: InteractiveSession): void;
+  offerTo(session: InteractiveSession<unknown>): void;
   /** It is told no longer. */
-  withdraw(session: InteractiveSession): void;
+  withdraw(session: InteractiveSession<unknown>): void;
   /** Also those that are still being waited for. */
   close(): Promise<void>;
 }
@@ -116,7 +116,7 @@ export function beginServers(
   const configs = new Map([...servers.configs, ...(more ?? [])]);
   const leaving = new AbortController();
   giveUp?.addEventListener("abort", () => leaving.abort(), { once: true });
-  const offered = new Set<InteractiveSession>();
+  const offered = new Set<InteractiveSession<unknown>>();
   const connect = async (): Promise<McpServers> => {
     const { connectServers } = await import("./connect-servers.ts");
     return await connectServers(

@@ -10,7 +10,7 @@ export type PermissionAnswerer = (request: PermissionRequest, signal: AbortSigna
 
 /** Puts every permission question of a session to somebody. Whatever goes wrong with the answer is a no. */
 export function answerPermissionQuestions(
-  session: InteractiveSession,
+  session: InteractiveSession<unknown>,
   { answerer, turn, warn }: { answerer: PermissionAnswerer; turn: () => AbortSignal; warn: (message: string) => void },
 ): void {
   session.on("permission_request", (request) => {
@@ -24,7 +24,7 @@ export function answerPermissionQuestions(
   });
 }
 
-type Asking = { readonly session: InteractiveSession; readonly warn: (message: string) => void };
+type Asking = { readonly session: InteractiveSession<unknown>; readonly warn: (message: string) => void };
 
 /** What an answer changes for later calls. */
 export async function updatePermissions(response: JsonObject, { session, warn }: Asking): Promise<void> {

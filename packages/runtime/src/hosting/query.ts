@@ -1,11 +1,11 @@
-import type { Message } from "../protocol/content.ts";
+import type { JsonValue, Message } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import { outcomeError, type SessionEvents } from "../session/session-view.ts";
 import { InteractiveSession, type InteractiveSessionOptions } from "./interactive-session.ts";
 
-export type QueryOptions = Omit<InteractiveSessionOptions, "cwd"> & {
+export type QueryOptions<Structured = JsonValue> = Omit<InteractiveSessionOptions<Structured>, "cwd"> & {
   /** The process's own when absent. */
   readonly cwd?: string | undefined;
   readonly onTextDelta?: ((delta: string) => void) | undefined;
@@ -19,8 +19,8 @@ export type AskOptions = {
 };
 
 /** How a query went, whatever came of it. */
-export type QueryResult = {
-  readonly outcome: Outcome;
+export type QueryResult<Structured = JsonValue> = {
+  readonly outcome: Outcome<Structured>;
   readonly sessionId: string;
   readonly messages: readonly Message[];
   /** Of the whole conversation. */
@@ -29,27 +29,27 @@ export type QueryResult = {
 };
 
 /** Asks; each call is a session of its own. */
-export interface Query {
+export interface Query<Structured = JsonValue> {
   /** The answer; anything but a complete one rejects. */
   (prompt: string, options?: AskOptions): Promise<string>;
   /** The same. */
   text(prompt: string, options?: AskOptions): Promise<string>;
   /** All there is to know; a session that cannot be opened has failed. */
-  result(prompt: string, options?: AskOptions): Promise<QueryResult>;
+  result(prompt: string, options?: AskOptions): Promise<QueryResult<Structured>>;
 }
 
 /** A prompt in, the answer out. */
-export function createQuery(options: QueryOptions): Query {
-  const result: Query["result"] = (prompt, { signal } = {}) => ask(options, { prompt, signal });
+export function createQuery<Structured = JsonValue>(options: QueryOptions<Structured>): Query<Structured> {
+  const result: Query<Structured>["result"] = (prompt, { signal } = {}) => ask(options, { prompt, signal });
   const text: Query["text"] = async (prompt, asked) => toText((await result(prompt, asked)).outcome);
   return Object.assign((prompt: string, asked?: AskOptions) => text(prompt, asked), { text, result });
 }
 
-async function ask(
-  { onTextDelta, onCompact, ...options }: QueryOptions,
+async function ask<Structured>(
+  { onTextDelta, onCompact, ...options }: QueryOptions<Structured>,
   { prompt, signal }: { readonly prompt: string; readonly signal: AbortSignal | undefined },
-): Promise<QueryResult> {
-  const session = new InteractiveSession({ ...options, cwd: options.cwd ?? process.cwd() });
+): Promise<QueryResult<Structured>> {
+  const session = new InteractiveSession<Structured>({ ...options, cwd: options.cwd ?? process.cwd() });
   if (onCompact) session.on("compact", onCompact);
   if (onTextDelta) session.on("text_delta", onTextDelta);
   const stop = (): void => session.abort();
@@ -82,7 +82,7 @@ async function lastTurn(ends: AsyncIterable<AgentEvent<"turn.ended">>): Promise<
   return undefined;
 }
 
-function toText(outcome: Outcome): string {
+function toText(outcome: Outcome<unknown>): string {
   if (outcome.type === "completed") return outcome.text;
   if (outcome.type === "cancelled") throw new RuntimeError("closed", "The query was interrupted");
   throw outcomeError(outcome);

@@ -10,12 +10,12 @@ export type CancelCause = "abort" | "signal" | "output-closed" | "deadline";
 
 /**
  * How a turn went: the one value that exit code, result frame and stored record are derived from.
- * `text` is the last thing the model said in the turn, also when it did not end well.
+ * `Structured` is what the answer was asked for in, where somebody gave a schema for it. `text` is the last thing the model said in the turn, also when it did not end well.
  */
-export type Outcome = Shown &
+export type Outcome<Structured = JsonValue> = Shown &
   /** `structured` is there when the session was given a schema, and fits it. */
   (
-    | { type: "completed"; text: string; structured?: JsonValue }
+    | { type: "completed"; text: string; structured?: Structured }
     /** `reason` is a hook's own, or says which call went round in circles. */
     | { type: "stopped"; limit: StopLimit; text: string; reason?: string }
     | { type: "cancelled"; cause: CancelCause; text: string }

@@ -22,7 +22,7 @@ import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
 import { createTaskTool } from "../tools/builtin/task.ts";
 import { masksIn } from "../tools/hidden-values.ts";
 import { defaultOutputLimit } from "../tools/output-limit.ts";
-import type { SchemaSource } from "../tools/schema.ts";
+import type { SchemaSource } from "../tools/standard-schema.ts";
 import { isPublicAddress } from "../tools/web-address.ts";
 import { createToolMemory, type Tool } from "../tools/tool.ts";
 import { carefulVariables, userEnvironment } from "../workspace/environment.ts";
@@ -297,11 +297,12 @@ async function irreversibleCalls(
 }
 
 async function answerSchemaOf(source: SchemaSource, nativeSchema: boolean): Promise<AnswerSchema> {
-  const [{ parseSchema, toJsonSchema }, { toAnswerSchema }] = await Promise.all([
+  const [{ parseSchema }, { toCheck, toJsonSchema }, { toAnswerSchema }] = await Promise.all([
     import("../tools/schema.ts"),
+    import("../tools/library-schema.ts"),
     import("../engine/structured-output.ts"),
   ]);
-  return toAnswerSchema(parseSchema(await toJsonSchema(source)), nativeSchema);
+  return toAnswerSchema(parseSchema(toJsonSchema(source)), nativeSchema, toCheck(source));
 }
 
 function compactionSettings({ instructions, compaction }: SessionOptions): Partial<CompactionSettings> {

@@ -5,7 +5,7 @@ import type { CommandResult, CommandSummary } from "../commands/command.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
 import { Transcript } from "../journal/transcript.ts";
 import { type Answer, PermissionGate } from "../permissions/gate.ts";
-import { type Message, textOf, type UserMessage, userText } from "../protocol/content.ts";
+import { type JsonValue, type Message, textOf, type UserMessage, userText } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { type AgentEvent, type Emit, type EventType, isEphemeral } from "../protocol/events.ts";
 import type { CancelCause, Outcome } from "../protocol/outcome.ts";
@@ -34,7 +34,7 @@ import { outcomeError, type PermissionRequest, type SessionEventName, type Sessi
 /** Something that serves a session to the outside: it encodes its events and decodes requests to it. */
 export interface TransportAdapter {
   readonly name: string;
-  attach(session: InteractiveSession): void;
+  attach(session: InteractiveSession<unknown>): void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export type CompletedOptions = {
 };
 
 export type Completing = {
-  readonly session: InteractiveSession;
+  readonly session: InteractiveSession<unknown>;
   /** The session is being shut down: nothing that takes time is worth it any more. */
   readonly leaving: AbortSignal;
 };
@@ -69,7 +69,7 @@ const endReasons: Record<CancelCause, string> = {
 };
 
 /** A conversation with one agent. One turn at a time, one prompt waiting; everything it does comes out of `events()`. */
-export class InteractiveSession {
+export class InteractiveSession<Structured = JsonValue> {
   readonly id: string;
   readonly #complete: CompleteOptions | undefined;
   readonly #isStored: boolean;
@@ -83,6 +83,7 @@ export class InteractiveSession {
   readonly #transcript = new Transcript();
   readonly #steering = new Steering();
   readonly #turnIds = new Set<string>();
+  readonly #said = new WeakMap<Outcome<unknown>, Outcome>();
   #controls: Promise<SessionControls> | undefined;
   #opening: Promise<OpenSession> | undefined;
   #completed: CompletedOptions | undefined;
@@ -123,10 +124,14 @@ export class InteractiveSession {
    * Hands in a prompt; resolves with how its turn went, with the answer as the model gave it. While a turn runs, one prompt waits for its end; another one is refused.
    * `displayInput` is what people are shown instead of `input`; `rawInput` is what the user typed, kept for hooks.
    */
-  async submit(input: string | UserMessage | NamedPrompt, displayInput?: string, rawInput?: string): Promise<Outcome> {
+  async submit(
+    input: string | UserMessage | NamedPrompt,
+    displayInput?: string,
+    rawInput?: string,
+  ): Promise<Outcome<Structured>> {
     if (this.#closing) throw new RuntimeError("closed", "The session is shut down");
     if (this.#queued) throw new RuntimeError("busy", "A turn is running and another prompt is waiting", { retryable: true });
-    return await new Promise((settle) => {
+    const outcome = await new Promise<Outcome>((settle) => {
       const { turnId, ...message } = { turnId: undefined, ...(typeof input === "string" ? userText(input) : input) };
       const words = textOf(message.content);
       const shown = displayInput ?? (rawInput !== words ? rawInput : undefined);
@@ -134,11 +139,12 @@ export class InteractiveSession {
       if (this.#running) this.#queued = prompt;
       else this.#start(prompt);
     });
+    return await this.#toStructured(outcome);
   }
 
   /** What `submit` resolved with, for others to read: masked, with `masked` saying where. */
-  shown(outcome: Outcome): Masked<Outcome> {
-    return toShownOutcome(outcome, this.#redactor);
+  shown(outcome: Outcome<unknown>): Masked<Outcome> {
+    return toShownOutcome(this.#said.get(outcome) ?? (outcome as Outcome), this.#redactor); // anything else is as the model said it
   }
 
   /**
@@ -332,6 +338,16 @@ export class InteractiveSession {
   /** Where the journal is, once the session is open and if it is on disk. */
   async journalLocation(): Promise<string | undefined> {
     return (await this.#open()).journal.location;
+  }
+
+  /** A library's schema may make other types of what the model said. That is for the program; what is shown and stored stays JSON. */
+  async #toStructured(outcome: Outcome): Promise<Outcome<Structured>> {
+    const { outputSchema } = this.#options;
+    if (!outputSchema || outcome.type !== "completed" || outcome.structured === undefined) return outcome as Outcome<Structured>;
+    const { toStructured } = await import("../tools/library-schema.ts");
+    const made = { ...outcome, structured: (await toStructured(outputSchema, outcome.structured)) as Structured };
+    this.#said.set(made, outcome);
+    return made;
   }
 
   async #openControls(): Promise<SessionControls> {

@@ -15,7 +15,7 @@ import type { JsonObject } from "../protocol/content.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
 import type { WebSearchBackend } from "../tools/builtin/web-search.ts";
-import type { SchemaSource } from "../tools/schema.ts";
+import type { SchemaSource } from "../tools/standard-schema.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Redactor } from "../util/redact.ts";
 import type { SandboxOptions } from "../workspace/sandbox.ts";
@@ -84,7 +84,7 @@ export type SessionOptions = {
   readonly allowUnknownPrice?: boolean | undefined;
   /** What the user knows about models and prices beside the built-in table. */
   readonly catalogOverride?: CatalogOverride | undefined;
-  /** What the final answer must fit, as JSON Schema (draft 7 or 2020-12) or as a zod schema; the outcome then holds it as `structured`. */
+  /** What the final answer must fit, as JSON Schema (draft 7 or 2020-12) or as a schema of zod or another library, which then judges it; the outcome then holds it as `structured`. */
   readonly outputSchema?: SchemaSource | undefined;
   /** Tools beside the built-in ones; one with the name of a built-in takes its place. */
   readonly tools?: readonly Tool[] | undefined;

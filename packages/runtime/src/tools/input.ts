@@ -13,7 +13,7 @@ export type InputCheck = { readonly ok: true } | { readonly ok: false; readonly 
 /** Does a tool call's input fit the tool's schema? If not, says what to change, in words for the model. */
 export async function checkInput(schema: JsonObject, input: unknown): Promise<InputCheck> {
   if (input === undefined) return { ok: false, message: "The input is missing." };
-  if (isTooDeep(input, maxDepth)) return { ok: false, message: `The input is nested more than ${maxDepth} deep.` };
+  if (isTooDeep(input, maxInputDepth)) return { ok: false, message: `The input is nested more than ${maxInputDepth} deep.` };
   let problems: OutputUnit[];
   let checker: Checker;
   try {
@@ -31,7 +31,7 @@ export async function checkInput(schema: JsonObject, input: unknown): Promise<In
 }
 
 /** Deeper than any tool wants, and far from where recursion ends. */
-const maxDepth = 200;
+export const maxInputDepth = 200;
 
 async function checkerFor(original: JsonObject): Promise<Checker> {
   const known = checkers.get(original);

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import * as z from "zod";
 import { RuntimeError } from "../protocol/errors.ts";
-import { parseSchema, type SchemaSource, toJsonSchema } from "./schema.ts";
+import { parseSchema } from "./schema.ts";
 
 describe("a JSON Schema", () => {
   const good: [string, unknown][] = [
@@ -66,52 +65,4 @@ describe("a JSON Schema", () => {
       );
     });
   }
-});
-
-describe("a library's schema", () => {
-  const wanted = { type: "object", properties: { a: { type: "string" } } };
-
-  it("is asked for its JSON Schema in the standard's way", async () => {
-    const asked: unknown[] = [];
-    const input = (options: unknown) => {
-      asked.push(options);
-      return wanted;
-    };
-    assert.deepEqual(await toJsonSchema({ "~standard": { vendor: "any", jsonSchema: { input } } } as SchemaSource), wanted);
-    assert.deepEqual(asked, [{ target: "draft-2020-12" }]);
-  });
-
-  it("is asked by its own method", async () => {
-    class Schema {
-      readonly #kept = wanted;
-      toJSONSchema(): unknown {
-        return Object.defineProperty({ ...this.#kept }, "~hidden", { value: 1 });
-      }
-    }
-    assert.deepEqual(await toJsonSchema(new Schema()), wanted);
-  });
-
-  it("of zod is converted, also of its first version 4, which can only do that with a function of the package", async () => {
-    const schema = z.object({ a: z.string().describe("a letter"), n: z.number().int().optional() });
-    const { type, properties, required } = await toJsonSchema(schema);
-    assert.deepEqual({ type, required }, { type: "object", required: ["a"] });
-    assert.deepEqual(properties && (properties as Record<string, unknown>)["a"], { type: "string", description: "a letter" });
-    const first = { _zod: schema._zod, "~standard": { vendor: "zod", version: 1 } };
-    assert.deepEqual((await toJsonSchema(first)).required, ["a"]);
-  });
-
-  it("that cannot be converted is refused with what to do", async () => {
-    const old = { _def: {}, "~standard": { vendor: "zod", version: 1 } };
-    await assert.rejects(toJsonSchema(old), { code: "usage", message: /^The zod schema cannot be turned/, hint: /zod 3/ });
-    const failing = {
-      toJSONSchema: () => {
-        throw new Error("Date cannot be represented in JSON Schema");
-      },
-    };
-    await assert.rejects(toJsonSchema(failing), { code: "usage", message: /Date cannot be represented/ });
-  });
-
-  it("is left alone when it is JSON Schema", async () => {
-    assert.equal(await toJsonSchema(wanted), wanted);
-  });
 });

@@ -21,48 +21,6 @@ const schemaLists = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const counts = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"];
 const numbers = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 
-/** What an answer may be described with: JSON Schema itself, or a schema of a library that can be turned into it (zod 4 and others). */
-export type SchemaSource =
-  | JsonObject
-  | { readonly "~standard": { readonly vendor: string } }
-  | { toJSONSchema(options?: object): unknown };
-
-/** A library's schema as the JSON Schema of what it takes in; JSON Schema stays what it is. Rejects with a `usage` error where that is impossible. */
-export async function toJsonSchema(source: SchemaSource): Promise<JsonObject> {
-  const { "~standard": standard, toJSONSchema, _zod } = Object(source) as LibrarySchema; // looked at for what it can do
-  try {
-    if (standard?.jsonSchema) return toPlain(standard.jsonSchema.input({ target: "draft-2020-12" }));
-    if (typeof toJSONSchema === "function") return toPlain(toJSONSchema.call(source, { io: "input" }));
-    if (_zod) return toPlain((await importInstalled("zod")).toJSONSchema(source, { io: "input" }));
-  } catch (error) {
-    throw notConvertible(standard?.vendor ?? "zod", error instanceof Error ? error.message : String(error));
-  }
-  if (standard) throw notConvertible(standard.vendor, "it does not say how");
-  return source as JsonObject; // no library's schema; what it holds is checked by `parseSchema`
-}
-
-type LibrarySchema = {
-  readonly "~standard"?: { readonly vendor: string; readonly jsonSchema?: { input(options: { target: string }): unknown } };
-  readonly toJSONSchema?: (options?: object) => unknown;
-  readonly _zod?: unknown;
-};
-
-/** The first versions of zod 4 convert with a function of the package only. It is no dependency of ours, so builds must not look for it. */
-async function importInstalled(name: string): Promise<{ toJSONSchema(schema: unknown, options: object): unknown }> {
-  return await import(name);
-}
-
-/** Without what libraries hide in it: functions, symbols, getters. */
-function toPlain(value: unknown): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject; // checked by `parseSchema`
-}
-
-function notConvertible(vendor: string, reason: string): RuntimeError {
-  return new RuntimeError("usage", `The ${vendor} schema cannot be turned into JSON Schema: ${reason}`, {
-    hint: "Convert it yourself and hand over the JSON Schema (zod 4: z.toJSONSchema(schema); zod 3: the package zod-to-json-schema)",
-  });
-}
-
 /** A JSON Schema that can be checked against; throws a `usage` error that names the place otherwise. */
 export function parseSchema(value: unknown): JsonObject {
   if (!isJsonObject(value)) throw wrong("", "a JSON Schema is an object");

@@ -3,6 +3,7 @@ import type { ToolDetails } from "../protocol/events.ts";
 import type { InertGit } from "../protocol/permission.ts";
 import type { Tasks } from "../tasks/task.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { InputCheck } from "./input.ts";
 
 /**
  * What a call is about to touch, in the words permission rules are written in.
@@ -57,6 +58,8 @@ export interface Tool<Input = unknown> {
   readonly description: string;
   /** JSON Schema of the input; calls that do not fit are refused before anything else happens. */
   readonly inputSchema: JsonObject;
+  /** Judges inputs in the place of the JSON Schema, which then only tells the model what to send. */
+  readonly checkInput?: (input: unknown) => Promise<InputCheck>;
   /** May run beside other calls of the same message. */
   readonly concurrent: boolean;
   /** How long it may take to stop by itself after an abort before it is left behind; 700 ms when absent. */

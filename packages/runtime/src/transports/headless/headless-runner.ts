@@ -11,7 +11,7 @@ import type { OutputFormatName } from "./output-format.ts";
 import { runPrompt } from "./run-prompt.ts";
 
 export type HeadlessRunnerOptions = {
-  readonly session: InteractiveSession;
+  readonly session: InteractiveSession<unknown>;
   readonly outputFormat?: OutputFormatName;
   /** Standard output when absent. */
   readonly output?: Writable;
@@ -43,7 +43,7 @@ export function createHeadlessRunner(options: HeadlessRunnerOptions): { run(prom
 export type HeadlessTransportOptions = Omit<HeadlessRunnerOptions, "session"> & { readonly prompt: string };
 
 export function createHeadlessTransport(options: HeadlessTransportOptions): TransportAdapter & { getExitCode(): number } {
-  let session: InteractiveSession | undefined;
+  let session: InteractiveSession<unknown> | undefined;
   let exitCode = 1; // until a run has shown otherwise
   return {
     name: "headless",
@@ -59,7 +59,7 @@ export function createHeadlessTransport(options: HeadlessTransportOptions): Tran
   };
 }
 
-async function runCommand(session: InteractiveSession, command: { name: string; args: string }): Promise<Outcome> {
+async function runCommand(session: InteractiveSession<unknown>, command: { name: string; args: string }): Promise<Outcome> {
   try {
     const result = await session.executeCommand(command.name, command.args);
     if (result?.success) return { type: "completed", text: result.message };

@@ -11,25 +11,25 @@ import type { LineOutput } from "./line-output.ts";
  * The session waits for a slow output; an output that is closed stops the turn.
  */
 export async function runPrompt(
-  session: InteractiveSession,
+  session: InteractiveSession<unknown>,
   prompt: string | UserMessage,
   target: {
     format: OutputFormat;
     output: LineOutput;
     /** The last word on how it went, before the end is written. */
-    judge?: (outcome: Outcome) => Outcome;
+    judge?(outcome: Outcome<unknown>): Outcome<unknown>;
   },
 ): Promise<ShownOutcome> {
   const { format, output } = target;
   const events = session.events({ whenFull: "wait", capacity: 256 });
   const turn = session
     .submit(prompt)
-    .catch((error: unknown): Outcome => ({ type: "failed", error: toRuntimeError(error).toJSON(), text: "" }));
+    .catch((error: unknown): Outcome<unknown> => ({ type: "failed", error: toRuntimeError(error).toJSON(), text: "" }));
   output.onClosed(() => session.abort("output-closed"));
   const writing = writeEvents(events, format, output);
   const outcome = await turn;
   const problem = await writing;
-  const written: Outcome =
+  const written: Outcome<unknown> =
     problem && outcome.type === "completed" ? { type: "failed", error: problem.toJSON(), text: outcome.text } : outcome;
   const honest = session.shown(target.judge?.(written) ?? written);
   output.write(await format.end(honest));

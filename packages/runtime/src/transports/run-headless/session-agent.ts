@@ -9,7 +9,7 @@ import type { TrajectoryEvent } from "../atif/lines/trajectory-events.ts";
 import type { ModelMessage, RunnableAgent } from "./runnable-agent.ts";
 
 /** A session as an agent: each stream is a whole turn, with a step for each time the model is asked. It keeps its own history. */
-export function toRunnableAgent(session: InteractiveSession, options: { priceOf?: CallPrice } = {}): RunnableAgent {
+export function toRunnableAgent(session: InteractiveSession<unknown>, options: { priceOf?: CallPrice } = {}): RunnableAgent {
   return {
     async stream({ messages, abortSignal }) {
       const prompt = lastPrompt(messages);
@@ -54,7 +54,7 @@ const toldTypes = [
 /** The parts the AI SDK would give. Words come with the whole message: what a failed attempt had said is void. */
 async function* toParts(
   events: AsyncIterable<AgentEvent<(typeof toldTypes)[number]>>,
-  turn: Promise<Outcome>,
+  turn: Promise<Outcome<unknown>>,
   priceOf: CallPrice | undefined,
 ): AsyncGenerator<unknown> {
   let open = 0;
@@ -93,7 +93,7 @@ async function* toParts(
   endOf(await turn);
 }
 
-function endOf(outcome: Outcome): void {
+function endOf(outcome: Outcome<unknown>): void {
   if (outcome.type === "completed") return;
   if (outcome.type === "cancelled") throw new RuntimeError("closed", "The turn was interrupted");
   throw outcomeError(outcome);

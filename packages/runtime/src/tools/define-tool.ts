@@ -1,0 +1,103 @@
+import type { JsonObject } from "../protocol/content.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { toJsonSchema } from "./library-schema.ts";
+import { parseSchema } from "./schema.ts";
+import { isLibrarySchema, type LibrarySchema, type Parsed, parseWith } from "./standard-schema.ts";
+import { type Access, type Tool, type ToolContext, ToolFailure, type ToolMemory, type ToolOutput } from "./tool.ts";
+
+/** What `defineTool` takes; `Input` is what `access` and `execute` are given. */
+export type ToolDeclaration<Input> = {
+  /** What the model calls it by, and what permission rules name. */
+  readonly name: string;
+  readonly description: string;
+  /** May run beside other calls of the same message; no when absent. */
+  readonly concurrent?: boolean | undefined;
+  /** How long it may take to stop by itself after an abort before it is left behind; 700 ms when absent. */
+  readonly abortGraceMs?: number | undefined;
+  /** What a call is about to touch. Without it every call is asked about, unless a rule names the tool. */
+  access?(input: Input, workspace: Workspace, memory?: ToolMemory): Access | Promise<Access>;
+  /** Does it. A text is the answer; failures that the model should read are thrown as `ToolFailure`. */
+  execute(input: Input, context: ToolContext): string | ToolOutput | Promise<string | ToolOutput>;
+};
+
+export type SchemaToolDeclaration<Output> = ToolDeclaration<Output> & {
+  /** Checks each call's input; `execute` gets what it makes of it, with its defaults and in its types. */
+  readonly inputSchema: LibrarySchema<Output>;
+  /** What the model is shown, where the schema cannot say that itself. */
+  readonly jsonSchema?: JsonObject | undefined;
+};
+
+export type JsonToolDeclaration<Input> = ToolDeclaration<Input> & {
+  /** JSON Schema of the input; calls that do not fit are refused before anything else happens. */
+  readonly inputSchema: JsonObject;
+};
+
+/**
+ * A tool for sessions. With a schema of zod 3 or 4, or of any library that keeps to Standard Schema, the type of the input is that of the
+ * schema; with JSON Schema it is whatever you say it is.
+ */
+export function defineTool<Output>(tool: SchemaToolDeclaration<Output>): Tool;
+export function defineTool<Input = JsonObject>(tool: JsonToolDeclaration<Input>): Tool;
+export function defineTool<Input>(tool: SchemaToolDeclaration<Input> | JsonToolDeclaration<Input>): Tool {
+  const { name, description, inputSchema: schema, abortGraceMs } = tool;
+  check(name, tool);
+  const read = isLibrarySchema(schema) ? reader(schema) : undefined;
+  // Checked against the schema before: by the schema itself, or by the engine against the JSON Schema.
+  const inputOf = async (input: unknown): Promise<Input> => (read ? await read.value(input) : (input as Input));
+  return {
+    name,
+    description,
+    inputSchema: parseSchema(("jsonSchema" in tool ? tool.jsonSchema : undefined) ?? toJsonSchema(schema)),
+    concurrent: tool.concurrent ?? false,
+    ...(abortGraceMs !== undefined && { abortGraceMs }),
+    ...(read && { checkInput: (input: unknown) => read.parse(input) }),
+    access: async (input, workspace, memory) => (await tool.access?.(await inputOf(input), workspace, memory)) ?? unknownAccess,
+    execute: async (input, context) => toOutput(name, await tool.execute(await inputOf(input), context)),
+  };
+}
+
+/** Of what a program's tool does nothing is known, as with the tools of MCP servers. */
+const unknownAccess: Access = { kind: "reach", resources: [] };
+
+/** Calls are read three times (checked, judged, run), schemas may look things up: one input is parsed once. */
+function reader<Output>(schema: LibrarySchema<Output>): {
+  parse(input: unknown): Promise<Parsed<Output>>;
+  value(input: unknown): Promise<Output>;
+} {
+  const known = new WeakMap<object, Promise<Parsed<Output>>>();
+  const parse = (input: unknown): Promise<Parsed<Output>> => {
+    if (typeof input !== "object" || input === null) return parseWith(schema, input);
+    const parsed = known.get(input) ?? parseWith(schema, input);
+    known.set(input, parsed);
+    return parsed;
+  };
+  const value = async (input: unknown): Promise<Output> => {
+    const parsed = await parse(input);
+    if (!parsed.ok) throw new ToolFailure(parsed.message);
+    return parsed.value;
+  };
+  return { parse, value };
+}
+
+function toOutput(name: string, answer: string | ToolOutput): ToolOutput {
+  if (typeof answer === "string") return { content: [{ type: "text", text: answer }] };
+  if (Array.isArray(Object(answer).content)) return answer;
+  throw new TypeError(`execute of the tool ${name} answered neither a text nor { content: [ … ] }`);
+}
+
+/** Providers take no other names. */
+const names = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** For programs without types. */
+function check(name: unknown, { description, execute, access }: ToolDeclaration<never>): void {
+  if (typeof name !== "string" || !names.test(name))
+    throw wrong(`name is 1 to 64 letters, digits, "_" and "-". It was ${JSON.stringify(name)}`);
+  if (typeof description !== "string") throw wrong(`description of the tool ${name} is a text. It was ${String(description)}`);
+  if (typeof execute !== "function") throw wrong(`execute of the tool ${name} is a function. It was ${String(execute)}`);
+  if (access !== undefined && typeof access !== "function") throw wrong(`access of the tool ${name} is a function`);
+}
+
+function wrong(message: string): RuntimeError {
+  return new RuntimeError("usage", message);
+}
