@@ -6,7 +6,7 @@ export { toStoredEvents } from "../journal/stored-events.ts";
 export { toMessages } from "../journal/transcript.ts";
 export type { Effort, ModelClient, ModelEvent, ModelRequest, Provider } from "../model/model.ts";
 export { type AnthropicOptions, createAnthropicProvider } from "../model/providers/anthropic.ts";
-export { fromAiSdk } from "../model/ai-sdk.ts";
+export { type AiSdkModel, type AiSdkOptions, type AiSdkStream, fromAiSdk } from "../model/ai-sdk.ts";
 export { type CatalogOverride, parseCatalogOverride } from "../model/catalog-override.ts";
 export { type Fallback, withFallback } from "../model/fallback.ts";
 export { createProvider } from "../model/providers/create-provider.ts";

@@ -24,7 +24,8 @@ export interface AiSdkModel {
   readonly specificationVersion: string;
   readonly provider: string;
   readonly modelId: string;
-  doStream(options: AiSdkCall): PromiseLike<{ readonly stream: AiSdkStream }>;
+  /** Each version has types of its own for what it is called with; what is sent to it is built for its version. */
+  doStream(options: never): PromiseLike<{ readonly stream: AiSdkStream }>;
 }
 
 /** A web stream; only its reader is used, since not every runtime can iterate over one. */
@@ -74,7 +75,7 @@ async function* streamOnce({ model, name, request, signal }: Call): AsyncGenerat
   const answer = new Answer(name, model.modelId);
   try {
     const call = toCall(request, { version: model.specificationVersion, signal });
-    const { stream } = await untilAborted(Promise.resolve(model.doStream(call)), signal);
+    const { stream } = await untilAborted(Promise.resolve(model.doStream(call as never)), signal); // built for its version
     for await (const part of partsOf(stream, signal)) {
       const events = answer.push(part);
       if (events.length > 0) yield events;
