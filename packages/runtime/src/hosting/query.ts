@@ -49,7 +49,7 @@ async function ask<Structured>(
   { onTextDelta, onCompact, ...options }: QueryOptions<Structured>,
   { prompt, signal }: { readonly prompt: string; readonly signal: AbortSignal | undefined },
 ): Promise<QueryResult<Structured>> {
-  const session = new InteractiveSession<Structured>({ ...options, cwd: options.cwd ?? process.cwd() });
+  const session = new InteractiveSession({ ...options, cwd: options.cwd ?? process.cwd() });
   if (onCompact) session.on("compact", onCompact);
   if (onTextDelta) session.on("text_delta", onTextDelta);
   const stop = (): void => session.abort();
