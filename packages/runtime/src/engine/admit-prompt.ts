@@ -9,6 +9,8 @@ export type PromptToAdmit = {
   readonly input: string;
   /** What the user typed, when `input` is what was made of it. */
   readonly rawInput: string;
+  /** Its own hooks have let it in before; only those of the session are asked. */
+  readonly isAdmitted?: boolean | undefined;
   /** Set for the first prompt since the session was opened. */
   readonly opened: { readonly source: "startup" | "resume"; readonly model: string } | undefined;
 };
@@ -30,7 +32,7 @@ type AdmitDeps = { readonly hooks: HookRunner; readonly signal: AbortSignal; rea
 const blockedPrompt = "(A prompt stood here. A hook did not let it in, so it was not sent.)";
 
 /** SessionStart and UserPromptSubmit, in this order, before a prompt is taken into the record. Never rejects. */
-export async function admitPrompt(deps: AdmitDeps, { input, rawInput, opened }: PromptToAdmit): Promise<Admission> {
+export async function admitPrompt(deps: AdmitDeps, { input, rawInput, isAdmitted, opened }: PromptToAdmit): Promise<Admission> {
   const notes: UserMessage[] = [];
   const given = userText(input);
   const isOpen = (): boolean => opened === undefined || sessionStarted;
@@ -44,6 +46,7 @@ export async function admitPrompt(deps: AdmitDeps, { input, rawInput, opened }: 
       sessionStarted = true;
       notes.push(...toMessages("SessionStart", verdict.context));
     }
+    if (isAdmitted) return { input: given, blocked: false, notes, opened: true };
     const fields = { prompt: rawInput, ...(rawInput !== input && { expanded_prompt: input }) };
     const verdict = await ask(deps, "UserPromptSubmit", { input: fields });
     const refusal = refusalOf(verdict);

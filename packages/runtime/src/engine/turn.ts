@@ -7,7 +7,6 @@ import {
   textOf,
   type ToolResultPart,
   type Usage,
-  type UserMessage,
   userText,
 } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
@@ -17,7 +16,6 @@ import type { Outcome } from "../protocol/outcome.ts";
 import type { MaskedRequest } from "../model/model.ts";
 import type { CountedProvider } from "../model/request-ledger.ts";
 import type { Masked } from "../util/masked.ts";
-import { toSendableInput } from "../model/sendable/sendable-content.ts";
 import { untilAborted } from "../util/until-aborted.ts";
 import type { Fit, Overflow } from "../context/fit.ts";
 import { boundCalls, liveCallsOf } from "./live-call.ts";
@@ -45,7 +43,7 @@ export type TurnDeps = Omit<ToolCallDeps, "halt" | "halted" | "repeats"> & {
   /** The turn is a subagent's: its hooks are those of subagents. */
   readonly agent?: SubagentRef | undefined;
   /** What has arrived for this turn since the model was asked. */
-  readonly takeInput?: () => readonly UserMessage[];
+  readonly takeInput?: (() => readonly Omit<EventBody<"input.added">, "type">[]) | undefined;
   /** A promise to wait for while a reader that must not lose anything is behind. */
   readonly congestion: () => Promise<unknown> | undefined;
 };
@@ -96,12 +94,13 @@ export async function runTurn(given: TurnDeps, history: readonly Masked<Message>
         return end({ type: "stopped", limit: "max-turns", text: said.last });
       }
       // Not before the first answer: two prompts that come at once are two turns.
-      for (const given of (report.modelCalls > 0 && deps.takeInput?.()) || []) {
-        const input = await toSendableInput(given);
-        deps.emit({ type: "input.added", input, origin: "user" });
-        messages.push(hide(deps, input));
+      const added = (report.modelCalls > 0 && deps.takeInput?.()) || [];
+      for (const input of added) {
+        deps.emit({ type: "input.added", ...input });
+        messages.push(hide(deps, input.input));
         repeats.restart();
       }
+      if (added.length > 0) await deps.flush(); // on record before the model is told: it is never told twice
       if (ledger.reached()) throw limitReached(); // subagents and hooks ask too
       const room = await deps.fit?.makeRoom(messages);
       if (room === "limit-reached") throw limitReached();

@@ -9,7 +9,7 @@ import type {
   UserMessage,
 } from "./content.ts";
 import type { ErrorData } from "./errors.ts";
-import type { Outcome } from "./outcome.ts";
+import type { CancelCause, Outcome } from "./outcome.ts";
 import type { PermissionMode } from "./permission.ts";
 
 /** `denied`: a rule or mode refused it. `interrupted`: an abort cut it off; the content is what had come by then. */
@@ -62,12 +62,32 @@ export interface AgentEvents {
   "session.named": { name: string };
   /** The session goes on from the event `to`: what came after it is kept, and is no part of the conversation any more. */
   "session.rewound": { to: number };
+  /**
+   * A prompt that has to wait, or that has a key: stored before anybody is told that it was accepted. It begins once, with the `turn.started`
+   * whose `turnId` is its `promptId`, or with the `input.added` that names it. A prompt that begins at once is only told by that.
+   */
+  "prompt.accepted": {
+    promptId: string;
+    mode: PromptMode;
+    key?: string;
+    input: UserMessage;
+    displayInput?: string;
+    /** What hooks said to it. With a `refusal` its text was not kept, and its turn ends as it begins. */
+    admission?: { notes: UserMessage[]; refusal?: string };
+  };
+  /** It will never begin. */
+  "prompt.cancelled": { promptId: string; cause: CancelCause };
   /** With `command` the prompt was for the session itself, and is no part of the conversation. */
   "turn.started": { input: UserMessage; displayInput?: string; command?: "compact" };
   /** The host chose another model, mode or set of tools; what is not named stays. */
   "session.changed": Partial<Pick<SessionFacts, "model" | "permissionMode" | "tools" | "places">>;
   /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer, or what a hook adds. */
-  "input.added": { input: UserMessage; origin: "continuation" | "empty-answer" | "output-schema" | "hook" | "user" };
+  "input.added": {
+    input: UserMessage;
+    origin: "continuation" | "empty-answer" | "output-schema" | "hook" | "user";
+    /** The accepted prompt that this is. */
+    promptId?: string;
+  };
   "text.delta": { messageId: string; text: string };
   /** `signature` is a piece of the seal some providers put under a thought; its text is empty then. */
   "reasoning.delta": { messageId: string; text: string; signature?: string };
@@ -185,6 +205,9 @@ export interface AgentEvents {
   /** `sandboxSnapshotId`: the state in which the other machine was left; resuming brings it back. */
   "session.ended": { reason: string; sandboxSnapshotId?: string };
 }
+
+/** `queue`: after the running turn. `steer`: into the running turn, before the model is asked again. `now`: the running turn ends for it. */
+export type PromptMode = "queue" | "steer" | "now";
 
 /** `auto`: the context was nearly full. `overflow`: the provider had refused a request as too long. */
 export type CompactionTrigger = "auto" | "manual" | "overflow";

@@ -7,7 +7,6 @@ import { type Checkpoints, createCheckpoints } from "../checkpoints/checkpoints.
 import { createMemoryStore } from "../journal/memory-store.ts";
 import type { SessionStore } from "../journal/store.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
-import { userText } from "../protocol/content.ts";
 import { InMemorySandboxClient } from "../workspace/memory-sandbox.ts";
 import { InteractiveSession } from "./interactive-session.ts";
 import type { SessionOptions } from "./session-options.ts";
@@ -55,7 +54,7 @@ async function run<T>(
   });
   try {
     for (const turnId of Object.keys(turns)) {
-      const outcome = await session.submit({ ...userText(`prompt ${turnId}`), turnId });
+      const outcome = await session.submit(`prompt ${turnId}`, { id: turnId });
       assert.equal(outcome.type, "completed");
     }
     return await then(session, checkpoints);

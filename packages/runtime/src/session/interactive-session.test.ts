@@ -159,11 +159,11 @@ describe("InteractiveSession", () => {
     await session.shutdown();
   });
 
-  it("lets one prompt wait, refuses the next, and starts the waiting one by itself", async () => {
-    const { session, provider } = open([{ text: "first", delayMs: 30 }, { text: "second" }]);
+  it("lets prompts wait as far as it has room, refuses the next, and starts the waiting ones by itself", async () => {
+    const { session, provider } = open([{ text: "first", delayMs: 30 }, { text: "second" }], { inbox: { maxPrompts: 1 } });
     const first = session.submit("one");
     const second = session.submit("two", "shown two");
-    await assert.rejects(session.submit("three"), { code: "busy" });
+    await assert.rejects(session.submit("three"), { code: "busy", retryable: true });
     assert.equal(session.getPendingPrompt(), "shown two");
     assert.equal(session.isExecuting(), true);
     assert.deepEqual([(await first).text, (await second).text], ["first", "second"]);

@@ -5,11 +5,13 @@ import type { CommandResult, CommandSummary } from "../commands/command.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
 import { Transcript } from "../journal/transcript.ts";
 import { type Answer, PermissionGate } from "../permissions/gate.ts";
-import { type JsonValue, type Message, textOf, type UserMessage, userText } from "../protocol/content.ts";
+import type { JsonValue, Message, UserMessage } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
-import { type AgentEvent, type Emit, type EventType, isEphemeral } from "../protocol/events.ts";
+import { type AgentEvent, type Emit, type EventType, isEphemeral, type PromptMode } from "../protocol/events.ts";
 import type { CancelCause, Outcome } from "../protocol/outcome.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
+import type { SessionStore } from "../journal/store.ts";
+import { toSendableInput } from "../model/sendable/sendable-content.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import type { Masked } from "../util/masked.ts";
 import { createRedactor, type Redactor } from "../util/redact.ts";
@@ -25,7 +27,9 @@ import { endHooks } from "./end-hooks.ts";
 import { tellOpening } from "./tell-opening.ts";
 import { takeSnapshot } from "./take-snapshot.ts";
 import { tellStopped } from "./tell-stopped.ts";
-import { type Beginning, nothingDone, type Prompt, runPromptTurn } from "./prompt-turn.ts";
+import { Inbox, type InboxPrompt, type SubmitOptions, toInboxPrompt } from "./inbox.ts";
+import type { PromptRecords } from "./prompt-records.ts";
+import { Beginning, nothingDone, runPromptTurn } from "./prompt-turn.ts";
 import type { SessionControls } from "./session-controls.ts";
 import { toShownOutcome } from "./shown-outcome.ts";
 import { Steering } from "./steering.ts";
@@ -39,8 +43,32 @@ export interface TransportAdapter {
   stop(): Promise<void>;
 }
 
-/** A prompt whose turn has an id that was chosen outside, such as a host's own name for its message. */
-export type NamedPrompt = UserMessage & { readonly turnId: string };
+/** A prompt that is on record: it survives the end of the process, and begins once. */
+export type AcceptedPrompt<Structured = JsonValue> = {
+  /** Also the `turnId` of its turn. */
+  readonly id: string;
+  /** Its key was known: this is the prompt that was given it first. */
+  readonly isRepeated: boolean;
+  /** How its turn went, or the turn that it joined. Rejects with `closed` when the session is shut down first and the prompt kept. */
+  readonly outcome: Promise<Outcome<Structured>>;
+};
+
+/** A prompt that has not begun. */
+export type WaitingPrompt = {
+  readonly id: string;
+  readonly key: string | undefined;
+  readonly mode: PromptMode;
+  readonly input: UserMessage;
+  readonly displayInput: string | undefined;
+  /** An earlier process accepted it: it begins when somebody says so. */
+  readonly isHeld: boolean;
+};
+
+export type ShutdownOptions = {
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly waiting?: "cancel" | "keep" | undefined;
+};
 
 /** Options that are known only when the session is opened, and what to do with what was opened for them. */
 export type CompletedOptions = {
@@ -57,9 +85,6 @@ export type Completing = {
 
 export type CompleteOptions = (options: SessionOptions, completing: Completing) => Promise<CompletedOptions>;
 
-type WaitingPrompt = Prompt & { readonly settle: (outcome: Outcome) => void };
-type Running = { controller: AbortController; done: Promise<void> };
-
 /** What SessionEnd hooks and the record are told when nobody gives a reason. */
 const endReasons: Record<CancelCause, string> = {
   abort: "other",
@@ -68,11 +93,12 @@ const endReasons: Record<CancelCause, string> = {
   "output-closed": "output_closed",
 };
 
-/** A conversation with one agent. One turn at a time, one prompt waiting; everything it does comes out of `events()`. */
+/** A conversation with one agent. One turn at a time, the other prompts wait; everything it does comes out of `events()`. */
 export class InteractiveSession<Structured = JsonValue> {
   readonly id: string;
   readonly #complete: CompleteOptions | undefined;
   readonly #isStored: boolean;
+  readonly #store: SessionStore;
   #options: SessionOptions;
   readonly #redactor: Redactor;
   readonly #newId: () => string;
@@ -88,10 +114,10 @@ export class InteractiveSession<Structured = JsonValue> {
   #opening: Promise<OpenSession> | undefined;
   #completed: CompletedOptions | undefined;
   readonly #leaving = new AbortController();
-  #running: Running | undefined;
-  #queued: WaitingPrompt | undefined;
+  readonly #inbox: Inbox;
+  #records: Promise<PromptRecords> | undefined;
   #closing: Promise<void> | undefined;
-  readonly #beginning: Beginning = { begun: false, source: "startup" };
+  readonly #beginning = new Beginning();
   #cancelled: CancelCause | undefined;
 
   /** `complete` adds to the options what takes time to find out, once, when the session is opened. */
@@ -100,6 +126,7 @@ export class InteractiveSession<Structured = JsonValue> {
     this.#newId = options.newId ?? createIdSeries();
     this.id = options.resumeSessionId ?? options.sessionId ?? this.#newId();
     const store = options.sessionStore ?? createMemoryStore();
+    this.#store = store;
     this.#isStored = options.sessionStore !== undefined;
     this.#redactor = options.redactor ?? createRedactor({ env: process.env });
     const isNew = options.resumeSessionId === undefined;
@@ -110,8 +137,15 @@ export class InteractiveSession<Structured = JsonValue> {
       store,
       now: options.now ?? Date.now,
       onEvent: (event) => this.#follow(event),
-      onFault: (error) => this.#running?.controller.abort(error),
+      onFault: (error) => this.#inbox.stop(error),
       redactor: this.#redactor,
+    });
+    this.#inbox = new Inbox({
+      limits: options.inbox,
+      record: async (prompt) => await (await this.#openRecords()).record(prompt),
+      recordCancelled: ({ id: promptId }, cause) => this.#hub.emit({ type: "prompt.cancelled", promptId, cause }),
+      run: (prompt, controller, over) => this.#run(prompt, controller, over),
+      isCommand: (message) => toCompactCommand(message) !== undefined,
     });
   }
 
@@ -121,25 +155,48 @@ export class InteractiveSession<Structured = JsonValue> {
   }
 
   /**
-   * Hands in a prompt; resolves with how its turn went, with the answer as the model gave it. While a turn runs, one prompt waits for its end; another one is refused.
+   * Hands in a prompt; resolves with how its turn went, with the answer as the model gave it. While a turn runs, prompts wait for its end, or
+   * join or end it, as their `mode` says; with too many of them another one is refused with `busy`.
    * `displayInput` is what people are shown instead of `input`; `rawInput` is what the user typed, kept for hooks.
    */
   async submit(
-    input: string | UserMessage | NamedPrompt,
-    displayInput?: string,
+    input: string | UserMessage,
+    options?: string | SubmitOptions,
     rawInput?: string,
   ): Promise<Outcome<Structured>> {
-    if (this.#closing) throw new RuntimeError("closed", "The session is shut down");
-    if (this.#queued) throw new RuntimeError("busy", "A turn is running and another prompt is waiting", { retryable: true });
-    const outcome = await new Promise<Outcome>((settle) => {
-      const { turnId, ...message } = { turnId: undefined, ...(typeof input === "string" ? userText(input) : input) };
-      const words = textOf(message.content);
-      const shown = displayInput ?? (rawInput !== words ? rawInput : undefined);
-      const prompt: WaitingPrompt = { message, turnId, input: words, rawInput: rawInput ?? words, displayInput: shown, settle };
-      if (this.#running) this.#queued = prompt;
-      else this.#start(prompt);
-    });
-    return await this.#toStructured(outcome);
+    const given = typeof options === "object" ? options : { displayInput: options, rawInput };
+    return await this.#toStructured(await this.#add(input, given, false).outcome);
+  }
+
+  /** The same for whoever must know that the prompt is safe: resolves as soon as it is on record, and rejects when it was not accepted. */
+  async accept(input: string | UserMessage, options: SubmitOptions = {}): Promise<AcceptedPrompt<Structured>> {
+    const prompt = this.#add(input, options, true);
+    await prompt.recorded;
+    const { id, repeats } = prompt;
+    const outcome = prompt.outcome.then((ended) => this.#toStructured(ended));
+    outcome.catch(() => {}); // whoever waits for it is told
+    return { id: repeats ?? id, isRepeated: repeats !== undefined, outcome };
+  }
+
+  /** Prompts that are accepted and have not begun, in the order in which they will. */
+  get inbox(): WaitingPrompt[] {
+    return this.#inbox.waiting.map(({ id, key, mode, message, displayInput, isHeld }) => ({
+      ...{ id, key, mode, input: message, displayInput, isHeld },
+    }));
+  }
+
+  /** Takes back a prompt that waits; resolves when that is on record. False when it does not wait: it has begun, or there is none. */
+  async cancelPrompt(id: string): Promise<boolean> {
+    await this.#opening?.catch(() => {}); // then nothing waits that could be cancelled
+    const isCancelled = this.#inbox.cancel(id);
+    await this.#hub.flush();
+    return isCancelled;
+  }
+
+  /** Lets prompts go on that an earlier process had accepted: they are held until somebody says so. All of them, or one. */
+  async goOn(id?: string): Promise<void> {
+    await this.#open();
+    this.#inbox.release(id);
   }
 
   /** What `submit` resolved with, for others to read: masked, with `masked` saying where. */
@@ -153,7 +210,7 @@ export class InteractiveSession<Structured = JsonValue> {
    */
   async steer(input: UserMessage, taken?: AbortSignal): Promise<"joined" | "missed"> {
     const isForModel = toCompactCommand(input) === undefined;
-    return this.#running && isForModel ? await this.#steering.add(input, taken) : "missed";
+    return this.#inbox.isBusy && isForModel ? await this.#steering.add(await toSendableInput(input), taken) : "missed";
   }
 
   /** For hosts that change the model, the permission mode or the tools while the session lives. */
@@ -162,11 +219,16 @@ export class InteractiveSession<Structured = JsonValue> {
     return await this.#controls;
   }
 
-  /** Stops the running turn and drops the waiting prompt. `interrupted` fires when it has stopped. */
+  /** Stops the running turn and drops what waits. `interrupted` fires when it has stopped. */
   abort(cause: CancelCause = "abort"): void {
-    this.cancelQueue();
+    this.#inbox.cancelAll(cause);
     this.#cancelled = cause;
-    this.#running?.controller.abort(new TurnAborted(cause));
+    this.#inbox.interrupt(cause);
+  }
+
+  /** Stops the running turn; the next prompt begins. */
+  interrupt(cause: CancelCause = "abort"): void {
+    this.#inbox.interrupt(cause);
   }
 
   /**
@@ -175,21 +237,7 @@ export class InteractiveSession<Structured = JsonValue> {
    */
   async compact(instructions?: string): Promise<CompactionReport | undefined> {
     if (this.#closing) throw new RuntimeError("closed", "The session is shut down");
-    if (this.#running) throw new RuntimeError("busy", "A turn is running", { retryable: true });
-    const controller = new AbortController();
-    const compacting = this.#compact(controller.signal, instructions);
-    this.#running = {
-      controller,
-      done: compacting.then(
-        () => {},
-        () => {},
-      ),
-    };
-    try {
-      return await compacting;
-    } finally {
-      this.#finish();
-    }
+    return await this.#inbox.instead((signal) => this.#compact(signal, instructions));
   }
 
   /** The prompts of the session with the files each of them changed. */
@@ -226,16 +274,17 @@ export class InteractiveSession<Structured = JsonValue> {
     return (await this.#opening)?.subagents?.stop(taskId) ?? false;
   }
 
-  /** Drops the waiting prompt; its `submit` resolves as cancelled. */
+  /** Drops the prompts that wait; each `submit` resolves as cancelled. */
   cancelQueue(): void {
-    const queued = this.#queued;
-    this.#queued = undefined;
-    queued?.settle({ type: "cancelled", cause: "abort", text: "" });
+    this.#inbox.cancelAll("abort");
   }
 
-  /** Ends everything: no new prompts, the turn aborted, processes ended, the journal complete and closed. */
-  async shutdown(options: { reason?: string; message?: string } = {}): Promise<void> {
-    this.#closing ??= this.#close(options.reason ?? endReasons[this.#cancelled ?? "abort"]);
+  /**
+   * Ends everything: no new prompts, the turn aborted, processes ended, the journal complete and closed. Prompts that wait are cancelled, or
+   * kept for whoever opens the session next.
+   */
+  async shutdown({ reason, waiting = "cancel" }: ShutdownOptions = {}): Promise<void> {
+    this.#closing ??= this.#close(reason ?? endReasons[this.#cancelled ?? "abort"], waiting);
     await this.#closing;
   }
 
@@ -298,11 +347,13 @@ export class InteractiveSession<Structured = JsonValue> {
   }
 
   isExecuting(): boolean {
-    return this.#running !== undefined;
+    return this.#inbox.isBusy;
   }
 
+  /** The next prompt that waits. */
   getPendingPrompt(): string | null {
-    return this.#queued ? (this.#queued.displayInput ?? this.#queued.input) : null;
+    const [next] = this.#inbox.waiting;
+    return next ? (next.displayInput ?? next.input) : null;
   }
 
   getMessages(): Message[] {
@@ -375,23 +426,51 @@ export class InteractiveSession<Structured = JsonValue> {
     // A turn that was left behind keeps its name.
     if (past !== journal.events) for (const { turnId } of journal.events.of("turn.started")) this.#turnIds.add(turnId ?? "");
     this.#view.resume(past);
+    const isWaitedFor = journal.events.last("prompt.accepted") !== undefined;
     if (journal.events.length > 0) this.#beginning.source = "resume";
     this.#hub.attach(journal);
     tellOpening(session, { options: this.#options, name: this.#view.name, emit: (event) => this.#hub.emit(event) });
     await this.#hub.flush();
+    if (isWaitedFor) {
+      this.#records = this.#createRecords(session);
+      this.#inbox.recover((await this.#records).recover());
+    }
     return session;
   }
 
-  #start(prompt: WaitingPrompt): void {
-    const controller = new AbortController();
-    const done = this.#run(prompt, controller).then((outcome) => prompt.settle(outcome));
-    // `#run` has not come back yet: it always waits for the journal first.
-    this.#running = { controller, done };
+  async #openRecords(): Promise<PromptRecords> {
+    const session = await this.#open();
+    this.#records ??= this.#createRecords(session);
+    return await this.#records;
+  }
+
+  async #createRecords(session: OpenSession): Promise<PromptRecords> {
+    const { PromptRecords } = await import("./prompt-records.ts");
+    return new PromptRecords({
+      session,
+      sessionId: this.id,
+      store: this.#store,
+      emit: (event) => this.#hub.emit(event),
+      flush: () => this.#hub.flush(),
+      beginning: this.#beginning,
+      turnIds: this.#turnIds,
+      newId: this.#newId,
+      isCommand: ({ message }) => toCompactCommand(message) !== undefined,
+      release: (id) => this.#inbox.release(id),
+      leaving: this.#leaving.signal,
+    });
+  }
+
+  #add(input: string | UserMessage, options: SubmitOptions, wantsReceipt: boolean): InboxPrompt {
+    if (this.#closing) throw new RuntimeError("closed", "The session is shut down");
+    const prompt = toInboxPrompt(input, options, this.#newId);
+    this.#inbox.add(prompt, { wantsReceipt });
+    return prompt;
   }
 
   /** Never rejects: a turn's failure is its outcome, and a broken store is told to every reader by the hub. */
-  async #run(prompt: Prompt, controller: AbortController): Promise<Outcome> {
-    let turnId = prompt.turnId ?? this.#newId();
+  async #run(prompt: InboxPrompt, controller: AbortController, finish: () => void): Promise<Outcome> {
+    let turnId = prompt.id;
     let over = false;
     // What something in the background has to tell after its turn belongs to no turn.
     const emitFrom = (taskId?: string): Emit => {
@@ -401,7 +480,7 @@ export class InteractiveSession<Structured = JsonValue> {
     let report = nothingDone;
     try {
       const session = this.#complete ? await untilAborted(this.#open(), controller.signal) : await this.#open();
-      if (this.#turnIds.has(turnId)) turnId = this.#newId(); // a host gave the name of an earlier turn
+      if (this.#turnIds.has(turnId) && !prompt.isRecorded) turnId = this.#newId(); // a host gave the name of an earlier turn
       this.#turnIds.add(turnId);
       report = await runPromptTurn({
         session,
@@ -411,16 +490,21 @@ export class InteractiveSession<Structured = JsonValue> {
         transcript: this.#transcript,
         hub: this.#hub,
         emitFrom,
-        takeInput: () => this.#steering.take(),
+        takeInput: () => [
+          ...this.#steering.take().map((added) => ({ input: added, origin: "user" as const })),
+          ...this.#inbox.take(),
+        ],
         beginning: this.#beginning,
       });
-      this.#finish();
+      this.#steering.end();
+      finish();
       over = true;
       this.#hub.emit({ type: "turn.ended", ...report, durationMs: Math.round(monotonicMs() - startedAt) }, turnId);
       await this.#hub.flush();
       return report.outcome;
     } catch (error) {
-      this.#finish();
+      this.#steering.end();
+      finish();
       if (error instanceof TurnAborted) return { type: "cancelled", cause: error.by, text: "" }; // before there was a session
       return this.#unrecordable(error, report.outcome.text);
     }
@@ -433,15 +517,6 @@ export class InteractiveSession<Structured = JsonValue> {
     const result = await compaction.compact({ emit, signal, transcript: this.#transcript }, instructions);
     await this.#hub.flush();
     return result && this.#view.lastCompaction;
-  }
-
-  /** The session takes the next prompt from here on; one that waits is started. */
-  #finish(): void {
-    this.#running = undefined;
-    this.#steering.end();
-    const next = this.#queued;
-    this.#queued = undefined;
-    if (next) queueMicrotask(() => this.#start(next));
   }
 
   /** Nothing can be stored any more, or nothing could be opened: readers and listeners hear it, and the outcome says it. */
@@ -469,11 +544,12 @@ export class InteractiveSession<Structured = JsonValue> {
     if (!this.#closing) queueMicrotask(() => this.#hub.emit({ type: "warning.raised", message }));
   }
 
-  async #close(reason: string): Promise<void> {
-    this.cancelQueue();
-    this.#running?.controller.abort(new TurnAborted("abort"));
+  async #close(reason: string, waiting: "cancel" | "keep"): Promise<void> {
+    if (waiting === "keep") this.#inbox.keepAll();
+    else this.#inbox.cancelAll("abort");
+    this.#inbox.interrupt("abort");
     this.#leaving.abort();
-    await this.#running?.done;
+    await this.#inbox.idle();
     const session = await this.#opening?.catch(() => undefined);
     if (!session) {
       await this.#completed?.close?.();

@@ -1,27 +1,34 @@
 import type { Admission } from "../engine/admit-prompt.ts";
-import { runTurn, toOutcome, type TurnReport } from "../engine/turn.ts";
+import { runTurn, toOutcome, type TurnDeps, type TurnReport } from "../engine/turn.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
 import type { Transcript } from "../journal/transcript.ts";
 import { toSendableInput } from "../model/sendable/sendable-content.ts";
 import { noUsage, type UserMessage } from "../protocol/content.ts";
-import type { Emit } from "../protocol/events.ts";
+import type { AgentEvents, Emit } from "../protocol/events.ts";
+import { oneAtATime } from "../util/one-at-a-time.ts";
 import { compactCommand, runCompactTurn, toCompactCommand } from "./compact-command.ts";
 import type { OpenSession } from "./create-session.ts";
 import type { EventHub } from "./event-hub.ts";
 
 export type Prompt = {
-  readonly message: UserMessage;
-  readonly turnId: string | undefined;
+  message: UserMessage;
   /** Its words. */
   readonly input: string;
   /** What the user typed, for hooks. */
   readonly rawInput: string;
   /** What people are shown instead. */
-  readonly displayInput: string | undefined;
+  displayInput: string | undefined;
+  /** What its hooks said when it was accepted. */
+  admission?: AgentEvents["prompt.accepted"]["admission"];
 };
 
-/** `begun` is set here: SessionStart hooks have let the session begin, so SessionEnd hooks will hear of its end. */
-export type Beginning = { begun: boolean; source: "startup" | "resume" };
+/** Whether SessionStart hooks have let the session begin, so that SessionEnd hooks will hear of its end. */
+export class Beginning {
+  begun = false;
+  source: "startup" | "resume" = "startup";
+  /** Two prompts that come together must not both begin it. */
+  readonly inOrder = oneAtATime();
+}
 
 export type PromptTurn = {
   readonly session: OpenSession;
@@ -33,7 +40,7 @@ export type PromptTurn = {
   /** For the conversation, or for one of its subagents. */
   readonly emitFrom: (taskId?: string) => Emit;
   /** What has come in since the turn began. */
-  readonly takeInput: () => UserMessage[];
+  readonly takeInput: TurnDeps["takeInput"];
   readonly beginning: Beginning;
 };
 
@@ -51,7 +58,7 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   session.deps.provider.ledger.begin();
   const keeper = session.checkpoints?.forTurn({ turnId, prompt: prompt.displayInput ?? prompt.input });
   const command = toCompactCommand(prompt.message);
-  const admission = command ? undefined : await admit(turn, emit);
+  const admission = command ? undefined : await admit({ ...turn, signal: turn.controller.signal }, emit);
   const displayInput = admission?.blocked ? undefined : prompt.displayInput;
   emit({
     type: "turn.started",
@@ -59,9 +66,10 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
     ...(displayInput !== undefined && { displayInput }),
     ...(command && { command: compactCommand.name }),
   });
-  for (const note of admission?.notes ?? []) emit({ type: "input.added", input: note, origin: "hook" });
+  for (const note of [...(admission?.notes ?? []), ...(prompt.admission?.notes ?? [])])
+    emit({ type: "input.added", input: note, origin: "hook" });
   await hub.flush();
-  const report = await answer(turn, { keeper, focus: command, refusal: admission?.outcome });
+  const report = await answer(turn, { keeper, focus: command, refusal: admission?.outcome ?? earlierRefusal(prompt) });
   const lapse = await keeper?.end();
   if (lapse !== undefined) emit({ type: "warning.raised", message: lapse });
   await hub.flush();
@@ -102,14 +110,25 @@ async function answer(turn: PromptTurn, { keeper, focus, refusal }: Course): Pro
   return await runTurn(deps, transcript.messages);
 }
 
+/** What hooks said to a prompt when it was accepted still holds. */
+function earlierRefusal({ admission }: Prompt): Admission["outcome"] {
+  return admission?.refusal === undefined ? undefined : { type: "stopped", limit: "hook", text: "", reason: admission.refusal };
+}
+
+type Admitting = Pick<PromptTurn, "session" | "prompt" | "beginning"> & { readonly signal: AbortSignal };
+
 /** What hooks have to say to a prompt before it is taken into the record; undefined without hooks, and for subagents. */
-async function admit({ session, prompt, controller, beginning }: PromptTurn, emit: Emit): Promise<Admission | undefined> {
+export async function admit({ session, prompt, signal, beginning }: Admitting, emit: Emit): Promise<Admission | undefined> {
   const { hooks, agent, request } = session.deps;
   if (!hooks || agent) return undefined;
   const { admitPrompt } = await import("../engine/admit-prompt.ts");
-  const { input, rawInput } = prompt;
-  const opened = beginning.begun ? undefined : { source: beginning.source, model: request.model };
-  const admission = await admitPrompt({ hooks, signal: controller.signal, emit }, { input, rawInput, opened });
-  beginning.begun = admission.opened;
-  return admission;
+  const ask = async (): Promise<Admission> => {
+    const { input, rawInput } = prompt;
+    const opened = beginning.begun ? undefined : { source: beginning.source, model: request.model };
+    const isAdmitted = prompt.admission !== undefined;
+    const admission = await admitPrompt({ hooks, signal, emit }, { input, rawInput, isAdmitted, opened });
+    beginning.begun = admission.opened;
+    return admission;
+  };
+  return beginning.begun ? await ask() : await beginning.inOrder(ask);
 }

@@ -109,7 +109,7 @@ describe("a session that goes back", () => {
     const left = (await store.read(id)).findLast(({ type }) => type === "turn.started")?.turnId ?? "";
     const provider = createScriptedProvider([{ text: "again" }]);
     const session = new InteractiveSession({ cwd: folder, provider, sessionStore: store, resumeSessionId: id, resumeAt: at });
-    await session.submit({ role: "user", content: [{ type: "text", text: "edited" }], turnId: left });
+    await session.submit("edited", { id: left });
     await session.shutdown();
     const started = (await store.read(id)).filter(({ type }) => type === "turn.started").map(({ turnId }) => turnId);
     assert.equal(new Set(started).size, 3);

@@ -20,6 +20,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { Redactor } from "../util/redact.ts";
 import type { SandboxOptions } from "../workspace/sandbox.ts";
 import type { SandboxClient } from "../workspace/sandbox-client.ts";
+import type { InboxLimits } from "./inbox.ts";
 import type { PermissionOptions } from "./session-policy.ts";
 import type { WorkspaceManifest } from "../workspace/workspace-manifest.ts";
 
@@ -140,6 +141,8 @@ export type SessionOptions = {
   readonly warnings?: readonly string[] | undefined;
   /** What a project nobody has said to trust wanted, and what to do about it. */
   readonly ignoredSettings?: { readonly items: readonly string[]; readonly hint: string } | undefined;
+  /** How much may wait for the running turn. */
+  readonly inbox?: InboxLimits | undefined;
   /** Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
   readonly newId?: (() => string) | undefined;

@@ -198,7 +198,7 @@ class LiveDriver {
       await this.#introduced;
       this.#notices.changeState("running");
       if (turn.signal.aborted) outcome = await this.#cancelled(this.#stopped ?? "abort", prompt);
-      else outcome = await writer.run({ ...prompt.input, turnId: turn.turnId });
+      else outcome = await writer.run(prompt.input, turn.turnId);
     } catch (error) {
       outcome = this.#shown({ type: "failed", error: toRuntimeError(error).toJSON(), text: "" });
       await this.#writeEnd(outcome);

@@ -1,7 +1,8 @@
 import type { AgentEvent } from "../../protocol/events.ts";
 import { type RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
-import type { InteractiveSession, NamedPrompt } from "../../session/interactive-session.ts";
+import type { UserMessage } from "../../protocol/content.ts";
+import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { LineOutput } from "../headless/line-output.ts";
 import type { OutputFormat, ShownOutcome } from "../headless/output-format.ts";
 
@@ -32,13 +33,13 @@ export class SessionWriter {
   }
 
   /** One prompt to its end; the end is written exactly once. Never rejects. */
-  async run(prompt: NamedPrompt): Promise<ShownOutcome> {
+  async run(prompt: UserMessage, id: string): Promise<ShownOutcome> {
     const { session, format, output } = this.#options;
     const written = new Promise<undefined>((resolve) => {
       this.#turnWritten = () => resolve(undefined);
     });
     const outcome = await session
-      .submit(prompt)
+      .submit(prompt, { id })
       .catch((error: unknown): Outcome => ({ type: "failed", error: toRuntimeError(error).toJSON(), text: "" }));
     // A turn that could not be recorded has no last event: the stream ends with it.
     const problem = await Promise.race([written, this.#over]);
