@@ -1,18 +1,25 @@
 /** What a command is given of the session it runs in. */
-export interface CommandHost {
+export interface CommandHostContext {
   readonly sessionId: string;
   readonly cwd: string;
+  /** Aborted when whoever waits for the command waits no longer. */
+  readonly signal: AbortSignal;
+  /** Summarises the older part of the conversation; undefined when there is nothing to summarise. */
+  compact(instructions?: string): Promise<ContextSizes | undefined>;
 }
+
+/** Tokens of the context before and after a summary. */
+export type ContextSizes = { readonly preTokens: number; readonly postTokens: number };
 
 export type CommandResult = { readonly success: boolean; readonly message: string; readonly data?: unknown };
 
-/** A named action of the session that needs no model. Names have no slash; the slash belongs to the input. */
+/** A named action of the session. Names have no slash; the slash belongs to the input. */
 export interface SystemCommand {
   readonly name: string;
   readonly description: string;
   /** What may be written behind it. */
   readonly argumentHint?: string;
-  execute(args: string, host: CommandHost): Promise<CommandResult>;
+  execute(context: CommandHostContext, args: string): Promise<CommandResult> | CommandResult;
 }
 
 export type CommandSummary = Pick<SystemCommand, "name" | "description" | "argumentHint">;

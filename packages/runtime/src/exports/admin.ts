@@ -44,7 +44,8 @@ export {
   validateSessionReplayLogEntries,
 } from "../session/replay-validation.ts";
 export { asAgent } from "../session/as-agent.ts";
-export { builtinAgents, mergeAgents, parseAgents } from "../tasks/agent-definition.ts";
+export { builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
+export { parseAgents } from "../tasks/parse-agents.ts";
 export { chooseModel } from "../tasks/choose-model.ts";
 export { loadAgentFiles } from "../tasks/agent-files.ts";
 export { type PricedRun, priceCalls } from "../transports/headless/price-run.ts";

@@ -1,4 +1,4 @@
-export { type CommandHost, type CommandResult, parseCommand, type SystemCommand } from "../commands/command.ts";
+export { type CommandHostContext, type CommandResult, parseCommand, type SystemCommand } from "../commands/command.ts";
 export { createFileStore } from "../journal/file-store.ts";
 export { createMemoryStore } from "../journal/memory-store.ts";
 export type { JournalWriter, ReadOptions, SessionStore, StoredEvents, SummariesOptions } from "../journal/store.ts";
@@ -36,7 +36,7 @@ export type {
   UserMessage,
 } from "../protocol/content.ts";
 export { type ErrorCode, type ErrorData, RuntimeError, toRuntimeError } from "../protocol/errors.ts";
-export type { AgentEvent, AgentEvents, DiffLine, EventType, ToolDetails, ToolStatus } from "../protocol/events.ts";
+export type { AgentEvent, AgentEvents, DiffLine, EventType, PromptMode, ToolDetails, ToolStatus } from "../protocol/events.ts";
 export { isEphemeral } from "../protocol/events.ts";
 export type { CancelCause, Outcome, StopLimit } from "../protocol/outcome.ts";
 export { isPermissionMode, type PermissionMode, permissionModes } from "../protocol/permission.ts";
@@ -59,7 +59,8 @@ export {
   type SessionHostOptions,
 } from "../hosting/session-host.ts";
 export type { SessionChoice, SessionRequest } from "../hosting/session-request.ts";
-export type { TransportAdapter } from "../session/interactive-session.ts";
+export type { AcceptedPrompt, ShutdownOptions, TransportAdapter, WaitingPrompt } from "../session/interactive-session.ts";
+export type { InboxLimits, SubmitOptions } from "../session/inbox.ts";
 export { type AskOptions, createQuery, type Query, type QueryOptions, type QueryResult } from "../hosting/query.ts";
 export type { ExecutionResult, PermissionRequest, SessionEventName, SessionEvents } from "../session/session-view.ts";
 export type { WebSearchBackend } from "../tools/builtin/web-search.ts";

@@ -37,7 +37,7 @@ export async function openSession(plan: SessionPlan, opening: Opening): Promise<
     const session = new InteractiveSession({ ...options, answersPermissions: answers !== undefined });
     servers.offerTo(session);
     const close = async (): Promise<void> => {
-      await session.shutdown();
+      await session.shutdown({ waiting: "keep" }); // they were accepted: whoever opens the session next has them
       servers.withdraw(session);
       if (!opening.servers) await servers.close();
     };

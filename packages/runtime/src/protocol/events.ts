@@ -78,7 +78,7 @@ export interface AgentEvents {
   /** It will never begin. */
   "prompt.cancelled": { promptId: string; cause: CancelCause };
   /** With `command` the prompt was for the session itself, and is no part of the conversation. */
-  "turn.started": { input: UserMessage; displayInput?: string; command?: "compact" };
+  "turn.started": { input: UserMessage; displayInput?: string; command?: string };
   /** The host chose another model, mode or set of tools; what is not named stays. */
   "session.changed": Partial<Pick<SessionFacts, "model" | "permissionMode" | "tools" | "places">>;
   /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer, or what a hook adds. */

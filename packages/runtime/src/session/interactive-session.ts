@@ -17,7 +17,7 @@ import type { Masked } from "../util/masked.ts";
 import { createRedactor, type Redactor } from "../util/redact.ts";
 import { createIdSeries } from "../util/unique-ids.ts";
 import { untilAborted } from "../util/until-aborted.ts";
-import { compactCommand, listCommands, toCommandResult, toCompactCommand } from "./compact-command.ts";
+import { SessionCommands } from "./session-commands.ts";
 import { createSession, type OpenSession } from "./create-session.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { EventHub, type SubscribeOptions } from "./event-hub.ts";
@@ -114,6 +114,7 @@ export class InteractiveSession<Structured = JsonValue> {
   #opening: Promise<OpenSession> | undefined;
   #completed: CompletedOptions | undefined;
   readonly #leaving = new AbortController();
+  #commands: SessionCommands;
   readonly #inbox: Inbox;
   #records: Promise<PromptRecords> | undefined;
   #closing: Promise<void> | undefined;
@@ -140,12 +141,13 @@ export class InteractiveSession<Structured = JsonValue> {
       onFault: (error) => this.#inbox.stop(error),
       redactor: this.#redactor,
     });
+    this.#commands = new SessionCommands(options.commands);
     this.#inbox = new Inbox({
       limits: options.inbox,
       record: async (prompt) => await (await this.#openRecords()).record(prompt),
       recordCancelled: ({ id: promptId }, cause) => this.#hub.emit({ type: "prompt.cancelled", promptId, cause }),
       run: (prompt, controller, over) => this.#run(prompt, controller, over),
-      isCommand: (message) => toCompactCommand(message) !== undefined,
+      isCommand: (message) => this.#commands.called(message) !== undefined,
     });
   }
 
@@ -209,7 +211,7 @@ export class InteractiveSession<Structured = JsonValue> {
    * the input is then nowhere, and may be submitted. Until it is a part of the turn, aborting `taken` takes it back.
    */
   async steer(input: UserMessage, taken?: AbortSignal): Promise<"joined" | "missed"> {
-    const isForModel = toCompactCommand(input) === undefined;
+    const isForModel = this.#commands.called(input) === undefined;
     return this.#inbox.isBusy && isForModel ? await this.#steering.add(await toSendableInput(input), taken) : "missed";
   }
 
@@ -237,7 +239,7 @@ export class InteractiveSession<Structured = JsonValue> {
    */
   async compact(instructions?: string): Promise<CompactionReport | undefined> {
     if (this.#closing) throw new RuntimeError("closed", "The session is shut down");
-    return await this.#inbox.instead((signal) => this.#compact(signal, instructions));
+    return await this.#inbox.instead((signal) => this.#compact((event) => this.#hub.emit(event), signal, instructions));
   }
 
   /** The prompts of the session with the files each of them changed. */
@@ -288,15 +290,22 @@ export class InteractiveSession<Structured = JsonValue> {
     await this.#closing;
   }
 
+  /** Runs a command for its result, without a turn; null when there is none of that name. */
   async executeCommand(name: string, args: string): Promise<CommandResult | null> {
-    const command = this.#options.commands?.find((candidate) => candidate.name === name);
-    if (command) return await command.execute(args, { sessionId: this.id, cwd: this.#options.cwd });
-    return name === compactCommand.name ? await toCommandResult(this.compact(args || undefined)) : null;
+    const command = this.#commands.get(name);
+    if (!command) return null;
+    const { runCommand } = await import("./command-turn.ts");
+    const { id: sessionId } = this;
+    const { signal } = this.#leaving;
+    return await runCommand(
+      { command, args },
+      { sessionId, cwd: this.#options.cwd, signal, compact: (focus) => this.compact(focus) },
+    );
   }
 
   /** What a prompt that begins with a slash may start. */
   listCommands(): CommandSummary[] {
-    return listCommands(this.#options.commands);
+    return this.#commands.list();
   }
 
   /** What a `permission.requested` of `events()` asks about, with the real input of the call; undefined when nobody waits for an answer any more. */
@@ -416,6 +425,7 @@ export class InteractiveSession<Structured = JsonValue> {
     const completed = await this.#complete?.(this.#options, { session: this, leaving: this.#leaving.signal });
     if (completed) this.#options = { ...completed.options, sessionStore: this.#options.sessionStore, redactor: this.#redactor };
     this.#completed = completed;
+    this.#commands = new SessionCommands(this.#options.commands);
     const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, this.#gate);
     const { journal, past } = session;
     for (const event of past.conversation()) {
@@ -455,7 +465,7 @@ export class InteractiveSession<Structured = JsonValue> {
       beginning: this.#beginning,
       turnIds: this.#turnIds,
       newId: this.#newId,
-      isCommand: ({ message }) => toCompactCommand(message) !== undefined,
+      isCommand: ({ message }) => this.#commands.called(message) !== undefined,
       release: (id) => this.#inbox.release(id),
       leaving: this.#leaving.signal,
     });
@@ -495,6 +505,11 @@ export class InteractiveSession<Structured = JsonValue> {
           ...this.#inbox.take(),
         ],
         beginning: this.#beginning,
+        commands: this.#commands,
+        commandContext: (emit, signal) => ({
+          ...{ sessionId: this.id, cwd: this.#options.cwd, signal },
+          compact: (focus) => this.#compact(emit, signal, focus),
+        }),
       });
       this.#steering.end();
       finish();
@@ -510,10 +525,9 @@ export class InteractiveSession<Structured = JsonValue> {
     }
   }
 
-  async #compact(signal: AbortSignal, instructions?: string): Promise<CompactionReport | undefined> {
+  async #compact(emit: Emit, signal: AbortSignal, instructions?: string): Promise<CompactionReport | undefined> {
     const { compaction, deps } = await this.#open();
     deps.provider.ledger.begin();
-    const emit: Emit = (event) => this.#hub.emit(event);
     const result = await compaction.compact({ emit, signal, transcript: this.#transcript }, instructions);
     await this.#hub.flush();
     return result && this.#view.lastCompaction;

@@ -1,14 +1,15 @@
 import type { Admission } from "../engine/admit-prompt.ts";
-import { runTurn, toOutcome, type TurnDeps, type TurnReport } from "../engine/turn.ts";
+import { runTurn, type TurnDeps, type TurnReport } from "../engine/turn.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
 import type { Transcript } from "../journal/transcript.ts";
 import { toSendableInput } from "../model/sendable/sendable-content.ts";
 import { noUsage, type UserMessage } from "../protocol/content.ts";
 import type { AgentEvents, Emit } from "../protocol/events.ts";
 import { oneAtATime } from "../util/one-at-a-time.ts";
-import { compactCommand, runCompactTurn, toCompactCommand } from "./compact-command.ts";
+import type { CommandHostContext } from "../commands/command.ts";
 import type { OpenSession } from "./create-session.ts";
 import type { EventHub } from "./event-hub.ts";
+import type { CommandCall, SessionCommands } from "./session-commands.ts";
 
 export type Prompt = {
   message: UserMessage;
@@ -27,7 +28,7 @@ export class Beginning {
   begun = false;
   source: "startup" | "resume" = "startup";
   /** Two prompts that come together must not both begin it. */
-  readonly inOrder = oneAtATime();
+  readonly inOrder: ReturnType<typeof oneAtATime> = oneAtATime();
 }
 
 export type PromptTurn = {
@@ -42,6 +43,8 @@ export type PromptTurn = {
   /** What has come in since the turn began. */
   readonly takeInput: TurnDeps["takeInput"];
   readonly beginning: Beginning;
+  readonly commands: SessionCommands;
+  readonly commandContext: (emit: Emit, signal: AbortSignal) => CommandHostContext;
 };
 
 export const nothingDone: TurnReport = {
@@ -57,19 +60,19 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   const emit = emitFrom();
   session.deps.provider.ledger.begin();
   const keeper = session.checkpoints?.forTurn({ turnId, prompt: prompt.displayInput ?? prompt.input });
-  const command = toCompactCommand(prompt.message);
+  const command = turn.commands.called(prompt.message);
   const admission = command ? undefined : await admit({ ...turn, signal: turn.controller.signal }, emit);
   const displayInput = admission?.blocked ? undefined : prompt.displayInput;
   emit({
     type: "turn.started",
     input: admission?.blocked ? admission.input : await toSendableInput(prompt.message),
     ...(displayInput !== undefined && { displayInput }),
-    ...(command && { command: compactCommand.name }),
+    ...(command && { command: command.command.name }),
   });
   for (const note of [...(admission?.notes ?? []), ...(prompt.admission?.notes ?? [])])
     emit({ type: "input.added", input: note, origin: "hook" });
   await hub.flush();
-  const report = await answer(turn, { keeper, focus: command, refusal: admission?.outcome ?? earlierRefusal(prompt) });
+  const report = await answer(turn, { keeper, command, refusal: admission?.outcome ?? earlierRefusal(prompt) });
   const lapse = await keeper?.end();
   if (lapse !== undefined) emit({ type: "warning.raised", message: lapse });
   await hub.flush();
@@ -78,19 +81,18 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
 
 type Course = {
   readonly keeper: ReturnType<NonNullable<OpenSession["checkpoints"]>["forTurn"]> | undefined;
-  readonly focus: ReturnType<typeof toCompactCommand>;
+  readonly command: CommandCall | undefined;
   readonly refusal: Admission["outcome"];
 };
 
-async function answer(turn: PromptTurn, { keeper, focus, refusal }: Course): Promise<TurnReport> {
+async function answer(turn: PromptTurn, { keeper, command, refusal }: Course): Promise<TurnReport> {
   const { session, controller, transcript, hub, emitFrom, takeInput } = turn;
   const { signal } = controller;
   const emit = emitFrom();
-  if (focus)
-    return await runCompactTurn({ ...session, emit, signal, transcript, ...focus }).catch((error: unknown) => ({
-      ...nothingDone,
-      outcome: toOutcome(error, signal, ""),
-    }));
+  if (command) {
+    const { runCommandTurn } = await import("./command-turn.ts");
+    return await runCommandTurn({ ...command, emit, signal, contextOf: (told) => turn.commandContext(told, signal) });
+  }
   if (refusal) return { ...nothingDone, outcome: refusal };
   const place = {
     signal,

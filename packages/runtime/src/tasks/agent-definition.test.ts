@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { RuntimeError } from "../protocol/errors.ts";
-import { builtinAgents, defaultAgent, mergeAgents, parseAgents } from "./agent-definition.ts";
+import { builtinAgents, defaultAgent, mergeAgents } from "./agent-definition.ts";
+import { parseAgents } from "./parse-agents.ts";
 
 const plain = { description: "helps", prompt: "Help." };
 

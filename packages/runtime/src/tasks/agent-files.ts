@@ -4,7 +4,8 @@ import { parseFrontmatter } from "../context/frontmatter.ts";
 import { withoutHiddenText } from "../context/hidden-text.ts";
 import { openInstructionFile } from "../context/instruction-file.ts";
 import { toRuntimeError } from "../protocol/errors.ts";
-import { type AgentDefinition, builtinAgents, mergeAgents, parseAgent } from "./agent-definition.ts";
+import { type AgentDefinition, builtinAgents, mergeAgents } from "./agent-definition.ts";
+import { parseAgent } from "./parse-agents.ts";
 import { unknownToolsOf } from "./unknown-tools.ts";
 
 export type AgentPlaces = {

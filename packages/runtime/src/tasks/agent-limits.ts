@@ -1,7 +1,8 @@
 import { namesTool, type Rule } from "../permissions/rules.ts";
 import { unknownTool } from "../permissions/tool-names.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import { type AgentDefinition, toolRule } from "./agent-definition.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+import { toolRule } from "./agent-tool-rule.ts";
 
 export type AgentTools<Tool> = {
   readonly tools: readonly Tool[];

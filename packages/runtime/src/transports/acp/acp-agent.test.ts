@@ -15,7 +15,7 @@ const { signal } = new AbortController();
 const wave: SystemCommand = {
   name: "wave",
   description: "Waves",
-  execute: async (args) => ({ success: true, message: `Waves to ${args}.` }),
+  execute: async (_, args) => ({ success: true, message: `Waves to ${args}.` }),
 };
 
 /** An agent of this library with a scripted model, and a client that writes down what it is told. */

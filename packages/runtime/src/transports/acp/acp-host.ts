@@ -44,7 +44,6 @@ export type StartedSession = Pick<
   | "openPermission"
   | "answerPermission"
   | "listCommands"
-  | "executeCommand"
   | "shutdown"
 >;
 

@@ -1,12 +1,12 @@
-import { type CommandSummary, parseCommand } from "../../commands/command.ts";
+import type { CommandSummary } from "../../commands/command.ts";
 import { standingEvents } from "../../journal/standing-events.ts";
 import type { Answer } from "../../permissions/gate.ts";
-import { textOf, type UserMessage } from "../../protocol/content.ts";
+import type { UserMessage } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { PermissionMode } from "../../protocol/permission.ts";
-import { listCommands, toCompactCommand } from "../../session/compact-command.ts";
+import { listCommands } from "../../session/session-commands.ts";
 import type { PermissionRequest } from "../../session/session-view.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import type { AcpClient, PlannedSession, StartedSession } from "./acp-host.ts";
@@ -137,20 +137,12 @@ export class AcpSession {
   async #runPrompt(message: UserMessage, signal: AbortSignal): Promise<PromptResponse> {
     const session = await this.#startedOr(signal);
     if (!session || signal.aborted) return { stopReason: "cancelled" };
-    const words = textOf(message.content);
-    const command = parseCommand(words);
-    const result = command && !toCompactCommand(message) && (await session.executeCommand(command.name, command.args));
-    if (result) {
-      await this.#say(result.message);
-      return { stopReason: "end_turn" };
-    }
     this.#updates.takeUsage();
     const told = new Promise<void>((resolve) => {
       this.#onTurnTold = resolve;
     });
     const outcome = session.shown(await session.submit(message));
     await Promise.race([told, this.#following]); // a session that cannot be followed any more has nothing more to tell
-    if (outcome.type === "completed" && toCompactCommand(message)) await this.#say(outcome.text);
     if (outcome.type === "stopped" && outcome.limit === "hook")
       await this.#say(`Stopped by a hook: ${outcome.reason ?? "it gave no reason"}`);
     return toPromptResponse(cancelledIfAborted(outcome, signal), this.#updates.takeUsage());

@@ -32,6 +32,8 @@ export class SessionUpdates {
   #costUsd: number | null = 0;
   #usage: Usage = noUsage;
   #hasNewUsage = false;
+  /** The turn runs a command: what it answers is said by nobody but its end. */
+  #isCommand = false;
 
   constructor(options: UpdatesOptions) {
     this.#options = options;
@@ -52,6 +54,9 @@ export class SessionUpdates {
         return [...this.#takeBack(event), ...toNotices(event, this.#options.shows)];
       case "message.ended":
         return this.#endAnswer(event);
+      case "turn.started":
+        if (event.taskId === undefined) this.#isCommand = event.command !== undefined;
+        return [];
       case "side-call.ended":
         this.#count(event);
         return [];
@@ -66,7 +71,12 @@ export class SessionUpdates {
         return [{ sessionUpdate: "session_info_update", title: event.name, updatedAt: event.at }];
       case "turn.ended":
         if (event.taskId !== undefined) return [];
-        return [...this.#failOpenCalls(), ...toNotices(event, this.#options.shows), ...this.#tellUsage()];
+        return [
+          ...this.#failOpenCalls(),
+          ...this.#sayResult(event),
+          ...toNotices(event, this.#options.shows),
+          ...this.#tellUsage(),
+        ];
       default:
         return toNotices(event, this.#options.shows);
     }
@@ -75,8 +85,8 @@ export class SessionUpdates {
   /** What is told of it when a stored session is shown again. */
   encodeStored(event: AgentEvent): SessionUpdate[] {
     if (event.type === "session.started") this.#cwd = event.cwd;
-    if (event.type === "turn.started") return event.taskId === undefined ? toUserChunks(event.input, event.turnId) : [];
     const updates = this.encode(event);
+    if (event.type === "turn.started") return event.taskId === undefined ? toUserChunks(event.input, event.turnId) : [];
     return updates.filter(({ sessionUpdate }) => !unstored.has(sessionUpdate));
   }
 
@@ -106,6 +116,11 @@ export class SessionUpdates {
       rawInput: input,
       _meta: { outrider: { reason } },
     };
+  }
+
+  #sayResult({ outcome }: AgentEvent<"turn.ended">): SessionUpdate[] {
+    if (!this.#isCommand || outcome.type !== "completed") return [];
+    return [{ sessionUpdate: "agent_message_chunk", content: { type: "text", text: outcome.text } }];
   }
 
   #chunk(messageId: string, kind: "text" | "thought", text: string): SessionUpdate[] {

@@ -93,7 +93,7 @@ describe("the headless runner", () => {
     const help = {
       name: "help",
       description: "Help",
-      execute: async (args: string) => ({ success: true, message: `helped ${args}` }),
+      execute: async (_: unknown, args: string) => ({ success: true, message: `helped ${args}` }),
     };
     const known = await run("json", [], { prompt: "/help with  quotes", commands: [help] });
     assert.deepEqual([known.code, JSON.parse(known.out).result, known.asked], [0, "helped with  quotes", 0]);

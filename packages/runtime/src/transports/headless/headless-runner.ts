@@ -1,6 +1,5 @@
 import type { Writable } from "node:stream";
 import { parseCommand } from "../../commands/command.ts";
-import { toRuntimeError } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession, TransportAdapter } from "../../session/interactive-session.ts";
 import { createIdSeries } from "../../util/unique-ids.ts";
@@ -27,10 +26,9 @@ export function createHeadlessRunner(options: HeadlessRunnerOptions): { run(prom
       const output = options.output ? new LineOutput(options.output) : new LineOutput(process.stdout, { descriptor: 1 });
       const format = createBasicFormat(outputFormat, { sessionId: session.id, newId: createIdSeries() });
       const command = parseCommand(prompt);
-      const outcome = command
-        ? session.shown(await runCommand(session, command))
-        : await runPrompt(session, prompt, { format, output });
-      if (command) output.write(await format.end(outcome));
+      const isKnown = !command || session.listCommands().some(({ name }) => name === command.name);
+      const outcome = isKnown ? await runPrompt(session, prompt, { format, output }) : session.shown(unknownCommand(command));
+      if (!isKnown) output.write(await format.end(outcome));
       await output.drain();
       output.release();
       if (isBasicSuccess(outcome)) return 0;
@@ -59,13 +57,6 @@ export function createHeadlessTransport(options: HeadlessTransportOptions): Tran
   };
 }
 
-async function runCommand(session: InteractiveSession<unknown>, command: { name: string; args: string }): Promise<Outcome> {
-  try {
-    const result = await session.executeCommand(command.name, command.args);
-    if (result?.success) return { type: "completed", text: result.message };
-    const message = result?.message ?? `Unknown command "/${command.name}".`;
-    return { type: "failed", error: { code: "usage", message, retryable: false }, text: "" };
-  } catch (error) {
-    return { type: "failed", error: toRuntimeError(error).toJSON(), text: "" };
-  }
+function unknownCommand({ name }: { readonly name: string }): Outcome {
+  return { type: "failed", error: { code: "usage", message: `Unknown command "/${name}".`, retryable: false }, text: "" };
 }

@@ -6,7 +6,7 @@ import { after, describe, it } from "node:test";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
 import { textOf, userText } from "../protocol/content.ts";
-import { toCompactCommand } from "./compact-command.ts";
+import { SessionCommands } from "./session-commands.ts";
 import { InteractiveSession } from "./interactive-session.ts";
 
 const cwd = mkdtempSync(join(tmpdir(), "outrider-compact-"));
@@ -20,10 +20,11 @@ function open(replies: readonly ScriptStep[]) {
 
 describe("/compact as a prompt", () => {
   it("is told from what only looks like it", () => {
-    const focusOf = (text: string): unknown => toCompactCommand(userText(text));
+    const commands = new SessionCommands();
+    const focusOf = (text: string): unknown => commands.called(userText(text))?.args;
     assert.deepEqual(["/compact", " /compact focus on\nauth ", "/compactor", "/usr/compact", "please /compact"].map(focusOf), [
-      { focus: undefined },
-      { focus: "focus on\nauth" },
+      "",
+      "focus on\nauth",
       undefined,
       undefined,
       undefined,
