@@ -161,11 +161,7 @@ export class InteractiveSession<Structured = JsonValue> {
    * join or end it, as their `mode` says; with too many of them another one is refused with `busy`.
    * `displayInput` is what people are shown instead of `input`; `rawInput` is what the user typed, kept for hooks.
    */
-  async submit(
-    input: string | UserMessage,
-    options?: string | SubmitOptions,
-    rawInput?: string,
-  ): Promise<Outcome<Structured>> {
+  async submit(input: string | UserMessage, options?: string | SubmitOptions, rawInput?: string): Promise<Outcome<Structured>> {
     const given = typeof options === "object" ? options : { displayInput: options, rawInput };
     return await this.#toStructured(await this.#add(input, given, false).outcome);
   }
