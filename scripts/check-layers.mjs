@@ -105,7 +105,7 @@ const ASKERS = {
   "model/providers/create-provider.ts": "makes a provider",
   "settings/profile-key.ts": "wraps a provider",
   "model/providers/probe.ts": "one request of `outrider providers test`",
-  "transports/run-headless/run-headless.ts": "an agent of the caller's, with a ceiling of its own",
+  "transports/run-headless/agent-run.ts": "an agent of the caller's, with a ceiling of its own",
 };
 
 // Who may open a session. Everybody else asks `hosting/`, so that a rule which is added there holds for every front end.

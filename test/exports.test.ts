@@ -111,7 +111,6 @@ const published: Record<string, string[]> = {
     "runHeadless",
     "seedSession",
     "stemOf",
-    "toRunnableAgent",
     "toTrajectory",
     "toTrajectoryDocument",
     "validateTrajectory",

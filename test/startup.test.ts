@@ -28,6 +28,7 @@ const laterSources = [
   "/hooks/",
   "/live/",
   "/mcp/",
+  "/run-headless/",
   "/node_modules/unbash/",
   "catalog-data.ts",
   "checkpoints/checkpoints.ts",

@@ -4,7 +4,12 @@ export { loadCallPrice } from "../transports/atif/write/call-price.ts";
 export { emitEvent } from "../transports/atif/lines/emit-event.ts";
 export type { TrajectoryProblem } from "../transports/atif/check/field-checks.ts";
 export { fromTrajectory, type ImportedTrajectory } from "../transports/atif/read/from-trajectory.ts";
-export type { BeforeTurnResult, HeadlessConfig } from "../transports/run-headless/headless-config.ts";
+export type {
+  AgentRunConfig,
+  BeforeTurnResult,
+  HeadlessConfig,
+  SessionRunConfig,
+} from "../transports/run-headless/headless-config.ts";
 export type {
   AgentStepEvent,
   ApprovalEvent,
@@ -19,10 +24,10 @@ export type {
 } from "../transports/atif/lines/trajectory-events.ts";
 export { createAtifJsonlFormat } from "../transports/atif/lines/jsonl-format.ts";
 export { loadTrajectory, readTrajectoryJson, seedSession } from "../transports/atif/read/load-trajectory.ts";
-export { CheckpointHistory, type MessageHistory, SessionManager } from "../transports/run-headless/message-history.ts";
+export { CheckpointHistory, type MessageHistory } from "../transports/run-headless/message-history.ts";
+export { SessionManager } from "../transports/run-headless/session-manager.ts";
 export { runHeadless } from "../transports/run-headless/run-headless.ts";
 export type { AgentStreamOptions, AgentStreamResult, RunnableAgent } from "../transports/run-headless/runnable-agent.ts";
-export { toRunnableAgent } from "../transports/run-headless/session-agent.ts";
 export { registerSignalHandlers } from "../transports/run-headless/signal-handlers.ts";
 export { TodoContinuation, type TodoItem } from "../transports/run-headless/todo-continuation.ts";
 export {

@@ -1,5 +1,3 @@
-import { RuntimeError } from "../../protocol/errors.ts";
-import { randomUuid } from "../../util/unique-ids.ts";
 import { type ModelMessage, type StreamUsage, toStreamUsage } from "./runnable-agent.ts";
 
 /** What a run needs of a history; the rest is used where it is there. */
@@ -108,30 +106,6 @@ export class CheckpointHistory implements MessageHistory {
     this.#messages = this.#messages.slice(cut);
     this.#counted = undefined;
     return { success: true, tokensBefore, tokensAfter: this.getContextUsage().used };
-  }
-}
-
-/** The id of a run: made by `initialize`, the same until it is called again. */
-export class SessionManager {
-  readonly #prefix: string;
-  #id: string | undefined;
-
-  constructor(prefix = "session") {
-    this.#prefix = prefix;
-  }
-
-  initialize(): string {
-    this.#id = `${this.#prefix}-${randomUuid()}`;
-    return this.#id;
-  }
-
-  getId(): string {
-    if (this.#id === undefined) throw new RuntimeError("usage", "The session has no id yet: call initialize() first");
-    return this.#id;
-  }
-
-  isActive(): boolean {
-    return this.#id !== undefined;
   }
 }
 

@@ -3,14 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { createScriptedProvider, type ScriptStep } from "../../model/scripted.ts";
-import { InteractiveSession } from "../../session/interactive-session.ts";
-import type { HeadlessConfig } from "./headless-config.ts";
+import type { AgentRunConfig } from "./headless-config.ts";
 import type { TrajectoryEvent } from "../atif/lines/trajectory-events.ts";
-import { CheckpointHistory, SessionManager } from "./message-history.ts";
+import { CheckpointHistory } from "./message-history.ts";
 import type { AgentStreamOptions, AgentStreamResult, RunnableAgent } from "./runnable-agent.ts";
 import { runHeadless } from "./run-headless.ts";
-import { TodoContinuation } from "./todo-continuation.ts";
 import { validateTrajectory } from "../atif/check/validate.ts";
 
 const temp = mkdtempSync(join(tmpdir(), "outrider-headless-"));
@@ -53,7 +50,7 @@ function agentOf(replies: readonly Reply[]): RunnableAgent & { calls: AgentStrea
   };
 }
 
-async function run(agent: HeadlessConfig["agent"], options: Partial<HeadlessConfig> = {}) {
+async function run(agent: RunnableAgent, options: Partial<AgentRunConfig> = {}) {
   const events: TrajectoryEvent[] = [];
   const outcome = await runHeadless({
     agent,
@@ -299,98 +296,5 @@ describe("runHeadless", () => {
     writeFileSync(join(temp, "file"), "");
     const { outcome } = await run(agentOf([say("a")]), { atifOutputPath: join(temp, "file", "x.json") });
     assert.equal(outcome.type === "failed" && outcome.error.code, "storage-failed");
-  });
-});
-
-describe("runHeadless with a session", () => {
-  const open = (replies: readonly ScriptStep[]) =>
-    new InteractiveSession({ cwd: temp, provider: createScriptedProvider(replies) });
-  const usage = { inputTokens: 7, outputTokens: 3, cacheReadTokens: 5 };
-
-  it("tells a step for each answer of the turn", async () => {
-    writeFileSync(join(temp, "a.txt"), "hi\n");
-    const session = open([
-      { text: "Looking.", calls: [{ name: "Read", input: { file_path: "a.txt" } }], usage },
-      { text: "It says hi.", usage },
-    ]);
-    const { kinds, outcome, events } = await run(session, { atifOutputPath: join(temp, "session.json") });
-    await session.shutdown();
-    assert.deepEqual(kinds, ["metadata", "step 1 user", "turn-start", "step 2 agent", "step 3 agent"]);
-    assert.deepEqual(outcome, { type: "completed", text: "It says hi." });
-    assert.deepEqual(Reflect.get(events[3] ?? {}, "metrics"), { prompt_tokens: 7, completion_tokens: 3, cached_tokens: 5 });
-    assert.deepEqual(validateTrajectory(JSON.parse(readFileSync(join(temp, "session.json"), "utf8"))).problems, []);
-  });
-
-  it("is interrupted with what it had said, and goes on until its list is done", async () => {
-    const controller = new AbortController();
-    const hanging = open([{ text: "Once upon", hang: true }]);
-    hanging.on("text_delta", () => controller.abort());
-    const aborted = await run(hanging, { abortSignal: controller.signal });
-    await hanging.shutdown();
-    assert.deepEqual(aborted.kinds.slice(-2), ["step 2 agent", "interrupt"]);
-
-    const todos = (status: string) => ({ calls: [{ name: "TodoWrite", input: { todos: [{ content: "Test", status }] } }] });
-    const session = open([todos("pending"), { text: "Later." }, todos("completed"), { text: "All done." }]);
-    const todo = new TodoContinuation({ session });
-    const { outcome, kinds } = await run(session, { onTodoReminder: () => todo.getReminder() });
-    await session.shutdown();
-    assert.deepEqual(outcome, { type: "completed", text: "All done." });
-    assert.equal(kinds.filter((kind) => kind.endsWith("user")).length, 2);
-  });
-
-  it("says what a provider's failure was", async () => {
-    const session = open([{ fail: { code: "provider-auth", message: "The key is wrong" } }]);
-    const { outcome, kinds } = await run(session);
-    await session.shutdown();
-    assert.deepEqual([kinds.at(-1), outcome.type === "failed" && outcome.error.code], ["error", "provider-auth"]);
-  });
-});
-
-describe("SessionManager", () => {
-  it("has an id once it is initialized", () => {
-    const session = new SessionManager("my-agent");
-    assert.throws(() => session.getId(), /initialize/);
-    const id = session.initialize();
-    assert.match(id, /^my-agent-[0-9a-f-]{36}$/);
-    assert.deepEqual([session.getId(), session.isActive()], [id, true]);
-  });
-});
-
-describe("TodoContinuation", () => {
-  const now = () => Date.parse("2026-04-03T10:00:00Z");
-  const save = (todos: unknown, updatedAt = "2026-04-03T09:00:00Z") =>
-    writeFileSync(join(temp, "t1.json"), JSON.stringify({ todos, updatedAt, sessionId: "t1" }));
-  const open = () => new TodoContinuation({ todoDir: temp, sessionId: "t1", now });
-
-  it("reminds of what is pending or in progress, and of nothing else", async () => {
-    save([
-      { id: "1", content: "Write", status: "completed" },
-      { id: "2", content: "Test", status: "in_progress" },
-      { id: "3", content: "Ship", status: "pending" },
-      { id: "4", content: "Sing", status: "cancelled" },
-    ]);
-    const reminder = await open().getReminder();
-    assert.equal(reminder.hasReminder, true);
-    assert.match(reminder.message ?? "", /2 tasks are not done yet:\n- \[in progress\] Test\n- \[pending\] Ship\n/);
-  });
-
-  it("finds nothing in a list that is missing, broken, old or done", async () => {
-    const none = { hasReminder: false, message: null };
-    assert.deepEqual(await new TodoContinuation({ todoDir: temp, sessionId: "nobody" }).getReminder(), none);
-    writeFileSync(join(temp, "t1.json"), "{");
-    assert.deepEqual(await open().getReminder(), none);
-    save([{ id: "1", content: "Old", status: "pending" }], "2026-04-01T09:00:00Z");
-    assert.deepEqual(await open().getReminder(), none);
-    save([{ id: "1", content: "Write", status: "completed" }]);
-    assert.deepEqual(await open().getReminder(), none);
-  });
-
-  it("takes its id from a session manager too, and its words from the caller", async () => {
-    save([{ id: "1", content: "Ship", status: "pending" }]);
-    const todo = new TodoContinuation(
-      { todoDir: temp, now, userMessageTemplate: (todos) => `${todos.length} left` },
-      { getId: () => "t1" },
-    );
-    assert.equal(await todo.buildContinuationUserMessage(), "1 left");
   });
 });

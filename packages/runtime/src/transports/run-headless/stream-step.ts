@@ -77,9 +77,6 @@ export class StreamSteps {
       case "tool-approval-response":
         this.#emit(this.#toApproval(part, fieldIn(part, "approved") === true ? "approved" : "denied"));
         return false;
-      case "trajectory-event":
-        this.#emit(fieldIn(part, "event") as TrajectoryEvent); // of our own session adapter alone
-        return false;
       case "error":
         throw fieldIn(part, "error");
       case "finish-step":
