@@ -73,7 +73,7 @@ export class SessionRun implements PromptRun {
       if (given) history?.addUserMessage(content, originalContent);
       await session.open(); // what makes a session impossible is told before anything starts
       if (session.isExecuting()) throw new RuntimeError("busy", "The session is at work for somebody else", { retryable: true });
-      const events = session.events({ whenFull: "wait", capacity: 256 });
+      const events = session.events({ tasks: false, whenFull: "wait", capacity: 256 });
       const shown = eventContent ?? (originalContent === undefined ? undefined : content);
       const turn = session.submit(content, shown, originalContent);
       turn.catch(() => {}); // looked at below; what keeps its events from being read comes first
