@@ -28,7 +28,6 @@ const laterSources = [
   "/hooks/",
   "/live/",
   "/mcp/",
-  "/run-headless/",
   "/node_modules/unbash/",
   "catalog-data.ts",
   "checkpoints/checkpoints.ts",

@@ -39,7 +39,7 @@ type CommonConfig = {
 
 /** A session of ours. It has its own history, time limits, ceilings and compaction: they are options of the session. */
 export type SessionRunConfig = CommonConfig & {
-  readonly agent: InteractiveSession;
+  readonly agent: InteractiveSession<unknown>;
   /** Told of each prompt and its answer. Its last prompt begins the run where there is no `initialUserMessage`. */
   readonly messageHistory?: MessageHistory | undefined;
 };
