@@ -63,7 +63,7 @@ export class SessionRun implements PromptRun {
     return undefined;
   }
 
-  async #submit(given: RunPrompt | undefined): Promise<Outcome> {
+  async #submit(given: RunPrompt | undefined): Promise<Outcome<unknown>> {
     const { agent: session, messageHistory: history } = this.#config;
     this.#usage = noUsage;
     try {

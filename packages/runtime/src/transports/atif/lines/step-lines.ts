@@ -89,7 +89,7 @@ export class StepLines {
   }
 
   /** A turn is over: the step that is still open, and why it did not go well. */
-  end(outcome: Outcome): TrajectoryEvent[] {
+  end(outcome: Outcome<unknown>): TrajectoryEvent[] {
     const timestamp = this.#now();
     const rest = [...this.#introduce(timestamp), ...this.#closeStep()];
     switch (outcome.type) {
