@@ -6,6 +6,6 @@ export function storageFailure(what: string, error: unknown): RuntimeError {
   const reason = error instanceof Error ? error.message : String(error);
   return new RuntimeError("storage-failed", `${what}: ${reason}`, {
     cause: error,
-    hint: "Point OUTRIDER_HOME at a writable folder with free space, or run with --no-session-persistence",
+    hint: "Point OUTRIDER_HOME at a writable folder with free space, or keep nothing (--no-session-persistence; `bare` in a program)",
   });
 }

@@ -33,7 +33,9 @@ export async function connectServers(plan: ServerPlan, { warn, giveUp, ...ways }
   for (const state of failed) warn(describe(state));
   if (failed.length > 0 && plan.required) {
     await servers.close();
-    throw new RuntimeError("config", failed.map(describe).join("; "), { hint: "Mend it, or run without --require-mcp" });
+    throw new RuntimeError("config", failed.map(describe).join("; "), {
+      hint: "Mend it, or do not require it (requireServers, --require-mcp)",
+    });
   }
   return servers;
 }

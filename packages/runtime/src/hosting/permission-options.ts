@@ -45,11 +45,11 @@ function permissionMode(
   if (mode !== "bypassPermissions") return mode;
   if (permissions.disableBypassPermissionsMode)
     throw new RuntimeError("config", "The settings do not allow to bypass permissions (disableBypassPermissionsMode)", {
-      hint: "Allow what is needed with --allowedTools instead",
+      hint: "Allow what is needed instead (allowedTools, --allowedTools)",
     });
   if (request.permissionMode === undefined && !request.permissions?.mayBypass)
-    throw new RuntimeError("usage", "Mode bypassPermissions must be asked for on the command line, not in a file", {
-      hint: "Add --permission-mode bypassPermissions, or allow what is needed with --allowedTools",
+    throw new RuntimeError("usage", "Mode bypassPermissions must be asked for by whoever starts the session, not in a file", {
+      hint: "Ask for it (permissionMode, --permission-mode), or allow what is needed (allowedTools, --allowedTools)",
     });
   return mode;
 }

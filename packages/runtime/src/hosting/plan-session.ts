@@ -203,6 +203,6 @@ async function ignoredSettings(
   const items = ignored.map(({ path, key, line }) => `${key} (${path}${line === undefined ? "" : `:${line}`})`);
   return {
     items: [...items, ...agents],
-    hint: `${reason}. Look at it with outrider trust --show, or run once with --trust-project`,
+    hint: `${reason}. Look at it with outrider trust --show, or trust it for once (trustProject, --trust-project)`,
   };
 }

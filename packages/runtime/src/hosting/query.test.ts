@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { createScriptedProvider } from "../model/scripted.ts";
+import { RuntimeError } from "../protocol/errors.ts";
 import { createQuery, type QueryOptions } from "./query.ts";
 
 let cwd = "";
@@ -42,6 +43,17 @@ describe("createQuery", () => {
     await assert.rejects(failing("hi"), { code: "provider-auth", message: "wrong key" });
     const endless = here(Array.from({ length: 5 }, () => ({ calls: [{ name: "Glob", input: { pattern: "*" } }] })));
     await assert.rejects(createQuery({ ...endless, maxTurns: 2 })("hi"), { code: "limit-reached" });
+  });
+
+  it("rejects with what caused it", async () => {
+    const provider = createScriptedProvider([
+      () => {
+        throw new Error("the script is broken", { cause: new TypeError("because of this") });
+      },
+    ]);
+    const failure: unknown = await createQuery({ ...here([]), provider })("go").catch((error: unknown) => error);
+    assert.ok(failure instanceof RuntimeError && failure.cause instanceof Error);
+    assert.match(String(failure.cause.stack), /the script is broken[\s\S]*because of this/);
   });
 
   it("stops when its signal is aborted, before it began or meanwhile", async () => {

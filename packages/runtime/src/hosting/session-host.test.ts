@@ -65,6 +65,22 @@ describe("SessionHost", () => {
     await assert.rejects(sessions.open("first"), { code: "not-found" });
   });
 
+  it("refuses to fork at an event that is not there, and to remove what is not there; closing what is closed is nothing", async () => {
+    const sessions = start(answers("one"));
+    const { id, session } = await sessions.create();
+    await session.submit("a");
+    const message = new RegExp(`^Session ${id} has no event 10000, only those up to \\d+$`);
+    await assert.rejects(sessions.fork(id, { at: 10_000 }), { code: "not-found", message });
+    assert.equal(sessions.size, 1);
+    await assert.rejects(sessions.remove("nobody"), { code: "not-found", message: "There is no session nobody" });
+    await sessions.close("nobody");
+    const forgetful = new SessionHost({ defaults: { provider: createScriptedProvider([]), cwd, bare: true, persistent: false } });
+    const held = await forgetful.create();
+    await forgetful.remove(held.id);
+    await assert.rejects(forgetful.remove(held.id), { code: "not-found" });
+    await forgetful.shutdown();
+  });
+
   it("gives everybody who opens it the same session", async () => {
     const sessions = start(answers("one"));
     const made = await sessions.create();

@@ -3,6 +3,7 @@ import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import type { InteractiveSession } from "../session/interactive-session.ts";
 import { defined } from "../util/defined.ts";
 import { randomUuid } from "../util/unique-ids.ts";
+import { checkRequest } from "./check-options.ts";
 import { type OpenedSession, type Opening, openSession, type ServerConnections } from "./open-session.ts";
 import type { ServerPlan } from "./plan-servers.ts";
 import { planSession, type SessionPlan, userStore } from "./plan-session.ts";
@@ -79,6 +80,7 @@ export class SessionHost {
 
   /** Everything a session needs, with what it shares; nothing is started yet. For front ends that open it later, with `openPlan`. */
   async plan(request: SessionRequest): Promise<SessionPlan> {
+    checkRequest(request);
     const { defaults = {}, warn = () => {} } = this.#options;
     const store = request.options?.sessionStore ?? (request.persistent === false ? undefined : this.store);
     const options = { ...defaults.options, ...defined(request.options ?? {}), sessionStore: store };
@@ -144,17 +146,19 @@ export class SessionHost {
     return await Promise.all(summaries.map(async (summary) => ({ ...summary, state: await this.#stateOf(summary.id) })));
   }
 
-  /** Ends a session in its own way; it stays in the store. */
+  /** Ends a session in its own way; it stays in the store. Nothing happens where it is not open. */
   async close(id: string): Promise<void> {
     const entry = this.#entries.get(id);
     if (entry) await this.#close(id, entry);
   }
 
-  /** Ends a session and removes it from the store. */
+  /** Ends a session and removes it from the store. Rejects with `not-found` where there is none of this id. */
   async remove(id: string): Promise<void> {
+    const isOpen = this.#entries.has(id);
     await this.close(id);
     this.#requests.delete(id);
-    await this.store?.remove(id);
+    if (this.store && (!isOpen || (await this.store.has(id)))) await this.store.remove(id);
+    else if (!isOpen) throw new RuntimeError("not-found", `There is no session ${id}`);
   }
 
   /** Ends all of them, and what they shared. No session is opened from here on. */

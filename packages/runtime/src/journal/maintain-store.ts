@@ -5,7 +5,7 @@ import { randomUuid } from "../util/unique-ids.ts";
 import { forkLines } from "./fork-lines.ts";
 import { LineTable } from "./line-table.ts";
 import { takeLock } from "./lock.ts";
-import { unknownSession } from "./name-session.ts";
+import { noSuchEvent, unknownSession } from "./name-session.ts";
 import { wholeLog } from "./recover.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
 import { logSuffix, type StorePlace } from "./store-place.ts";
@@ -28,6 +28,8 @@ export async function forkLog(
   const recent = await place.recentLog();
   const { lines } = await recent.recover(place.logPath(sourceId));
   if (lines.length === 0) throw unknownSession(sourceId);
+  const last = lines.seqAt(lines.length - 1);
+  if (at !== undefined && at > last) throw noSuchEvent(sourceId, at, last);
   const count = at === undefined ? lines.length : lines.countUpTo(at);
   if (count === 0) throw new RuntimeError("usage", `Session ${sourceId} has no event ${at}, nor one before it`);
   const lock = await takeLock(`${path}.lock`, newId);

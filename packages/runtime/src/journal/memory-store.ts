@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../protocol/events.ts";
 import { RuntimeError } from "../protocol/errors.ts";
-import { nameSession, unknownSession } from "./name-session.ts";
+import { nameSession, noSuchEvent, unknownSession } from "./name-session.ts";
 import type { SessionStore } from "./store.ts";
 import { toStoredEvents } from "./stored-events.ts";
 import { addToSummary, forkEvents, type SummaryDraft } from "./summary.ts";
@@ -53,7 +53,10 @@ export function createMemoryStore(options: { now?: () => number } = {}): Session
       return summaries.sort((one, other) => (one.updatedAt < other.updatedAt ? 1 : -1));
     },
     async fork(sourceId, newId, { at } = {}) {
-      const events = eventsOf(sourceId).filter((event) => at === undefined || event.seq <= at);
+      const all = eventsOf(sourceId);
+      const last = all.at(-1)?.seq ?? 0;
+      if (at !== undefined && at > last) throw noSuchEvent(sourceId, at, last);
+      const events = all.filter((event) => at === undefined || event.seq <= at);
       if (events.length === 0) throw new RuntimeError("usage", `Session ${sourceId} has no event ${at}, nor one before it`);
       if (open.has(newId)) throw locked(newId);
       if (journals.get(newId)?.length) throw new RuntimeError("usage", `Session ${newId} exists already`);

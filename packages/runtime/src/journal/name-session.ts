@@ -19,3 +19,7 @@ export async function nameSession(
 export function unknownSession(sessionId: string): RuntimeError {
   return new RuntimeError("not-found", `There is no session ${sessionId}`);
 }
+
+export function noSuchEvent(sessionId: string, at: number, last: number): RuntimeError {
+  return new RuntimeError("not-found", `Session ${sessionId} has no event ${at}, only those up to ${last}`);
+}

@@ -18,7 +18,8 @@ export interface SessionStore {
   /** What a person needs to find a session again, the latest first. A session that cannot be read is left out, and told to `onSkipped`. */
   summaries(options?: SummariesOptions): Promise<SessionSummary[]>;
   /**
-   * A new session that begins like another one, up to and with the event `at` (all of it when absent). The source is only read, also while
+   * A new session that begins like another one, up to and with the event `at` (all of it when absent; a number after
+   * the last one is refused with `not-found`). The source is only read, also while
    * it runs. Copied events carry the new id and their old numbers; the first `session.started` says where they come from (`forkedFrom`).
    */
   fork(sourceId: string, newId: string, options?: { at?: number }): Promise<void>;

@@ -28,6 +28,7 @@ import { createToolMemory, type Tool } from "../tools/tool.ts";
 import { carefulVariables, userEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
+import { removeAtExit } from "../util/temporary-folder.ts";
 import { type CommandPlaces, openWorkspace } from "../workspace/open-workspace.ts";
 import { describePlaces, placeFacts, retellPlaces } from "./command-places.ts";
 import { SessionCompaction } from "./session-compaction.ts";
@@ -54,7 +55,7 @@ export type OpenSession = {
   readonly deps: Omit<TurnDeps, "emit" | "flush" | "congestion" | "signal">;
   readonly compaction: SessionCompaction;
   /** A folder that nobody named and that goes with the session. */
-  readonly temporary: string | undefined;
+  readonly temporary: { remove(): void } | undefined;
   /** Absent when the model may start none. */
   readonly subagents: Subagents | undefined;
   readonly checkpoints: TurnCheckpoints | undefined;
@@ -235,7 +236,8 @@ export async function createSession(
     ],
     onWarning: opened.onWarning,
     compaction,
-    temporary: options.overflowDirectory === undefined && !options.sandboxClient ? overflowDirectory : undefined,
+    temporary:
+      options.overflowDirectory === undefined && !options.sandboxClient ? { remove: removeAtExit(overflowDirectory) } : undefined,
     subagents: tools.has("Task") ? openSubagents(options, { compaction, sandbox: placesLine }) : undefined,
   };
 }

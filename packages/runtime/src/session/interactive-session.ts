@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import type { CheckpointInspection, CheckpointSummary, RestoreOptions } from "../checkpoints/checkpoints.ts";
 import type { RestoreResult } from "../checkpoints/restore.ts";
 import type { CommandResult, CommandSummary } from "../commands/command.ts";
@@ -571,7 +570,7 @@ export class InteractiveSession<Structured = JsonValue> {
     if (hooks) await endHooks(hooks, { reason, begun: this.#beginning.begun, hurried, emit });
     const sandboxSnapshotId = this.#isStored ? await takeSnapshot(this.#options.sandboxClient, emit) : undefined;
     await session.workspace.close();
-    if (session.temporary !== undefined) rmSync(session.temporary, { recursive: true, force: true });
+    session.temporary?.remove();
     tellStopped(session.workspace, emit);
     this.#hub.emit({ type: "session.ended", reason, ...(sandboxSnapshotId !== undefined && { sandboxSnapshotId }) });
     await this.#hub.flush().catch(() => {}); // every reader has already been told

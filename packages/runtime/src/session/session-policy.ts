@@ -98,7 +98,7 @@ export class SessionPolicy {
   setMode(mode: PermissionMode): void {
     if (mode === "bypassPermissions" && !this.#state.mayBypass)
       throw new RuntimeError("usage", "The session was not started with permission to bypass permissions", {
-        hint: "Start it with --allow-dangerously-skip-permissions",
+        hint: "Start it in that mode, or so that it may change to it (permissions.mayBypass, --allow-dangerously-skip-permissions)",
       });
     if (mode === "sandboxed" && !this.#fixed.box) throw new RuntimeError("usage", noBox);
     this.#state = { ...this.#state, mode };

@@ -225,7 +225,12 @@ type WithoutEnvelope<Entry> = Entry extends unknown ? Omit<Entry, "id" | "timest
 type EntryBody = WithoutEnvelope<HistoryEntry>;
 
 export function outcomeError(outcome: Outcome & { type: "failed" | "stopped" }): RuntimeError {
-  if (outcome.type === "failed") return new RuntimeError(outcome.error.code, outcome.error.message, outcome.error);
+  if (outcome.type === "failed") {
+    const { code, message, trace } = outcome.error;
+    // What is left of the causes after they were stored and masked: their words and stacks.
+    const cause = trace === undefined ? undefined : Object.assign(new Error(trace.split("\n", 1)[0]), { stack: trace });
+    return new RuntimeError(code, message, { ...outcome.error, cause });
+  }
   const { limit, reason } = outcome;
   return new RuntimeError("limit-reached", `Stopped: the limit was reached (${limit})${reason ? `: ${reason}` : ""}`);
 }

@@ -120,7 +120,7 @@ function lookOrFail(path: string, stat: Look): Stats | undefined {
   } catch (error) {
     const { message } = error as NodeJS.ErrnoException; // fs throws nothing else
     throw new RuntimeError("config", `${path} may hold settings and cannot be looked at: ${message}`, {
-      hint: "Make it readable, point HOME or OUTRIDER_HOME elsewhere, or leave it out with --setting-sources",
+      hint: "Make it readable, point HOME or OUTRIDER_HOME elsewhere, or leave it out (settingSources, --setting-sources)",
     });
   }
 }

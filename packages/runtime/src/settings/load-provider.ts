@@ -188,7 +188,11 @@ function noProvider(): never {
 }
 
 async function loadScripted(path: string | undefined): Promise<Provider> {
-  if (!path) throw new RuntimeError("config", "The provider scripted needs --model FILE: a JSON list of replies");
+  if (!path)
+    throw new RuntimeError(
+      "config",
+      "The provider scripted needs a model, which is a file: a JSON list of replies (--model FILE)",
+    );
   const { createScriptedProvider, parseScript } = await import("../model/scripted.ts");
   const text = await readFile(path, "utf8").catch((error: Error) => {
     throw new RuntimeError("config", `Cannot read the script ${path}: ${error.message}`);

@@ -251,6 +251,7 @@ export const sessionStoreConformance: readonly ConformanceCase[] = [
       await writer.close();
       await assert.rejects(store.fork("a", "b"), { code: "usage" });
       await assert.rejects(store.fork("a", "d", { at: 0 }), { code: "usage" });
+      await assert.rejects(store.fork("a", "d", { at: 7 }), { code: "not-found" });
       await assert.rejects(store.fork("nobody", "d"), { code: "not-found" });
     },
   },
