@@ -27,7 +27,7 @@ const optionNames: Readonly<Record<keyof InteractiveSessionOptions, true>> = {
   ...{ cwd: true, provider: true, model: true, sessionId: true, resumeSessionId: true, resumeAt: true, sessionStore: true },
   ...{ permissionMode: true, allowedTools: true, disallowedTools: true, permissions: true, checkpoints: true },
   ...{ reversibleExecution: true, builtinTools: true, audit: true, systemPrompt: true, appendSystemPrompt: true },
-  ...{ instructions: true, language: true, compaction: true, maxTurns: true, maxRequests: true, loops: true },
+  ...{ instructions: true, language: true, compaction: true, inbox: true, maxTurns: true, maxRequests: true, loops: true },
   ...{ maxOutputTokens: true, temperature: true, thinkingTokens: true, effort: true, providerOptions: true, fallback: true },
   ...{ maxBudgetUsd: true, allowUnknownPrice: true, catalogOverride: true, outputSchema: true, tools: true, offers: true },
   ...{ toolAliases: true, webSearch: true, agents: true, builtinAgents: true, commands: true, hooks: true, hookSettings: true },
