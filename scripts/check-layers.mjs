@@ -62,7 +62,19 @@ const LAYERS = {
     modules: ["node:"],
   },
   transports: {
-    folders: ["util", "protocol", "model", "permissions", "journal", "tools", "commands", "engine", "session", "hosting"],
+    folders: [
+      "util",
+      "protocol",
+      "model",
+      "permissions",
+      "hooks",
+      "journal",
+      "tools",
+      "commands",
+      "engine",
+      "session",
+      "hosting",
+    ],
     modules: ["node:", "@modelcontextprotocol/client"],
   },
   testing: { folders: ["util", "protocol", "model", "workspace", "journal"], modules: ["node:"] },
@@ -188,6 +200,11 @@ if (!process.argv[2]) {
   for (const path of sourceFiles(cli))
     if (path !== join("commands", "demo.ts") && opens(join(cli, path)))
       problems.push(`cli/src/${path} opens a session past hosting/`);
+  // Words of Claude Code: hooks are told in them, transports speak them, and nothing between knows them.
+  const words = /\b(?:hook_event_name|tool_(?:input|response)|stop_hook_active|custom_instructions|session_id)\b/;
+  for (const path of sourceFiles(src))
+    if (!/^(?:hooks|transports|testing)\b/.test(path) && words.test(readFileSync(join(src, path), "utf8")))
+      problems.push(`src/${path} uses a word of Claude Code's wire, which is for hooks/ and transports/`);
   const mark = /\bas (?:unknown as )?(?:Masked(?:Request)?|ShownOutcome|LiveCall|LiveInput)\b/;
   const marking = new Set(sourceFiles(src).filter((path) => mark.test(readFileSync(join(src, path), "utf8"))));
   for (const path of marking)

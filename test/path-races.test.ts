@@ -18,6 +18,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { LiveCall } from "../packages/runtime/src/engine/live-call.ts";
+import { RepeatedCalls } from "../packages/runtime/src/engine/repeated-calls.ts";
 import { runToolCall } from "../packages/runtime/src/engine/tool-call.ts";
 import { PermissionGate } from "../packages/runtime/src/permissions/gate.ts";
 import type { JsonObject } from "../packages/runtime/src/protocol/content.ts";
@@ -119,6 +120,9 @@ function openStage({ project, top }: Scene, onMoment: (moment: Moment) => void):
           signal: new AbortController().signal,
           newId: () => "id",
           clock: () => 0,
+          halt: () => {},
+          halted: () => undefined,
+          repeats: new RepeatedCalls({ noteAt: 3, stopAt: 6 }),
         },
         { type: "tool-call", callId: "c", name: tool, input } as LiveCall, // as if a model had just made it
       );

@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import type { LiveCall } from "../packages/runtime/src/engine/live-call.ts";
-import { runToolCall, type ToolCallDeps } from "../packages/runtime/src/engine/tool-call.ts";
+import type { CallDeps } from "../packages/runtime/src/engine/deps.ts";
+import { RepeatedCalls } from "../packages/runtime/src/engine/repeated-calls.ts";
+import { runToolCall } from "../packages/runtime/src/engine/tool-call.ts";
 import { PermissionGate } from "../packages/runtime/src/permissions/gate.ts";
 import { parseRule } from "../packages/runtime/src/permissions/rules.ts";
 import { type JsonObject, textOf } from "../packages/runtime/src/protocol/content.ts";
@@ -214,7 +216,7 @@ function toCall(name: string, input: JsonObject): LiveCall {
   return { type: "tool-call", callId: "c", name, input } as LiveCall;
 }
 
-function depsFor(setup: Setup, machine: Workspace, tools: readonly Tool[]): ToolCallDeps {
+function depsFor(setup: Setup, machine: Workspace, tools: readonly Tool[]): CallDeps {
   const rules = (texts: readonly string[] = []) => texts.map((text) => parseRule(text, "settings.json"));
   const gate = new PermissionGate();
   return {
@@ -241,5 +243,8 @@ function depsFor(setup: Setup, machine: Workspace, tools: readonly Tool[]): Tool
     signal: new AbortController().signal,
     newId: () => "r1",
     clock: () => 0,
+    halt: () => {},
+    halted: () => undefined,
+    repeats: new RepeatedCalls({ noteAt: 3, stopAt: 6 }),
   };
 }

@@ -1,4 +1,4 @@
-import type { HookRunner, HookVerdict } from "../hooks/hook.ts";
+import type { HookFacts, Hooks, HookVerdict } from "../hooks/hook.ts";
 import { type UserMessage, userText } from "../protocol/content.ts";
 import type { Emit, HookEventName } from "../protocol/events.ts";
 import type { Outcome } from "../protocol/outcome.ts";
@@ -27,7 +27,7 @@ export type Admission = {
   readonly outcome?: Outcome;
 };
 
-type AdmitDeps = { readonly hooks: HookRunner; readonly signal: AbortSignal; readonly emit: Emit };
+type AdmitDeps = { readonly hooks: Hooks; readonly signal: AbortSignal; readonly emit: Emit };
 
 const blockedPrompt = "(A prompt stood here. A hook did not let it in, so it was not sent.)";
 
@@ -39,16 +39,14 @@ export async function admitPrompt(deps: AdmitDeps, { input, rawInput, isAdmitted
   let sessionStarted = false;
   try {
     if (opened) {
-      const fields = { source: opened.source, model: opened.model };
-      const verdict = await ask(deps, "SessionStart", { subject: opened.source, input: fields });
+      const verdict = await ask(deps, "SessionStart", opened);
       const refusal = refusalOf(verdict);
       if (refusal !== undefined) return { input: given, blocked: false, notes, opened: false, outcome: stopped(refusal) };
       sessionStarted = true;
       notes.push(...toMessages("SessionStart", verdict.context));
     }
     if (isAdmitted) return { input: given, blocked: false, notes, opened: true };
-    const fields = { prompt: rawInput, ...(rawInput !== input && { expanded_prompt: input }) };
-    const verdict = await ask(deps, "UserPromptSubmit", { input: fields });
+    const verdict = await ask(deps, "UserPromptSubmit", { typed: rawInput, prompt: input });
     const refusal = refusalOf(verdict);
     if (refusal !== undefined)
       return { input: userText(blockedPrompt), blocked: true, notes, opened: true, outcome: stopped(refusal) };
@@ -59,13 +57,10 @@ export async function admitPrompt(deps: AdmitDeps, { input, rawInput, isAdmitted
   }
 }
 
-async function ask(
-  { hooks, signal, emit }: AdmitDeps,
-  event: HookEventName,
-  request: { subject?: string; input: Record<string, string> },
-): Promise<HookVerdict> {
+async function ask<E extends keyof HookFacts>(deps: AdmitDeps, event: E, facts: HookFacts[E]): Promise<HookVerdict> {
+  const { hooks, signal, emit } = deps;
   signal.throwIfAborted();
-  return hooks.has(event) ? await hooks.run({ event, signal, emit, ...request }) : { context: [] };
+  return await hooks.ask(event, () => facts, { signal, emit });
 }
 
 function refusalOf({ stop, decision }: HookVerdict): string | undefined {

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { parseHooks } from "../hooks/config.ts";
-import type { HookRunner } from "../hooks/hook.ts";
+import type { Hooks } from "../hooks/hook.ts";
+import { toHooks } from "../hooks/moments.ts";
 import { createHookRunner } from "../hooks/run.ts";
 import { PermissionGate } from "../permissions/gate.ts";
 import { parseRule } from "../permissions/rules.ts";
@@ -14,9 +15,9 @@ import type { EventBody } from "../protocol/events.ts";
 import { createToolMemory, defineTool } from "../tools/tool.ts";
 import { createRedactor } from "../util/redact.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
-import { type AuditEntry, judgeCall } from "./judge-call.ts";
+import type { AuditEntry } from "./deps.ts";
+import { type JudgeDeps, judgeCall } from "./judge-call.ts";
 import type { LiveCall } from "./live-call.ts";
-import type { ToolCallDeps } from "./tool-call.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-judge-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -31,7 +32,7 @@ const bash = defineTool<{ command: string }>({
   execute: async () => ({ content: [] }),
 });
 
-type Setup = { allow?: string[]; ask?: string[]; deny?: string[]; hooks?: HookRunner; answerable?: boolean };
+type Setup = { allow?: string[]; ask?: string[]; deny?: string[]; hooks?: Hooks; answerable?: boolean };
 
 function depsWith(setup: Setup) {
   const events: EventBody[] = [];
@@ -39,7 +40,7 @@ function depsWith(setup: Setup) {
   const remembered: unknown[] = [];
   const rules = (texts: string[] = []) => texts.map((text) => parseRule(text, "settings.json"));
   const gate = new PermissionGate();
-  const deps: ToolCallDeps = {
+  const deps: JudgeDeps = {
     tools: new Map([["Bash", bash]]),
     workspace,
     memory: createToolMemory(),
@@ -53,13 +54,11 @@ function depsWith(setup: Setup) {
     }),
     gate,
     answerable: setup.answerable ?? false,
-    outputLimit: 1000,
     redactor: createRedactor({ env: { SERVICE_TOKEN: "correct-horse-battery" } }),
     emit: (event) => events.push(event),
-    flush: async () => {},
     signal: new AbortController().signal,
     newId: () => "r1",
-    clock: () => 0,
+    halt: () => {},
     audit: (entry) => audited.push(entry),
     remember: (actions, scope) => {
       remembered.push({ actions, scope });
@@ -70,8 +69,8 @@ function depsWith(setup: Setup) {
   return { deps, events, audited, remembered, gate };
 }
 
-function callbackHooks(value: unknown): HookRunner {
-  return createHookRunner(parseHooks([{ value, source: "test", trusted: true }]), {
+function callbackHooks(value: unknown): Hooks {
+  const runner = createHookRunner(parseHooks([{ value, source: "test", trusted: true }]), {
     workspace,
     askModel: async () => "",
     runAgent: async () => "",
@@ -80,6 +79,7 @@ function callbackHooks(value: unknown): HookRunner {
     newId: () => "h",
     clock: () => 0,
   });
+  return toHooks(runner);
 }
 
 const call = (command: string, input: object = { command }) =>
@@ -177,7 +177,7 @@ describe("the verdict on a call", () => {
 
   it("is a no when an answer makes a call of it that could not be undone", async () => {
     const { deps, gate, audited } = depsWith({ answerable: true });
-    const irreversible: ToolCallDeps["irreversible"] = ({ input }) =>
+    const irreversible: JudgeDeps["irreversible"] = ({ input }) =>
       JSON.stringify(input).includes("push") ? ({ message: "it cannot be undone" } as never) : undefined; // only its words count here
     const judging = judgeCall({ ...deps, irreversible }, call("npm install"), bash);
     await eventually(() => {

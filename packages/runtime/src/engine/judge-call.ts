@@ -1,9 +1,9 @@
-import type { HookRequest, HookVerdict } from "../hooks/hook.ts";
+import type { HookFacts, HookPlace, HookRequest, HookVerdict } from "../hooks/hook.ts";
 import { decide } from "../permissions/decide.ts";
 import type { Answer } from "../permissions/gate.ts";
 import type { GrantScope } from "../permissions/grants.ts";
 import type { AllowedBy, Decision, Policy } from "../permissions/policy.ts";
-import { type Action, parseRule, type Rule } from "../permissions/rules.ts";
+import type { Action, Rule } from "../permissions/rules.ts";
 import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import { toRuntimeError } from "../protocol/errors.ts";
 import type { AgentEvents, ToolDetails } from "../protocol/events.ts";
@@ -11,13 +11,10 @@ import { isTooDeep, maxJsonDepth } from "../util/too-deep.ts";
 import { checkCallInput } from "./check-call-input.ts";
 import type { Access, Tool } from "../tools/tool.ts";
 import { changeInput, type LiveCall, liveInputOf } from "./live-call.ts";
-import type { ToolCallDeps } from "./tool-call.ts";
+import type { CallDeps, PermissionDeps } from "./deps.ts";
 
-/** The last word on a call, for whoever keeps a record of them. */
-export type AuditEntry = AgentEvents["permission.decided"] & {
-  /** What the call was about to touch; several are on several lines. */
-  readonly resource: string;
-};
+export type JudgeDeps = PermissionDeps &
+  Pick<CallDeps, "tools" | "workspace" | "memory" | "hooks" | "redactor" | "newId" | "emit" | "signal" | "interrupt" | "halt">;
 
 /** A call as it may be made, which hooks or an answer may have changed; or why not, in words for the model. */
 export type Judgement =
@@ -40,9 +37,9 @@ type Word = Pick<AgentEvents["permission.decided"], "effect" | "by" | "reason" |
 const byHook = "PreToolUse hook";
 
 /** hooks → rules and mode → whoever is asked → guards again if the answer changed the call. Exactly one verdict is told. */
-export async function judgeCall(deps: ToolCallDeps, call: LiveCall, tool: Tool): Promise<Judgement> {
+export async function judgeCall(deps: JudgeDeps, call: LiveCall, tool: Tool): Promise<Judgement> {
   const given: Candidate = { call, tool, access: await tool.access(call.input, deps.workspace, deps.memory) };
-  const hook = await askHooks(deps, given, { event: "PreToolUse" });
+  const hook = await askBefore(deps, given);
   const notes = hook.context;
   const refuse: Refuse = (candidate, word, text) => {
     conclude(deps, candidate, { ...word, effect: "deny" });
@@ -74,7 +71,7 @@ export async function judgeCall(deps: ToolCallDeps, call: LiveCall, tool: Tool):
     if (again.effect === "deny") return refuse(final, wordOf(again, deps.policy()));
     const other = refuseIrreversible(deps, final, refuse);
     if (other) return other;
-    const guarded = haltOrDeny(deps, await askHooks(deps, final, { event: "PreToolUse", only: "guards" }));
+    const guarded = haltOrDeny(deps, await askBefore(deps, final, "guards"));
     if (guarded !== undefined) return refuse(final, { by: "hook", reason: guarded });
   }
   if (answer.remember) await remember(deps, final, answer.remember);
@@ -88,7 +85,7 @@ function permitOf({ by = "mode", source, partly, git }: Decision): Permit {
 
 type Refuse = (candidate: Candidate, word: Omit<Word, "effect">, text?: string) => Judgement & { type: "refused" };
 
-function refuseIrreversible(deps: ToolCallDeps, candidate: Candidate, refuse: Refuse): Judgement | undefined {
+function refuseIrreversible(deps: JudgeDeps, candidate: Candidate, refuse: Refuse): Judgement | undefined {
   const report = deps.irreversible?.(candidate.call);
   if (!report) return undefined;
   const refused = refuse(candidate, { by: "policy", reason: report.message }, `Not run: ${report.message}`);
@@ -97,35 +94,30 @@ function refuseIrreversible(deps: ToolCallDeps, candidate: Candidate, refuse: Re
 
 const nothing: HookVerdict = { context: [] };
 
-async function askHooks(
-  deps: ToolCallDeps,
-  { call, tool, access }: Candidate,
-  { event, only, fields }: { event: "PreToolUse" | "PermissionRequest"; only?: "guards"; fields?: JsonObject },
-): Promise<HookVerdict> {
-  if (!deps.hooks?.has(event)) return nothing;
-  return await deps.hooks.run({
-    event,
-    subject: tool.name,
-    callId: call.callId,
-    input: { tool_name: tool.name, tool_input: liveInputOf(call), tool_use_id: call.callId, ...fields },
-    signal: deps.signal,
-    emit: deps.emit,
-    concerns: concernsOf(deps, call, access),
-    ...(only && { only }),
-  });
+async function askBefore(deps: JudgeDeps, candidate: Candidate, only?: "guards"): Promise<HookVerdict> {
+  const place = { ...placeOf(deps, candidate), ...(only && { only }) };
+  return (await deps.hooks?.ask("PreToolUse", () => toolUse(candidate), place)) ?? nothing;
+}
+
+function placeOf(deps: JudgeDeps, { call, access }: Candidate): HookPlace {
+  return { signal: deps.signal, emit: deps.emit, callId: call.callId, concerns: concernsOf(deps, call, access) };
+}
+
+function toolUse({ call, tool }: Candidate): HookFacts["PreToolUse"] {
+  return { tool: tool.name, input: liveInputOf(call), callId: call.callId };
 }
 
 /** Why the hooks do not let it happen. */
-function haltOrDeny(deps: ToolCallDeps, verdict: HookVerdict): string | undefined {
+function haltOrDeny(deps: JudgeDeps, verdict: HookVerdict): string | undefined {
   if (verdict.stop !== undefined) {
-    deps.halt?.({ limit: "hook", reason: verdict.stop });
+    deps.halt({ limit: "hook", reason: verdict.stop });
     return `a PreToolUse hook ended the turn: ${verdict.stop}`;
   }
   return verdict.decision?.effect === "deny" ? `a PreToolUse hook said no: ${verdict.decision.reason}` : undefined;
 }
 
 /** The same call with another input, if there is one; a text when that does not fit the tool. */
-async function withInput(deps: ToolCallDeps, candidate: Candidate, input: JsonObject | undefined): Promise<Candidate | string> {
+async function withInput(deps: JudgeDeps, candidate: Candidate, input: JsonObject | undefined): Promise<Candidate | string> {
   if (input === undefined) return candidate;
   if (isTooDeep(input)) return `it is nested more than ${maxJsonDepth} levels deep`;
   const { tool } = candidate;
@@ -138,7 +130,7 @@ async function withInput(deps: ToolCallDeps, candidate: Candidate, input: JsonOb
 
 /** A hook's yes counts like an allow rule for this call: it beats neither deny nor ask rules, nor plan mode, nor protected places. */
 async function decideCall(
-  deps: ToolCallDeps,
+  deps: JudgeDeps,
   { tool, access }: Candidate,
   hook: "allow" | "ask" | "deny" | undefined,
 ): Promise<Decision> {
@@ -155,7 +147,7 @@ async function decideCall(
 }
 
 /** Would a rule catch this call? In doubt it would: what hangs on it is whether a hook gets to see the call. */
-export function concernsOf(deps: ToolCallDeps, call: LiveCall, known?: Access): NonNullable<HookRequest["concerns"]> {
+export function concernsOf(deps: JudgeDeps, call: LiveCall, known?: Access): NonNullable<HookRequest["concerns"]> {
   return async (rule, input) => {
     const tool = deps.tools.get(call.name);
     if (!tool) return true;
@@ -178,25 +170,27 @@ function actionsOf(tool: Tool, { kind, resources, cwd, outside }: Access): Actio
 type Answered = Answer & { readonly by: "hook" | "user" | "policy"; readonly reason: string; readonly text?: string };
 
 /** Hooks may answer first, also where nobody else is there; then a person; then, with nobody there, it is a no. */
-async function ask(deps: ToolCallDeps, candidate: Candidate, decision: Decision): Promise<Answered> {
+async function ask(deps: JudgeDeps, candidate: Candidate, decision: Decision): Promise<Answered> {
   const { call, tool } = candidate;
-  const fields = { reason: decision.reason, permission_suggestions: suggestionsOf(decision) };
-  const hooks = await askHooks(deps, candidate, { event: "PermissionRequest", fields });
-  if (hooks.stop !== undefined) deps.halt?.({ limit: "hook", reason: hooks.stop });
+  const { reason } = decision;
+  const place = placeOf(deps, candidate);
+  const question = (): HookFacts["PermissionRequest"] => ({ ...toolUse(candidate), reason, rule: decision.rule });
+  const hooks = (await deps.hooks?.ask("PermissionRequest", question, place)) ?? nothing;
+  if (hooks.stop !== undefined) deps.halt({ limit: "hook", reason: hooks.stop });
   const effect = hooks.stop === undefined ? hooks.decision?.effect : "deny";
   if (effect === "allow" || effect === "deny") {
-    const reason = `a PermissionRequest hook said ${effect === "allow" ? "yes" : "no"}: ${hooks.stop ?? hooks.decision?.reason}`;
+    const answer = effect === "allow" ? "yes" : "no";
+    const said = `a PermissionRequest hook said ${answer}: ${hooks.stop ?? hooks.decision?.reason}`;
     const { updatedInput, interrupt, updatedPermissions } = hooks;
     if (effect === "allow" && updatedPermissions) await updatePermissions(deps, updatedPermissions);
-    return { decision: effect, by: "hook", reason, ...(updatedInput && { updatedInput }), ...(interrupt && { interrupt }) };
+    return { decision: effect, by: "hook", reason: said, ...(updatedInput && { updatedInput }), ...(interrupt && { interrupt }) };
   }
   const requestId = deps.newId();
-  const { reason } = decision;
   const suggested = decision.rule === undefined ? {} : { rule: decision.rule };
-  const question = { requestId, callId: call.callId, tool: tool.name, input: liveInputOf(call), reason, ...suggested };
-  const waiting = deps.answerable ? deps.gate.ask(question, deps.signal) : undefined;
-  deps.emit({ type: "permission.requested", ...question });
-  if (waiting && deps.hooks?.has("Notification")) notifyWaiting(deps, { candidate, reason });
+  const asked = { requestId, callId: call.callId, tool: tool.name, input: liveInputOf(call), reason, ...suggested };
+  const waiting = deps.answerable ? deps.gate.ask(asked, deps.signal) : undefined;
+  deps.emit({ type: "permission.requested", ...asked });
+  if (waiting) deps.hooks?.tell("Notification", () => ({ tool: tool.name, reason }), place);
   const answer = (await waiting) ?? { decision: "deny" };
   const by = waiting ? "user" : "policy";
   deps.emit({ type: "permission.resolved", requestId, callId: call.callId, decision: answer.decision, by, reason });
@@ -210,7 +204,7 @@ async function ask(deps: ToolCallDeps, candidate: Candidate, decision: Decision)
 }
 
 /** What a hook wants for later calls. The yes to this one holds also where that is not possible. */
-async function updatePermissions(deps: ToolCallDeps, updates: readonly JsonValue[]): Promise<void> {
+async function updatePermissions(deps: JudgeDeps, updates: readonly JsonValue[]): Promise<void> {
   try {
     for (const note of (await deps.updatePermissions?.(updates, deps.emit)) ?? [])
       deps.emit({ type: "warning.raised", message: note });
@@ -221,32 +215,12 @@ async function updatePermissions(deps: ToolCallDeps, updates: readonly JsonValue
 }
 
 /** The yes holds for this call also where it cannot be kept for others. */
-async function remember(deps: ToolCallDeps, { tool, access }: Candidate, scope: GrantScope): Promise<void> {
+async function remember(deps: JudgeDeps, { tool, access }: Candidate, scope: GrantScope): Promise<void> {
   try {
     await deps.remember?.(actionsOf(tool, access), scope);
   } catch (error) {
     deps.emit({ type: "warning.raised", message: `The answer is not remembered: ${toRuntimeError(error).message}` });
   }
-}
-
-/** The rule that would let it happen, in the words of Claude Code's permission updates. */
-function suggestionsOf({ rule }: Decision): JsonObject[] {
-  if (rule === undefined) return [];
-  const { tool, pattern } = parseRule(rule);
-  const rules: JsonObject[] = [{ toolName: tool, ...(pattern !== undefined && { ruleContent: pattern }) }];
-  return [{ type: "addRules", rules, behavior: "allow", destination: "session" }];
-}
-
-function notifyWaiting(deps: ToolCallDeps, { candidate, reason }: { candidate: Candidate; reason: string }): void {
-  const { call, tool } = candidate;
-  deps.hooks?.notify({
-    event: "Notification",
-    subject: "permission_prompt",
-    callId: call.callId,
-    input: { notification_type: "permission_prompt", message: `${tool.name} waits for permission: ${reason}` },
-    signal: deps.signal,
-    emit: deps.emit,
-  });
 }
 
 /** Whose word a decision is. Only a rule that decided has a source; one that would have helped has none. */
@@ -259,7 +233,7 @@ function wordOf({ effect, by, reason, rule, source }: Decision, { mode }: Policy
   return { by: byMode ? "mode" : "policy", reason };
 }
 
-function conclude(deps: ToolCallDeps, { call, tool, access }: Candidate, word: Word): void {
+function conclude(deps: JudgeDeps, { call, tool, access }: Candidate, word: Word): void {
   const entry = { callId: call.callId, tool: tool.name, ...word };
   deps.emit({ type: "permission.decided", ...entry });
   deps.audit?.({ ...entry, resource: access.resources.join("\n") });

@@ -1,12 +1,14 @@
 import { parseHooks, type HookLimits, type HookSource } from "../hooks/config.ts";
-import type { HookCallback, HookRunner, HookSet } from "../hooks/hook.ts";
+import type { HookCallback, Hooks, HookSet } from "../hooks/hook.ts";
+import { commonFields, toHooks } from "../hooks/moments.ts";
 import type { HookPorts, ModelQuestion } from "../hooks/perform.ts";
 import { createHookRunner } from "../hooks/run.ts";
 import type { MaskedRequest } from "../model/model.ts";
 import { textOf, userText } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Emit, EventBody, HookEventName } from "../protocol/events.ts";
-import { runTurn, type TurnDeps } from "./turn.ts";
+import type { SessionDeps } from "./deps.ts";
+import { runTurn } from "./turn.ts";
 
 /** One hook as a program that uses the library writes it: a function, a function with settings, or what a settings file would say. */
 export type HookEntry =
@@ -41,8 +43,6 @@ export function loadHooks(options: { hooks?: HooksByEvent | undefined; hookSetti
   return parseHooks([...(options.hookSettings?.sources ?? []), ...own], options.hookSettings);
 }
 
-type SessionDeps = Omit<TurnDeps, "emit" | "flush" | "congestion" | "signal" | "hooks">;
-
 /** Hooks bound to a session: its workspace, its model, its journal. Undefined when there are none. */
 export function openHooks(
   set: HookSet,
@@ -52,26 +52,22 @@ export function openHooks(
     readonly deps: SessionDeps;
     readonly variables: HookSettings["variables"];
   },
-): HookRunner | undefined {
+): Hooks | undefined {
   if (set.hooks.length === 0) return undefined;
   const { deps } = session;
   const { workspace, newId, clock } = deps;
-  const common: HookPorts["common"] = () => ({
-    session_id: session.sessionId,
-    transcript_path: session.transcript ?? "",
-    cwd: workspace.root,
-    permission_mode: deps.policy().mode,
-    headless: !deps.answerable,
-  });
-  return createHookRunner(set, {
+  const { sessionId, transcript } = session;
+  const runner = createHookRunner(set, {
     workspace,
     askModel: (question) => askModel(deps, question),
     runAgent: (question) => runAgent(deps, question),
     variables: session.variables ?? {},
-    common,
+    common: () =>
+      commonFields({ sessionId, transcript, cwd: workspace.root, mode: deps.policy().mode, answerable: deps.answerable }),
     newId,
     clock,
   });
+  return toHooks(runner);
 }
 
 const judge =
@@ -120,6 +116,8 @@ async function runAgent(deps: SessionDeps, question: Parameters<HookPorts["runAg
         tools: definitions,
       },
       maxTurns: question.maxTurns ?? defaultTurns,
+    },
+    {
       signal: question.signal,
       emit: (event) => tellCall(question.emit, event),
       flush: async () => {},

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { parseHooks } from "../hooks/config.ts";
+import { toHooks } from "../hooks/moments.ts";
 import { createHookRunner } from "../hooks/run.ts";
 import { PermissionGate } from "../permissions/gate.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
@@ -13,6 +14,7 @@ import { createRedactor } from "../util/redact.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
 import type { RunCommand, Workspace } from "../workspace/workspace.ts";
 import type { LiveCall } from "./live-call.ts";
+import { RepeatedCalls } from "./repeated-calls.ts";
 import { runToolCall } from "./tool-call.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-permit-"));
@@ -83,23 +85,25 @@ async function wayOf({ command, mode = "default", allow = [], hook, answer }: Om
   const gate = new PermissionGate();
   const hooks =
     hook &&
-    createHookRunner(
-      parseHooks([
+    toHooks(
+      createHookRunner(
+        parseHooks([
+          {
+            value: { PreToolUse: [{ hooks: [() => ({ hookSpecificOutput: { permissionDecision: hook } })] }] },
+            source: "test",
+            trusted: true,
+          },
+        ]),
         {
-          value: { PreToolUse: [{ hooks: [() => ({ hookSpecificOutput: { permissionDecision: hook } })] }] },
-          source: "test",
-          trusted: true,
+          workspace,
+          askModel: async () => "",
+          runAgent: async () => "",
+          variables: {},
+          common: () => ({}),
+          newId: () => "h",
+          clock: () => 0,
         },
-      ]),
-      {
-        workspace,
-        askModel: async () => "",
-        runAgent: async () => "",
-        variables: {},
-        common: () => ({}),
-        newId: () => "h",
-        clock: () => 0,
-      },
+      ),
     );
   await runToolCall(
     {
@@ -126,6 +130,9 @@ async function wayOf({ command, mode = "default", allow = [], hook, answer }: Om
       signal: new AbortController().signal,
       newId: () => "r1",
       clock: () => 0,
+      halt: () => {},
+      halted: () => undefined,
+      repeats: new RepeatedCalls({ noteAt: 3, stopAt: 6 }),
       hooks,
     },
     { type: "tool-call", callId: "c1", name: "Bash", input: { command } } as unknown as LiveCall, // as if a model had just made it

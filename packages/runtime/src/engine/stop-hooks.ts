@@ -1,32 +1,30 @@
-import type { JsonObject } from "../protocol/content.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import { toNote } from "./hook-notes.ts";
-import type { TurnDeps } from "./turn.ts";
+import type { SessionDeps, TurnDeps } from "./deps.ts";
+
+type StopDeps = Pick<SessionDeps, "hooks" | "agent"> & Pick<TurnDeps, "signal" | "emit">;
 
 /** How often hooks may send the model back to work in one turn. */
 const maxObjections = 8;
 
 /** Asks at the end of a turn whether it is the end. An objection is what the model is told to go on with. */
 export class StopHooks {
-  readonly #deps: TurnDeps;
+  readonly #deps: StopDeps;
   #objections = 0;
 
-  constructor(deps: TurnDeps) {
+  constructor(deps: StopDeps) {
     this.#deps = deps;
   }
 
   /** Undefined when the turn may end. An answer in a demanded form is final: hooks hear of it and cannot replace it. */
   async objection(outcome: Outcome & { type: "completed" }): Promise<string | undefined> {
     const { hooks, agent, signal, emit } = this.#deps;
+    if (!hooks) return undefined;
+    const stop = { text: outcome.text, isAgain: this.#objections > 0 };
     const event = agent ? "SubagentStop" : "Stop";
-    if (!hooks?.has(event)) return undefined;
-    const verdict = await hooks.run({
-      event,
-      ...(agent && { subject: agent.type }),
-      input: { stop_hook_active: this.#objections > 0, last_assistant_message: outcome.text, ...agentFields(this.#deps) },
-      signal,
-      emit,
-    });
+    const verdict = agent
+      ? await hooks.ask("SubagentStop", () => ({ ...stop, agent }), { signal, emit })
+      : await hooks.ask("Stop", () => stop, { signal, emit });
     const { decision } = verdict;
     if (decision?.effect !== "deny" || verdict.stop !== undefined) return undefined;
     const warn = (message: string): void => emit({ type: "warning.raised", message });
@@ -44,15 +42,10 @@ export class StopHooks {
 }
 
 /** What a subagent's beginning adds to its input; a text in `stop` ends it before it begins. */
-export async function startSubagent(deps: TurnDeps): Promise<{ notes: string[]; stop: string | undefined }> {
+export async function startSubagent(deps: StopDeps): Promise<{ notes: string[]; stop: string | undefined }> {
   const { hooks, agent, signal, emit } = deps;
-  if (!agent || !hooks?.has("SubagentStart")) return { notes: [], stop: undefined };
-  const input = agentFields(deps);
-  const verdict = await hooks.run({ event: "SubagentStart", subject: agent.type, input, signal, emit });
+  if (!agent || !hooks) return { notes: [], stop: undefined };
+  const verdict = await hooks.ask("SubagentStart", () => ({ agent }), { signal, emit });
   const refused = verdict.decision?.effect === "deny" ? verdict.decision.reason : undefined;
   return { notes: verdict.context.map((text) => toNote("SubagentStart", text)), stop: verdict.stop ?? refused };
-}
-
-function agentFields({ agent }: TurnDeps): JsonObject {
-  return agent ? { agent_id: agent.id, agent_type: agent.type } : {};
 }

@@ -1,15 +1,15 @@
 import type { ToolResultPart } from "../protocol/content.ts";
 import type { Masked } from "../util/masked.ts";
 import type { LiveCall } from "./live-call.ts";
-import type { ToolCallDeps } from "./tool-call.ts";
+import type { CallDeps } from "./deps.ts";
 
 const maxParallel = 8;
 
-type RunOne = (deps: ToolCallDeps, call: LiveCall) => Promise<Masked<ToolResultPart>>;
+type RunOne = (deps: CallDeps, call: LiveCall) => Promise<Masked<ToolResultPart>>;
 
 /** Runs the calls of one message. Neighbours whose tools say so run side by side; results come back in the order of the calls. */
 export async function runToolCalls(
-  deps: ToolCallDeps,
+  deps: CallDeps,
   calls: readonly LiveCall[],
   runOne: RunOne,
 ): Promise<Masked<ToolResultPart>[]> {
@@ -20,7 +20,7 @@ export async function runToolCalls(
   return results;
 }
 
-function groupNeighbours(deps: ToolCallDeps, calls: readonly LiveCall[]): LiveCall[][] {
+function groupNeighbours(deps: CallDeps, calls: readonly LiveCall[]): LiveCall[][] {
   const groups: { calls: LiveCall[]; concurrent: boolean }[] = [];
   for (const call of calls) {
     const concurrent = deps.tools.get(call.name)?.concurrent ?? false;

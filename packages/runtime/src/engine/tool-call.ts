@@ -8,79 +8,26 @@ import {
 } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { InertGit } from "../protocol/permission.ts";
-import type { Emit, ToolDetails, ToolStatus } from "../protocol/events.ts";
-import type { HookRunner } from "../hooks/hook.ts";
-import type { PermissionGate } from "../permissions/gate.ts";
-import type { GrantScope } from "../permissions/grants.ts";
-import type { Policy } from "../permissions/policy.ts";
+import type { ToolDetails, ToolStatus } from "../protocol/events.ts";
+import type { ToolAnswer } from "../hooks/hook.ts";
 import { type ReadCheck, toReadCheck } from "../permissions/read-check.ts";
-import type { Action } from "../permissions/rules.ts";
 import { forApprovedFiles } from "./approved-files.ts";
 import { toNoteParts } from "./hook-notes.ts";
-import { type ChangeKeeper, keepingChanges } from "./kept-changes.ts";
-import { type AuditEntry, concernsOf, judgeCall, type Permit } from "./judge-call.ts";
+import type { CallDeps } from "./deps.ts";
+import { keepingChanges } from "./kept-changes.ts";
+import { concernsOf, judgeCall, type Permit } from "./judge-call.ts";
 import { type LiveCall, liveInputOf } from "./live-call.ts";
 import { runningWith } from "./run-with-permit.ts";
 import { toSendableContent } from "../model/sendable/sendable-content.ts";
 import { checkCallInput } from "./check-call-input.ts";
-import type { RepeatedCalls } from "./repeated-calls.ts";
 import { refuseMasksInCall } from "../tools/hidden-values.ts";
 import { limitContent } from "../tools/output-limit.ts";
-import { type Access, type Tool, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
-import type { Tasks } from "../tasks/task.ts";
+import { type Access, type Tool, ToolFailure, type ToolOutput } from "../tools/tool.ts";
 import type { Masked } from "../util/masked.ts";
-import type { Redactor } from "../util/redact.ts";
 import { maxJsonDepth } from "../util/too-deep.ts";
-import type { Workspace } from "../workspace/workspace.ts";
-
-export type ToolCallDeps = {
-  readonly tools: ReadonlyMap<string, Tool>;
-  readonly workspace: Workspace;
-  readonly memory: ToolMemory;
-  /** Read for each call: the mode may change between two of them. */
-  readonly policy: () => Policy;
-  readonly gate: PermissionGate;
-  /** Somebody is there to answer permission questions; else policy answers no, at once. */
-  readonly answerable: boolean;
-  readonly outputLimit: number;
-  /** Hides secrets in what the model gets to read, so that it is sent what is recorded. */
-  readonly redactor: Redactor;
-  readonly emit: Emit;
-  /** Resolves when everything emitted so far is stored. */
-  readonly flush: () => Promise<void>;
-  readonly signal: AbortSignal;
-  readonly newId: () => string;
-  readonly clock: () => number;
-  /** Absent where there are no hooks, which then cost nothing. */
-  readonly hooks?: HookRunner | undefined;
-  /** Ends the turn after the calls that run now; set by the turn itself. */
-  readonly halt?: (why: Halt) => void;
-  /** Why the turn is to end after the calls that run now. */
-  readonly halted?: () => Halt | undefined;
-  /** Finds calls that go round in circles; set by the turn itself. */
-  readonly repeats?: RepeatedCalls | undefined;
-  /** Aborts the turn: an answer to a permission question asked for it. */
-  readonly interrupt?: () => void;
-  /** Keeps a yes to exactly these that was meant to last. */
-  readonly remember?: ((actions: readonly Action[], scope: GrantScope) => void | Promise<void>) | undefined;
-  /** Changes rules and mode as a hook's answer wants it; answers what was not done as asked. */
-  readonly updatePermissions?: ((updates: readonly JsonValue[], emit: Emit) => Promise<readonly string[]>) | undefined;
-  /** Other names for tools: a call by such a name is one of the tool it stands for. */
-  readonly toolAliases?: Readonly<Record<string, string>> | undefined;
-  /** Starts subagents; absent where there are none. */
-  readonly tasks?: Tasks | undefined;
-  /** Keeps files before they are changed; absent where nothing is kept. */
-  readonly keeper?: ChangeKeeper | undefined;
-  /** Why a call must not run because what it does could not be undone; undefined when it may. */
-  readonly irreversible?: ((call: LiveCall) => NonNullable<ToolDetails["reversibleSafety"]> | undefined) | undefined;
-  /** Gets every verdict at the moment it is told. */
-  readonly audit?: ((entry: AuditEntry) => void) | undefined;
-};
-
-export type Halt = { readonly limit: "hook" | "loop"; readonly reason: string };
 
 /** A call that was judged: what it may touch of the machine is decided. */
-type ClearedDeps = ToolCallDeps & { readonly mayRead: ReadCheck | undefined; readonly git?: InertGit | undefined };
+type ClearedDeps = CallDeps & { readonly mayRead: ReadCheck | undefined; readonly git?: InertGit | undefined };
 
 type Attempt = {
   status: ToolStatus;
@@ -100,7 +47,7 @@ const abortGraceMs = 700;
 const heartbeatMs = 30_000;
 
 /** find → parse → hooks and permission → intent → execute → hooks → limit output. Every refusal is a result the model reads; nothing here throws but a failing store. */
-export async function runToolCall(deps: ToolCallDeps, call: LiveCall): Promise<Masked<ToolResultPart>> {
+export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Masked<ToolResultPart>> {
   const startedAt = deps.clock();
   const attempted = await attempt(deps, call);
   const { status, output } = attempted;
@@ -139,19 +86,19 @@ export async function runToolCall(deps: ToolCallDeps, call: LiveCall): Promise<M
 }
 
 /** As the tool answered, but for the place where the whole of a long answer is kept: that is another one each time. */
-function noteRepeat({ repeats, halt }: ToolCallDeps, call: LiveCall, { output, ran, changes = false }: Attempt): TextPart[] {
+function noteRepeat({ repeats, halt }: CallDeps, call: LiveCall, { output, ran, changes = false }: Attempt): TextPart[] {
   const kept = output.details?.fullOutputPath;
   const content = output.content.map((part) =>
     kept !== undefined && part.type === "text" ? { ...part, text: part.text.replaceAll(kept, "") } : part,
   );
-  const { note, stop } = repeats?.observe({ call, content, ran: ran !== undefined, changes }) ?? {};
-  if (stop !== undefined) halt?.({ limit: "loop", reason: stop });
+  const { note, stop } = repeats.observe({ call, content, ran: ran !== undefined, changes });
+  if (stop !== undefined) halt({ limit: "loop", reason: stop });
   return note === undefined ? [] : [{ type: "text", text: note }];
 }
 
-async function attempt(deps: ToolCallDeps, call: LiveCall): Promise<Attempt> {
+async function attempt(deps: CallDeps, call: LiveCall): Promise<Attempt> {
   if (deps.signal.aborted) return refuse("interrupted", "Not run: the turn was interrupted before this call started.");
-  const halted = deps.halted?.();
+  const halted = deps.halted();
   if (halted) {
     const who = halted.limit === "hook" ? "a hook ended the turn" : "the turn ended";
     return refuse("interrupted", `Not run: ${who} before this call started (${halted.reason}).`);
@@ -184,14 +131,14 @@ async function attempt(deps: ToolCallDeps, call: LiveCall): Promise<Attempt> {
 /** A command that these modes let run without a rule only looks. */
 const lookingModes: ReadonlySet<string> = new Set(["default", "dontAsk", "plan"]);
 
-function mayChange({ policy }: ToolCallDeps, { kind, resources }: Access, { by }: Permit): boolean {
+function mayChange({ policy }: CallDeps, { kind, resources }: Access, { by }: Permit): boolean {
   if (kind === "run") return !(by === "mode" && lookingModes.has(policy().mode));
   if (kind === "note") return resources.length > 0; // an agent, whose work this call stands for
   return kind !== "look";
 }
 
 /** What a call may touch of the machine: the files it was given permission for, kept before they change. */
-function clear(deps: ToolCallDeps, tool: Tool, { kind, resources }: Access): ClearedDeps {
+function clear(deps: CallDeps, tool: Tool, { kind, resources }: Access): ClearedDeps {
   const { workspace, keeper, emit } = deps;
   if (kind !== "look" && kind !== "edit") return { ...deps, mayRead: undefined };
   const mayRead = kind === "look" ? toReadCheck(deps.policy(), { tool: tool.name, approved: resources }) : undefined;
@@ -211,7 +158,7 @@ async function runTool(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<A
   }
 }
 
-function warnOnce({ memory, emit }: ToolCallDeps, message: string): void {
+function warnOnce({ memory, emit }: CallDeps, message: string): void {
   const told = memory.slot("warnings", () => new Set<string>());
   if (told.has(message)) return;
   told.add(message);
@@ -221,15 +168,17 @@ function warnOnce({ memory, emit }: ToolCallDeps, message: string): void {
 type AfterUse = { readonly notes: readonly TextPart[]; readonly content?: ToolOutput["content"] };
 
 /** What hooks say to what was done, and put in its place. An abort cuts them off; what was done stays done. */
-async function afterUse(deps: ToolCallDeps, call: LiveCall, { status, output }: Attempt): Promise<AfterUse> {
+async function afterUse(deps: CallDeps, call: LiveCall, { status, output }: Attempt): Promise<AfterUse> {
   const isFailure = status !== "ok";
-  const details = output.details as JsonObject | undefined; // made of JSON
-  const tool_response: JsonObject = { content: textOf(output.content), is_error: isFailure, ...details };
+  const answer = (): ToolAnswer => ({
+    ...{ tool: call.name, input: liveInputOf(call), callId: call.callId },
+    ...{ text: textOf(output.content), isFailure },
+    details: output.details as JsonObject | undefined, // made of JSON
+  });
   try {
-    const told = await hearAfter(deps, call, { event: "PostToolUse", fields: { tool_response } });
+    const told = await hearAfter(deps, call, { event: "PostToolUse", answer });
     if (!isFailure) return told;
-    const failure = { error: textOf(output.content), is_interrupt: false };
-    const more = await hearAfter(deps, call, { event: "PostToolUseFailure", fields: failure });
+    const more = await hearAfter(deps, call, { event: "PostToolUseFailure", answer });
     return { notes: [...told.notes, ...more.notes] };
   } catch (error) {
     if (deps.signal.aborted) return { notes: [] };
@@ -238,21 +187,14 @@ async function afterUse(deps: ToolCallDeps, call: LiveCall, { status, output }: 
 }
 
 async function hearAfter(
-  deps: ToolCallDeps,
+  deps: CallDeps,
   call: LiveCall,
-  { event, fields }: { event: "PostToolUse" | "PostToolUseFailure"; fields: JsonObject },
+  { event, answer }: { event: "PostToolUse" | "PostToolUseFailure"; answer: () => ToolAnswer },
 ): Promise<AfterUse> {
-  if (!deps.hooks?.has(event)) return { notes: [] };
-  const verdict = await deps.hooks.run({
-    event,
-    subject: call.name,
-    callId: call.callId,
-    input: { tool_name: call.name, tool_input: liveInputOf(call), tool_use_id: call.callId, ...fields },
-    signal: deps.signal,
-    emit: deps.emit,
-    concerns: concernsOf(deps, call),
-  });
-  if (verdict.stop !== undefined) deps.halt?.({ limit: "hook", reason: verdict.stop });
+  const { hooks, signal, emit } = deps;
+  const verdict = await hooks?.ask(event, answer, { signal, emit, callId: call.callId, concerns: concernsOf(deps, call) });
+  if (!verdict) return { notes: [] };
+  if (verdict.stop !== undefined) deps.halt({ limit: "hook", reason: verdict.stop });
   const objection = verdict.decision?.effect === "deny" ? [verdict.decision.reason] : [];
   const notes = toNoteParts(event, [...objection, ...verdict.context]);
   return { notes, ...(verdict.updatedOutput !== undefined && { content: toContent(verdict.updatedOutput) }) };
@@ -307,7 +249,7 @@ async function execute(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<T
   }
 }
 
-function explain(deps: ToolCallDeps, call: LiveCall, error: unknown): Attempt {
+function explain(deps: CallDeps, call: LiveCall, error: unknown): Attempt {
   const failure = error instanceof ToolFailure ? error : undefined;
   if (deps.signal.aborted) return refuse("interrupted", failure?.message ?? "Interrupted before it finished.", failure?.details);
   if (failure) return refuse("error", failure.message, failure.details);

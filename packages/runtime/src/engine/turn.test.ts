@@ -15,7 +15,8 @@ import { createRedactor, type Redactor } from "../util/redact.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
 import type { LoopLimits } from "./repeated-calls.ts";
 import { type AnswerSchema, toAnswerSchema } from "./structured-output.ts";
-import { runTurn, type TurnDeps } from "./turn.ts";
+import type { SessionDeps, TurnDeps } from "./deps.ts";
+import { runTurn } from "./turn.ts";
 import { TurnAborted } from "./turn-aborted.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-turn-"));
@@ -39,7 +40,7 @@ async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
   const provider = setup.provider ?? createScriptedProvider(replies);
   let ids = 0;
   const redactor = setup.redactor ?? createRedactor();
-  const deps: TurnDeps = {
+  const session: SessionDeps = {
     provider: new RequestLedger({ maxRequests: setup.maxRequests ?? 1000, budget: setup.budget }).count(provider),
     request: { model: "m", system: redactor.text(""), tools: [] },
     maxTurns: setup.maxTurns,
@@ -60,18 +61,20 @@ async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
     answerable: false,
     outputLimit: 1000,
     redactor,
+    contextWindow: async () => 1000,
+    newId: () => `id-${++ids}`,
+    clock: () => 0,
+  };
+  const deps: TurnDeps = {
     emit: (event) => {
       events.push(event);
       setup.onEvent?.(event);
     },
     flush: async () => {},
     congestion: () => undefined,
-    contextWindow: async () => 1000,
     signal: setup.signal ?? new AbortController().signal,
-    newId: () => `id-${++ids}`,
-    clock: () => 0,
   };
-  const report = await runTurn(deps, [redactor.value(userText("go"))]);
+  const report = await runTurn(session, deps, [redactor.value(userText("go"))]);
   const requests = "requests" in provider ? (provider as ReturnType<typeof createScriptedProvider>).requests : [];
   return { ...report, events, requests };
 }

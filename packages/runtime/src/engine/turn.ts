@@ -14,51 +14,31 @@ import type { EventBody } from "../protocol/events.ts";
 import { setPartsAside } from "../protocol/refused-parts.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { MaskedRequest } from "../model/model.ts";
-import type { CountedProvider } from "../model/request-ledger.ts";
 import type { Masked } from "../util/masked.ts";
 import { untilAborted } from "../util/until-aborted.ts";
-import type { Fit, Overflow } from "../context/fit.ts";
+import type { Overflow } from "../context/fit.ts";
+import type { CallDeps, Halt, SessionDeps, TurnDeps } from "./deps.ts";
 import { boundCalls, liveCallsOf } from "./live-call.ts";
 import { afterAnswer, goOnNote, Said } from "./after-answer.ts";
-import { type LoopLimits, RepeatedCalls } from "./repeated-calls.ts";
+import { RepeatedCalls } from "./repeated-calls.ts";
 import { StopHooks, startSubagent } from "./stop-hooks.ts";
-import type { AnswerSchema, StructuredAnswer } from "./structured-output.ts";
-import { type Halt, runToolCall, type ToolCallDeps } from "./tool-call.ts";
+import type { StructuredAnswer } from "./structured-output.ts";
+import { runToolCall } from "./tool-call.ts";
 import { runToolCalls } from "./tool-batch.ts";
 import { TurnAborted } from "./turn-aborted.ts";
 
-export type TurnDeps = Omit<ToolCallDeps, "halt" | "halted" | "repeats"> & {
-  /** Its ledger says before each request whether there may be one. */
-  readonly provider: CountedProvider;
-  /** Everything a request holds but its messages; the same for every request of a turn. */
-  readonly request: Omit<MaskedRequest, "messages">;
-  /** How often the model may be asked in one turn. */
-  readonly maxTurns: number | undefined;
-  readonly loops: LoopLimits;
-  readonly answerSchema: AnswerSchema | undefined;
-  /** Tokens that fit into one request together with its answer. */
-  readonly contextWindow: () => Promise<number>;
-  /** Makes room in the context where it gets full; without it, what does not fit fails. */
-  readonly fit?: Fit | undefined;
-  /** The turn is a subagent's: its hooks are those of subagents. */
-  readonly agent?: SubagentRef | undefined;
-  /** What has arrived for this turn since the model was asked. */
-  readonly takeInput?: (() => readonly Omit<EventBody<"input.added">, "type">[]) | undefined;
-  /** A promise to wait for while a reader that must not lose anything is behind. */
-  readonly congestion: () => Promise<unknown> | undefined;
-};
-
-export type SubagentRef = { readonly id: string; readonly type: string };
+type Deps = SessionDeps & TurnDeps;
 
 export type TurnReport = { outcome: Outcome; usage: Usage; modelCalls: number; modelDurationMs: number };
 
 /** One prompt to its end: ask the model, run what it calls, repeat. Never throws; the outcome says how it went. */
-export async function runTurn(given: TurnDeps, history: readonly Masked<Message>[]): Promise<TurnReport> {
-  const structured = given.answerSchema?.begin();
+export async function runTurn(session: SessionDeps, turn: TurnDeps, history: readonly Masked<Message>[]): Promise<TurnReport> {
+  const structured = session.answerSchema?.begin();
   let halted: Halt | undefined;
-  const deps = {
-    ...(structured ? withAnswerForm(given, structured) : given),
-    repeats: new RepeatedCalls(given.loops),
+  const deps: Deps & CallDeps = {
+    ...(structured ? withAnswerForm(session, structured) : session),
+    ...turn,
+    repeats: new RepeatedCalls(session.loops),
     halt: (why: Halt) => {
       halted ??= why;
     },
@@ -189,7 +169,7 @@ function isLimit(error: unknown): boolean {
   return error instanceof RuntimeError && error.code === "limit-reached";
 }
 
-function withAnswerForm(deps: TurnDeps, structured: StructuredAnswer): TurnDeps {
+function withAnswerForm(deps: SessionDeps, structured: StructuredAnswer): SessionDeps {
   const { tool } = structured;
   if (tool) return { ...deps, tools: new Map([...deps.tools, [tool.name, tool]]) };
   return { ...deps, request: { ...deps.request, ...(deps.answerSchema && { outputSchema: deps.answerSchema.schema }) } };
@@ -206,7 +186,7 @@ function windowFull(): RuntimeError {
 }
 
 /** Parts that the provider refused give way to a note, in the record too. False for any other failure. */
-async function setRefusedAside(deps: TurnDeps, messages: Masked<Message>[], error: unknown): Promise<boolean> {
+async function setRefusedAside(deps: Deps, messages: Masked<Message>[], error: unknown): Promise<boolean> {
   if (deps.signal.aborted || !(error instanceof RuntimeError) || !error.refused) return false;
   const { toRefusedParts } = await import("./refused-parts.ts");
   const found = toRefusedParts(error, messages);
@@ -219,7 +199,7 @@ async function setRefusedAside(deps: TurnDeps, messages: Masked<Message>[], erro
 }
 
 /** A request that was too long is made shorter, once; throws where that cannot be. */
-async function afterOverflow(deps: TurnDeps, messages: Message[], overflow: Overflow): Promise<"changed"> {
+async function afterOverflow(deps: Deps, messages: Message[], overflow: Overflow): Promise<"changed"> {
   const { cause } = overflow;
   const tooLong = cause instanceof RuntimeError && cause.code === "context-overflow";
   if (!tooLong || !deps.fit || deps.signal.aborted) throw cause;
@@ -228,11 +208,7 @@ async function afterOverflow(deps: TurnDeps, messages: Message[], overflow: Over
   return made;
 }
 
-async function askModel(
-  deps: TurnDeps,
-  messages: readonly Masked<Message>[],
-  said: Said,
-): Promise<{ message: AssistantMessage }> {
+async function askModel(deps: Deps, messages: readonly Masked<Message>[], said: Said): Promise<{ message: AssistantMessage }> {
   const { signal } = deps;
   const messageId = deps.newId();
   const startedAt = deps.clock();
@@ -276,7 +252,7 @@ async function askModel(
   }
 }
 
-function hide<T>({ redactor }: TurnDeps, value: T): Masked<T> {
+function hide<T>({ redactor }: Pick<Deps, "redactor">, value: T): Masked<T> {
   return redactor.value(value);
 }
 
@@ -285,7 +261,7 @@ function toToolMessage(results: readonly Masked<ToolResultPart>[]): Masked<Messa
   return message as Masked<Message>; // all of its parts are
 }
 
-function interrupted(deps: TurnDeps, text: string): AssistantMessage {
+function interrupted(deps: Deps, text: string): AssistantMessage {
   return {
     role: "assistant",
     content: [{ type: "text", text }],

@@ -82,7 +82,7 @@ export {
 } from "../transports/headless/headless-runner.ts";
 export type { RunCommand, RunResult, Workspace } from "../workspace/workspace.ts";
 export type { HookEntry, HookSettings, HooksByEvent } from "../engine/open-hooks.ts";
-export type { AuditEntry } from "../engine/judge-call.ts";
+export type { AuditEntry } from "../engine/deps.ts";
 export type { HookCallback } from "../hooks/hook.ts";
 export type { Answer } from "../permissions/gate.ts";
 export type { HookEventName } from "../protocol/events.ts";

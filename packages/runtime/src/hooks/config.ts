@@ -1,6 +1,7 @@
 import { parseRule, type Rule } from "../permissions/rules.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { HookEventName } from "../protocol/events.ts";
+import { hookEventNames, isHookEvent } from "./event-names.ts";
 import { nearest } from "../util/nearest.ts";
 import { isAllowedUrl } from "./allowed-urls.ts";
 import type { Hook, HookAction, HookCallback, HookSet } from "./hook.ts";
@@ -27,24 +28,6 @@ export type HookLimits = {
 
 const defaultTimeoutSeconds = 60;
 const maxTimeoutSeconds = 24 * 60 * 60;
-
-const events = {
-  PreToolUse: 0,
-  PostToolUse: 0,
-  PostToolUseFailure: 0,
-  UserPromptSubmit: 0,
-  SessionStart: 0,
-  SessionEnd: 0,
-  Stop: 0,
-  SubagentStart: 0,
-  SubagentStop: 0,
-  PreCompact: 0,
-  PostCompact: 0,
-  PermissionRequest: 0,
-  Notification: 0,
-  WorktreeCreate: 0,
-  WorktreeRemove: 0,
-} satisfies Record<HookEventName, 0>;
 
 /** Events of Claude Code that never come here: its settings are read, and a person is told what will not happen. */
 const foreignEvents: ReadonlySet<string> = new Set([
@@ -96,7 +79,7 @@ function parseSource(file: HookSource, limits: HookLimits): Hook[] {
   if (!isRecord(value)) throw wrong(top, "must be an object with a list for each event");
   return Object.entries(value).flatMap(([event, groups]) => {
     if (foreignEvents.has(event)) return refuseToGuard(groups, at(top, event));
-    if (!isEvent(event)) throw wrong(top, `has no event "${event}"${suggest(event, Object.keys(events))}`);
+    if (!isHookEvent(event)) throw wrong(top, `has no event "${event}"${suggest(event, hookEventNames)}`);
     const place = at(top, event);
     return list(groups, place).flatMap((group, index) => parseGroup(group, { event, limits, place: at(place, index) }));
   });
@@ -263,10 +246,6 @@ function wrong({ file, path }: Place, what: string, options: { hint?: string } =
 function suggest(name: string, known: readonly string[]): string {
   const guess = nearest(name, known);
   return guess ? `; did you mean "${guess}"?` : `; expected one of ${known.join(", ")}`;
-}
-
-function isEvent(name: string): name is HookEventName {
-  return Object.hasOwn(events, name);
 }
 
 function isText(value: unknown): value is string {

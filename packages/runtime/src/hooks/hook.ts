@@ -99,3 +99,47 @@ export interface HookRunner {
   /** Waits this long for what runs in the background, then ends it. */
   close(graceMs: number): Promise<void>;
 }
+
+type Agent = { readonly id: string; readonly type: string };
+type ToolUse = { readonly tool: string; readonly input: JsonObject; readonly callId: string };
+type Stop = { readonly text: string /** Hooks have sent the model back before. */; readonly isAgain: boolean };
+
+/** What an answer of a tool says to hooks. */
+export type ToolAnswer = ToolUse & {
+  readonly text: string;
+  readonly isFailure: boolean;
+  readonly details: JsonObject | undefined;
+};
+
+/** What there is to tell at each moment; `moments.ts` puts it into the words that hooks know. */
+export type HookFacts = {
+  PreToolUse: ToolUse;
+  /** `rule` is one that would allow the call. */
+  PermissionRequest: ToolUse & { readonly reason: string; readonly rule: string | undefined };
+  Notification: { readonly tool: string; readonly reason: string };
+  PostToolUse: ToolAnswer;
+  PostToolUseFailure: ToolAnswer;
+  SessionStart: { readonly source: string; readonly model: string };
+  SessionEnd: { readonly reason: string };
+  /** `typed` is what the user wrote, `prompt` what was made of it. */
+  UserPromptSubmit: { readonly typed: string; readonly prompt: string };
+  Stop: Stop;
+  SubagentStart: { readonly agent: Agent };
+  SubagentStop: Stop & { readonly agent: Agent };
+  PreCompact: { readonly trigger: string; readonly focus: string | undefined };
+  PostCompact: { readonly trigger: string; readonly summary: string };
+};
+
+export type HookPlace = Pick<HookRequest, "signal" | "emit" | "callId" | "concerns" | "only">;
+
+/** The hooks of a session, as the rest of the runtime knows them. */
+export interface Hooks {
+  /** What the hooks of one moment say; `facts` is called only where there is one. Rejects only with the signal's reason, once that is aborted. */
+  ask<E extends keyof HookFacts>(event: E, facts: () => HookFacts[E], place: HookPlace): Promise<HookVerdict>;
+  /** The same without waiting and without a say. */
+  tell<E extends keyof HookFacts>(event: E, facts: () => HookFacts[E], place: HookPlace): void;
+  /** The same hooks, which are told that the work is this subagent's, and its mode. */
+  ofAgent(agent: Agent, mode: () => string): Hooks;
+  /** Waits this long for what runs in the background, then ends it. */
+  close(graceMs: number): Promise<void>;
+}

@@ -231,25 +231,22 @@ export type CompactionResult =
   | { type: "cancelled" }
   | { type: "failed"; error: ErrorData };
 
-export const hookEventNames = [
-  "PreToolUse",
-  "PostToolUse",
-  "PostToolUseFailure",
-  "UserPromptSubmit",
-  "SessionStart",
-  "SessionEnd",
-  "Stop",
-  "SubagentStart",
-  "SubagentStop",
-  "PreCompact",
-  "PostCompact",
-  "PermissionRequest",
-  "Notification",
-  "WorktreeCreate",
-  "WorktreeRemove",
-] as const;
-
-export type HookEventName = (typeof hookEventNames)[number];
+export type HookEventName =
+  | "PreToolUse"
+  | "PostToolUse"
+  | "PostToolUseFailure"
+  | "UserPromptSubmit"
+  | "SessionStart"
+  | "SessionEnd"
+  | "Stop"
+  | "SubagentStart"
+  | "SubagentStop"
+  | "PreCompact"
+  | "PostCompact"
+  | "PermissionRequest"
+  | "Notification"
+  | "WorktreeCreate"
+  | "WorktreeRemove";
 
 export type SessionFacts = {
   cwd: string;

@@ -2,9 +2,8 @@ import type { ReversibleExecutionOptions } from "../checkpoints/reversible-execu
 import { type CompactionSettings, checkThreshold, defaultThreshold } from "../context/compaction-limits.ts";
 import { buildSystemPrompt } from "../context/system-prompt.ts";
 import type { AnswerSchema } from "../engine/structured-output.ts";
-import type { AuditEntry } from "../engine/judge-call.ts";
+import type { AuditEntry, SessionDeps } from "../engine/deps.ts";
 import { toLoopLimits } from "../engine/repeated-calls.ts";
-import type { TurnDeps } from "../engine/turn.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { standingAt } from "../journal/standing-events.ts";
 import type { JournalWriter, StoredEvents } from "../journal/store.ts";
@@ -52,7 +51,7 @@ export type OpenSession = {
   readonly facts: SessionFacts;
   readonly system: string;
   readonly toolDefinitions: ToolDefinition[];
-  readonly deps: Omit<TurnDeps, "emit" | "flush" | "congestion" | "signal">;
+  readonly deps: SessionDeps;
   readonly compaction: SessionCompaction;
   /** A folder that nobody named and that goes with the session. */
   readonly temporary: { remove(): void } | undefined;
@@ -138,7 +137,7 @@ export async function createSession(
       ? systemPromptOf(options, { cwd: workspace.root, tools: names, sandbox: sandbox() })
       : retellPlaces(stored, sandbox()),
   );
-  const request: Controlled["request"] & TurnDeps["request"] = {
+  const request: Controlled["request"] & SessionDeps["request"] = {
     model: model.id,
     system,
     tools: toolDefinitions,
@@ -154,7 +153,7 @@ export async function createSession(
     if (known?.id !== id) known = { id, window: windowOf(options, { ...model, id }) };
     return known.window;
   };
-  const deps: OpenSession["deps"] = {
+  const deps: SessionDeps = {
     provider: ledger.count(
       sendableProvider(options.fallback ? withFallback(options.provider, options.fallback) : options.provider),
     ),
@@ -289,7 +288,7 @@ function instructionFacts({ instructions }: SessionOptions): Pick<SessionFacts, 
 async function irreversibleCalls(
   { checkpoints, sandboxClient }: SessionOptions,
   chosen: ReversibleExecutionOptions,
-): Promise<TurnDeps["irreversible"]> {
+): Promise<SessionDeps["irreversible"]> {
   const { evaluateReversibleSafety, isBlockedByReversibility } = await import("../checkpoints/reversible-execution.ts");
   const options = { ...(sandboxClient && { isolation: "provider-sandbox" as const }), ...chosen };
   return ({ name, input }) => {

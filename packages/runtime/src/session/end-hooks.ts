@@ -1,4 +1,4 @@
-import type { HookRunner } from "../hooks/hook.ts";
+import type { Hooks } from "../hooks/hook.ts";
 import type { Emit } from "../protocol/events.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 
@@ -15,12 +15,12 @@ export type SessionEnd = {
 };
 
 /** SessionEnd hooks, and what still runs in the background, have a moment; the end waits no longer for them. */
-export async function endHooks(hooks: HookRunner, { reason, begun, hurried, emit }: SessionEnd): Promise<void> {
+export async function endHooks(hooks: Hooks, { reason, begun, hurried, emit }: SessionEnd): Promise<void> {
   const limitMs = hurried ? shortGraceMs : graceMs;
   const startedAt = monotonicMs();
-  if (begun && hooks.has("SessionEnd")) {
+  if (begun) {
     const signal = AbortSignal.timeout(limitMs);
-    await hooks.run({ event: "SessionEnd", subject: reason, input: { reason }, signal, emit }).catch(() => {}); // cut off by the grace: its event says so
+    await hooks.ask("SessionEnd", () => ({ reason }), { signal, emit }).catch(() => {}); // cut off by the grace: its event says so
   }
   await hooks.close(Math.max(0, limitMs - (monotonicMs() - startedAt)));
 }

@@ -1,5 +1,6 @@
 import type { Admission } from "../engine/admit-prompt.ts";
-import { runTurn, type TurnDeps, type TurnReport } from "../engine/turn.ts";
+import type { TurnDeps } from "../engine/deps.ts";
+import { runTurn, type TurnReport } from "../engine/turn.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
 import type { Transcript } from "../journal/transcript.ts";
 import { toSendableInput } from "../model/sendable/sendable-content.ts";
@@ -100,8 +101,7 @@ async function answer(turn: PromptTurn, { keeper, command, refusal }: Course): P
     congestion: () => hub.congestion(),
     interrupt: () => controller.abort(new TurnAborted("abort")),
   };
-  const deps = {
-    ...session.deps,
+  const own = {
     ...place,
     emit,
     fit: session.compaction.fit({ emit, signal, transcript }),
@@ -109,7 +109,7 @@ async function answer(turn: PromptTurn, { keeper, command, refusal }: Course): P
     takeInput,
     tasks: session.subagents?.inTurn({ ...place, keeper, deps: session.deps, emitFrom }),
   };
-  return await runTurn(deps, transcript.messages);
+  return await runTurn(session.deps, own, transcript.messages);
 }
 
 /** What hooks said to a prompt when it was accepted still holds. */

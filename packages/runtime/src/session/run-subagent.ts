@@ -1,7 +1,7 @@
-import { runTurn, type SubagentRef, type TurnDeps } from "../engine/turn.ts";
-import type { HookRequest, HookRunner } from "../hooks/hook.ts";
+import type { SessionDeps, SubagentRef } from "../engine/deps.ts";
+import { runTurn } from "../engine/turn.ts";
 import { Transcript } from "../journal/transcript.ts";
-import { callsOf, type JsonObject, noUsage, type ToolDefinition } from "../protocol/content.ts";
+import { callsOf, noUsage, type ToolDefinition } from "../protocol/content.ts";
 import type { Denial, Emit, EventBody } from "../protocol/events.ts";
 import { fewerTurns, stricterMode, toolsOf } from "../tasks/agent-limits.ts";
 import { chooseModel, needsList } from "../tasks/choose-model.ts";
@@ -49,15 +49,15 @@ export async function runSubagent(run: SubagentRun, options: SubagentOptions): P
     const emit: Emit = (event) => denials.emit(event);
     const settings = options.compaction();
     const report = await runTurn(
+      deps,
       {
-        ...deps,
         signal,
         emit,
         fit: new SessionCompaction({ settings, deps, now: options.now }).fit({ emit, signal, transcript }),
         flush: place.flush,
         congestion: place.congestion,
         keeper: place.keeper,
-        ...(place.interrupt && { interrupt: place.interrupt }),
+        interrupt: place.interrupt,
       },
       transcript.messages,
     );
@@ -73,8 +73,6 @@ export async function runSubagent(run: SubagentRun, options: SubagentOptions): P
     share?.leave();
   }
 }
-
-type SessionDeps = SubagentRun["place"]["deps"];
 
 async function modelOf({ spec, place }: SubagentRun, options: SubagentOptions): Promise<{ model: string; warning?: string }> {
   const { provider, request } = place.deps;
@@ -103,7 +101,7 @@ type Child = {
 function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Child): SessionDeps {
   const { agent } = run.spec;
   const reference: SubagentRef = { id: run.taskId, type: agent.name };
-  const policy: TurnDeps["policy"] = () => {
+  const policy: SessionDeps["policy"] = () => {
     const session = deps.policy();
     return { ...session, mode: stricterMode(session.mode, agent.permissionMode), deny: [...session.deny, ...deny] };
   };
@@ -134,21 +132,7 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
     // A stricter mode of its own may ask where the session would not even do that.
     answerable: deps.answerable && deps.policy().mode !== "dontAsk",
     agent: reference,
-    hooks:
-      deps.hooks &&
-      hooksOf(deps.hooks, () => ({ agent_id: reference.id, agent_type: reference.type, permission_mode: policy().mode })),
-    tasks: undefined,
-  };
-}
-
-/** The session's hooks, which are told whose call it is. */
-function hooksOf(hooks: HookRunner, fields: () => JsonObject): HookRunner {
-  const withAgent = (request: HookRequest): HookRequest => ({ ...request, input: { ...fields(), ...request.input } });
-  return {
-    has: (event) => hooks.has(event),
-    run: (request) => hooks.run(withAgent(request)),
-    notify: (request) => hooks.notify(withAgent(request)),
-    close: (graceMs) => hooks.close(graceMs),
+    hooks: deps.hooks?.ofAgent(reference, () => policy().mode),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Compactor } from "../context/compactor.ts";
 import { type Fit, fitOnDemand } from "../context/fit.ts";
 import type { ReadText } from "../context/recent-files.ts";
 import type { CompactionHooks } from "../context/run-compaction.ts";
-import type { TurnDeps } from "../engine/turn.ts";
+import type { SessionDeps } from "../engine/deps.ts";
 import type { Transcript } from "../journal/transcript.ts";
 import { decide } from "../permissions/decide.ts";
 import { addUsage, noUsage } from "../protocol/content.ts";
@@ -13,7 +13,7 @@ import type { Redactor } from "../util/redact.ts";
 
 export type SessionCompactionOptions = {
   readonly settings: Partial<CompactionSettings>;
-  readonly deps: Omit<TurnDeps, "emit" | "flush" | "congestion" | "signal">;
+  readonly deps: SessionDeps;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 };
@@ -124,17 +124,15 @@ async function mayRead({ policy, workspace }: SessionCompactionOptions["deps"], 
 
 function toHooks({ hooks }: SessionCompactionOptions["deps"], emit: Emit, signal: AbortSignal): CompactionHooks | undefined {
   if (!hooks) return undefined;
+  const place = { emit, signal };
   return {
     async before({ trigger, focus }) {
-      if (!hooks.has("PreCompact")) return {};
-      const input = { trigger, custom_instructions: focus ?? "" };
-      const { decision, stop, context } = await hooks.run({ event: "PreCompact", subject: trigger, input, emit, signal });
+      const { decision, stop, context } = await hooks.ask("PreCompact", () => ({ trigger, focus }), place);
       const refused = stop ?? (decision?.effect === "deny" ? decision.reason : undefined);
       return { ...(refused !== undefined && { refused }), ...(context.length > 0 && { focus: context.join("\n\n") }) };
     },
     async after({ trigger, summary }) {
-      if (!hooks.has("PostCompact")) return;
-      await hooks.run({ event: "PostCompact", subject: trigger, input: { trigger, compact_summary: summary }, emit, signal });
+      await hooks.ask("PostCompact", () => ({ trigger, summary }), place);
     },
   };
 }

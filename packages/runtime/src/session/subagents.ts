@@ -1,6 +1,6 @@
 import type { CompactionSettings } from "../context/compaction-limits.ts";
 import type { Budget } from "../model/budget.ts";
-import type { TurnDeps } from "../engine/turn.ts";
+import type { SessionDeps, TurnDeps } from "../engine/deps.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
 import type { ModelRef } from "../protocol/content.ts";
 import type { Emit } from "../protocol/events.ts";
@@ -23,7 +23,7 @@ export type SubagentOptions = {
 
 /** What subagents share with the turn that starts them. */
 export type TurnPlace = Pick<TurnDeps, "signal" | "flush" | "congestion" | "interrupt" | "keeper"> & {
-  readonly deps: Omit<TurnDeps, "emit" | "flush" | "congestion" | "signal">;
+  readonly deps: SessionDeps;
   /** Tells what the subagent with this id does. */
   readonly emitFrom: (taskId: string) => Emit;
 };

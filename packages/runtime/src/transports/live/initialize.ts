@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 import type { HookEntry, HooksByEvent } from "../../engine/open-hooks.ts";
-import { type HookEventName, hookEventNames } from "../../protocol/events.ts";
+import { isHookEvent } from "../../hooks/event-names.ts";
+import type { HookEventName } from "../../protocol/events.ts";
 import { type McpServerLimits, parseServerLimits } from "../../tools/mcp/server-config.ts";
 import type { ControlChannel } from "./control-channel.ts";
 import { toHostInput } from "./hook-input.ts";
@@ -71,10 +72,6 @@ function toHooks(value: JsonObject, channel: ControlChannel): HooksByEvent {
     return isHookEvent(event) ? [[event, list.map((matcher) => toMatcher(matcher, event, channel))] as const] : [];
   });
   return Object.fromEntries(entries) as Partial<Record<HookEventName, ReturnType<typeof toMatcher>[]>>; // the names were looked at
-}
-
-function isHookEvent(name: string): name is HookEventName {
-  return hookEventNames.some((known) => known === name);
 }
 
 type Matcher = { matcher?: string; hooks: HookEntry[] };
