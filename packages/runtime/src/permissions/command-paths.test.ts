@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { wordsOf } from "../../../../test/shell-lines.ts";
+import { wordsOf } from "../../../../test/support/shell-lines.ts";
 import { foldersOf, type Ground, targetsOf } from "./command-paths.ts";
 import { exactWord, type ShellWord, unknownWord } from "./shell-words.ts";
 

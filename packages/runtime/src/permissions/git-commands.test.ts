@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { show, wordsOf } from "../../../../test/shell-lines.ts";
+import { show, wordsOf } from "../../../../test/support/shell-lines.ts";
 import { fromFolders, readGit, splitGit } from "./git-commands.ts";
 
 describe("the words of git", () => {

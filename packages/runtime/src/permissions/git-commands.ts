@@ -191,4 +191,4 @@ function isListing(subcommand: string, given: ReadonlySet<string>): boolean {
 
 /** Their value is text, whatever it holds. */
 export const textOption: RegExp =
-  /^(?:-m|-F|-C|-b|-B|-n|-S|-G|-t|--message|--file|--author|--date|--since|--until|--grep|--max-count|--format)$/;
+  /^(?:-m|-F|-C|-b|-B|-n|-S|-G|-t|--message|--file|--author|--date|--since|--until|--grep|--max-count)$/;

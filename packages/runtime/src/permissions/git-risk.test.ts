@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { programOf } from "../../../../test/shell-lines.ts";
+import { programOf } from "../../../../test/support/shell-lines.ts";
 import { gitRisk } from "./git-risk.ts";
 
 /** `from`: how many words the rule spells out. */

@@ -95,6 +95,12 @@ describe("grantFor", () => {
     assert.equal(await effectOf(action, { allow, mode: "plan" }), "deny");
   });
 
+  it("is for a folder only where it is for a command", () => {
+    assert.deepEqual(granted(run("ls /")).exactly, run("ls /", "/repo"));
+    const look: Action = { tool: "Read", kind: "look", resource: "/etc/hosts" };
+    assert.deepEqual(granted(look).exactly, look);
+  });
+
   it("has nothing to remember for a call that does not say what it is about", () => {
     assert.equal(grantFor({ tool: "mcp__a__b", kind: "note", resource: "" }, base), undefined);
   });
@@ -175,6 +181,12 @@ describe("widerGrantFor", () => {
     ["npx tsc", undefined],
     ["make all", undefined],
     ["uv run x", undefined],
+    ["sort a < b > c", undefined],
+    ["read x < a", undefined],
+    ["fd x -x rm", undefined],
+    ["rg x --pre=y", undefined],
+    ["sort a --compress-program=x", undefined],
+    ['npm "test$x"', undefined],
   ];
   for (const [command, expected] of wider)
     it(`${expected ?? "nothing"} for ${command}`, async () => {
@@ -194,6 +206,7 @@ describe("isTooWideToRemember", () => {
       "Bash(npx *)",
       "Bash(/usr/bin/env:*)",
       "Bash(* --x)",
+      "Bash( bash:*)",
       "B*",
     ];
     for (const text of wide) assert.equal(isTooWideToRemember(parseRule(text)), true, text);
@@ -230,6 +243,7 @@ describe("createGrants", () => {
       assert.deepEqual(createGrants(place).rules(), [{ ...rule, source: grantSources.project }]);
       assert.deepEqual(createGrants({ ...place, root: "/other" }).rules(), []);
       assert.equal(grants.forget(), true);
+      assert.equal(grants.forget(), false);
       assert.deepEqual(createGrants(place).rules(), []);
       assert.equal(grants.rules().length, 1, "the session goes on");
     }),

@@ -35,9 +35,10 @@ export async function widerGrantFor(action: Action): Promise<Rule | undefined> {
   const { parseCommand } = await import("./parse-command.ts");
   const { programs, understood, settings, reads, writes } = parseCommand(action.resource);
   const [program] = programs;
-  const isPlain = understood && programs.length === 1 && settings.length + reads.length + writes.length === 0;
-  if (!program || !isPlain || program.inside.length > 0 || program.hidden !== undefined || program.settings.length > 0)
-    return undefined;
+  const isPlain = understood && programs.length === 1 && [...settings, ...reads, ...writes].length === 0;
+  if (!program || !isPlain) return undefined;
+  const [inner] = program.inside;
+  if (inner || program.hidden !== undefined || program.settings.length > 0) return undefined;
   const [name = "", subcommand = "", script = ""] = program.words.map(({ kind, text }) => (kind === "exact" ? text : ""));
   if (runsAnything(name) || !isWord(name) || !isWord(subcommand)) return undefined;
   if (scriptRunners.test(name) && /^run(?:-script)?$/.test(subcommand))
@@ -63,7 +64,7 @@ export function isTooWideToRemember({ tool, pattern, exactly }: Rule): boolean {
   if (!isCommandTool(tool)) return false;
   if (pattern === undefined) return true;
   const wild = pattern.replaceAll("\\*", "").includes("*");
-  const [name = ""] = pattern.replace(/:\*$/, "").trim().split(/\s+/);
+  const [name = ""] = pattern.replace(/:\*$/, "").split(/\s+/);
   return wild && (name.includes("*") || runsAnything(name.slice(name.lastIndexOf("/") + 1)));
 }
 
@@ -87,10 +88,10 @@ export type GrantsPlace = {
 
 /** One file per project, one line per answer, appended: parallel runs never lose one. Never in the project, which could bring its own. */
 export function createGrants({ root, directory, home, now = Date.now }: GrantsPlace): Grants {
-  const file = directory === undefined ? undefined : join(directory, `${pathKey(root)}.jsonl`);
   const isSafe = directory !== undefined && (root === home || !isInside(root, directory));
+  const place = isSafe ? { directory, file: join(directory, `${pathKey(root)}.jsonl`) } : undefined;
   const session: Rule[] = [];
-  const project: Rule[] = file !== undefined && isSafe ? readGrants(file, root) : [];
+  const project: Rule[] = place ? readGrants(place.file, root) : [];
   return {
     rules: () => [...session, ...project],
     remember(rule, scope) {
@@ -100,9 +101,9 @@ export function createGrants({ root, directory, home, now = Date.now }: GrantsPl
         session.push({ ...rule, source: grantSources.session });
         return;
       }
-      if (file === undefined || directory === undefined || !isSafe)
+      if (!place)
         throw new RuntimeError("config", "Answers for a project are kept in OUTRIDER_HOME, which must lie outside of it");
-      append(directory, file, {
+      append(place.directory, place.file, {
         at: new Date(now()).toISOString(),
         root,
         rule: rule.text,
@@ -113,7 +114,7 @@ export function createGrants({ root, directory, home, now = Date.now }: GrantsPl
     forget() {
       const known = project.length > 0;
       project.length = 0;
-      if (file !== undefined) rmSync(file, { force: true });
+      if (place) rmSync(place.file, { force: true });
       return known;
     },
   };

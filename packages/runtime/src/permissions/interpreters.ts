@@ -41,7 +41,7 @@ export function runsProject({
   readonly name: string;
   readonly words: readonly { readonly text: string }[];
 }): boolean {
-  const action = words.slice(1).find(({ text }) => !text.startsWith("-"))?.text ?? "";
+  const [action = ""] = words.slice(1).flatMap(({ text }) => (text.startsWith("-") ? [] : [text]));
   return (
     builders.test(name) ||
     (/^(?:npm|pnpm|yarn|bun)$/.test(name) && /^(?:run|run-script|test|t|start|build)$/.test(action)) ||

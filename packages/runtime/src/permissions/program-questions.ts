@@ -12,10 +12,9 @@ export function questionOf({ name, words }: Program): "certain" | "likely" | und
   if (!isPlain(first) || first.text.includes("/") || !isPlain(question) || more.length > 0 || isObedient(name)) return undefined;
   if (/^--(?:help|version)$/.test(question.text)) return "certain";
   if (/^(?:-v|-V|-version)$/.test(question.text)) return shortVersion.test(name) ? "certain" : undefined;
-  if (question.text !== "version" || rowOf(name))
-    return hasVersion.has(name) && question.text === "version" ? "certain" : undefined;
+  if (question.text !== "version") return undefined;
   if (hasVersion.has(name)) return "certain";
-  return isInterpreter(name) || runsAnything(name) || takesTasks.test(name) ? undefined : "likely";
+  return rowOf(name) || isInterpreter(name) || runsAnything(name) || takesTasks.test(name) ? undefined : "likely";
 }
 
 const list = (text: string): ReadonlySet<string> => new Set(text.split(" "));

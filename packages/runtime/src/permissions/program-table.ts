@@ -5,20 +5,19 @@ import type { Row } from "./option-grammar.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 import { workingRows } from "./working-rows.ts";
 
-const aliases: Readonly<Record<string, string>> = {
-  gawk: "awk",
-  mawk: "awk",
-  nawk: "awk",
-  pnpm: "npm",
-  yarn: "npm",
-  fdfind: "fd",
-  gmake: "make",
-};
+const aliases: ReadonlyMap<string, string> = new Map([
+  ["gawk", "awk"],
+  ["mawk", "awk"],
+  ["nawk", "awk"],
+  ["pnpm", "npm"],
+  ["yarn", "npm"],
+  ["fdfind", "fd"],
+  ["gmake", "make"],
+]);
 
 /** The grammar of a program; undefined for those nobody has written a row for. */
 export function rowOf(name: string): Row | undefined {
-  const known = Object.hasOwn(aliases, name) ? aliases[name] : name;
-  return known === undefined ? undefined : rows.get(known);
+  return rows.get(aliases.get(name) ?? name);
 }
 
 /** Programs that take the names of files for files and for nothing else, when none of them looks like an option. */
@@ -28,14 +27,14 @@ export function takesNames(name: string): boolean {
 
 /** The row by which a program looks; undefined for those that never do, and those that need more than a row. */
 export function lookingRowOf(name: string): Row | undefined {
-  if (Object.hasOwn(lookingForms, name)) return lookingForms[name];
-  return Object.hasOwn(lookingRows, name) ? lookingRows[name] : undefined;
+  return formsThatLook.get(name);
 }
 
 export function allRows(): ReadonlyMap<string, Row> {
   return rows;
 }
 
+const formsThatLook: ReadonlyMap<string, Row> = new Map([...Object.entries(lookingRows), ...Object.entries(lookingForms)]);
 const rows: ReadonlyMap<string, Row> = new Map([...Object.entries(lookingRows), ...Object.entries(workingRows)]);
 
 /** The row of a subcommand that only looks, as in `gh pr view`, and the words behind it. */

@@ -10,13 +10,13 @@ export function shownByGit(words: readonly ShellWord[]): Shown {
   const call = splitGit(words);
   if (!call) return unknown("git");
   const { subcommand, rest } = call;
-  const options = rest.slice(0, dashes(rest)).filter((word, index) => {
+  const telling = rest.slice(0, dashes(rest)).filter((word, index) => {
     const previous = rest[index - 1];
-    if (isPlain(word)) return word.text.startsWith("-");
-    return word.splits || !isPlain(previous) || !textOption.test(previous.text);
+    return isPlain(word) || word.splits || !isPlain(previous) || !textOption.test(previous.text);
   });
   if (tellers.has(subcommand))
-    return options.some((word) => showsContent(word, subcommand)) ? unknown(subcommand) : { type: "nothing" };
+    return telling.some((word) => showsContent(word, subcommand)) ? unknown(subcommand) : { type: "nothing" };
+  const options = telling.filter((word) => !isPlain(word) || word.text.startsWith("-"));
   if (doers.has(subcommand)) return options.some(showsPatch) ? unknown(subcommand) : { type: "nothing" };
   if (subcommand === "cat-file")
     return options.length > 0 && options.every(({ text }) => /^-[tse]$/.test(text)) ? { type: "nothing" } : unknown(subcommand);
@@ -26,7 +26,7 @@ export function shownByGit(words: readonly ShellWord[]): Shown {
     if (isPlain(action) && action.text === "list") return isQuiet ? { type: "nothing" } : unknown("stash list");
     return isPlain(action) && stashes.test(action.text) ? { type: "nothing" } : unknown("stash");
   }
-  const tells = tellingOptions[subcommand];
+  const tells = tellingOptions.get(subcommand);
   if (tells === undefined) return unknown(subcommand);
   if (isQuiet && (tells === "alone" || options.some(({ text }) => summaries.test(text)))) return { type: "nothing" };
   // With `-C`, paths start elsewhere.
@@ -47,8 +47,8 @@ function shownPaths(subcommand: string, rest: readonly ShellWord[]): Shown | und
   const isKnown = (word: ShellWord): boolean =>
     isPlain(word) && (word.text.startsWith("-") ? keepingOption.test(word.text) : isCommit(word.text, subcommand));
   // The first word of a search is what to look for.
-  const sought = subcommand === "grep" ? before.findIndex(isOperand) : -1;
-  const searched = before.filter((_, index) => index !== sought);
+  const sought = subcommand === "grep" ? before.find(isOperand) : undefined;
+  const searched = before.filter((word) => word !== sought);
   return searched.every(isKnown) ? { type: "below", reads: paths } : undefined;
 }
 
@@ -93,18 +93,18 @@ const doers = new Set(
 const stashes = /^(?:push|pop|apply|drop|clear|save|branch|create|store)$/;
 
 /** `alone`: shows no patch unless told to. `told`: only with an option that says to summarise. */
-const tellingOptions: Readonly<Record<string, "alone" | "told">> = {
-  log: "alone",
-  reflog: "alone",
-  show: "told",
-  diff: "told",
-  "diff-tree": "told",
-  "diff-index": "told",
-  "diff-files": "told",
-  whatchanged: "told",
-  grep: "told",
-  blame: "told",
-};
+const tellingOptions: ReadonlyMap<string, "alone" | "told"> = new Map([
+  ["log", "alone"],
+  ["reflog", "alone"],
+  ["show", "told"],
+  ["diff", "told"],
+  ["diff-tree", "told"],
+  ["diff-index", "told"],
+  ["diff-files", "told"],
+  ["whatchanged", "told"],
+  ["grep", "told"],
+  ["blame", "told"],
+]);
 
 const quietOption =
   /^(?:--(?:stat|numstat|shortstat|dirstat|summary|name-only|name-status|oneline|graph|all|decorate|no-decorate|format|pretty|abbrev|abbrev-commit|no-abbrev-commit|since|until|after|before|author|committer|grep|no-merges|merges|first-parent|reverse|topo-order|date-order|author-date-order|date|max-count|skip|tags|branches|remotes|left-right|source|parents|children|boundary|count|no-patch|no-ext-diff|no-textconv|no-renames|find-renames|diff-filter|cached|staged|merge-base|exit-code|quiet|color|no-color|relative|compact-summary|walk-reflogs|no-walk|no-notes|follow|stat-width|stat-count)(?:=.*)?|-n|-n?\d+|-[sqzirM])$/s;
@@ -113,7 +113,7 @@ const summaries =
 
 /** `git status -v` shows what would be committed; a reference may lead to a file, whose content is its `raw` form. */
 function showsContent(word: ShellWord, subcommand: string): boolean {
-  return !isPlain(word) || /raw/.test(word.text) || (subcommand === "status" && /^-[a-zA-Z]*v|^--verb/.test(word.text));
+  return !isPlain(word) || /%\(\*?raw/.test(word.text) || (subcommand === "status" && /^-[a-zA-Z]*v|^--verb/.test(word.text));
 }
 
 function showsPatch(word: ShellWord): boolean {

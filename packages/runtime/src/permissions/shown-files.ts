@@ -19,11 +19,11 @@ export function shownBy({ name, words }: Program): Shown | undefined {
   if (name === "git") return shownByGit(words.slice(1));
   if (listers.has(name)) return { type: "nothing" };
   if (named.has(name)) return { type: "named" };
-  if (searchers.has(name)) return words.slice(1).some(mayRecurse) ? { type: "below" } : { type: "named" };
+  if (searchers.has(name)) return words.some(mayRecurse) ? { type: "below" } : { type: "named" };
   if (folderReaders.has(name)) return { type: "below" };
-  if (copiers.has(name)) return words.slice(1).some(mayCopyFolders) || name === "mv" ? { type: "below" } : { type: "named" };
+  if (copiers.has(name)) return words.some(mayCopyFolders) || name === "mv" ? { type: "below" } : { type: "named" };
   if (archivers.has(name))
-    return words.slice(1).some(takesNamesElsewhere) ? shownUnknown(`what ${name} reads is not written out`) : { type: "below" };
+    return words.some(takesNamesElsewhere) ? shownUnknown(`what ${name} reads is not written out`) : { type: "below" };
   return undefined;
 }
 

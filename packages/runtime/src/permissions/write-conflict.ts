@@ -30,7 +30,7 @@ export async function writeConflict(program: Program, uses: readonly Touched[], 
 
 /** Which of its files a program changes with all that is in them. */
 function kindsThatChange({ name, words }: Program): readonly ("look" | "edit")[] {
-  const has = (pattern: RegExp): boolean => words.slice(1).some((word) => !isPlain(word) || pattern.test(word.text));
+  const has = (pattern: RegExp): boolean => words.some((word) => !isPlain(word) || pattern.test(word.text));
   if (name === "mv") return ["look"]; // where it moves things to, nothing else is changed
   if (/^(?:rsync|tar|unzip|7z|git)$/.test(name)) return ["edit"];
   if (/^(?:rm|cp|chmod|chown|chgrp)$/.test(name)) return has(/^-[^-]*[rRa]|^--(?:rec|arch)/) ? ["edit"] : [];
@@ -40,7 +40,9 @@ function kindsThatChange({ name, words }: Program): readonly ("look" | "edit")[]
 function changesUnnamed({ name, words }: Program): boolean {
   const call = name === "git" ? splitGit(words.slice(1)) : undefined;
   if (!call) return name === "patch";
-  if (/^(?:clean|apply|am|stash)$/.test(call.subcommand)) return !/^(?:list|show|drop|clear)$/.test(call.rest[0]?.text ?? "");
+  if (/^(?:clean|apply|am)$/.test(call.subcommand)) return true;
+  const [action] = call.rest;
+  if (call.subcommand === "stash") return !isPlain(action) || !/^(?:list|show|drop|clear)$/.test(action.text);
   const has = (pattern: RegExp): boolean => call.rest.some((word) => pattern.test(word.text));
   if (call.subcommand === "reset") return has(/^--(?:h|me|k)/);
   const isOpen = call.rest.some((word) => !isPlain(word));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { parseCommand } from "../packages/runtime/src/permissions/parse-command.ts";
-import type { Program } from "../packages/runtime/src/permissions/parsed-command.ts";
-import type { ShellWord } from "../packages/runtime/src/permissions/shell-words.ts";
+import { parseCommand } from "../../packages/runtime/src/permissions/parse-command.ts";
+import type { Program } from "../../packages/runtime/src/permissions/parsed-command.ts";
+import type { ShellWord } from "../../packages/runtime/src/permissions/shell-words.ts";
 
 /** The first program of a line. */
 export function programOf(line: string): Program {
