@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Writable } from "node:stream";
 import { after, describe, it } from "node:test";
 import { createScriptedProvider, type ScriptStep } from "../packages/runtime/src/model/scripted.ts";
 import type { SessionOptions } from "../packages/runtime/src/session/session-options.ts";
@@ -43,10 +44,11 @@ function createMachine(disk: string = newFolder()): E2BSandbox & { disk: string 
   const place = (path: string): string => join(disk, path);
   const system = ["/usr", "/bin", "/lib", "/lib64", "/etc"].flatMap((path) => ["--ro-bind-try", path, path]);
   const writable = ["workspace", "tmp", "root"].flatMap((name) => ["--bind", place(name), `/${name}`]);
+  const inputs = new Map<number, Writable | null>();
   return {
     disk,
     commands: {
-      async run(command, { cwd = "/root", envs = {}, onStdout, onStderr }) {
+      async run(command, { cwd = "/root", envs = {}, stdin, onStdout, onStderr }) {
         const machine = [
           ...system,
           "--proc",
@@ -61,14 +63,16 @@ function createMachine(disk: string = newFolder()): E2BSandbox & { disk: string 
         ];
         const child = spawn("bwrap", [...machine, "--", "bash", "-c", command], {
           env: { PATH: "/usr/bin:/bin", HOME: "/root", ...envs },
-          stdio: ["ignore", "pipe", "pipe"],
+          stdio: [stdin ? "pipe" : "ignore", "pipe", "pipe"],
         });
+        const pid = child.pid ?? 0;
+        inputs.set(pid, child.stdin);
         const output = { stdout: "", stderr: "" };
-        child.stdout.setEncoding("utf8").on("data", (text: string) => {
+        child.stdout?.setEncoding("utf8").on("data", (text: string) => {
           output.stdout += text;
           onStdout?.(text);
         });
-        child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        child.stderr?.setEncoding("utf8").on("data", (text: string) => {
           output.stderr += text;
           onStderr?.(text);
         });
@@ -80,8 +84,14 @@ function createMachine(disk: string = newFolder()): E2BSandbox & { disk: string 
           });
         });
         ended.catch(() => {});
-        return { wait: () => ended, kill: async () => child.kill("SIGKILL") };
+        return { pid, wait: () => ended, kill: async () => child.kill("SIGKILL") };
       },
+      async sendStdin(pid, data) {
+        await new Promise<void>((resolve, reject) => {
+          inputs.get(pid)?.write(data, (error) => (error ? reject(error) : resolve()));
+        });
+      },
+      closeStdin: async (pid) => void inputs.get(pid)?.end(),
     },
     files: {
       read: async (path) => new Uint8Array(readFileSync(place(path))),
@@ -129,6 +139,22 @@ describe("E2BSandboxClient", { skip: noMachine }, () => {
     const { commands, files } = createMachine();
     const client = new E2BSandboxClient({ commands, files });
     assert.deepEqual([client.snapshot, client.restore], [undefined, undefined]);
+  });
+
+  it("starts programs that go on, which are written to and killed", async () => {
+    const workspace = createClientWorkspace({ client: await createE2B() });
+    let heard = "";
+    const onOutput = ({ bytes }: { bytes: Uint8Array }): void => {
+      heard += new TextDecoder().decode(bytes);
+    };
+    const program = await workspace.start({ file: "cat", args: [], takesInput: true, onOutput });
+    assert.equal(await program.write("a line\n"), true);
+    program.endInput();
+    assert.deepEqual([await program.ended, heard], [{ end: "exit", exitCode: 0 }, "a line\n"]);
+    const other = await workspace.start({ file: "sleep", args: ["60"] });
+    await other.kill();
+    assert.deepEqual(await other.ended, { end: "aborted" });
+    await workspace.close();
   });
 
   it("passes on what is wrong with the service itself", async () => {

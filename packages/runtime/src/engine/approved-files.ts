@@ -49,6 +49,9 @@ export function forApprovedFiles(workspace: Workspace, paths: readonly string[],
       await requireUnmoved();
       return result;
     },
+    async start() {
+      throw new RuntimeError("usage", "A call with permission for files starts no program that outlives it.");
+    },
   };
   return new Proxy(workspace, {
     get(target, name) {

@@ -4,10 +4,13 @@ import type { Permit } from "./judge-call.ts";
 /** The workspace for one call: the programs it starts run where what it rests on lets them. Tools need not think of it. */
 export function runningWith(workspace: Workspace, permit: Permit): Workspace {
   const way = wayOf(permit);
-  const run: Workspace["run"] = (command) => workspace.run({ ...command, ...way });
+  const bound: Pick<Workspace, "run" | "start"> = {
+    run: (command) => workspace.run({ ...command, ...way }),
+    start: (command) => workspace.start({ ...command, ...way }),
+  };
   return new Proxy(workspace, {
     get(target, name) {
-      if (name === "run") return run;
+      if (name === "run" || name === "start") return bound[name];
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === "function" ? value.bind(target) : value;
     },

@@ -80,7 +80,15 @@ export {
   type HeadlessRunnerOptions,
   type HeadlessTransportOptions,
 } from "../transports/headless/headless-runner.ts";
-export type { RunCommand, RunResult, Workspace } from "../workspace/workspace.ts";
+export type {
+  OutputChunk,
+  ProcessEnd,
+  RunCommand,
+  RunningProcess,
+  RunResult,
+  StartCommand,
+  Workspace,
+} from "../workspace/workspace.ts";
 export type { HookEntry, HookSettings, HooksByEvent } from "../engine/open-hooks.ts";
 export type { AuditEntry } from "../engine/deps.ts";
 export type { HookCallback } from "../hooks/hook.ts";
@@ -94,7 +102,13 @@ export { createClientWorkspace } from "../workspace/client-workspace.ts";
 export { type E2BSandbox, E2BSandboxClient } from "../workspace/e2b-sandbox.ts";
 export { InMemorySandboxClient } from "../workspace/memory-sandbox.ts";
 export type { SandboxOptions } from "../workspace/sandbox.ts";
-export type { SandboxClient, SandboxRunOptions, SandboxRunResult } from "../workspace/sandbox-client.ts";
+export type {
+  SandboxClient,
+  SandboxProcess,
+  SandboxRunOptions,
+  SandboxRunResult,
+  SandboxStartOptions,
+} from "../workspace/sandbox-client.ts";
 export { applyWorkspaceManifest, type WorkspaceManifest, type WorkspaceManifestEntry } from "../workspace/workspace-manifest.ts";
 export {
   createProjectSessionStore,

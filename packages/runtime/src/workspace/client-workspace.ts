@@ -3,8 +3,9 @@ import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { clientFiles } from "./client-files.ts";
 import { leadsElsewhere } from "./exact-path.ts";
+import { closedWorkspace, neverStarted } from "./run-to-end.ts";
 import { type SandboxClient, type SandboxRunResult, shellWord } from "./sandbox-client.ts";
-import type { PathUse, RunCommand, RunResult, Workspace } from "./workspace.ts";
+import type { PathUse, RunCommand, RunningProcess, RunResult, Workspace } from "./workspace.ts";
 
 export type ClientWorkspaceOptions = {
   readonly client: SandboxClient;
@@ -28,6 +29,7 @@ export function createClientWorkspace(options: ClientWorkspaceOptions): Workspac
   const overflowDirectory = options.overflowDirectory ?? "/tmp/outrider-overflow";
   const files = clientFiles(client);
   const closing = new AbortController();
+  const running = new Set<RunningProcess>();
   const absolute = (path: string): string => posix.resolve(root, path);
   /** The machine is asked where the path leads; nothing can be held open over there. */
   const requireReal = async (path: string, use: PathUse | undefined): Promise<void> => {
@@ -69,8 +71,19 @@ export function createClientWorkspace(options: ClientWorkspaceOptions): Workspac
     },
     async run(command) {
       if (command.unboxed && options.local) return options.local.run(command);
-      if (closing.signal.aborted) throw new RuntimeError("closed", "The workspace is closed: it starts no more programs.");
+      if (closing.signal.aborted) throw closedWorkspace();
       return runOn(client, { ...command, cwd: absolute(command.cwd ?? ".") }, { closing: closing.signal, overflowDirectory });
+    },
+    async start(command) {
+      if (command.unboxed && options.local) return await options.local.start(command);
+      if (closing.signal.aborted) throw closedWorkspace();
+      if (command.signal?.aborted) return neverStarted();
+      const { startOn } = await import("./client-process.ts");
+      const program = await startOn(client, { ...command, cwd: absolute(command.cwd ?? ".") });
+      running.add(program);
+      program.ended.finally(() => running.delete(program)).catch(() => {}); // the failure is for whoever asks
+      if (closing.signal.aborted) await program.kill();
+      return program;
     },
     async saveOverflow(name, content) {
       const { name: stem, ext } = posix.parse(name.replaceAll(/[^\w.-]+/g, "-").replace(/^[.-]+/, ""));
@@ -80,6 +93,7 @@ export function createClientWorkspace(options: ClientWorkspaceOptions): Workspac
     },
     async close() {
       closing.abort();
+      await Promise.allSettled([...running].map((program) => program.kill()));
       await options.local?.close();
     },
   };
@@ -98,7 +112,7 @@ async function runOn(
   const heard = { stdout: false, stderr: false };
   const hear = (stream: "stdout" | "stderr") => (text: string) => {
     heard[stream] = true;
-    command.onOutput?.({ stream, bytes: new TextEncoder().encode(text) });
+    void command.onOutput?.({ stream, bytes: new TextEncoder().encode(text) });
   };
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), Math.min(command.timeoutMs, 2 ** 31 - 1));

@@ -1,10 +1,18 @@
 import { RuntimeError } from "../protocol/errors.ts";
-import type { SandboxClient, SandboxRunOptions, SandboxRunResult } from "./sandbox-client.ts";
+import type {
+  SandboxClient,
+  SandboxProcess,
+  SandboxRunOptions,
+  SandboxRunResult,
+  SandboxStartOptions,
+} from "./sandbox-client.ts";
 
 /** The part of an E2B `Sandbox` that is used. Whoever has the package makes one and hands it over. */
 export interface E2BSandbox {
   readonly commands: {
     run(command: string, options: E2BStartOptions): Promise<E2BCommandHandle>;
+    sendStdin?(pid: number, data: string): Promise<unknown>;
+    closeStdin?(pid: number): Promise<unknown>;
   };
   readonly files: {
     read(path: string, options: { format: "bytes" }): Promise<Uint8Array>;
@@ -19,12 +27,14 @@ export type E2BStartOptions = {
   cwd?: string;
   envs?: Record<string, string>;
   timeoutMs?: number;
+  stdin?: boolean;
   onStdout?: (text: string) => void;
   onStderr?: (text: string) => void;
 };
 
 /** `wait` rejects for exit codes other than 0, with the result in the error. */
 export interface E2BCommandHandle {
+  readonly pid?: number;
   wait(): Promise<SandboxRunResult>;
   kill(): Promise<unknown>;
 }
@@ -53,14 +63,7 @@ export class E2BSandboxClient implements SandboxClient {
 
   async run(command: string, options: SandboxRunOptions = {}): Promise<SandboxRunResult> {
     options.signal?.throwIfAborted();
-    const handle = await this.#sandbox.commands.run(command, {
-      background: true,
-      timeoutMs: options.timeoutMs ?? 0, // none; the service would end it after a minute
-      ...(options.cwd !== undefined && { cwd: options.cwd }),
-      ...(options.env && { envs: { ...options.env } }),
-      ...(options.onStdout && { onStdout: options.onStdout }),
-      ...(options.onStderr && { onStderr: options.onStderr }),
-    });
+    const handle = await this.#launch(command, options);
     const end = (): void => void handle.kill().catch(() => {}); // it ended by itself in the meantime
     options.signal?.addEventListener("abort", end, { once: true });
     if (options.signal?.aborted) end();
@@ -69,6 +72,27 @@ export class E2BSandboxClient implements SandboxClient {
     } finally {
       options.signal?.removeEventListener("abort", end);
     }
+  }
+
+  async start(command: string, options: SandboxStartOptions): Promise<SandboxProcess> {
+    const { commands } = this.#sandbox;
+    const handle = await this.#launch(command, options);
+    const { pid } = handle;
+    return {
+      pid,
+      ended: handle.wait().catch(fromExitError),
+      async write(text) {
+        if (pid === undefined || !commands.sendStdin)
+          throw new RuntimeError("usage", "This sandbox takes no input for a command.");
+        await commands.sendStdin(pid, text);
+      },
+      async endInput() {
+        if (pid !== undefined) await commands.closeStdin?.(pid);
+      },
+      async kill() {
+        await handle.kill();
+      },
+    };
   }
 
   async readFile(path: string): Promise<Uint8Array> {
@@ -81,6 +105,18 @@ export class E2BSandboxClient implements SandboxClient {
 
   async makeDirectory(path: string): Promise<void> {
     await this.#sandbox.files.makeDir(path);
+  }
+
+  #launch(command: string, options: SandboxRunOptions & SandboxStartOptions): Promise<E2BCommandHandle> {
+    return this.#sandbox.commands.run(command, {
+      background: true,
+      timeoutMs: options.timeoutMs ?? 0, // none; the service would end it after a minute
+      ...(options.takesInput && { stdin: true }),
+      ...(options.cwd !== undefined && { cwd: options.cwd }),
+      ...(options.env && { envs: { ...options.env } }),
+      ...(options.onStdout && { onStdout: options.onStdout }),
+      ...(options.onStderr && { onStderr: options.onStderr }),
+    });
   }
 
   async #takeSnapshot(): Promise<string> {

@@ -6,9 +6,11 @@ import { randomUuid } from "../util/unique-ids.ts";
 import { type HeldDirectory, holdDirectory, leadsElsewhere, noFollow, requireItself, requireNoLink } from "./exact-path.ts";
 import { codeOf, fileFailure, kindOf, refuseOtherThanFile } from "./file-failure.ts";
 import type { GivenVariables } from "./environment.ts";
+import type { LocalCommand, LocalProcess } from "./process.ts";
 import { ProcessScope } from "./process-scope.ts";
 import { replaceFile } from "./replace-file.ts";
-import type { DirectoryEntry, FileStat, PathUse, RunCommand, Workspace } from "./workspace.ts";
+import { neverStarted, runToEnd } from "./run-to-end.ts";
+import type { DirectoryEntry, FileStat, PathUse, ProgramCommand, Workspace } from "./workspace.ts";
 
 export type LocalWorkspaceOptions = {
   readonly root: string;
@@ -23,19 +25,30 @@ export type LocalWorkspaceOptions = {
   readonly overflowDirectory: string;
 };
 
+export interface LocalWorkspace extends Workspace {
+  /** A program that works for us, such as a box: started even if its signal is aborted already. */
+  launch(command: LocalCommand): Promise<LocalProcess>;
+}
+
 const defaultMaxBytes = 256 * 1024 * 1024;
 const maxLinks = 40;
 
 /** The machine this process runs on. */
-export function createLocalWorkspace(options: LocalWorkspaceOptions): Workspace {
+export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorkspace {
   const root = realDirectory(options.root);
   const home = options.home ?? options.env["HOME"];
   const processes = new ProcessScope();
   const given = { env: options.env, withheld: [] };
-  const variablesFor = ({ unboxed, place }: RunCommand): GivenVariables =>
+  const variablesFor = ({ unboxed, place }: ProgramCommand): GivenVariables =>
     unboxed || (place === "outside" && !options.untrusted) ? given : (options.carefulEnv?.() ?? given);
   const absolute = (path: string): string => resolvePath(root, path);
   const resolve = async (path: string): Promise<string> => realPath(absolute(expandPath(path, home)));
+  const launch: LocalWorkspace["launch"] = async (command) => {
+    const { env, withheld } = variablesFor(command);
+    command.onPlace?.({ place: "outside", network: "open", withheld });
+    return await processes.start({ ...command, cwd: absolute(command.cwd ?? "."), env: { ...env, ...command.env } });
+  };
+  const start: Workspace["start"] = async (command) => (command.signal?.aborted ? neverStarted() : await launch(command));
 
   return {
     root,
@@ -44,11 +57,9 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): Workspace 
     readFile: (path, { maxBytes = defaultMaxBytes, ...use } = {}) => readRegularFile(absolute(path), { ...use, maxBytes }),
     writeFile: async (path, content, use) => replaceFile(use?.exact ? absolute(path) : await resolve(path), content),
     readDirectory: (path, use) => listDirectory(absolute(path), use),
-    run(command) {
-      const { env, withheld } = variablesFor(command);
-      command.onPlace?.({ place: "outside", network: "open", withheld });
-      return processes.run({ ...command, cwd: absolute(command.cwd ?? "."), env: { ...env, ...command.env } });
-    },
+    run: (command) => runToEnd(start, command),
+    start,
+    launch,
     saveOverflow: (name, content) => saveNewFile(absolute(options.overflowDirectory), { name, content }),
     close: () => processes.close(),
     stopped: () => processes.stopped,

@@ -7,6 +7,8 @@ export type InMemorySandboxOptions = {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   /** Stands in for a shell. Without it every command ends with 127, as unknown programs do. */
   run?(command: string, options: SandboxRunOptions): SandboxRunResult | Promise<SandboxRunResult>;
+  /** Stands in for programs that go on; without it there are none. */
+  start?: SandboxClient["start"];
 };
 
 type State = { files: Map<string, { content: Uint8Array; mtimeMs: number }>; directories: Set<string> };
@@ -17,9 +19,11 @@ export class InMemorySandboxClient implements SandboxClient {
   #state: State = { files: new Map(), directories: new Set(["/"]) };
   #writes = 0;
   readonly #snapshots = new Map<string, State>();
+  readonly start?: NonNullable<SandboxClient["start"]>;
 
   constructor(options: InMemorySandboxOptions = {}) {
     this.#options = options;
+    if (options.start) this.start = options.start;
     for (const [path, content] of Object.entries(options.files ?? {})) this.#put(posix.resolve("/", path), content);
   }
 

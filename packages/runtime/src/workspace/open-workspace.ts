@@ -4,7 +4,7 @@ import { createLocalWorkspace, type LocalWorkspaceOptions } from "./local.ts";
 import type { SandboxOptions } from "./sandbox.ts";
 import type { SandboxClient } from "./sandbox-client.ts";
 import { unboxedVariables } from "./unboxed-variables.ts";
-import type { NetworkReach, Workspace } from "./workspace.ts";
+import type { NetworkReach, ProgramCommand, Workspace } from "./workspace.ts";
 import type { WorkspaceManifest } from "./workspace-manifest.ts";
 
 export type OpenWorkspaceOptions = LocalWorkspaceOptions & {
@@ -106,14 +106,20 @@ function needsNoCheck({ mode, network, allowWrite }: SandboxOptions, root: strin
 /** Where a box would have been only extra care: commands run without, and the first one says so. */
 function withoutBox(local: Workspace, { reason, warn }: { reason: string; warn: (message: string) => void }): Workspace {
   let told = false;
+  const tell = ({ unasked }: ProgramCommand): void => {
+    if (told || unasked !== "whole") return;
+    told = true;
+    warn(`Commands run without a sandbox: ${reason}.`);
+  };
   return {
     ...local,
     run(command) {
-      if (!told && command.unasked === "whole") {
-        told = true;
-        warn(`Commands run without a sandbox: ${reason}.`);
-      }
+      tell(command);
       return local.run(command);
+    },
+    start(command) {
+      tell(command);
+      return local.start(command);
     },
   };
 }
@@ -138,6 +144,9 @@ function boxOnDemand(local: Workspace, { overflowDirectory, livesInBox, open }: 
     if (isElsewhere && full !== "/tmp") return local;
     return boxed || livesInBox() ? await box() : local;
   };
+  // Once there is a box it also decides about what runs outside: something in it may still live.
+  const placeOf = async ({ unboxed, place }: ProgramCommand): Promise<Workspace> =>
+    boxed === undefined && (unboxed || place === "outside") ? local : await box();
   let stopped: readonly string[] = [];
   return {
     root: local.root,
@@ -146,7 +155,8 @@ function boxOnDemand(local: Workspace, { overflowDirectory, livesInBox, open }: 
     readFile: async (path, options) => (await at(path)).readFile(path, options),
     writeFile: async (path, content, use) => (await at(path)).writeFile(path, content, use),
     readDirectory: async (path, use) => (await at(path)).readDirectory(path, use),
-    run: async (command) => (command.unboxed || command.place === "outside" ? local : await box()).run(command),
+    run: async (command) => (await placeOf(command)).run(command),
+    start: async (command) => (await placeOf(command)).start(command),
     saveOverflow: (name, content) => local.saveOverflow(name, content),
     async close() {
       const open = (await boxed?.catch(() => undefined)) ?? local;

@@ -1,19 +1,10 @@
 import { closeSync, constants, openSync, readlinkSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
-import { runProcess } from "./process.ts";
-import {
-  commandLines,
-  endProcesses,
-  findProcesses,
-  isAlive,
-  killAtExit,
-  type ProcessList,
-  type SweepTarget,
-} from "./process-sweep.ts";
-import type { RunCommand, RunResult } from "./workspace.ts";
+import { type LocalCommand, type LocalProcess, startProcess } from "./process.ts";
+import { commandLines, endProcesses, findProcesses, killAtExit, type ProcessList, type SweepTarget } from "./process-sweep.ts";
+import { closedWorkspace } from "./run-to-end.ts";
 
 const variable = "OUTRIDER_PROCESS_SCOPE";
 /** In programs; beyond what scripts use for themselves. */
@@ -22,8 +13,8 @@ const tokenDescriptor = 20;
 /** Everything one workspace starts, so that all of it can be ended. */
 export class ProcessScope {
   readonly #id: string = randomUuid();
-  readonly #closing = new AbortController();
-  readonly #running = new Set<Promise<unknown>>();
+  readonly #running = new Set<LocalProcess>();
+  #isClosed = false;
   #started = 0;
   #token: { readonly descriptor: number; readonly path: string } | undefined;
   #forget: () => void = () => {};
@@ -33,27 +24,29 @@ export class ProcessScope {
   #leftovers: ProcessList = new Map();
 
   /** `env` is all the program gets. */
-  async run(command: RunCommand & { cwd: string; env: Readonly<Record<string, string>> }): Promise<RunResult> {
-    if (this.#closing.signal.aborted) throw new RuntimeError("closed", "The workspace is closed: it starts no more programs.");
+  async start(command: LocalCommand & { cwd: string; env: Readonly<Record<string, string>> }): Promise<LocalProcess> {
+    if (this.#isClosed) throw closedWorkspace();
     if (this.#started === 0) this.#begin();
     const mark = `${this.#id}/${++this.#started};`;
     // Marks add up: a program that itself runs a workspace passes ours on to everything it starts.
     const env = { ...command.env, [variable]: `${command.env[variable] ?? ""}${mark}` };
     const token = this.#token && { from: this.#token.descriptor, to: tokenDescriptor };
-    const running = runProcess(command, { env, mark, cwd: command.cwd, closing: this.#closing.signal, token });
-    this.#running.add(running);
-    try {
-      const { result, group } = await running;
-      if (group > 0 && isAlive(-group)) this.#leftovers = new Map([...this.#leftovers, ...findProcesses({ mark, group })]);
-      return result;
-    } finally {
-      this.#running.delete(running);
-    }
+    const program = await startProcess(command, { env, mark, cwd: command.cwd, token });
+    this.#running.add(program);
+    const forget = (): void => {
+      this.#running.delete(program);
+      if (program.left().size > 0) this.#leftovers = new Map([...this.#leftovers, ...program.left()]);
+    };
+    program.ended.then(forget, forget);
+    if (this.#isClosed) await program.kill();
+    return program;
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.allSettled(this.#running);
+    this.#isClosed = true;
+    const running = [...this.#running];
+    await Promise.allSettled(running.map((program) => program.kill()));
+    await Promise.allSettled(running.map((program) => program.ended));
     if (this.#started === 0) return;
     const everything = this.#everything();
     const alive = findProcesses(everything);

@@ -12,7 +12,7 @@ export type SweepTarget = {
   readonly mark: string;
   /** An open file that every such process has inherited: servers that write over their own environment still have it. */
   readonly token?: ProcessToken | undefined;
-  readonly group?: number;
+  readonly group?: number | undefined;
   /** The group is only made to end, not asked: when it goes, all others go with it. */
   readonly groupLast?: boolean;
   /** Found earlier; those that still live are meant too, whatever became of their environment. */

@@ -2,11 +2,11 @@ import type { ChildProcess, IOType } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
 import type { Writable } from "node:stream";
-import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { RuntimeError } from "../protocol/errors.ts";
-import { endProcesses } from "./process-sweep.ts";
-import { monotonicMs } from "../util/monotonic-clock.ts";
-import type { RunCommand, RunResult, StartedProgram } from "./workspace.ts";
+import { forwardOutput, outputLateMs } from "./process-output.ts";
+import { endProcesses, findProcesses, isAlive, type ProcessList } from "./process-sweep.ts";
+import type { ProcessEnd, RunningProcess, StartCommand } from "./workspace.ts";
 
 export type ProcessSetting = {
   /** The whole environment of the program. */
@@ -14,78 +14,112 @@ export type ProcessSetting = {
   /** Stands in `env`, and in no other program's environment: what the program leaves anywhere is found by it. */
   readonly mark: string;
   readonly cwd: string;
-  /** Ends the program like the command's own signal. */
-  readonly closing: AbortSignal;
   /** An open file that the program and all it starts inherit, under the number `to`. */
   readonly token?: { readonly from: number; readonly to: number } | undefined;
 };
 
-const quietMs = 50;
-const drainMs = 250;
-const maxTimerMs = 2 ** 31 - 1;
+/** What only programs of this machine can be asked to be. */
+export type LocalCommand = StartCommand & {
+  /** The program waits for orders on its standard input: what is written for it to read comes in under the number 3. */
+  readonly takesOrders?: boolean | undefined;
+  /** The program holds everything it starts: its own end would be theirs, without warning, so they are asked to end first. */
+  readonly holdsOthers?: boolean | undefined;
+};
 
-/**
- * Runs one program to its own end: what it leaves in the background is neither waited for nor ended, even if it holds the output pipes.
- * A timeout or abort ends the program and everything it started. `group` is its process group.
- */
-export async function runProcess(command: RunCommand, setting: ProcessSetting): Promise<{ result: RunResult; group: number }> {
-  const stop = watchForStop(command, setting);
-  try {
-    if (stop.now()) return { result: { end: "aborted" }, group: 0 };
-    const child = start(command, setting);
-    const output = forwardOutput(child, command);
-    const input = inputOf(child, command);
-    input?.on("error", () => {}); // a program need not read its input
-    input?.end(command.input);
-    if (command.onStart) command.onStart(startedProgram(child));
-    const exited = new Promise<RunResult>((resolve, reject) => {
-      child.once("error", (error) => reject(startFailure({ error, command, cwd: setting.cwd })));
-      child.once("exit", (code, signal) => resolve(signal ? { end: "signal", signal } : { end: "exit", exitCode: code ?? 0 }));
-    });
-
-    const result = await Promise.race([exited, stop.requested]);
-    const group = child.pid ?? 0;
-    if (result.end === "timeout" || result.end === "aborted") {
-      await endProcesses({ mark: setting.mark, group, groupLast: command.holdsOthers ?? false });
-      // A process that not even SIGKILL ends (it waits for a dead disk) must not hold us.
-      await Promise.race([exited, pause(drainMs, undefined, { ref: false })]);
-    }
-    child.stdin?.destroy();
-    input?.destroy();
-    await output.drained();
-    return { result, group };
-  } finally {
-    stop.dispose();
-  }
+export interface LocalProcess extends RunningProcess {
+  readonly pid: number;
+  /** What it had left in the background when it ended. */
+  left(): ProcessList;
+  /** To a program that takes them; `last` ends them. */
+  order(text: string, options?: { last?: boolean }): void;
+  /** Whether our own process stays for it. */
+  hold(isHeld: boolean): void;
+  /** At once and unasked. What it holds goes with it. */
+  killNow(): void;
 }
 
-function watchForStop(command: RunCommand, setting: ProcessSetting) {
-  const signals = [command.signal, setting.closing];
-  let request = (_end: "timeout" | "aborted"): void => {};
-  const requested = new Promise<RunResult>((resolve) => {
-    request = (end) => resolve({ end });
+/** Where a program that takes orders finds its own input. */
+export const inputDescriptor = 3;
+
+/** Starts one program; what it leaves in the background when it ends is neither waited for nor ended, even if it holds the output pipes. */
+export async function startProcess(command: LocalCommand, setting: ProcessSetting): Promise<LocalProcess> {
+  const child = spawnChild(command, setting);
+  const exited = new Promise<ProcessEnd>((resolve, reject) => {
+    child.once("error", (error) => reject(startFailure({ error, command, cwd: setting.cwd })));
+    child.once("exit", (code, signal) => resolve(signal ? { end: "signal", signal } : { end: "exit", exitCode: code ?? 0 }));
   });
-  const onAbort = (): void => request("aborted");
-  for (const signal of signals) signal.addEventListener("abort", onAbort, { once: true });
-  const isTimed = command.timeoutMs !== Number.POSITIVE_INFINITY;
-  const timer = isTimed ? setTimeout(() => request("timeout"), Math.min(command.timeoutMs, maxTimerMs)) : undefined;
+  const { pid } = child;
+  if (pid === undefined) {
+    await exited; // which rejects
+    throw new RuntimeError("internal", `"${command.file}" has no process id.`);
+  }
+  const { mark } = setting;
+  let hasExited = false;
+  let left: ProcessList = new Map();
+  let request = (): void => {};
+  const killed = new Promise<ProcessEnd>((resolve) => {
+    request = () => resolve({ end: "aborted" });
+  });
+  // The number of its group may be somebody else's once it has ended.
+  const group = (): number | undefined => (hasExited ? undefined : pid);
+  let sweep: Promise<void> | undefined;
+  const kill = async (): Promise<void> => {
+    request();
+    sweep ??= endProcesses({ mark, group: group(), groupLast: command.holdsOthers ?? false, known: left });
+    await sweep;
+    sweep = undefined;
+    // A process that not even SIGKILL ends (it waits for a dead disk) must not hold us.
+    await Promise.race([exited, pause(outputLateMs, undefined, { ref: false })]);
+  };
+  const output = forwardOutput(child, command.onOutput, () => void kill());
+  const lookBehind = (): void => {
+    hasExited = true;
+    if (isAlive(-pid)) left = findProcesses({ mark, group: pid });
+  };
+  exited.then(lookBehind, lookBehind);
+  const [orders, input] = inputsOf(child, command);
+  for (const stream of [orders, input]) stream?.on("error", () => {}); // a program need not read its input
+
+  const end = async (): Promise<ProcessEnd> => {
+    const result = await Promise.race([exited, killed]);
+    if (result.end === "aborted") await kill();
+    for (const stream of [orders, input]) stream?.destroy();
+    await output.drained();
+    return result;
+  };
+  const ended = end();
+  ended.catch(() => {}); // for whoever asks
+  command.signal?.addEventListener("abort", kill, { once: true });
+  if (command.signal?.aborted) void kill();
+  void ended.finally(() => command.signal?.removeEventListener("abort", kill)).catch(() => {});
+
   return {
-    requested,
-    now: (): boolean => signals.some((signal) => signal.aborted),
-    dispose(): void {
-      clearTimeout(timer);
-      for (const signal of signals) signal.removeEventListener("abort", onAbort);
+    pid,
+    ended,
+    kill,
+    left: () => left,
+    write: (data) => writeTo(input, data),
+    endInput: () => void input?.end(),
+    order: (text, { last = false } = {}) => void (last ? orders?.end(text) : orders?.write(text)),
+    killNow() {
+      orders?.destroy();
+      child.kill("SIGKILL");
+    },
+    hold(isHeld) {
+      const handles = [child, ...child.stdio] as readonly (Pick<Socket, "ref" | "unref"> | null | undefined)[];
+      for (const handle of handles) isHeld ? handle?.ref() : handle?.unref();
     },
   };
 }
 
-function start(command: RunCommand, setting: ProcessSetting): ChildProcess {
+function spawnChild(command: LocalCommand, setting: ProcessSetting): ChildProcess {
   const { spawn } = process.getBuiltinModule("node:child_process");
+  const { takesInput, takesOrders, holdsOthers } = command;
   const output = command.onOutput ? "pipe" : "ignore";
-  const stdio: (IOType | number)[] = [command.input === undefined && !command.onStart ? "ignore" : "pipe", output, output];
+  const stdio: (IOType | number)[] = [takesInput || takesOrders ? "pipe" : "ignore", output, output];
   const { token } = setting;
-  if (command.onStart && command.input !== undefined) stdio[inputDescriptor] = "pipe";
-  if (token && !command.holdsOthers) {
+  if (takesOrders && takesInput) stdio[inputDescriptor] = "pipe";
+  if (token && !holdsOthers) {
     while (stdio.length < token.to) stdio.push("ignore"); // which opens nothing
     stdio.push(token.from);
   }
@@ -101,33 +135,18 @@ function start(command: RunCommand, setting: ProcessSetting): ChildProcess {
   }
 }
 
-/** Where a program that gets its orders on standard input finds the command's own input. */
-export const inputDescriptor = 3;
-
-function inputOf(child: ChildProcess, command: RunCommand): Writable | null {
-  const input = child.stdio[command.onStart ? inputDescriptor : 0];
-  return (input ?? null) as Writable | null; // what "pipe" makes below the outputs is written to
+/** For its orders, and for what it is to read. */
+function inputsOf(child: ChildProcess, { takesOrders }: LocalCommand): readonly (Writable | null)[] {
+  const own = (child.stdio[inputDescriptor] ?? null) as Writable | null; // what "pipe" makes below the outputs is written to
+  return takesOrders ? [child.stdin, own] : [null, child.stdin];
 }
 
-function startedProgram(child: ChildProcess): StartedProgram {
-  const { stdin } = child;
-  stdin?.on("error", () => {}); // it ended before it was told anything
-  const handles = [child, ...child.stdio] as readonly (Pick<Socket, "ref" | "unref"> | null | undefined)[];
-  return {
-    pid: child.pid,
-    write: (text) => void stdin?.write(text),
-    close: () => void stdin?.end(),
-    kill() {
-      stdin?.destroy();
-      child.kill("SIGKILL");
-    },
-    hold(isHeld) {
-      for (const handle of handles) isHeld ? handle?.ref() : handle?.unref();
-    },
-  };
+async function writeTo(input: Writable | null | undefined, data: string | Uint8Array): Promise<boolean> {
+  if (!input?.writable) return false;
+  return await new Promise((resolve) => input.write(data, (error) => resolve(!error)));
 }
 
-function startFailure(facts: { error: unknown; command: RunCommand; cwd: string }): RuntimeError {
+function startFailure(facts: { error: unknown; command: LocalCommand; cwd: string }): RuntimeError {
   const { error, command, cwd } = facts;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOENT" && !existsSync(cwd))
@@ -136,48 +155,4 @@ function startFailure(facts: { error: unknown; command: RunCommand; cwd: string 
     return new RuntimeError("not-found", `There is no program "${command.file}" on this machine.`, { cause: error });
   const reason = code === "E2BIG" ? "its arguments are too long" : error instanceof Error ? error.message : String(error);
   return new RuntimeError("usage", `"${command.file}" could not be started: ${reason}.`, { cause: error });
-}
-
-function forwardOutput(child: ChildProcess, command: RunCommand) {
-  let chunks = 0;
-  let forwarding = true;
-  const open = new Set<Socket>();
-  const forward = (stream: "stdout" | "stderr"): Promise<void> => {
-    const pipe = child[stream] as Socket | null; // what "pipe" makes; the declared type hides `unref`
-    if (!pipe) return Promise.resolve();
-    open.add(pipe);
-    pipe.on("error", () => {}); // the other end is gone: `close` follows
-    pipe.on("data", (bytes: Buffer) => {
-      chunks++;
-      if (forwarding) command.onOutput?.({ stream, bytes });
-    });
-    return new Promise((resolve) => {
-      pipe.once("close", () => {
-        open.delete(pipe);
-        resolve();
-      });
-    });
-  };
-  const closed = Promise.all([forward("stdout"), forward("stderr")]);
-
-  return {
-    /**
-     * To be called after the exit: everything the program wrote is in the pipes by then. When something in the background still
-     * holds them, they are read on and thrown away (a server must not die of a closed pipe) without keeping our own process alive.
-     */
-    async drained(): Promise<void> {
-      await Promise.race([closed, untilQuiet(() => chunks)]);
-      forwarding = false;
-      for (const pipe of open) pipe.unref();
-    },
-  };
-}
-
-async function untilQuiet(chunks: () => number): Promise<void> {
-  const deadline = monotonicMs() + drainMs;
-  for (let seen = -1; seen !== chunks() && monotonicMs() < deadline; ) {
-    seen = chunks();
-    await pause(quietMs, undefined, { ref: false });
-    await nextTurn(); // after a stall of ours timers come before the pipes are looked at
-  }
 }

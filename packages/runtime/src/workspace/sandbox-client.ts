@@ -8,6 +8,8 @@ import type { WorkspaceManifest } from "./workspace-manifest.ts";
 export interface SandboxClient {
   /** Runs a command line with a POSIX shell, to its end. Rejects only when it could not be run. */
   run(command: string, options?: SandboxRunOptions): Promise<SandboxRunResult>;
+  /** Starts a command line that goes on. Absent where the machine only runs commands to their end. */
+  start?(command: string, options: SandboxStartOptions): Promise<SandboxProcess>;
   /** Rejects when there is no such file. Bytes, unless the file is known to be text. */
   readFile(path: string): Promise<Uint8Array | string>;
   /** Creates parent directories; takes the place of a file that was there. */
@@ -32,6 +34,23 @@ export type SandboxRunOptions = {
   onStdout?(text: string): void;
   onStderr?(text: string): void;
 };
+
+export type SandboxStartOptions = Pick<SandboxRunOptions, "cwd" | "env" | "onStdout" | "onStderr"> & {
+  /** The command's standard input is to be open for `write`. */
+  readonly takesInput?: boolean;
+};
+
+/** A command of the other machine that goes on. */
+export interface SandboxProcess {
+  readonly pid?: number | undefined;
+  /** Settles when the command itself has ended. */
+  readonly ended: Promise<{ readonly exitCode: number }>;
+  /** Rejects when the command reads no more. */
+  write?(text: string): Promise<void>;
+  endInput?(): Promise<void>;
+  /** The command itself; what it has started is looked for by whoever asks. */
+  kill(): Promise<void>;
+}
 
 /** Both streams whole, whether or not they were also handed over piece by piece. */
 export type SandboxRunResult = { readonly exitCode: number; readonly stdout: string; readonly stderr: string };

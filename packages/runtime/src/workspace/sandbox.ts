@@ -6,7 +6,8 @@ import { parseDomainRule } from "./box/domain-rules.ts";
 import { isInside } from "../util/is-inside.ts";
 import type { SandboxLimits } from "./box/start-script.ts";
 import { detectSandboxFor } from "./detect-sandbox.ts";
-import type { NetworkReach, RunCommand, RunResult, Workspace } from "./workspace.ts";
+import type { LocalWorkspace } from "./local.ts";
+import type { NetworkReach, ProgramCommand, Workspace } from "./workspace.ts";
 
 export type SandboxOptions = {
   /**
@@ -26,7 +27,7 @@ export type SandboxOptions = {
 };
 
 /** Is it for outside? What the user has let run is, unless everything is to be boxed. */
-export function runsOutside({ unboxed, place }: RunCommand, { mode }: SandboxOptions): boolean {
+export function runsOutside({ unboxed, place }: ProgramCommand, { mode }: SandboxOptions): boolean {
   return unboxed === true || mode === "off" || (place === "outside" && mode === "auto");
 }
 
@@ -38,7 +39,7 @@ export function networkOf({ network }: SandboxOptions): NetworkReach {
 export type SandboxSetting = {
   readonly sandbox: SandboxOptions;
   /** The workspace of this machine. */
-  readonly local: Workspace;
+  readonly local: LocalWorkspace;
   readonly home: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly overflowDirectory: string;
@@ -82,6 +83,21 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
     if (!livesInBox && !box) return path;
     return (await boxOf())?.placeOf(full, livesInBox ? "box" : "host") ?? path;
   };
+  const placeProgram = async <Command extends ProgramCommand>(command: Command): Promise<{ box?: Box; program: Command }> => {
+    if (runsOutside(command, sandbox)) {
+      await (await box?.catch(() => undefined))?.settle();
+      return { program: command };
+    }
+    const opened = await boxOf();
+    if (!opened) return { program: command };
+    command.onPlace?.({
+      place: "box",
+      network: networkOf(sandbox),
+      withheld: setting.withheld?.() ?? [],
+      mayLeave: sandbox.mode === "auto",
+    });
+    return { box: opened, program: { ...command, onPlace: undefined, place: "box" } };
+  };
 
   return {
     root: local.root,
@@ -90,17 +106,13 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
     readFile: async (path, options) => local.readFile(await place(path), options),
     writeFile: async (path, content, use) => local.writeFile(await place(path), content, use),
     readDirectory: async (path, use) => local.readDirectory(await place(path), use),
-    async run(command): Promise<RunResult> {
-      const box = runsOutside(command, sandbox) ? undefined : await boxOf();
-      if (!box) return await local.run(command);
-      command.onPlace?.({
-        place: "box",
-        network: networkOf(sandbox),
-        withheld: setting.withheld?.() ?? [],
-        mayLeave: sandbox.mode === "auto",
-      });
-      const { onPlace: _, ...boxed } = command;
-      return await box.run({ ...boxed, place: "box" });
+    async run(command) {
+      const { box, program } = await placeProgram(command);
+      return await (box ? box.run(program) : local.run(program));
+    },
+    async start(command) {
+      const { box, program } = await placeProgram(command);
+      return await (box ? box.start(program) : local.start(program));
     },
     saveOverflow: (name, content) => local.saveOverflow(name, content),
     async close() {

@@ -13,6 +13,8 @@ export interface Workspace {
   readDirectory(path: string, use?: PathUse): Promise<DirectoryEntry[]>;
   /** Runs one program to its end. Rejects only when it could not be started. */
   run(command: RunCommand): Promise<RunResult>;
+  /** Starts one program that may live for as long as this workspace. Rejects when it could not be started. */
+  start(command: StartCommand): Promise<RunningProcess>;
   /** A new file for output that is too long to show; answers its path. */
   saveOverflow(name: string, content: string): Promise<string>;
   /** Ends every process this workspace started and that still lives. */
@@ -33,43 +35,60 @@ export type DirectoryEntry = { name: string; kind: "file" | "directory" | "symli
 /** `outside` is where the user's own programs run, as the user; `box` is the sandbox. */
 export type RunPlace = "outside" | "box";
 
-export type RunCommand = {
+/** A program, and where it is to run. */
+export type ProgramCommand = {
   readonly file: string;
   readonly args: readonly string[];
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly input?: string;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Files the program must be able to write wherever they lie; a sandbox opens them. */
-  readonly writes?: readonly string[];
+  readonly writes?: readonly string[] | undefined;
   /** Where it is to run when there is a box: `outside` is for what the user has let run, by a rule or a yes; in the box when absent. */
   readonly place?: RunPlace | undefined;
   /** Nobody has said anything about it, the mode alone lets it run: `parts` when a rule names some of its programs. */
   readonly unasked?: "whole" | "parts" | undefined;
   /** Not in the sandbox. For programs the user has named, such as hooks; never for what a model asked for. */
-  readonly unboxed?: true;
-  /** The program holds everything it starts: its own end would be theirs, without warning, so they are asked to end first. */
-  readonly holdsOthers?: true;
-  /** Makes it a program that waits for orders on its standard input; its own input, if any, has the number 3. Of this machine only. */
-  onStart?(program: StartedProgram): void;
+  readonly unboxed?: true | undefined;
   /** Told before it starts where it really runs, and with what. */
-  onPlace?(facts: PlaceFacts): void;
-  onOutput?(chunk: { stream: "stdout" | "stderr"; bytes: Uint8Array }): void;
+  readonly onPlace?: ((facts: PlaceFacts) => void) | undefined;
+  /**
+   * Nothing more is read of a stream until the promise of its last chunk settles, so that a program which prints faster than we can
+   * store has to wait. A promise that rejects ends the program.
+   */
+  readonly onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined;
 };
 
-/** A program that was started ahead of its work. */
-export type StartedProgram = {
-  /** Undefined when it could not be started: `run` rejects then. */
-  readonly pid: number | undefined;
-  /** To its standard input, which `close` ends. */
-  write(text: string): void;
-  close(): void;
-  /** At once and unasked. What it holds goes with it. */
-  kill(): void;
-  /** Whether our own process stays for it. */
-  hold(isHeld: boolean): void;
+export type OutputChunk = { readonly stream: "stdout" | "stderr"; readonly bytes: Uint8Array };
+
+export type RunCommand = ProgramCommand & {
+  readonly input?: string | undefined;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
 };
+
+export type StartCommand = ProgramCommand & {
+  /** Its standard input is open for `write`; it is empty when absent. */
+  readonly takesInput?: boolean | undefined;
+  /** Kills it. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** A program that was started and has perhaps ended since. */
+export interface RunningProcess {
+  /** On the machine where it runs. Undefined where that machine does not tell. */
+  readonly pid: number | undefined;
+  /**
+   * How the program itself ended, once all its output was told: what it left in the background is not waited for, and closing its
+   * output does not end it. `aborted` when it was killed. Rejects when `onOutput` did.
+   */
+  readonly ended: Promise<ProcessEnd>;
+  /** Settles when the program's input has taken all of it; false when the program reads no more. */
+  write(data: string | Uint8Array): Promise<boolean>;
+  /** The program reads the end of its input once it has read what was written. */
+  endInput(): void;
+  /** Ends the program and everything it started, also what it left in the background; settles when that is gone. */
+  kill(): Promise<void>;
+}
 
 export type PlaceFacts = {
   readonly place: RunPlace;
@@ -83,9 +102,11 @@ export type PlaceFacts = {
 /** `domains`: only those that are listed. */
 export type NetworkReach = "none" | "domains" | "open";
 
-/** `exit` is the program's own end; `timeout` and `aborted` mean that its whole process group was killed. */
-export type RunResult =
+/** `exit` and `signal` are the program's own end; `aborted` means that it was killed, with everything it started. */
+export type ProcessEnd =
   | { readonly end: "exit"; readonly exitCode: number }
   | { readonly end: "signal"; readonly signal: string }
-  | { readonly end: "timeout" }
   | { readonly end: "aborted" };
+
+/** `timeout` means `aborted`, by the clock. */
+export type RunResult = ProcessEnd | { readonly end: "timeout" };

@@ -6,7 +6,8 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { SandboxAvailability } from "../detect-sandbox.ts";
 import { inputDescriptor } from "../process.ts";
 import type { SandboxSetting } from "../sandbox.ts";
-import type { RunCommand, RunResult } from "../workspace.ts";
+import { neverStarted, runToEnd } from "../run-to-end.ts";
+import type { ProcessEnd, ProgramCommand, RunCommand, RunningProcess, RunResult, StartCommand } from "../workspace.ts";
 import { unboxedVariables } from "../unboxed-variables.ts";
 import { type BoxPlan, isSamePlan, planBox, proxyMount, writableDirectories } from "./box-plan.ts";
 import { bubblewrapArguments, type Mount } from "./bubblewrap-arguments.ts";
@@ -16,11 +17,12 @@ import { gitIdentity } from "./git-identity.ts";
 import { hiddenMounts } from "./hidden-paths.ts";
 import { entryAt } from "./host-files.ts";
 import { isInside } from "../../util/is-inside.ts";
+import { oneAtATime } from "../../util/one-at-a-time.ts";
 import { inheritedFiles } from "./inherited-files.ts";
-import { guardPaths } from "./path-guard.ts";
+import { guardPaths, type PathGuard } from "./path-guard.ts";
 import { type Plants, PlantSearch } from "./plant-search.ts";
 import { hardProcessLimit, limitProcesses, type ProcessLimit } from "./process-limit.ts";
-import { type BoxEnd, raiseBox, type StandingBox } from "./standing-box.ts";
+import { type BoxStart, raiseBox, type StandingBox } from "./standing-box.ts";
 import { defaultProcessLimit, orderScript, type StartSetting, shellFor, startScript } from "./start-script.ts";
 import { tellPlants } from "./tell-plants.ts";
 
@@ -40,6 +42,14 @@ type Prepared = {
   readonly proxy: (DomainProxy & { readonly directory: string }) | undefined;
 };
 
+type Stay = {
+  readonly plan: BoxPlan;
+  readonly command: StartCommand;
+  readonly isPassing: boolean;
+  readonly guard: PathGuard;
+  isKilled: boolean;
+};
+
 const socatPlaces = ["/usr/bin/socat", "/bin/socat", "/usr/local/bin/socat", "/run/current-system/sw/bin/socat"];
 const proxyPort = 3128;
 /** A shell's own words for "found, and not to be run". */
@@ -54,7 +64,7 @@ const raiseAfterMs = 3;
 const running = new Set<BoxPlan>();
 
 /**
- * Runs programs, each in a box of its own that is gone when the program ends, with everything it left behind. The box of the next
+ * Starts programs, each in a box of its own that is gone when the program ends, with everything it left behind. The box of the next
  * program is made ahead: making one takes longer than most commands.
  */
 export class Box {
@@ -64,54 +74,74 @@ export class Box {
   readonly #spares: StandingBox[] = [];
   #raising: NodeJS.Timeout | undefined;
   #isRetired = false;
-  #active = 0;
+  /** Programs that live. */
+  readonly #inside = new Set<Stay>();
+  readonly #ending = new Set<Promise<unknown>>();
+  readonly #oneLook = oneAtATime();
+  /** Of the last look at what they left, and the boxes there have been since. */
   #since = 0;
+  #plans: Set<BoxPlan> = new Set();
 
   constructor(options: BoxOptions) {
     this.#options = options;
     this.#directory = join(resolvePath(options.local.root, options.overflowDirectory), "sandbox");
   }
 
-  async run(command: RunCommand): Promise<RunResult> {
+  /** `isPassing`: somebody waits for its end, which is near. Programs that live on do not keep us from looking what those have left. */
+  async start(command: StartCommand, { isPassing = false }: { isPassing?: boolean } = {}): Promise<RunningProcess> {
     const { local } = this.#options;
     this.#prepared ??= this.#prepare();
     const prepared = await this.#prepared;
+    if (command.signal?.aborted) return neverStarted();
     const plan = this.#plan(command, prepared);
-    const box = (await this.#takeSpare(plan, command)) ?? this.#raise(plan, prepared, command.input);
+    const box = (await this.#takeSpare(plan, command)) ?? this.#raise(plan, prepared, command.takesInput);
     const cwd = resolvePath(local.root, command.cwd ?? ".");
     const seen = isVisible(cwd, plan.mounts) ? cwd : local.root;
-    const guard = guardPaths(plan.watched, prepared.setAside);
-    running.add(plan);
-    // With others running, what is new may be theirs: the last one to end looks.
-    if (this.#active++ === 0) this.#since = prepared.plants.start();
-    let isRefused = false;
-    let end: BoxEnd;
-    try {
-      end = await box.run({
-        script: orderScript({
-          file: command.file,
-          args: command.args,
-          cwd: seen,
-          env: { PWD: seen, ...command.env, ...(seen !== cwd && { PWD: seen }) },
-          input: command.input === undefined ? undefined : inputDescriptor,
-        }),
-        timeoutMs: command.timeoutMs,
-        signals: [command.signal, guard.signal],
-        onOutput: command.onOutput,
-      });
-    } finally {
-      running.delete(plan);
-      this.#raiseSparesSoon(plan, prepared);
-      // Also when the command could not be started: looking costs nothing, and nothing else would.
-      const restored = await guard.restore();
-      const plants = --this.#active === 0 ? await this.#findPlants(plan, prepared) : noPlants;
-      const undone = [...restored, ...plants.undone];
-      isRefused = undone.length > 0 || plants.failed.length > 0 || guard.signal.aborted;
-      say(command, await tellPlants({ undone, plants, directory: this.#directory, setAside: prepared.setAside }));
+    const stay: Stay = { plan, command, isPassing, guard: guardPaths(plan.watched, prepared.setAside), isKilled: false };
+    this.#enter(stay, prepared);
+    const script = orderScript({
+      file: command.file,
+      args: command.args,
+      cwd: seen,
+      env: { PWD: seen, ...command.env, ...(seen !== cwd && { PWD: seen }) },
+      input: command.takesInput ? inputDescriptor : undefined,
+    });
+    const started = box.start({ script, onOutput: command.onOutput, signal: command.signal });
+    const ended = this.#end(stay, started, prepared);
+    this.#ending.add(ended);
+    const forget = (): void => void this.#ending.delete(ended);
+    ended.then(forget, forget); // the failure is for whoever asks
+    const answer = await started.catch(() => ({ complaint: "" }));
+    if ("complaint" in answer) {
+      const end = await ended; // which rejects with what is wrong, unless the program is refused
+      return { ...neverStarted(), ended: Promise.resolve(end) };
     }
-    if (isRefused && !command.signal.aborted && end.result.end !== "timeout") return { end: "exit", exitCode: refusedExitCode };
-    if (end.complaint !== undefined) throw setUpFailure(end.complaint);
-    return end.result;
+    const { program } = answer;
+    return {
+      pid: program.pid,
+      ended,
+      write: (data) => program.write(data),
+      endInput: () => program.endInput(),
+      async kill() {
+        stay.isKilled = true;
+        await program.kill();
+        await ended.catch(() => {}); // told to whoever waits for it
+      },
+    };
+  }
+
+  run(command: RunCommand): Promise<RunResult> {
+    return runToEnd((program) => this.start(program, { isPassing: true }), command);
+  }
+
+  /** Before something runs outside: what programs in boxes that live on have planted until now is taken away. */
+  async settle(): Promise<void> {
+    if (this.#inside.size === 0) return;
+    const prepared = await this.#prepared;
+    if (!prepared) return;
+    const plants = await this.#look(prepared);
+    const text = await tellPlants({ undone: plants.undone, plants, directory: this.#directory, setAside: prepared.setAside });
+    for (const { command, isPassing } of this.#inside) if (!isPassing) say(command, text);
   }
 
   /** Where on the host lies what commands see at this path below /tmp. What only one of both has is found there; what is new comes `first`. */
@@ -129,6 +159,7 @@ export class Box {
   }
 
   async close(): Promise<void> {
+    await Promise.allSettled(this.#ending);
     const prepared = await this.#prepared?.catch(() => undefined);
     await prepared?.processLimit?.release();
     await prepared?.proxy?.close();
@@ -137,15 +168,60 @@ export class Box {
     if (prepared?.identity) await rm(prepared.identity, { force: true });
   }
 
-  async #findPlants(plan: BoxPlan, { plants }: Prepared): Promise<Plants> {
-    const fixed = new Set(plan.mounts.flatMap(({ type, path }) => (type === "read-only" ? [path] : [])));
-    const isMounted = (path: string): boolean => ["", "/config", "/commondir"].some((name) => fixed.has(`${path}${name}`));
-    return await plants.finish(this.#since, isMounted);
+  #enter(stay: Stay, { plants }: Prepared): void {
+    running.add(stay.plan);
+    // With others inside, what is new may be theirs.
+    if (this.#inside.size === 0) this.#since = plants.start();
+    this.#inside.add(stay);
+    this.#plans.add(stay.plan);
+  }
+
+  /** Sees to what the program did, also when it could not be started: looking costs nothing, and nothing else would. */
+  async #end(stay: Stay, started: Promise<BoxStart>, prepared: Prepared): Promise<ProcessEnd> {
+    const { command, guard, plan } = stay;
+    let isRefused = false;
+    let end: ProcessEnd | undefined;
+    let complaint: string | undefined;
+    try {
+      const answer = await started;
+      if ("complaint" in answer) complaint = answer.complaint;
+      else end = await endOf(answer.program, guard);
+    } finally {
+      running.delete(plan);
+      this.#raiseSparesSoon(plan, prepared);
+      const restored = await guard.restore();
+      this.#inside.delete(stay);
+      const others = [...this.#inside];
+      // What those that somebody waits for have left is looked at when the last of them ends.
+      const plants = others.some(({ isPassing }) => isPassing) ? noPlants : await this.#look(prepared);
+      const undone = [...restored, ...plants.undone];
+      const isItsOwn = plants.undone.length + plants.failed.length > 0 && others.length === 0;
+      isRefused = restored.length > 0 || isItsOwn || guard.signal.aborted;
+      say(command, await tellPlants({ undone, plants, directory: this.#directory, setAside: prepared.setAside }));
+    }
+    if (isRefused && !command.signal?.aborted && !stay.isKilled) return { end: "exit", exitCode: refusedExitCode };
+    if (end === undefined) throw setUpFailure(complaint ?? "");
+    return end;
+  }
+
+  /** Of all that commands have left since the last look. A git directory counts as protected where no box could write its deciding files. */
+  #look({ plants }: Prepared): Promise<Plants> {
+    return this.#oneLook(async () => {
+      const since = this.#since;
+      const fixed = [...this.#plans].map(
+        (plan) => new Set(plan.mounts.flatMap((it) => (it.type === "read-only" ? [it.path] : []))),
+      );
+      this.#since = plants.moment();
+      this.#plans = new Set([...this.#inside].map(({ plan }) => plan));
+      const isMounted = (path: string): boolean =>
+        fixed.every((paths) => ["", "/config", "/commondir"].some((name) => paths.has(`${path}${name}`)));
+      return await plants.finish(since, isMounted);
+    });
   }
 
   /** One that was made for just this, and still is just this. */
-  async #takeSpare(plan: BoxPlan, { input }: RunCommand): Promise<StandingBox | undefined> {
-    if (input !== undefined) return undefined; // has no way in for it
+  async #takeSpare(plan: BoxPlan, { takesInput }: StartCommand): Promise<StandingBox | undefined> {
+    if (takesInput) return undefined; // has no way in for it
     const at = this.#spares.findIndex((spare) => isSamePlan(spare.plan, plan));
     const [spare] = at === -1 ? [] : this.#spares.splice(at, 1);
     if (spare === undefined || (await spare.isIntact())) return spare;
@@ -165,9 +241,9 @@ export class Box {
     this.#raising.unref();
   }
 
-  #raise(plan: BoxPlan, prepared: Prepared, input?: string): StandingBox {
+  #raise(plan: BoxPlan, prepared: Prepared, takesInput: boolean = false): StandingBox {
     const { local, bubblewrap } = this.#options;
-    const start = this.#startSetting(prepared, input);
+    const start = this.#startSetting(prepared, takesInput);
     const args = bubblewrapArguments({
       mounts: plan.mounts,
       cwd: local.root,
@@ -185,7 +261,7 @@ export class Box {
       file: group ? "/bin/sh" : bubblewrap.path,
       args: group ? ["-c", joinGroup, group.procs, bubblewrap.path, ...args] : args,
       start: startScript(start),
-      input,
+      takesInput,
     });
   }
 
@@ -237,7 +313,7 @@ export class Box {
     return { ...proxy, directory };
   }
 
-  #plan(command: RunCommand, prepared: Prepared): BoxPlan {
+  #plan(command: ProgramCommand, prepared: Prepared): BoxPlan {
     const { local, sandbox, home, overflowDirectory } = this.#options;
     return planBox({
       root: local.root,
@@ -257,12 +333,12 @@ export class Box {
     });
   }
 
-  #startSetting({ inherited, proxy }: Prepared, input: string | undefined): StartSetting {
+  #startSetting({ inherited, proxy }: Prepared, takesInput: boolean): StartSetting {
     const limits = this.#options.sandbox.limits ?? {};
     const processes = Math.min(limits.processes ?? defaultProcessLimit, hardProcessLimit());
     return {
       limits: { ...limits, processes },
-      close: inherited.filter((number) => input === undefined || number !== inputDescriptor),
+      close: inherited.filter((number) => !takesInput || number !== inputDescriptor),
       proxy: proxy && { socket: `${proxyMount}/socket`, port: proxyPort },
     };
   }
@@ -291,8 +367,16 @@ function isVisible(path: string, mounts: readonly Mount[]): boolean {
   return above === undefined || above.type === "read-only" || above.type === "writable" || above.path === path;
 }
 
-function say(command: RunCommand, text: string): void {
-  if (text !== "") command.onOutput?.({ stream: "stderr", bytes: Buffer.from(text) });
+/** Whoever touches what is protected is ended. */
+async function endOf(program: RunningProcess, { signal }: PathGuard): Promise<ProcessEnd> {
+  const kill = (): void => void program.kill();
+  signal.addEventListener("abort", kill, { once: true });
+  if (signal.aborted) kill();
+  return await program.ended;
+}
+
+function say(command: ProgramCommand, text: string): void {
+  if (text !== "") void command.onOutput?.({ stream: "stderr", bytes: Buffer.from(text) });
 }
 
 function setUpFailure(complaint: string): RuntimeError {

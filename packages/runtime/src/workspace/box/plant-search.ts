@@ -71,6 +71,11 @@ export class PlantSearch {
   /** Before a command starts: what is there now is not its work. Answers the moment, for `finish`. */
   start(): number {
     this.#remember(this.#index.refresh({ opens: false }));
+    return this.moment();
+  }
+
+  /** Now, for a `finish` that is to see everything from here on. */
+  moment(): number {
     return Date.now() - tickMs;
   }
 

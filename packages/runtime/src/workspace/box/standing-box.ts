@@ -1,4 +1,6 @@
-import type { RunCommand, RunResult, StartedProgram, Workspace } from "../workspace.ts";
+import type { LocalProcess } from "../process.ts";
+import type { LocalWorkspace } from "../local.ts";
+import type { OutputChunk, ProgramCommand, RunningProcess } from "../workspace.ts";
 import type { BoxPlan } from "./box-plan.ts";
 import { hasMountTable, mountTable } from "./mount-table.ts";
 import { readyMark } from "./start-script.ts";
@@ -7,99 +9,78 @@ export type StandingBox = {
   readonly plan: BoxPlan;
   /** Waits until it stands or is gone. Is it still what was planned, mount by mount? */
   isIntact(): Promise<boolean>;
-  /** Its one command. `script` is what the shell inside reads. */
-  run(command: BoxCommand): Promise<BoxEnd>;
+  /** Its one program, which goes on when this is answered. */
+  start(command: BoxCommand): Promise<BoxStart>;
   /** Unused: gone at once. */
   discard(): Promise<void>;
 };
 
 export type BoxCommand = {
-  readonly timeoutMs: number;
-  readonly onOutput: RunCommand["onOutput"] | undefined;
+  /** What the shell inside reads. */
   readonly script: string;
-  readonly signals: readonly AbortSignal[];
+  readonly onOutput: ProgramCommand["onOutput"];
+  /** Kills it. */
+  readonly signal: AbortSignal | undefined;
 };
 
 /** `complaint`: the program was never started, and this is what bubblewrap or the shell said. */
-export type BoxEnd = { readonly result: RunResult; readonly complaint?: string };
+export type BoxStart = { readonly program: RunningProcess } | { readonly complaint: string };
 
 export type RaiseSetting = {
-  readonly local: Workspace;
+  readonly local: LocalWorkspace;
   readonly plan: BoxPlan;
   readonly file: string;
   readonly args: readonly string[];
   /** What the shell inside reads first. */
   readonly start: string;
-  readonly input: string | undefined;
+  readonly takesInput: boolean;
 };
 
-const maxTimerMs = 2 ** 31 - 1;
-
-/** Starts a box that waits for its one command and goes with it. Until then nothing in it is anybody's but ours. */
-export function raiseBox({ local, plan, file, args, start, input }: RaiseSetting): StandingBox {
-  const stop = new AbortController();
+/** Starts a box that waits for its one program and goes with it. Until then nothing in it is anybody's but ours. */
+export function raiseBox({ local, plan, file, args, start, takesInput }: RaiseSetting): StandingBox {
   const words = readWords();
-  let program: StartedProgram | undefined;
   let table: string | undefined;
-  const ended = local.run({
-    file,
-    args,
-    cwd: "/",
-    ...(input !== undefined && { input }),
-    place: "box",
-    holdsOthers: true,
-    timeoutMs: Number.POSITIVE_INFINITY,
-    signal: stop.signal,
-    onStart(started) {
-      program = started;
-      started.hold(false); // nobody waits for a box that has nothing to do
-      started.write(start);
-    },
-    onOutput: words.take,
-  });
-  const gone = ended.then(
-    () => {},
-    () => {}, // told to whoever runs a command in it
-  );
-  const looked = words.stands.then(() => {
-    if (program?.pid !== undefined && !words.isOrdered()) table = mountTable(program.pid, plan.mounts);
+  const raise = async (): Promise<LocalProcess> => {
+    const shell = await local.launch({
+      ...{ file, args, cwd: "/", takesInput, place: "box", takesOrders: true, holdsOthers: true },
+      onOutput: words.take,
+    });
+    shell.hold(false); // nobody waits for a box that has nothing to do
+    shell.order(start);
+    return shell;
+  };
+  const raised = raise();
+  const standing = async (): Promise<LocalProcess | undefined> => await raised.catch(() => undefined); // told to whoever starts a program in it
+  const gone = standing().then((shell) => shell?.ended);
+  const looked = words.stands.then(async () => {
+    const shell = await standing();
+    if (shell && !words.isOrdered()) table = mountTable(shell.pid, plan.mounts);
   });
 
   return {
     plan,
     async isIntact() {
-      program?.hold(true);
+      const shell = await standing();
+      shell?.hold(true);
       await Promise.race([looked, gone]);
-      return program?.pid !== undefined && table !== undefined && hasMountTable(program.pid, table);
+      return shell !== undefined && table !== undefined && hasMountTable(shell.pid, table);
     },
-    async run({ script, signals, timeoutMs, onOutput }) {
+    async start({ script, onOutput, signal }) {
       words.passTo(onOutput);
-      let isLate = false;
-      const onAbort = (): void => stop.abort();
-      for (const signal of signals) signal.addEventListener("abort", onAbort, { once: true });
-      if (signals.some((signal) => signal.aborted)) stop.abort();
-      const timer = setTimeout(
-        () => {
-          isLate = true;
-          stop.abort();
-        },
-        Math.min(timeoutMs, maxTimerMs),
-      );
-      try {
-        program?.hold(true);
-        program?.write(script);
-        program?.close();
-        const result = await ended;
-        if (result.end === "aborted" && isLate) return { result: { end: "timeout" } };
-        return { result, ...(result.end === "exit" && !words.isStarted() && { complaint: words.complaint() }) };
-      } finally {
-        clearTimeout(timer);
-        for (const signal of signals) signal.removeEventListener("abort", onAbort);
-      }
+      const shell = await raised;
+      shell.hold(true);
+      const kill = (): void => void shell.kill();
+      signal?.addEventListener("abort", kill, { once: true });
+      if (signal?.aborted) kill();
+      shell.ended.finally(() => signal?.removeEventListener("abort", kill)).catch(() => {});
+      shell.order(script, { last: true });
+      const end = await Promise.race([words.started, shell.ended]);
+      return end?.end === "exit" && !words.isStarted() ? { complaint: words.complaint() } : { program: shell };
     },
     async discard() {
-      program?.hold(true);
-      program?.kill();
+      const shell = await standing();
+      shell?.hold(true);
+      shell?.killNow();
       await gone;
     },
   };
@@ -109,29 +90,35 @@ export function raiseBox({ local, plan, file, args, start, input }: RaiseSetting
 function readWords() {
   let marks = 0;
   let before = Buffer.alloc(0);
-  let pass: RunCommand["onOutput"];
+  let pass: ProgramCommand["onOutput"];
   let isOrdered = false;
   let stand = (): void => {};
+  let start = (): void => {};
   const stands = new Promise<void>((resolve) => {
     stand = resolve;
   });
+  const started = new Promise<undefined>((resolve) => {
+    start = () => resolve(undefined);
+  });
   return {
     stands,
+    started,
     isOrdered: (): boolean => isOrdered,
     isStarted: (): boolean => marks === 2,
     complaint: (): string => before.toString("utf8").replaceAll(readyMark, "").slice(0, 2000),
-    passTo(onOutput: RunCommand["onOutput"]): void {
+    passTo(onOutput: ProgramCommand["onOutput"]): void {
       isOrdered = true;
       pass = onOutput;
     },
-    take(chunk: { stream: "stdout" | "stderr"; bytes: Uint8Array }): void {
+    take(chunk: OutputChunk): void | Promise<void> {
       if (chunk.stream === "stdout" || marks === 2) return pass?.(chunk);
       before = Buffer.concat([before, chunk.bytes]);
       for (let at = before.indexOf(readyMark); at !== -1 && marks < 2; at = before.indexOf(readyMark)) {
         before = before.subarray(at + readyMark.length);
         if (++marks === 1) stand();
+        else start();
       }
-      if (marks === 2 && before.length > 0) pass?.({ stream: "stderr", bytes: before });
+      if (marks === 2 && before.length > 0) return pass?.({ stream: "stderr", bytes: before });
     },
   };
 }
