@@ -11,6 +11,7 @@ import type { Tally } from "./report.ts";
 import { closeScene, openScene, type Programs, runResume } from "./runs.ts";
 import { startPlanner } from "./scripted-agent.ts";
 import { doubleWriters } from "./writers.ts";
+import { killInboxes } from "./inboxes.ts";
 
 const sizes = {
   long: {
@@ -27,6 +28,7 @@ const sizes = {
     restores: 500,
     providerFaults: 4200,
     processFaults: 800,
+    sessions: 200,
   },
   short: {
     corruptions: 3000,
@@ -42,12 +44,16 @@ const sizes = {
     restores: 12,
     providerFaults: 1800,
     processFaults: 200,
+    sessions: 6,
   },
 };
-const parts = ["damage", "kills", "faults", "crowds", "writers", "checkpoints", "contract"] as const;
+const parts = ["damage", "kills", "faults", "crowds", "writers", "checkpoints", "contract", "inbox"] as const;
 
 /** Runs the parts that were asked for, all of them when none was; answers the exit code. */
-export async function torture(argv: readonly string[], programs: Programs & { writer: string }): Promise<number> {
+export async function torture(
+  argv: readonly string[],
+  programs: Programs & { writer: string; project: string },
+): Promise<number> {
   const options = {
     short: { type: "boolean", default: false },
     /** A part of the counts, for a look at the long form. */
@@ -82,6 +88,7 @@ export async function torture(argv: readonly string[], programs: Programs & { wr
     if (wants("crowds")) tell([await crowdHome({ programs, server, runs: size.runs, rounds: size.rounds })]);
     if (wants("contract")) tell([await failProviders({ runs: size.providerFaults, seed })]);
     if (wants("contract")) tell([await failProcesses({ command: programs.command, runs: size.processFaults, seed })]);
+    if (wants("inbox")) tell([await killInboxes({ project: programs.project, sessions: size.sessions, seed })]);
     if (wants("writers")) tell([await doubleWriters({ program: programs.writer, attempts: size.attempts })]);
   } finally {
     await server.close();
@@ -102,6 +109,7 @@ function take(size: typeof sizes.long, share: number): typeof sizes.long {
     corruptions: part(corruptions),
     providerFaults: part(size.providerFaults),
     processFaults: part(size.processFaults),
+    sessions: part(size.sessions),
   };
 }
 

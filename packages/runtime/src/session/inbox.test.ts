@@ -235,6 +235,7 @@ describe("prompts of a session that is shut down", () => {
       resumeSessionId: session.id,
     });
     await later.session.open();
+    assert.match((await later.ofType("warning.raised")).at(-1)?.message ?? "", /^2 prompts were accepted .*: "three", "shown"\./);
     assert.deepEqual(
       later.session.inbox.map(({ id, displayInput, isHeld, key }) => [id, displayInput, isHeld, key]),
       [

@@ -47,6 +47,7 @@ export class PromptRecords {
       turnIds.add(promptId);
       if (key !== undefined) this.#idsByKey.set(key, promptId);
     }
+    if (waiting.length > 0) this.#options.emit({ type: "warning.raised", message: toldOf(waiting) });
     return waiting.map((event) => this.#toHeld(event));
   }
 
@@ -121,6 +122,15 @@ export class PromptRecords {
     const error = new RuntimeError("closed", "The process ended during the turn of this prompt; the prompt is not run again");
     return { type: "failed", error: error.toJSON(), text: "" };
   }
+}
+
+/** For a person who opens the session. */
+function toldOf(waiting: readonly AgentEvent<"prompt.accepted">[]): string {
+  const words = waiting.map(({ displayInput, input }) => JSON.stringify((displayInput ?? textOf(input.content)).slice(0, 60)));
+  const more = words.length > 3 ? ` and ${words.length - 3} more` : "";
+  const what =
+    words.length === 1 ? "A prompt was accepted and has not begun" : `${words.length} prompts were accepted and have not begun`;
+  return `${what}: ${words.slice(0, 3).join(", ")}${more}. The session holds what waits until somebody lets it go on.`;
 }
 
 function refusalOf({ outcome }: Admission): { refusal?: string } {
