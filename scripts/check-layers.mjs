@@ -122,6 +122,7 @@ const ASKERS = {
 
 // Who may open a session. Everybody else asks `hosting/`, so that a rule which is added there holds for every front end.
 const OPENERS = {
+  "hosting/create-agent.ts": "the published class, which plans",
   "hosting/open-session.ts": "a plan, with its servers",
   "hosting/query.ts": "the published class, which plans",
 };

@@ -44,10 +44,14 @@ export type { SessionOptions } from "../session/session-options.ts";
 export type { SubscribeOptions } from "../session/event-hub.ts";
 export {
   type ContextState,
+  type ContextState as ContextWindowState,
   chatEntryToMessage,
+  getMessagesForAPI,
+  messageToHistoryEntry,
   type HistoryEntry,
   isChatEntry,
   type ToolState,
+  type ToolState as ToolSummary,
   type UsageSnapshot,
 } from "../session/history.ts";
 export { InteractiveSession, type InteractiveSessionOptions } from "../hosting/interactive-session.ts";
@@ -62,7 +66,32 @@ export type { SessionChoice, SessionRequest } from "../hosting/session-request.t
 export type { AcceptedPrompt, ShutdownOptions, TransportAdapter, WaitingPrompt } from "../session/interactive-session.ts";
 export type { InboxLimits, SubmitOptions } from "../session/inbox.ts";
 export { type AskOptions, createQuery, type Query, type QueryOptions, type QueryResult } from "../hosting/query.ts";
-export type { ExecutionResult, PermissionRequest, SessionEventName, SessionEvents } from "../session/session-view.ts";
+export type {
+  ExecutionResult,
+  PermissionRequest,
+  SessionEventName,
+  SessionEvents,
+  SessionEvents as InteractiveSessionEvents,
+} from "../session/session-view.ts";
+export { type AgentOptions, type AiSdkTool, createAgent } from "../hosting/create-agent.ts";
+export { createTerminalOutput, promptForApproval, type TerminalOutput } from "../hosting/prompt-for-approval.ts";
+export { type ProjectPaths, projectPaths, type UserPaths, userPaths } from "../settings/paths.ts";
+export {
+  type BuiltinToolOptions,
+  createBuiltinTools,
+  createBuiltinTools as createDefaultTools,
+} from "../tools/builtin/builtin-tools.ts";
+export {
+  bashTool,
+  editTool,
+  globTool,
+  grepTool,
+  readTool,
+  todoWriteTool,
+  webFetchTool,
+  webSearchTool,
+  writeTool,
+} from "../tools/builtin/direct-tools.ts";
 export type { WebSearchBackend } from "../tools/builtin/web-search.ts";
 export type {
   EarlyZodSchema,

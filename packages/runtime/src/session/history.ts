@@ -1,5 +1,6 @@
 import { type AssistantMessage, type Message, textOf, type ToolMessage, type UserMessage } from "../protocol/content.ts";
 import type { AgentEvent, AgentEvents, CompactionTrigger, DiffLine } from "../protocol/events.ts";
+import { randomUuid } from "../util/unique-ids.ts";
 
 /** One line of what a person sees of a session: a message, or something that happened. */
 export type HistoryEntry = { readonly id: string; readonly timestamp: Date } & (
@@ -60,6 +61,22 @@ export function isChatEntry(entry: HistoryEntry): entry is HistoryEntry & { cate
 export function chatEntryToMessage(entry: HistoryEntry & { category: "chat" }): Message {
   if (entry.type !== "user") return entry.data;
   return { role: "user", content: entry.data.content };
+}
+
+/** A message as an entry of a history, such as one that a program keeps itself. */
+export function messageToHistoryEntry(
+  message: Message,
+  { id = randomUuid(), timestamp = new Date() }: { readonly id?: string | undefined; readonly timestamp?: Date | undefined } = {},
+): HistoryEntry & { category: "chat" } {
+  const envelope = { id, timestamp, category: "chat" } as const;
+  if (message.role === "user") return { ...envelope, type: "user", data: message };
+  if (message.role === "assistant") return { ...envelope, type: "assistant", data: message };
+  return { ...envelope, type: "tool", data: message };
+}
+
+/** The messages of a history, without what else happened. */
+export function getMessagesForAPI(history: readonly HistoryEntry[]): Message[] {
+  return history.filter(isChatEntry).map(chatEntryToMessage);
 }
 
 export function toContextState(usedTokens: number, maxTokens: number): ContextState {
