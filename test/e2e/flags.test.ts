@@ -116,8 +116,30 @@ describe("MCP servers of a run", () => {
     assert.deepEqual(hasEcho, [false, true, false, false]);
   });
 
-  it("are refused when they are not written as they should be", async () => {
-    for (const config of ['{"mcpServers": {"a": {}}}', "{", "no-such-file.json"]) {
+  it("cost their own tools when one is not written as it should be, and with --require-mcp the run", async () => {
+    const { env, server } = await model(() => ({ text: "ok" }), home);
+    const servers = { ...echoServer.mcpServers, a: {}, b: { command: "$" + "{NOT_SET_ANYWHERE}" } };
+    const args = ["-p", "x", "--mcp-config", JSON.stringify({ mcpServers: servers })];
+    const { code, stdout, stderr } = await run([...args, "--output-format", "stream-json"], { env });
+    const states = (lines(stdout)[0]?.["mcp_servers"] as Record<string, string>[]).map(({ name, status }) => [name, status]);
+    assert.deepEqual(
+      [code, states],
+      [
+        0,
+        [
+          ["ev", "connected"],
+          ["a", "failed"],
+          ["b", "failed"],
+        ],
+      ],
+    );
+    assert.match(stderr, /server "a": command must be[^]*NOT_SET_ANYWHERE is not set/);
+    assert.ok(toolsIn(server.requests[0]?.body).includes("mcp__ev__echo"));
+    assert.equal((await run([...args, "--require-mcp"], { env })).code, 78);
+  });
+
+  it("are refused when the file is none", async () => {
+    for (const config of ["[]", "{", "no-such-file.json"]) {
       const { code, stdout } = await run(["-p", "x", "--mcp-config", config, ...json], {
         env: { OUTRIDER_HOME: home, ANTHROPIC_API_KEY: "k" },
       });

@@ -25,8 +25,10 @@ const prompt = "The test suite fails. Find out why, fix it, and show that it pas
 /** A real run of the real engine on a real project; only the model is a script. Ends with what a person wants to know of any run. */
 export async function runDemo(args: readonly string[]): Promise<number> {
   if (args.length > 0) {
-    process.stderr.write("outrider: demo takes no arguments\n");
-    return exitCodes.usage;
+    const isHelp = args.every((word) => word === "--help" || word === "-h");
+    if (isHelp) process.stdout.write("Usage:\n  outrider demo       a whole run on a small project: no key, no network\n");
+    else process.stderr.write("outrider: demo takes no arguments\n");
+    return isHelp ? exitCodes.success : exitCodes.usage;
   }
   const folder = makeProject();
   const say = (text: string): void => void process.stdout.write(text);

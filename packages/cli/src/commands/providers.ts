@@ -16,7 +16,11 @@ const usage = `Usage:
   outrider providers test [NAME]          ask a provider or profile whether key and address are good
   outrider providers add TYPE [--model MODEL] [--api-key-env VARIABLE] [--base-url URL] [--name KEY] [--current]
                                           write a profile into settings.json; keys stay in the environment
+  outrider providers use KEY              make a profile the current one
+  outrider providers remove KEY           take a profile out of settings.json
 `;
+
+const actions = ["list", "test", "add", "use", "remove"];
 
 /** Who can be asked, whether it works, and how to set it up. */
 export async function runProviders(args: readonly string[]): Promise<number> {
@@ -34,8 +38,12 @@ export async function runProviders(args: readonly string[]): Promise<number> {
       return await test(rest[0]);
     case "add":
       return await add(rest);
+    case "use":
+    case "remove":
+      refuseMore(action, rest.slice(1));
+      return await change(action, rest[0]);
     default: {
-      const guess = nearest(action, ["list", "test", "add"]);
+      const guess = nearest(action, actions);
       throw new RuntimeError(
         "usage",
         `providers has no action ${JSON.stringify(action)}${guess ? `; did you mean ${guess}?` : ""}\n${usage}`,
@@ -100,6 +108,15 @@ async function test(name: string | undefined): Promise<number> {
   }
   process.stderr.write(`outrider: ${title}: ${check.error.message}\n${check.error.hint ? `${check.error.hint}\n` : ""}`);
   return check.error.code === "config" ? exitCodes.config : exitCodes.error;
+}
+
+async function change(action: "use" | "remove", key: string | undefined): Promise<number> {
+  if (key === undefined) throw new RuntimeError("usage", `providers ${action} needs the key of a profile\n${usage}`);
+  const { chooseProfile, removeProfile } = await import("@outrider/runtime/admin");
+  const home = outriderHome(process.env);
+  if (action === "use") process.stdout.write(`${key} is the current profile now (${await chooseProfile(home, key)})\n`);
+  else process.stdout.write(`Removed the profile ${key} from ${await removeProfile(home, key)}\n`);
+  return exitCodes.success;
 }
 
 const addFlags = ["--model", "--api-key-env", "--base-url", "--name"];

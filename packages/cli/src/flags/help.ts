@@ -1,3 +1,5 @@
+import { isSubcommand } from "../subcommands.ts";
+import { aboutSubcommands, writtenAs } from "./about-subcommands.ts";
 import { type Flag, flagGroups, flags } from "./flags.ts";
 
 export function helpText(version: string): string {
@@ -8,16 +10,7 @@ export function helpText(version: string): string {
     '  outrider -p "fix the failing test"             one prompt; the answer goes to stdout',
     '  git diff | outrider -p "review this"           stdin is added to the prompt',
     "  outrider - < prompt.md                         the prompt comes from stdin",
-    "  outrider demo                                  see a whole run: no key, no network",
-    "  outrider providers list|test|add               who can be asked, whether it works, how to set it up",
-    "  outrider models [PROVIDER]                     models with their windows and prices",
-    '  outrider permissions explain "Bash(git push)"  what would be decided, and why; also lint, test, log and grants',
-    "  outrider config --explain [KEY]                what holds, and which file says so",
-    "  outrider trust [--show]                        let this project's own hooks, servers and rules count",
-    "  outrider sessions list|show|rename|rm|export|gc   what is stored",
-    "  outrider checkpoints list|show|restore|rollback|recover|gc   files as they were before a turn changed them",
-    "  outrider trajectory export|validate            sessions as ATIF",
-    "  outrider acp                                   an agent for Zed, JetBrains and other editors (Agent Client Protocol)",
+    ...Object.keys(aboutSubcommands).map(describeSubcommand),
     "  outrider --input-format stream-json --output-format stream-json   driven by another program, line by line",
     "",
     ...flagGroups.flatMap((group) => [`${group}:`, ...offered.filter((flag) => flag.group === group).flatMap(describeFlag), ""]),
@@ -41,6 +34,11 @@ export function helpText(version: string): string {
 }
 
 const offered = (flags as readonly Flag[]).filter(({ refused }) => refused === undefined);
+
+function describeSubcommand(name: string): string {
+  const head = `  outrider ${writtenAs(name)}`;
+  return `${head.padEnd(46)}   ${isSubcommand(name) ? aboutSubcommands[name].help : ""}`;
+}
 
 const column = 34;
 const width = 100;

@@ -30,6 +30,19 @@ export {
   type TrustJudgement,
 } from "../settings/trust.ts";
 export type { Executor } from "../settings/trust-executors.ts";
+export { chooseProfile, removeProfile } from "../settings/user-settings.ts";
+export {
+  forgetServer,
+  saveServer,
+  type ServerScope,
+  serverFiles,
+  type WrittenServer,
+  writtenServers,
+} from "../hosting/server-files.ts";
+export { createSecretHider } from "../settings/hide-secrets.ts";
+export { childEnvironment } from "../hosting/child-environment.ts";
+export { connectServers } from "../hosting/connect-servers.ts";
+export { type ServerPlan, planServers } from "../hosting/plan-servers.ts";
 export { detectSandbox, type SandboxAvailability } from "../workspace/detect-sandbox.ts";
 export { expireWhenDue } from "../checkpoints/expire.ts";
 export { type Collected, type CollectOptions, collectGarbage } from "../journal/collect-garbage.ts";

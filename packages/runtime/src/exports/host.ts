@@ -21,7 +21,7 @@ export {
   outputFormatNames,
 } from "../transports/headless/output-format.ts";
 export { runPrompt } from "../transports/headless/run-prompt.ts";
-export { nearest } from "../util/nearest.ts";
+export { editDistance, nearest } from "../util/nearest.ts";
 export { createIdSeries, randomUuid } from "../util/unique-ids.ts";
 export { modelKeys, scrubEnvironment, userEnvironment } from "../workspace/environment.ts";
 export { createAuditLog } from "../permissions/audit.ts";

@@ -20,7 +20,9 @@ export async function findServers(request: SessionRequest, ground: ServerGround)
   ];
   const { env } = ground.around;
   const found = sources.flatMap(({ value, source, kind }) =>
-    [...parseMcpServers(value, { source, env })].map(([name, config]) => [name, { ...config, source: kind }] as const),
+    [...parseMcpServers(value, { source, env, keepsBroken: true })].map(
+      ([name, config]) => [name, { ...config, source: kind }] as const,
+    ),
   );
   // A server that lives in a host is the host's to name: in `initialize`, or as the Python SDK does it, in its flag.
   return new Map(found.filter(([, { type, source }]) => type !== "sdk" || source === "dynamic"));

@@ -1,8 +1,8 @@
-import { mkdir, realpath, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type CatalogOverride, parseCatalogOverride } from "../model/catalog-override.ts";
+import { isJsonObject, type JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
-import { randomUuid } from "../util/unique-ids.ts";
+import { nearest } from "../util/nearest.ts";
 import { readJsonFile } from "./json-file.ts";
 import type { ParsedJson } from "./json-text.ts";
 import { type Profile, type ProviderSettingsFile, parseProviderSettings } from "./profiles.ts";
@@ -28,23 +28,52 @@ export async function loadCatalogOverride(home: string): Promise<CatalogOverride
   }
 }
 
-/** Adds or replaces a profile; whole or not at all, and for the owner's eyes only. */
+/** Adds or replaces a profile. */
 export async function saveProfile(home: string, entry: { key: string; profile: Profile; makeCurrent: boolean }): Promise<string> {
-  const path = join(home, "settings.json");
-  const before = await readJsonFile(path);
-  const { providers } = await parseSettings(before, path);
-  const next = {
-    ...before.values,
+  return await editUserSettings(home, (values) => ({
+    ...values,
     ...(entry.makeCurrent && { currentProvider: entry.key }),
-    providers: { ...providers, [entry.key]: entry.profile },
-  };
-  await parseSettings({ ...before, values: next }, path); // nothing is written that could not be read again
-  try {
-    await replaceFile(path, `${JSON.stringify(next, null, 2)}\n`);
-  } catch (error) {
-    throw new RuntimeError("storage-failed", `${path} cannot be written: ${error instanceof Error ? error.message : error}`);
-  }
+    providers: { ...profilesIn(values), [entry.key]: entry.profile },
+  }));
+}
+
+/** Makes a profile the current one. */
+export async function chooseProfile(home: string, key: string): Promise<string> {
+  return await editUserSettings(home, (values) => {
+    refuseUnknown(values, key);
+    return { ...values, currentProvider: key };
+  });
+}
+
+export async function removeProfile(home: string, key: string): Promise<string> {
+  return await editUserSettings(home, (values) => {
+    refuseUnknown(values, key);
+    const { [key]: _, ...providers } = profilesIn(values);
+    const { currentProvider, ...rest } = values;
+    return { ...(currentProvider === key ? rest : values), providers };
+  });
+}
+
+/** Changes the user's own settings file, for the owner's eyes only, and answers its path. */
+export async function editUserSettings(home: string, change: (values: JsonObject) => JsonObject): Promise<string> {
+  const path = join(home, "settings.json");
+  const { editSettings } = await import("./edit-settings.ts");
+  await editSettings(path, { check: (file) => parseSettings(file, path), change, mode: 0o600 });
   return path;
+}
+
+function profilesIn(values: JsonObject): JsonObject {
+  return isJsonObject(values["providers"]) ? values["providers"] : {};
+}
+
+function refuseUnknown(values: JsonObject, key: string): void {
+  const keys = Object.keys(profilesIn(values));
+  if (keys.includes(key)) return;
+  const guess = nearest(key, keys);
+  const known = keys.length === 0 ? "There is none yet: outrider providers add" : `There is: ${keys.join(", ")}`;
+  throw new RuntimeError("not-found", `There is no profile ${JSON.stringify(key)}${guess ? `; did you mean ${guess}?` : ""}`, {
+    hint: known,
+  });
 }
 
 async function parseSettings(file: ParsedJson, path: string): Promise<ProviderSettingsFile> {
@@ -53,17 +82,4 @@ async function parseSettings(file: ParsedJson, path: string): Promise<ProviderSe
     checkLayer({ ...file, scope: "user", dialect: "outrider", path });
   }
   return parseProviderSettings(file.values, path);
-}
-
-async function replaceFile(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const target = await realpath(path).catch(() => path); // a link stays one: people keep their settings elsewhere
-  const temporary = `${target}.${randomUuid()}.tmp`;
-  try {
-    await writeFile(temporary, text, { mode: 0o600 });
-    await rename(temporary, target);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
 }

@@ -9,7 +9,8 @@ export function nearest(typed: string, candidates: readonly string[]): string | 
   return best.distance <= Math.max(2, Math.floor(typed.length / 3)) ? best.candidate : undefined;
 }
 
-function editDistance(a: string, b: string): number {
+/** How many letters have to be changed, added or taken away. */
+export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

@@ -252,6 +252,8 @@ export class McpServers {
       case "sdk":
         if (!hostTransport) throw new Error("there is no host that could hold this server");
         return hostTransport(name);
+      case "broken":
+        throw new Error(config.problem);
     }
   }
 

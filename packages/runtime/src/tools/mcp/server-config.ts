@@ -19,7 +19,9 @@ export type McpServerConfig = McpServerLimits &
         readonly headers: Readonly<Record<string, string>>;
         readonly source?: string;
       }
-    | { readonly type: "sdk"; readonly name: string }
+    | { readonly type: "sdk"; readonly name: string; readonly source?: string }
+    /** Not written as it should be: it fails like one that does not answer, and costs the others nothing. */
+    | { readonly type: "broken"; readonly problem: string; readonly source?: string }
   );
 
 /** What whoever wrote it down wants of its calls. */
@@ -32,10 +34,13 @@ export type McpServerLimits = {
 
 export type McpServerConfigs = ReadonlyMap<string, McpServerConfig>;
 
-/** Reads `{ "mcpServers": { … } }`, or the inner object alone. `${NAME}` and `${NAME:-value}` stand for variables of `env`. */
+/**
+ * Reads `{ "mcpServers": { … } }`, or the inner object alone. `${NAME}` and `${NAME:-value}` stand for variables of `env`. A server that is
+ * not written as it should be is an error, or with `keepsBroken` one of its own.
+ */
 export function parseMcpServers(
   value: unknown,
-  { source, env }: { source: string; env: Readonly<Record<string, string | undefined>> },
+  { source, env, keepsBroken }: { source: string; env: Readonly<Record<string, string | undefined>>; keepsBroken?: boolean },
 ): McpServerConfigs {
   const fail = (problem: string): RuntimeError => new RuntimeError("config", `${source}: ${problem}`);
   if (!isJsonObject(value)) throw fail("expected an object with mcpServers");
@@ -45,7 +50,12 @@ export function parseMcpServers(
   for (const [name, entry] of Object.entries(servers)) {
     const problem = (text: string): RuntimeError => fail(`server ${JSON.stringify(name)}: ${text}`);
     if (toServerName(name) === "") throw problem("its name has no letter or digit");
-    found.set(name, { ...parseServer(expand(entry, { env, problem }), problem), ...parseServerLimits(entry) });
+    try {
+      found.set(name, { ...parseServer(expand(entry, { env, problem }), problem), ...parseServerLimits(entry) });
+    } catch (error) {
+      if (!keepsBroken || !(error instanceof RuntimeError)) throw error;
+      found.set(name, { type: "broken", problem: error.message });
+    }
   }
   return found;
 }

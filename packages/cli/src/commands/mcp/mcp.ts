@@ -1,0 +1,47 @@
+import { RuntimeError } from "@outrider/runtime";
+import { nearest } from "@outrider/runtime/host";
+import { exitCodes } from "../../exit-codes.ts";
+import { print } from "../../terminal/visible.ts";
+
+const usage = `Usage:
+  outrider mcp add NAME COMMAND [ARG…] [--scope user|project|local] [--env NAME=VALUE]… [--force]
+                                          a server that is a program; flags of its own come after --
+  outrider mcp add NAME URL [--transport http|sse] [--header "NAME: VALUE"]… [--scope …] [--force]
+                                          a server on the network
+  outrider mcp add-json NAME JSON [--scope …] [--force]
+                                          the same as it is written in .mcp.json
+  outrider mcp list [--json]              the servers of a run here, and who has written them down
+  outrider mcp get NAME [--json]          one of them
+  outrider mcp remove NAME [--scope …]    take one out of its file
+  outrider mcp test [NAME…] [--json]      start them, ask for their tools, and end them; exit code 1 when one does not answer
+
+--scope user (the default) is $OUTRIDER_HOME/settings.json, project is .mcp.json for everybody who has the project,
+local is .outrider/settings.local.json. A project's servers start when it is trusted: outrider trust.
+\${NAME} in a value stands for a variable, so that keys stay out of files. --cwd DIR looks from another folder.
+`;
+
+const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+  add: async (args) => (await import("./add-server.ts")).addServer(args, usage),
+  "add-json": async (args) => (await import("./add-server.ts")).addServerJson(args, usage),
+  list: async (args) => (await import("./show-servers.ts")).listServers(args, usage),
+  get: async (args) => (await import("./show-servers.ts")).getServer(args, usage),
+  remove: async (args) => (await import("./add-server.ts")).removeServer(args, usage),
+  test: async (args) => (await import("./test-servers.ts")).testServers(args, usage),
+};
+
+/** MCP servers: who is known, how to add one, whether it works. */
+export async function runMcp(args: readonly string[]): Promise<number> {
+  const [action = "list", ...rest] = args;
+  const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
+  if (own.includes("--help") || own.includes("-h")) {
+    await print(usage);
+    return exitCodes.success;
+  }
+  const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
+  if (run) return await run(rest);
+  const guess = nearest(action, Object.keys(actions));
+  throw new RuntimeError(
+    "usage",
+    `mcp has no action ${JSON.stringify(action)}${guess ? `; did you mean ${guess}?` : ""}\n${usage}`,
+  );
+}

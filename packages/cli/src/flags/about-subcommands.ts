@@ -1,0 +1,83 @@
+import { RuntimeError } from "@outrider/runtime";
+import { editDistance, nearest } from "@outrider/runtime/host";
+import { isSubcommand, type SubcommandName } from "../subcommands.ts";
+
+export type AboutSubcommand = {
+  /** The first words that may follow. */
+  readonly actions: readonly string[];
+  /** How it is written in the help text, when that is not its name and its actions. */
+  readonly example?: string;
+  readonly help: string;
+};
+
+/** In the order of the help text. */
+export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>> = {
+  demo: { actions: [], help: "see a whole run: no key, no network" },
+  doctor: { actions: [], help: "what works here, what does not, and what to do" },
+  providers: { actions: ["list", "test", "add", "use", "remove"], help: "who can be asked, whether it works, how to set it up" },
+  models: { actions: [], example: "models [PROVIDER]", help: "models with their windows and prices" },
+  mcp: {
+    actions: ["add", "add-json", "list", "get", "remove", "test"],
+    help: "MCP servers: who is known, and whether they work",
+  },
+  permissions: {
+    actions: ["explain", "lint", "log", "grants", "test"],
+    example: 'permissions explain "Bash(git push)"',
+    help: "what would be decided, and why; also lint, test, log and grants",
+  },
+  config: { actions: [], example: "config --explain [KEY]", help: "what holds, and which file says so" },
+  trust: { actions: [], example: "trust [--show]", help: "let this project's own hooks, servers and rules count" },
+  sessions: { actions: ["list", "show", "rename", "rm", "export", "gc"], help: "what is stored" },
+  checkpoints: {
+    actions: ["list", "show", "restore", "rollback", "recover", "gc"],
+    help: "files as they were before a turn changed them",
+  },
+  trajectory: { actions: ["export", "validate"], help: "sessions as ATIF" },
+  acp: { actions: [], help: "an agent for Zed, JetBrains and other editors (Agent Client Protocol)" },
+  completion: { actions: ["bash", "zsh", "fish"], help: "what a shell needs to complete all of this" },
+  help: { actions: [], example: "help [COMMAND]", help: "this, or what one command takes" },
+};
+
+/** Commands of similar programs: whoever types them alone does not mean a prompt. */
+const foreign: Readonly<Record<string, string>> = {
+  update: "Outrider is updated by whatever installed it: npm install -g outrider",
+  upgrade: "Outrider is updated by whatever installed it: npm install -g outrider",
+  login: "There is nothing to log in to: set a provider's key, see outrider providers list",
+  logout: "There is nothing to log out of: keys are in the environment, see outrider providers list",
+  auth: "There is nothing to log in to: set a provider's key, see outrider providers list",
+  "setup-token": "There is nothing to log in to: set a provider's key, see outrider providers list",
+  install: "Outrider is installed by npm; outrider providers add sets a provider up",
+  exec: "A prompt is run by outrider -p",
+  run: "A prompt is run by outrider -p",
+  chat: "A prompt is run by outrider -p; a program drives a session with --input-format stream-json",
+  resume: "A session is resumed by outrider -p --resume SESSION",
+  serve: "A program drives it with --input-format stream-json, an editor with outrider acp",
+  version: "That is outrider --version",
+};
+
+/** A word alone in first place that is nearly the name of a command, or another program's, is a slip and not a prompt: nobody pays a model for it. */
+export function refuseMistyped(word: string): void {
+  const hint = Object.hasOwn(foreign, word) ? foreign[word] : undefined;
+  const guess = nearest(
+    word,
+    Object.keys(aboutSubcommands).filter((name) => isSlipOf(word, name)),
+  );
+  if (hint === undefined && guess === undefined) return;
+  const meant = hint === undefined ? `; did you mean ${guess}?` : "";
+  throw new RuntimeError("usage", `There is no command ${JSON.stringify(word)}${meant}`, {
+    hint: `${hint === undefined ? "" : `${hint}. `}If it is a prompt, it goes behind -p: outrider -p ${JSON.stringify(word)}`,
+  });
+}
+
+/** Short words are near to one thing or another (hello and help): for them it is one letter, or two that changed places. */
+function isSlipOf(word: string, name: string): boolean {
+  const isTurned = [...word].sort().join("") === [...name].sort().join("");
+  return isTurned || editDistance(word, name) <= (word.length < 6 ? 1 : 2);
+}
+
+/** How a command is written in the help text. */
+export function writtenAs(name: string): string {
+  if (!isSubcommand(name)) return name;
+  const { actions, example } = aboutSubcommands[name];
+  return example ?? [name, actions.join("|")].join(" ").trim();
+}

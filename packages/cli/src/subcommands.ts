@@ -1,0 +1,26 @@
+/** Takes the words behind the command's name, and answers the exit code. */
+export type Run = (args: readonly string[]) => Promise<number>;
+
+/** Every subcommand by its name. What is said about them is in `flags/about-subcommands.ts`. */
+export const subcommands = {
+  acp: async () => (await import("./commands/acp.ts")).runAcp,
+  checkpoints: async () => (await import("./commands/checkpoints/checkpoints.ts")).runCheckpoints,
+  completion: async () => (await import("./commands/completion/completion.ts")).runCompletion,
+  config: async () => (await import("./commands/config.ts")).runConfig,
+  demo: async () => (await import("./commands/demo.ts")).runDemo,
+  doctor: async () => (await import("./commands/doctor/doctor.ts")).runDoctor,
+  help: async () => (await import("./commands/help.ts")).runHelp,
+  mcp: async () => (await import("./commands/mcp/mcp.ts")).runMcp,
+  models: async () => (await import("./commands/models.ts")).runModels,
+  permissions: async () => (await import("./commands/permissions/permissions.ts")).runPermissions,
+  providers: async () => (await import("./commands/providers.ts")).runProviders,
+  sessions: async () => (await import("./commands/sessions/sessions.ts")).runSessions,
+  trajectory: async () => (await import("./commands/trajectory.ts")).runTrajectory,
+  trust: async () => (await import("./commands/trust.ts")).runTrust,
+} satisfies Record<string, () => Promise<Run>>;
+
+export type SubcommandName = keyof typeof subcommands;
+
+export function isSubcommand(word: string | undefined): word is SubcommandName {
+  return word !== undefined && Object.hasOwn(subcommands, word);
+}
