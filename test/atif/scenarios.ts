@@ -28,7 +28,7 @@ export type ScenarioPlace = {
 export type Ran = { events: AgentEvent[]; messages: Message[]; sessionId: string };
 
 /** The smallest picture there is. */
-export const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
 const usage = { inputTokens: 120, outputTokens: 20, cacheReadTokens: 100, cacheWriteTokens: 10, reasoningTokens: 5 };
 const read = { name: "Read", input: { file_path: "a.txt" } };

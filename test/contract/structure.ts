@@ -22,7 +22,7 @@ export function kindOf(frame: JsonRecord): string {
 const free = new Set(["input", "tool_input", "structured_output", "tool_response", "arguments", "params", "structuredContent"]);
 const keyed = new Set(["modelUsage", "model_usage_since_last_result"]);
 
-export function shapeOf(value: Json, key = ""): Shape {
+function shapeOf(value: Json, key = ""): Shape {
   if (free.has(key)) return "any";
   if (value === null) return "null";
   if (Array.isArray(value)) return value.length === 0 ? [] : [value.map((item) => shapeOf(item)).reduce(merge)];

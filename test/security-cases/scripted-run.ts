@@ -59,7 +59,7 @@ export async function runScripted(test: TestContext, options: ScriptedRun = {}):
   };
 }
 
-export function textBelow(folder: string): string {
+function textBelow(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => join(folder, name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())

@@ -160,6 +160,6 @@ export class LiveHost {
   }
 }
 
-export function kindOf({ type, subtype }: JsonObject): string {
+function kindOf({ type, subtype }: JsonObject): string {
   return subtype === undefined ? String(type) : `${type}/${subtype}`;
 }

@@ -38,7 +38,7 @@ function isWritable(folder: string): boolean {
 }
 
 /** A machine in small: a project with a repository and settings, a home with secrets, and something else of the user's. */
-export function makePlace(base: string = mkdtempSync(join(cache, "sandbox-"))): Place {
+function makePlace(base: string = mkdtempSync(join(cache, "sandbox-"))): Place {
   const place = {
     base,
     project: join(base, "project"),

@@ -48,7 +48,7 @@ function explanation(outcome: Outcome): string[] {
   return [fence(clip(hint ? `${message}\n${hint}` : message, maxMessage)), ""];
 }
 
-export function headline(outcome: Outcome): string {
+function headline(outcome: Outcome): string {
   switch (outcome.type) {
     case "completed":
       return "✅ completed";

@@ -3,7 +3,7 @@ import { isatty } from "node:tty";
 import { RuntimeError } from "@outrider/runtime";
 
 /** Standard input above this is refused. */
-export const maxStdinBytes: number = 10 * 1024 * 1024;
+const maxStdinBytes: number = 10 * 1024 * 1024;
 
 /** How long a prompt on the command line lets an open stdin say its first byte: its other end starts when we do, and may be slow. */
 const graceMs = 150;

@@ -39,7 +39,7 @@ export async function rewindFiles({ folder, id, run, onRestored }: Rewind): Prom
 }
 
 /** Why a plan is refused, in one line. */
-export function hindranceText({ conflicts, obstacles, damaged }: RestorePlan): string {
+function hindranceText({ conflicts, obstacles, damaged }: RestorePlan): string {
   const files = [...conflicts, ...obstacles].map(({ shown, reason }) => `${shown}: ${reason}`);
   const lines = damaged > 0 ? [`${damaged} ${damaged === 1 ? "line" : "lines"} of the checkpoint log cannot be read`] : [];
   return `Nothing was changed. ${[...files, ...lines].join("; ")}`;

@@ -18,7 +18,7 @@ export function runningWith(workspace: Workspace, permit: Permit): Workspace {
 }
 
 /** Outside when the user let it run; in the box when nothing but the mode did. */
-export function wayOf({ by, partly }: Permit): Required<Pick<RunCommand, "place" | "unasked">> {
+function wayOf({ by, partly }: Permit): Required<Pick<RunCommand, "place" | "unasked">> {
   if (by === "mode") return { place: "box", unasked: "whole" };
   return { place: "outside", unasked: partly ? "parts" : undefined };
 }

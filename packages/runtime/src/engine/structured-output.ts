@@ -16,7 +16,7 @@ export type AnswerSchema = {
 
 type Wanted = Omit<AnswerSchema, "begin">;
 
-export const structuredOutputTool = "StructuredOutput";
+const structuredOutputTool = "StructuredOutput";
 const maxRetries = 2;
 
 /** Providers take only a plain object at the top, as an answer and as a tool's input alike: anything else is asked for by the tool, wrapped. */

@@ -127,7 +127,7 @@ function tell(hook: Hook, request: HookRequest, { status, output, problem, lost 
   if (output.message !== undefined) request.emit({ type: "warning.raised", message: output.message });
 }
 
-export function nameOf({ event, subject }: Pick<HookRequest, "event" | "subject">): string {
+function nameOf({ event, subject }: Pick<HookRequest, "event" | "subject">): string {
   return subject ? `${event}:${subject}` : event;
 }
 

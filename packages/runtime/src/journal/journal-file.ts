@@ -17,7 +17,7 @@ import { syncFolder } from "./sync-folder.ts";
  */
 export type SyncPolicy = "always" | "batch" | "never";
 
-export const batchMs = 50;
+const batchMs = 50;
 
 /** What the log asks of the operating system; tests put a failing disk here. */
 export interface FileOperations {

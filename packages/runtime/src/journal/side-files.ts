@@ -14,7 +14,7 @@ const touchMs = sideFileGraceMs / 6;
 
 export const sideFolder = "blobs";
 
-export function sideFilePath(directory: string, sha256: string): string {
+function sideFilePath(directory: string, sha256: string): string {
   return join(directory, sideFolder, sha256.slice(0, 2), sha256);
 }
 

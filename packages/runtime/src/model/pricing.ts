@@ -3,7 +3,7 @@ import type { CatalogOverride } from "./catalog-override.ts";
 
 /** Everything prices need, in one file to load when they are wanted. */
 export { findBilledModel, listModels } from "./catalog.ts";
-export { addCall, emptyLedger, type Ledger, toPricedCall } from "./ledger.ts";
+export { addCall, toPricedCall } from "./ledger.ts";
 export { priceOf, ratesAt } from "./price.ts";
 
 export async function catalogOf(override: CatalogOverride | undefined): Promise<Catalog> {

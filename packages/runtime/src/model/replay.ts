@@ -180,7 +180,7 @@ function isContent(content: unknown): boolean {
 }
 
 /** What a person means to test. Not the provider's own options: they are a matter of somebody's settings. */
-export function toRecordedRequest(request: ModelRequest): RecordedRequest {
+function toRecordedRequest(request: ModelRequest): RecordedRequest {
   const { model, system, tools, messages, options: _, ...settings } = request;
   return { model, settings: { ...settings } as JsonObject, system: withoutMachine(system), tools, messages }; // what is left is JSON
 }

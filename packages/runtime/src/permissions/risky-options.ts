@@ -26,7 +26,7 @@ export function riskOf(program: Pick<Program, "name" | "words">, from: number): 
 }
 
 /** The grammar of a program for which there is one, also of those that only rules let run. */
-export function ruleRowOf(name: string): Row | undefined {
+function ruleRowOf(name: string): Row | undefined {
   return rowOf(name) ?? (Object.hasOwn(ruleRows, name) ? ruleRows[name] : undefined);
 }
 

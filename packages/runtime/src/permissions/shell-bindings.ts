@@ -34,7 +34,7 @@ export function withAssignment(bindings: Bindings, assignment: Assignment, numbe
 }
 
 /** Some value this variable may hold. */
-export function unknownValue(name: string, numbers: ScriptNumbers): ShellWord {
+function unknownValue(name: string, numbers: ScriptNumbers): ShellWord {
   if (numbers.isNumeric(name)) return numberWord;
   return numbers.isPlainText(name) ? plainWord : unknownWord;
 }

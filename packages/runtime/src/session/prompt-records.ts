@@ -149,7 +149,7 @@ export type RecoveredPrompts = { readonly over: readonly Accepted[]; readonly wa
  * What has begun stays begun, whatever the session went back to; what came after the place it went back to does not wait any more. A copy of a
  * session does not have the prompts that wait in the original.
  */
-export function recoverPrompts(stored: StoredEvents, standing: StoredEvents): RecoveredPrompts {
+function recoverPrompts(stored: StoredEvents, standing: StoredEvents): RecoveredPrompts {
   const ids = new Set<string | undefined>();
   for (const event of stored.of("turn.started", "input.added", "prompt.cancelled"))
     if (event.taskId === undefined) ids.add(event.type === "turn.started" ? event.turnId : event.promptId);

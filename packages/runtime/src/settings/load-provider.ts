@@ -82,7 +82,7 @@ export async function checkNamedProvider(
 }
 
 /** What a definition is given for a profile: its key looked up, timeouts and certificates from the environment. */
-export async function toSettings(facts: {
+async function toSettings(facts: {
   definition: ProviderDefinition;
   profile: Profile;
   key: string;
@@ -116,7 +116,7 @@ function keySourceOf({ definition, profile }: Chosen, env: Environment): string 
 }
 
 /** The key that the environment holds for this provider. */
-export function hasKey(definition: ProviderDefinition, env: Environment): boolean {
+function hasKey(definition: ProviderDefinition, env: Environment): boolean {
   return definition.keyVariables.some((name) => env[name]?.trim());
 }
 

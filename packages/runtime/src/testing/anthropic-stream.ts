@@ -51,7 +51,7 @@ export function encodeRest(reply: ScriptedReply, index: number): string {
   return pieces.join("");
 }
 
-export function encodeEvent(payload: { type: string; [field: string]: unknown }): string {
+function encodeEvent(payload: { type: string; [field: string]: unknown }): string {
   return `event: ${payload.type}\ndata: ${JSON.stringify(payload)}\n\n`;
 }
 

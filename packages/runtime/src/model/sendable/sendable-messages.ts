@@ -5,12 +5,6 @@ import { toSendableName } from "./tool-names.ts";
 /** What stands for an image; the code that looks at images is loaded when there is one. */
 export type ToImage = (part: ImagePart) => ImagePart | TextPart;
 
-export function holdsImages(message: Message): boolean {
-  if (message.role === "assistant") return false;
-  if (message.role === "user") return message.content.some(({ type }) => type === "image");
-  return message.content.some((result) => result.content.some(({ type }) => type === "image"));
-}
-
 /** The message as every provider can read it; the same object where nothing had to change. Its parts keep their places. */
 export function toSendableMessage(message: Message, toImage: ToImage): Message {
   switch (message.role) {
@@ -29,7 +23,7 @@ export function toSendableMessage(message: Message, toImage: ToImage): Message {
   }
 }
 
-export function toSendablePart(part: TextPart | ImagePart, toImage: ToImage): TextPart | ImagePart {
+function toSendablePart(part: TextPart | ImagePart, toImage: ToImage): TextPart | ImagePart {
   if (part.type === "image") return toImage(part);
   const text = wellFormed(part.text);
   return text === part.text ? part : { ...part, text };

@@ -34,7 +34,7 @@ export function thinImages(messages: readonly Message[]): readonly Message[] {
   });
 }
 
-export function imagesIn(message: Message): ImagePart[] {
+function imagesIn(message: Message): ImagePart[] {
   const parts =
     message.role === "user"
       ? message.content

@@ -20,7 +20,7 @@ export function toCallResult(event: AgentEvent<"tool.ended">, call: { input: unk
   };
 }
 
-export function textOfResult({ content }: ToolResultPart): string {
+function textOfResult({ content }: ToolResultPart): string {
   return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 

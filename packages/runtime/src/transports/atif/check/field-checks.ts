@@ -130,7 +130,7 @@ export function toInteger(value: unknown, strict: boolean): number | undefined {
   return undefined;
 }
 
-export function toNumber(value: unknown, strict: boolean): number | undefined {
+function toNumber(value: unknown, strict: boolean): number | undefined {
   if (typeof value === "number") return value;
   if (strict) return undefined;
   if (typeof value === "boolean") return Number(value);
