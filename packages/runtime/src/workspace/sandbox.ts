@@ -27,11 +27,11 @@ export type SandboxOptions = {
 };
 
 /** Is it for outside? What the user has let run is, unless everything is to be boxed. */
-export function runsOutside({ unboxed, place }: ProgramCommand, { mode }: SandboxOptions): boolean {
+function runsOutside({ unboxed, place }: ProgramCommand, { mode }: SandboxOptions): boolean {
   return unboxed === true || mode === "off" || (place === "outside" && mode === "auto");
 }
 
-export function networkOf({ network }: SandboxOptions): NetworkReach {
+function networkOf({ network }: SandboxOptions): NetworkReach {
   if (network?.allowed) return "open";
   return network?.domains?.length ? "domains" : "none";
 }
@@ -124,7 +124,7 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
   };
 }
 
-export function unavailable(reason: string): RuntimeError {
+function unavailable(reason: string): RuntimeError {
   return new RuntimeError("config", `A sandbox is required, and there is none: ${reason}.`, {
     hint: "Install bubblewrap (package bubblewrap), or do not require a sandbox",
   });
