@@ -138,6 +138,19 @@ const MARKERS = {
   "engine/live-call.ts": "the calls of an answer that has just come",
 };
 
+// Who may look at the environment, the command line or the home folder of the process. Everybody else is given what it needs.
+const READERS = {
+  "hosting/surroundings.ts": "takes them once, for a session and all it starts",
+  "session/create-session.ts": "for sessions that are opened without a plan",
+  "session/interactive-session.ts": "secrets to mask before the session is open",
+  "session/event-hub.ts": "secrets to mask where nobody gave a redactor",
+  "settings/trust.ts": "the home folder is never a project",
+  "settings/paths.ts": "where the user's files are, for programs that ask",
+  "transports/atif/read/load-trajectory.ts": "secrets to mask in a conversation from elsewhere",
+  "transports/sdk-sessions/import-session.ts": "secrets to mask in a conversation from elsewhere",
+  "journal/lock-owner.ts": "for the program that tells when a process started",
+};
+
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const problems = [];
 const rank = Object.keys(LAYERS);
@@ -206,6 +219,9 @@ if (!process.argv[2]) {
   for (const path of sourceFiles(src))
     if (!/^(?:hooks|transports|testing)\b/.test(path) && words.test(readFileSync(join(src, path), "utf8")))
       problems.push(`src/${path} uses a word of Claude Code's wire, which is for hooks/ and transports/`);
+  const reading = new Set(sourceFiles(src).filter((path) => readsSurroundings(join(src, path))));
+  for (const path of reading) if (!(path in READERS)) problems.push(`src/${path} reads the environment and is not in READERS`);
+  for (const path in READERS) if (!reading.has(path)) problems.push(`READERS names src/${path}, which reads nothing`);
   const mark = /\bas (?:unknown as )?(?:Masked(?:Request)?|ShownOutcome|LiveCall|LiveInput)\b/;
   const marking = new Set(sourceFiles(src).filter((path) => mark.test(readFileSync(join(src, path), "utf8"))));
   for (const path of marking)
@@ -224,6 +240,10 @@ process.exitCode = problems.length > 0 ? 1 : 0;
 
 function opens(file) {
   return /new (?:InteractiveSession|Session)\(/.test(readFileSync(file, "utf8").replace(/import [^;]*;/g, ""));
+}
+
+function readsSurroundings(file) {
+  return /\bprocess\.(?:env|argv)\b|\bhomedir\(/.test(readFileSync(file, "utf8"));
 }
 
 function sourceFiles(folder) {

@@ -83,7 +83,7 @@ const drainMs = 1_000;
 
 type Stage = keyof Timeouts;
 
-/** One request and its answer: the only place that knows which stage it is in and why it failed. */
+/** One request and its answer. Knows which stage it is in, and says why it failed in the words of that stage. */
 class Exchange {
   readonly #request: HttpRequest;
   readonly #connections: Connections;

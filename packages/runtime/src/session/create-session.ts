@@ -66,7 +66,7 @@ export type OpenSession = {
   onWarning(listener: (message: string) => void): void;
 };
 
-/** The only place in the library where parts are put together. */
+/** Puts the parts of a session together: complete options in, journal, workspace, rules, tools and engine out. */
 export async function createSession(
   options: SessionOptions & { readonly newId: () => string },
   id: string,
