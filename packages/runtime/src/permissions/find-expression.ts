@@ -17,34 +17,32 @@ export type FindExpression = {
 /** Takes the words behind `find` apart. What is not known counts as a test without a value. */
 export function readExpression(words: readonly ShellWord[]): FindExpression {
   const texts = words.map(({ text }) => text);
-  const first = texts.findIndex((text) => /^[-(!,]/.test(text) && !/^-[HLP]$/.test(text));
-  const expression = first === -1 ? [] : texts.slice(first);
-  let only: string | undefined;
-  const starts = (first === -1 ? words : words.slice(0, first)).filter(({ text }) => !/^-[HLP]$/.test(text));
+  const found = texts.findIndex((text) => /^[-(!,]/.test(text) && !/^-[HLP]$/.test(text));
+  const first = found === -1 ? texts.length : found;
+  const starts = words.slice(0, first).filter(({ text }) => !/^-[HLP]$/.test(text));
   const actions: string[] = [];
   const programs: { option: string; at: number; end: number }[] = [];
+  let only: string | undefined;
+  let filesOnly = false;
   let depth = 0;
-  let asksForFile = false;
-  let isFirst = true;
-  for (let at = 0; at < expression.length; at++) {
-    const text = expression[at] ?? "";
+  let next = first;
+  for (const [at, text] of texts.entries()) {
+    if (at < next) continue;
+    next = at + 1;
+    const value = words[next];
     if (text === "(") depth++;
-    else if (text === ")") depth--;
-    else if (text === "-type" && depth === 0 && isFile(words[first + at + 1]) && !/^(?:!|-not)$/.test(expression[at - 1] ?? ""))
-      asksForFile ||= isFirst;
-    else if (/^-i?name$/.test(text) && depth === 0 && isFirst && !/^(?:!|-not)$/.test(expression[at - 1] ?? "")) {
-      const pattern = words[first + at + 1];
-      if (pattern?.kind === "exact" && /^[\w.*?+@-]+$/.test(pattern.text)) only ??= pattern.text;
+    if (text === ")") depth--;
+    // What holds for everything that gets to the first action.
+    if (depth === 0 && actions.length === 0 && !/^(?:!|-not)$/.test(`${texts[at - 1]}`)) {
+      if (text === "-type") filesOnly ||= isFile(value);
+      if (/^-i?name$/.test(text) && value?.kind === "exact" && /^[\w.*?+@-]+$/.test(value.text)) only ??= value.text;
     }
-    if (isAction(text)) {
-      actions.push(text);
-      isFirst = false;
-    }
+    if (isAction(text)) actions.push(text);
     if (runsProgram(text)) {
-      const end = endOfProgram(expression, at);
-      programs.push({ option: text, at: first + at + 1, end: first + end });
-      at = end;
-    } else if (takesValue(text)) at++;
+      const end = endOfProgram(texts, at);
+      programs.push({ option: text, at: next, end });
+      next = end + 1;
+    } else if (takesValue(text)) next++;
   }
   // With alternatives nothing is certain, wherever the word stands.
   const isCertain = !texts.some((text) => /^(?:-o|-or|,|-L|-follow)$/.test(text));
@@ -52,7 +50,7 @@ export function readExpression(words: readonly ShellWord[]): FindExpression {
     starts: starts.length > 0 ? starts : [exactWord(".")],
     actions,
     programs,
-    filesOnly: asksForFile && isCertain,
+    filesOnly: filesOnly && isCertain,
     only: isCertain ? only : undefined,
   };
 }
@@ -68,9 +66,9 @@ export function mayBeSyntax(word: ShellWord): boolean {
 
 /** The index of the word that ends what `-exec` runs, or the number of words. */
 export function endOfProgram(texts: readonly string[], from: number): number {
-  let end = from + 1;
-  while (end < texts.length && texts[end] !== ";" && !(texts[end] === "+" && texts[end - 1] === "{}")) end++;
-  return end;
+  const words = texts.slice(from + 1);
+  const end = words.findIndex((text, at) => text === ";" || (text === "+" && words[at - 1] === "{}"));
+  return end === -1 ? texts.length : from + 1 + end;
 }
 
 export function runsProgram(text: string): boolean {

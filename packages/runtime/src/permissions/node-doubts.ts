@@ -1,6 +1,6 @@
 import type { SyntaxNode } from "unbash";
 import type { ScriptNumbers } from "./script-numbers.ts";
-import { hasComputedPlace, isOpaqueExpansion, isTakenForPlain } from "./shell-syntax.ts";
+import { hasComputedPlace, isClearExpansion, isTakenForPlain } from "./shell-syntax.ts";
 
 /**
  * Why one piece of syntax may do more than its parts tell; undefined for the forms that are understood.
@@ -12,9 +12,8 @@ export function doubtAbout(node: SyntaxNode, numbers: ScriptNumbers): string | u
     case "CommandExpansion":
     case "ArithmeticCommandExpansion":
     case "ProcessSubstitution":
-      if (!node.script) return `${node.text} cannot be parsed`;
       // Positions in a script with its own source mean nothing here.
-      return node.script.source?.includes("((") ? "it may compute with ((…))" : undefined;
+      return !node.script || node.script.source?.includes("((") ? "it may compute with ((…))" : undefined;
     case "Coproc":
       return "it has a coprocess";
     case "Function":
@@ -33,7 +32,7 @@ export function doubtAbout(node: SyntaxNode, numbers: ScriptNumbers): string | u
     case "ArrayValue":
       return node.elements.some(hasComputedPlace) ? "it computes a subscript" : undefined;
     case "ParameterExpansion":
-      return isOpaqueExpansion(node, isIndex) ? `it evaluates ${node.text}` : undefined;
+      return !isClearExpansion(node, isIndex) ? `it evaluates ${node.text}` : undefined;
     case "ExtendedGlob":
       return "it has an extended pattern";
     case "LocaleString":

@@ -5,9 +5,9 @@ export const patternLetter: RegExp = /[*?[\\]/;
 
 /** The variables a text is made of that holds no letter of a pattern beside theirs; undefined when it may hold one. */
 export function plainNames(value: Word | Assignment["value"]): readonly string[] | undefined {
-  if (value.type === "ArrayValue") return all(value.elements.map(plainNames));
+  if (value.type === "ArrayValue") return allPlain(value.elements.map(plainNames));
   if (!value.parts) return patternLetter.test(value.value) ? undefined : [];
-  return all(value.parts.map(plainNamesOfPart));
+  return allPlain(value.parts.map(plainNamesOfPart));
 }
 
 export function plainNamesOfPart(part: WordPart): readonly string[] | undefined {
@@ -18,7 +18,7 @@ export function plainNamesOfPart(part: WordPart): readonly string[] | undefined 
       return patternLetter.test(part.value) ? undefined : [];
     case "DoubleQuoted":
     case "LocaleString":
-      return all(part.parts.map(plainNamesOfPart));
+      return allPlain(part.parts.map(plainNamesOfPart));
     case "BraceExpansion":
       return patternLetter.test(part.text) || /[$`]/.test(part.text) ? undefined : [];
     case "SimpleExpansion":
@@ -46,9 +46,9 @@ function namesOfExpansion({ prefix, parameter, operation }: ParameterExpansionPa
     case "CaseModification":
       return [parameter];
     case "Default":
-      return all([[parameter], plainNames(operation.operand)]);
+      return allPlain([[parameter], plainNames(operation.operand)]);
     case "Replace":
-      return all([[parameter], plainNames(operation.replacement)]);
+      return allPlain([[parameter], plainNames(operation.replacement)]);
     default:
       return undefined;
   }
@@ -61,7 +61,7 @@ function namesOfOutput(script: ParsedScript): readonly string[] | undefined {
   const { command } = statement;
   const last = command.type === "Pipeline" ? command.commands.at(-1) : command;
   if (last?.type !== "Command" || last.name?.parts || last.prefix.length > 0) return undefined;
-  const names = all(last.args.map((argument) => plainNames(argument.type === "Word" ? argument : argument.value)));
+  const names = allPlain(last.args.map((argument) => plainNames(argument.type === "Word" ? argument : argument.value)));
   return names && printsItsWords(last) ? names : undefined;
 }
 
@@ -98,6 +98,7 @@ function printsItsWords({ name, args }: Command): boolean {
 const gitNames =
   /^(?:rev-parse(?: (?:--(?:short|verify|abbrev-ref|quiet|show-toplevel)(?:=\d+)?|-q|[\w./~^@-]+))+|branch --show-current|rev-list --count [\w./~^@ -]+|merge-base [\w./~^@-]+ [\w./~^@-]+|log -1 (?:--date=\w+ )?(?:--format|--pretty)=["']?(?:%[hHtTpP]|%[ac][dtisI]|[\w .:/-])+["']?)$/;
 
-function all(parts: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
+/** Undefined where one of them is. */
+export function allPlain(parts: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
   return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
 }

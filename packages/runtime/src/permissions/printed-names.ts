@@ -1,4 +1,4 @@
-import type { ParsedScript, Statement, SyntaxNode, While } from "unbash";
+import type { ParsedScript, Redirection, Statement, SyntaxNode, While } from "unbash";
 import { readWords } from "./option-grammar.ts";
 import { rowOf } from "./program-table.ts";
 import { readExpression } from "./find-expression.ts";
@@ -38,14 +38,7 @@ export function namesPrinted(
   bindings: Bindings,
 ): PrintedNames | undefined {
   if (node?.type !== "Command" || !node.name || node.prefix.length > 0) return undefined;
-  if (
-    node.redirects.some(
-      (one) =>
-        one.type !== "Redirect" ||
-        !/^2>/.test(`${one.descriptor?.type === "FileDescriptor" ? one.descriptor.value : ""}${one.operator}`),
-    )
-  )
-    return undefined;
+  if (!node.redirects.every(leavesOutput)) return undefined;
   const words = [node.name, ...node.args].flatMap((word) =>
     word.type === "Word" ? readWord(word, bindings) : [exactWord(word.text)],
   );
@@ -56,7 +49,7 @@ export function namesPrinted(
     case "find":
       return withPath(ofFind(words.slice(1)), computed);
     case "git":
-      return rest[0] === "ls-files" ? ofGit(rest.slice(1)) : undefined;
+      return ofGit(rest);
     case "rg":
     case "grep":
       return fed && !lists(rest) ? filtered(name, words.slice(1), fed) : withPath(ofSearch(name, words.slice(1)), computed);
@@ -75,13 +68,17 @@ export function namesPrinted(
   }
 }
 
+/** Errors go elsewhere: `2>&1` would mix them with the names. */
+function leavesOutput({ descriptor, operator }: Redirection): boolean {
+  return /^2>[>|]?$/.test(`${descriptor?.type === "FileDescriptor" ? descriptor.value : ""}${operator}`);
+}
+
 /** `… | while read -r f`: what the loop gets are these names, one at a time. */
 export function nameGiven({ kind, clause, body }: While, names: PrintedNames): [string, ShellWord] | undefined {
   const variable = kind === "while" ? variableRead(clause.commands) : undefined;
   const [word, ...more] = wordsOfNames(names, false) ?? [];
   if (variable === undefined || !word || more.length > 0) return undefined;
-  const { setters, any } = settersIn(body);
-  return any || setters.some(({ name }) => name === variable) ? undefined : [variable, { ...word, splits: false }];
+  return settersIn(body).any ? undefined : [variable, word];
 }
 
 /** A whole line goes into one variable. */
@@ -93,7 +90,7 @@ function variableRead(clause: readonly Statement[]): string | undefined {
   if (!command.prefix.every((part) => part.type === "Assignment" && /^IFS=(?:''|"")?$/.test(part.text))) return undefined;
   const words = command.args.map(({ text }) => text);
   const [name, ...others] = words[0] === "-r" ? words.slice(1) : words;
-  return others.length === 0 && /^[A-Za-z_]\w*$/.test(name ?? "") ? name : undefined;
+  return others.length === 0 && /^[A-Za-z_]\w*$/.test(`${name}`) ? name : undefined;
 }
 
 export function namesPrintedBy(script: ParsedScript | undefined, bindings: Bindings): PrintedNames | undefined {
@@ -129,11 +126,11 @@ function ofFind(words: readonly ShellWord[]): PrintedNames | undefined {
   return { starts, links: !filesOnly, only, bare: false, zero: actions.includes("-print0") };
 }
 
-function ofGit(texts: readonly string[]): PrintedNames | undefined {
+function ofGit([subcommand, ...texts]: readonly string[]): PrintedNames | undefined {
+  if (subcommand !== "ls-files") return undefined;
   const options = texts.filter((text) => text.startsWith("-") && text !== "--");
-  const paths = texts.filter((text) => !text.startsWith("-"));
   const known = /^(?:-[comdz]+|--cached|--others|--modified|--deleted|--exclude-standard|--deduplicate)$/;
-  if (!options.every((text) => known.test(text)) || !paths.every((text) => isBelow(text) && !text.startsWith(":")))
+  if (!options.every((text) => known.test(text)) || !texts.every((text) => isBelow(text) && !text.startsWith(":")))
     return undefined;
   return { ...listing(["."]), index: true, zero: options.some((text) => /^-[comd]*z/.test(text)) };
 }
@@ -170,7 +167,7 @@ function filtered(name: string, words: readonly ShellWord[], fed: PrintedNames):
   const row = rowOf(name);
   const { options = [], operands = [], doubt } = row ? readWords(row, words) : {};
   const operandsAllowed = name === "grep" || name === "rg" ? 1 : 0;
-  if (!row || doubt !== undefined || operands.length > operandsAllowed || fed.zero) return undefined;
+  if (doubt !== undefined || operands.length > operandsAllowed || fed.zero) return undefined;
   const keeps = ({ exact, effect, name: option }: (typeof options)[number]): boolean =>
     exact && effect === "looks" && keepingOptions[name]?.test(option) === true;
   return options.every(keeps) ? fed : undefined;

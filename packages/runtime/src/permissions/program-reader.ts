@@ -9,6 +9,8 @@ import { isPlain, type ShellWord } from "./shell-words.ts";
 import { commandsFromInput, findInner, type Inner } from "./wrappers.ts";
 
 const maxPrograms = 1_000;
+/** A program within a program takes much of the stack. */
+const programLevels = 80;
 
 /** What a script is read by, and what is found out with it. */
 export type Reading = {
@@ -62,28 +64,35 @@ export class ProgramReader {
 
   /** A shell that reads commands from its input: those that are written out count for what is forbidden. */
   withInput(program: Program, texts: readonly string[]): Program {
+    const { scope, deeper } = this.#reading;
     if (!readsInput(program)) return program;
-    return { ...program, inside: [...program.inside, ...this.#inside(texts.map(inAnotherShell))] };
+    const inside = deeper(programLevels, () => texts.flatMap((text) => scope.apart(() => this.#ofScript(text))));
+    return { ...program, inside: [...program.inside, ...inside] };
   }
 
   #inside(inner: readonly Inner[]): Program[] {
     const { scope, deeper } = this.#reading;
-    return deeper(80, () => inner.flatMap((one) => (isInShell(one) ? this.#of(one) : scope.apart(() => this.#of(one)))));
+    const find = (one: Inner): Program[] => (isInShell(one) ? this.#of(one) : scope.apart(() => this.#of(one)));
+    return deeper(programLevels, () => inner.flatMap(find));
   }
 
   #of(inner: Inner): Program[] {
-    const { findings, readScript } = this.#reading;
     switch (inner.type) {
       case "hidden":
         return [
           ...(inner.candidates ?? []).map((words) => this.read(words, [])),
-          ...this.#inside((inner.scripts ?? []).map(inAnotherShell)),
+          ...(inner.scripts ?? []).flatMap((text) => this.#ofScript(text)),
         ];
       case "program":
         return [this.read(inner.words, inner.settings ?? [])];
       case "script":
-        return findings.programsOf(() => readScript(inner.text));
+        return this.#ofScript(inner.text);
     }
+  }
+
+  #ofScript(text: string): Program[] {
+    const { findings, readScript } = this.#reading;
+    return findings.programsOf(() => readScript(text));
   }
 }
 
@@ -94,10 +103,6 @@ function nameOf([first]: readonly ShellWord[]): string {
 /** Where it goes, the shell goes. */
 function isInShell(inner: Inner): boolean {
   return inner.type !== "hidden" && inner.sameShell;
-}
-
-function inAnotherShell(text: string): Inner {
-  return { type: "script", text, sameShell: false, transparent: false };
 }
 
 function readsInput(program: Program): boolean {

@@ -27,7 +27,7 @@ export class ScriptNumbers {
   /** Digits, and variables that hold nothing else. */
   computesSafely(expression: Parameters<typeof namesRead>[0] | undefined): boolean {
     const names = expression ? namesRead(expression) : [];
-    return names?.every((name) => this.#names.has(name)) === true;
+    return names.every((name) => this.#names.has(name));
   }
 
   isIndex(word: Word): boolean {
@@ -35,9 +35,9 @@ export class ScriptNumbers {
   }
 
   isNumber(word: Word): boolean {
-    const name = /^"?\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))"?$/.exec(word.text);
-    if (name) return this.#names.has(name[1] ?? name[2] ?? "");
-    return /^-?\d+$/.test(word.text) || /^"?\$[#?]"?$/.test(word.text) || /^"?\$\{#\w+\}"?$/.test(word.text);
+    const text = word.text.replace(/^"(.*)"$/, "$1");
+    const name = text.replace(/^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/, "$1$2");
+    return name === text ? /^(?:-?\d+|\$[#?]|\$\{#\w+\})$/.test(text) : this.#names.has(name);
   }
 
   /** Parentheses in this node are quoted, or its expression is judged for itself. */
@@ -64,7 +64,6 @@ export class ScriptNumbers {
   /** Bash tries to compute first wherever it sees two parentheses: all of them must be explained. */
   mayCompute(text: string): boolean {
     const isExplained = (at: number): boolean => this.#explained.some(({ pos, end }) => pos <= at && at < end);
-    for (let at = text.indexOf("(("); at !== -1; at = text.indexOf("((", at + 1)) if (!isExplained(at)) return true;
-    return false;
+    return [...text.matchAll(/\(\(/g)].some(({ index }) => !isExplained(index));
   }
 }

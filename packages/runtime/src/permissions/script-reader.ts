@@ -63,7 +63,9 @@ export class ScriptReader {
     }
   }
 
-  #visit = (node: SyntaxNode): void => {
+  #visit = (node: SyntaxNode): void => this.#deeper(1, () => this.#read(node));
+
+  #read(node: SyntaxNode): void {
     this.#findings.doubt(doubtAbout(node, this.#scope.numbers));
     this.#scope.numbers.explain(node);
     switch (node.type) {
@@ -72,7 +74,7 @@ export class ScriptReader {
       case "Command":
         return this.#input.redirected(node.redirects, () => this.#visitCommand(node));
       case "Redirected":
-        return this.#input.redirected(node.redirects, () => this.#children(node));
+        return this.#input.redirected(node.redirects, () => this.#visitRedirected(node));
       case "Statement":
         return this.#visitStatement(node);
       case "AndOr":
@@ -107,10 +109,10 @@ export class ScriptReader {
       default:
         return this.#children(node);
     }
-  };
+  }
 
   #children(node: SyntaxNode): void {
-    this.#deeper(1, () => forEachChild(node, this.#visit));
+    forEachChild(node, this.#visit);
   }
 
   #deeper<Result>(levels: number, run: () => Result): Result {
@@ -126,6 +128,11 @@ export class ScriptReader {
     // The parser looks into some parts only when they are visited.
     const [error] = node.errors ?? [];
     if (error) this.#findings.doubt(`it cannot be parsed (${error.message})`);
+  }
+
+  /** Redirections come first: what the command sets does not change where they lead. */
+  #visitRedirected({ redirects, command }: Of<"Redirected">): void {
+    for (const part of [...redirects, command]) this.#visit(part);
   }
 
   #visitStatement(node: Of<"Statement">): void {
@@ -176,12 +183,10 @@ export class ScriptReader {
   /** One of several ways, or none: afterwards nothing is certain about what any of them sets. */
   #branches(node: SyntaxNode): void {
     const uncertain = this.#scope.without(this.#scope.bindings, node);
-    this.#deeper(1, () =>
-      forEachChild(node, (child) => {
-        this.#scope.bindings = uncertain;
-        this.#visit(child);
-      }),
-    );
+    forEachChild(node, (child) => {
+      this.#scope.bindings = uncertain;
+      this.#visit(child);
+    });
     this.#scope.bindings = uncertain;
   }
 
@@ -204,14 +209,12 @@ export class ScriptReader {
   }
 
   /** What the variable of a loop holds, round by round; undefined where that cannot be told. */
-  #valuesOf({ wordlist = [], name, body }: Of<"For">): readonly (ShellWord | undefined)[] {
+  #valuesOf({ wordlist = [], body }: Of<"For">): readonly (ShellWord | undefined)[] {
     const bindings = this.#scope.known();
     const values = wordlist.flatMap(
       (word) => namesIn(word, bindings)?.map((one) => ({ ...one, splits: false })) ?? readWord(word, bindings),
     );
-    const { setters, any } = settersIn(body);
-    const isSetInside = any || setters.some((setter) => setter.name === name.value);
-    const isKnown = values.length > 0 && values.length <= maxRounds && !isSetInside;
+    const isKnown = values.length > 0 && values.length <= maxRounds && !settersIn(body).any;
     return isKnown && !values.some((word) => word.kind === "open" || word.splits || word.tilde) ? values : [undefined];
   }
 

@@ -21,10 +21,7 @@ export function beforeAny({ setters, any }: Setters, numbers: ScriptNumbers): Bi
 export function withoutSet(bindings: Bindings, { setters, any }: Setters, numbers: ScriptNumbers): Bindings {
   if (any) return nothingKnown;
   const lasting = setters.filter(({ temporary }) => !temporary);
-  if (lasting.length === 0) return bindings;
-  const rest = new Map(bindings);
-  for (const { name } of lasting) rest.set(name, unknownValue(name, numbers));
-  return rest;
+  return new Map([...bindings, ...lasting.map(({ name }) => [name, unknownValue(name, numbers)] as const)]);
 }
 
 export function withAssignment(bindings: Bindings, assignment: Assignment, numbers: ScriptNumbers): Bindings {

@@ -20,7 +20,7 @@ export function builtinObjection(name: string, words: readonly ShellWord[]): str
         ? undefined
         : "shopt changes what patterns and names mean";
     case "command":
-      return /^-[pvV]*[vV]$/.test(texts[0] ?? "") ? undefined : "command runs builtins unseen";
+      return /^-[pvV]*[vV]$/.test(`${texts[0]}`) ? undefined : "command runs builtins unseen";
     case "hash":
     case "alias":
       return rest.length === 0 ? undefined : `${name} changes what names mean`;
@@ -31,7 +31,7 @@ export function builtinObjection(name: string, words: readonly ShellWord[]): str
     case "test":
     case "[":
       return texts.some(
-        (text, at) => /^-[vR]$/.test(text ?? "") && at + 1 < rest.length && !/^(?:\w+|\]|=|!=)$/.test(texts[at + 1] ?? "["),
+        (text, at) => /^-[vR]$/.test(`${text}`) && at + 1 < rest.length && !/^(?:\w+|\]|=|!=)$/.test(texts[at + 1] ?? "["),
       )
         ? "it tests a computed variable"
         : undefined;
@@ -91,10 +91,9 @@ function declares(words: readonly ShellWord[], row: Row): string | undefined {
 
 /** `declare -a x='(…)'` evaluates what is in the quotes. An array that is written out has no text here. */
 function compoundValue(words: readonly ShellWord[]): string | undefined {
-  const values = words.flatMap((word) => {
-    const at = word.text.indexOf("=");
-    return at === -1 || !/^[A-Za-z_]/.test(word.text) ? [] : [{ ...word, text: word.text.slice(at + 1) }];
-  });
-  const isSafe = ({ kind, text }: ShellWord): boolean => (kind === "open" ? /^[^\s(]/.test(text) : !/^\s*\(/.test(text));
-  return values.every(isSafe) ? undefined : "it may evaluate the value of a variable";
+  const isSafe = ({ kind, text }: ShellWord): boolean => {
+    const value = text.slice(text.indexOf("=") + 1);
+    return kind === "open" ? /^[^\s(]/.test(value) : !/^\s*\(/.test(value);
+  };
+  return words.every(isSafe) ? undefined : "it may evaluate the value of a variable";
 }

@@ -2,15 +2,17 @@ import type { SyntaxNode } from "unbash";
 import type { Places } from "./places.ts";
 import { ScriptNumbers } from "./script-numbers.ts";
 import { withoutSet } from "./shell-bindings.ts";
-import { settersIn } from "./shell-setters.ts";
+import { type Setters, settersIn } from "./shell-setters.ts";
 import { type Bindings, type ShellWord, unknownWord } from "./shell-words.ts";
+
+const nothingSet: Setters = { setters: [], any: false };
 
 /** Where a shell is and what its variables hold, at the point of the line that is being read. */
 export class ShellScope {
   places: Places = [[]];
   bindings: Bindings = new Map();
   /** Of the script that is being read. */
-  numbers: ScriptNumbers = new ScriptNumbers({ setters: [], any: false }, true);
+  numbers: ScriptNumbers = new ScriptNumbers(nothingSet, true);
   /** Where names of files were put into a variable. */
   readonly #boundAt = new WeakMap<ShellWord, { readonly places: Places }>();
 

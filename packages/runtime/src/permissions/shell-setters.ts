@@ -9,8 +9,8 @@ import {
 } from "unbash";
 import { isOwnName } from "./bash-names.ts";
 import { readWords, type Row } from "./option-grammar.ts";
-import { plainNames } from "./plain-text.ts";
-import { exactWord, isPlain, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
+import { allPlain, plainNames } from "./plain-text.ts";
+import { isPlain, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
 
 /** One place of a script that gives a variable a value. */
 export type Setter = {
@@ -18,14 +18,17 @@ export type Setter = {
   readonly exported: boolean;
   /** In front of a program: set for that program alone. */
   readonly temporary: boolean;
-  /** Only ever digits, if the variables it is made of are. Undefined: may be any text. */
-  readonly madeOf: readonly string[] | undefined;
+  /** Only ever digits, if the variables it is made of are. */
+  readonly madeOf: readonly string[];
   /** No letter of a pattern in it, if there is none in these variables. Undefined: may hold one. */
   readonly plainOf: readonly string[] | undefined;
 };
 
 type Value = Pick<Setter, "madeOf" | "plainOf">;
-const anyText: Value = { madeOf: undefined, plainOf: undefined };
+/** Made of what no variable is: may be any text. */
+const notDigits: readonly string[] = ["*"];
+const anyText: Value = { madeOf: notDigits, plainOf: undefined };
+const noText: Value = { madeOf: notDigits, plainOf: [] };
 const number: Value = { madeOf: [], plainOf: [] };
 
 /** Every variable that this part of a script may set. `any`: it may set others that cannot be told. */
@@ -44,12 +47,7 @@ export function settersIn(root: SyntaxNode): Setters {
         add(node.name, assignedValue(node), node);
         break;
       case "For":
-        add(
-          node.name.value,
-          node.wordlist
-            ? { madeOf: allDigits(node.wordlist.map(digitsOf)), plainOf: allDigits(node.wordlist.map(plainNames)) }
-            : anyText,
-        );
+        add(node.name.value, node.wordlist ? valueOfEach(node.wordlist) : anyText);
         break;
       case "Select":
         add(node.name.value, anyText);
@@ -62,7 +60,7 @@ export function settersIn(root: SyntaxNode): Setters {
         break;
       case "ParameterExpansion":
         if (node.operation?.type === "Default" && /=$/.test(node.operation.operator))
-          add(node.parameter, { madeOf: undefined, plainOf: plainNames(node.operation.operand) });
+          add(node.parameter, { madeOf: notDigits, plainOf: plainNames(node.operation.operand) });
         break;
       case "ArithmeticBinary":
         if (/^(?:[-+*/%&|^]|<<|>>)?=$/.test(node.operator))
@@ -87,7 +85,7 @@ export function settersIn(root: SyntaxNode): Setters {
 
 /** Names that only ever hold digits: bash computes with them without evaluating anything else. */
 export function numericNames(found: Setters): ReadonlySet<string> {
-  return namesMadeOf(found, ({ madeOf }, isMade) => madeOf?.every(isMade) === true);
+  return namesMadeOf(found, ({ madeOf }, isMade) => madeOf.every(isMade));
 }
 
 /** Names that never hold a letter of a pattern. `ownEnvironment`: what the script does not set is the user's, and holds none. */
@@ -104,15 +102,20 @@ function namesMadeOf(
 ): ReadonlySet<string> {
   if (any) return new Set();
   const names = new Set(setters.map(({ name }) => name));
-  for (let before = -1; before !== names.size; ) {
+  let before: number;
+  do {
     before = names.size;
     for (const setter of setters) if (!holds(setter, (name) => names.has(name))) names.delete(setter.name);
-  }
+  } while (names.size !== before);
   return names;
 }
 
 function assignedValue({ value, index }: Assignment): Value {
-  return { madeOf: value.type === "Word" && !index ? digitsOf(value) : undefined, plainOf: plainNames(value) };
+  return { madeOf: value.type === "Word" && !index ? digitsOf(value) : notDigits, plainOf: plainNames(value) };
+}
+
+function valueOfEach(words: readonly Word[]): Value {
+  return { madeOf: words.flatMap(digitsOf), plainOf: allPlain(words.map(plainNames)) };
 }
 
 const noBindings = new Map<string, ShellWord>();
@@ -130,38 +133,35 @@ function setByCommand(node: Command): Setter[] | "any" {
   if (unfollowed.test(name)) return "any";
   const row = Object.hasOwn(settingBuiltins, name) ? settingBuiltins[name] : undefined;
   if (!row) return [];
-  const isDeclaration = row === declareRow;
-  const words = node.args.flatMap((argument) =>
-    argument.type === "Word" ? readWord(argument, noBindings) : isDeclaration ? [] : [exactWord(argument.text)],
-  );
+  const words = node.args.flatMap((argument) => (argument.type === "Word" ? readWord(argument, noBindings) : []));
   const { options, operands, doubt } = readWords(row, words);
   if (doubt !== undefined || options.some(({ effect }) => effect === "unknown" || effect === "runs")) return "any";
+  const exported = name === "export" || options.some((option) => option.name === "-x");
+  const found: Setter[] = [];
+  // What it is made of is told by the assignment itself.
+  for (const argument of node.args)
+    if (argument.type === "Assignment") found.push({ name: argument.name, exported, temporary: false, ...number });
   const named = [
     ...options.filter(({ effect }) => effect === "changes").map(({ value }) => value),
     ...(row === printfRow ? [] : operands.map((operand) => operand.word)),
   ];
-  const exported = name === "export" || options.some((option) => option.name === "-x");
-  const found: Setter[] = node.args.flatMap((argument) =>
-    argument.type === "Assignment" && isDeclaration
-      ? [
-          {
-            name: argument.name,
-            exported,
-            temporary: false,
-            ...assignedValue(argument),
-          },
-        ]
-      : [],
-  );
   for (const one of named) {
-    const variable = /^([A-Za-z_]\w*)(?:=|\+=|$)/.exec(one?.text ?? "")?.[1];
-    if (!one || variable === undefined || (one.kind !== "exact" && !one.text.includes("="))) return "any";
-    found.push({ name: variable, exported, temporary: false, madeOf: undefined, plainOf: name === "unset" ? [] : undefined });
+    const variable = one && variableIn(one);
+    if (variable === undefined) return "any";
+    found.push({ name: variable, exported, temporary: false, ...(name === "unset" ? noText : anyText) });
   }
-  if (found.length === 0 && row === readRow) return [{ name: "REPLY", exported: false, temporary: false, ...anyText }];
-  if (found.length === 0 && row === mapRow) return "any";
-  return found;
+  const unnamed = found.length === 0 && Object.hasOwn(defaultNames, name) ? defaultNames[name] : undefined;
+  return unnamed === undefined ? found : [{ name: unnamed, exported, temporary: false, ...anyText }];
 }
+
+/** Known although the value is not: `x=$y`. */
+function variableIn({ kind, text }: ShellWord): string | undefined {
+  const [, name, sign] = /^([A-Za-z_]\w*)(\+?=|$)/.exec(text) ?? [];
+  return kind === "exact" || sign ? name : undefined;
+}
+
+/** Set by builtins that are given no name. */
+const defaultNames: Readonly<Record<string, string>> = { read: "REPLY", mapfile: "MAPFILE", readarray: "MAPFILE" };
 
 const settingBuiltins: Readonly<Record<string, Row>> = {
   read: readRow,
@@ -179,63 +179,51 @@ const settingBuiltins: Readonly<Record<string, Row>> = {
 /** Builtins that run other builtins or text, or set names of their own choice. */
 const unfollowed = /^(?:eval|source|\.|trap|builtin|command|exec|let|getopts|enable|alias|bind|complete|compopt|fc|history)$/;
 
-/** The variables a word of digits is made of; undefined when it may hold anything else. */
-function digitsOf(word: Word): string[] | undefined {
-  if (!word.parts) return /^-?\d*$/.test(word.text) ? [] : undefined;
+/** The variables a word of digits is made of. */
+function digitsOf(word: Word): readonly string[] {
+  if (!word.parts) return /^-?\d*$/.test(word.text) ? [] : notDigits;
   const [part, ...more] = word.parts.length === 1 && word.parts[0]?.type === "DoubleQuoted" ? word.parts[0].parts : word.parts;
-  if (!part || more.length > 0) return undefined;
+  if (!part || more.length > 0) return notDigits;
   switch (part.type) {
     case "Literal":
     case "SingleQuoted":
-      return /^-?\d*$/.test(part.value) ? [] : undefined;
+      return /^-?\d*$/.test(part.value) ? [] : notDigits;
     case "SimpleExpansion":
       return digitsOfName(part.text.slice(1));
     case "ParameterExpansion":
-      return part.operation || part.index
-        ? undefined
-        : part.prefix === "#"
-          ? []
-          : part.prefix
-            ? undefined
-            : digitsOfName(part.parameter);
+      if (part.operation || part.index || part.prefix === "!") return notDigits;
+      return part.prefix === "#" ? [] : digitsOfName(part.parameter);
     case "ArithmeticExpansion":
-      return part.expression ? namesRead(part.expression) : undefined;
+      return part.expression ? namesRead(part.expression) : notDigits;
     case "CommandExpansion":
-      return part.script && printsDigits(part.script) ? [] : undefined;
+      return printsDigits(part.script) ? [] : notDigits;
     case "BraceExpansion":
-      return /^\{\d+\.\.\d+(?:\.\.\d+)?\}$/.test(part.text) ? [] : undefined;
+      return /^\{\d+\.\.\d+(?:\.\.\d+)?\}$/.test(part.text) ? [] : notDigits;
     default:
-      return undefined;
+      return notDigits;
   }
 }
 
-function digitsOfName(name: string): string[] | undefined {
-  if (/^[#?$!]$/.test(name)) return [];
-  return /^[A-Za-z_]\w*$/.test(name) ? [name] : undefined;
+function digitsOfName(name: string): readonly string[] {
+  return /^[#?$!]$/.test(name) ? [] : [name];
 }
 
-function allDigits(parts: readonly (readonly string[] | undefined)[]): string[] | undefined {
-  return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
-}
-
-/** The variables an expression computes with; undefined where it does more than compute. */
-export function namesRead(expression: ArithmeticExpression): string[] | undefined {
+/** The variables an expression computes with, and whatever else in it is no number. */
+export function namesRead(expression: ArithmeticExpression): readonly string[] {
   switch (expression.type) {
     case "ArithmeticBinary":
-      return allDigits([namesRead(expression.left), namesRead(expression.right)]);
+      return [expression.left, expression.right].flatMap(namesRead);
     case "ArithmeticUnary":
       return namesRead(expression.operand);
     case "ArithmeticTernary":
-      return allDigits([expression.test, expression.consequent, expression.alternate].map(namesRead));
+      return [expression.test, expression.consequent, expression.alternate].flatMap(namesRead);
     case "ArithmeticGroup":
       return namesRead(expression.expression);
     case "ArithmeticCommandExpansion":
-      return expression.script && printsDigits(expression.script) ? [] : undefined;
+      return printsDigits(expression.script) ? [] : notDigits;
     case "ArithmeticWord": {
       const { value } = expression;
-      if (/^\d+$/.test(value) || /^\$(?:[#?]|\{#\w+\})$/.test(value)) return [];
-      const name = /^(?:\$?([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\})$/.exec(value);
-      return name ? [name[1] ?? name[2] ?? ""] : undefined;
+      return /^(?:\d+|\$[#?]|\$\{#\w+\})$/.test(value) ? [] : [value.replace(/^\$(?:\{(\w+)\}|(\w+))$/, "$1$2")];
     }
   }
 }
@@ -245,25 +233,24 @@ function nameOf(expression: ArithmeticExpression): string | undefined {
 }
 
 /** `wc -l < f`, `… | wc -l`, `grep -c x f`, `date +%s`: whatever the files say, digits come out. */
-function printsDigits(script: ParsedScript): boolean {
-  const [statement, ...more] = script.commands;
-  if (!statement || more.length > 0 || statement.background || script.errors?.length) return false;
+function printsDigits(script: ParsedScript | undefined): boolean {
+  const [statement, ...more] = script?.commands ?? [];
+  if (!statement || more.length > 0 || statement.background) return false;
   const node = statement.command;
   const last = node.type === "Pipeline" ? node.commands.at(-1) : node;
   if (last?.type !== "Command" || last.name?.parts || last.prefix.length > 0) return false;
   const read = last.args.flatMap((word) => (word.type === "Word" ? readWord(word, noBindings) : [unknownWord]));
   if (!read.every(isPlain)) return false;
   const words = read.map(({ text }) => text);
-  const isCounting = (options: RegExp, operands: number): boolean =>
-    words.filter((word) => !options.test(word)).length <= operands &&
-    words.every((word) => !word.startsWith("-") || options.test(word));
   switch (last.name?.value) {
     case "wc":
-      return words.length === 1 && /^-[lwcm]$/.test(words[0] ?? "");
-    case "grep":
-      return words.includes("-c") && isCounting(/^-[civwxEFPn]+$/, 2) && !words.some((word) => /^-.*[rRH]/.test(word));
+      return /^-[lwcm]$/.test(words.join(" "));
+    case "grep": {
+      const operands = words.filter((word) => !/^-[civwxEFPn]+$/.test(word));
+      return words.includes("-c") && operands.length <= 2 && !operands.some((word) => word.startsWith("-"));
+    }
     case "date":
-      return words.length === 1 && /^\+%[sYmdHMSj]$/.test(words[0] ?? "");
+      return /^\+%[sYmdHMSj]$/.test(words.join(" "));
     case "nproc":
       return words.length === 0;
     case "seq":

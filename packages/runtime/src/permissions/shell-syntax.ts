@@ -1,39 +1,38 @@
 import type { Command, ParameterExpansionPart, Redirection, SyntaxNode, Word } from "unbash";
 
 /**
- * Everything but the forms known to put in a value: `${x@P}` runs it, `${!x}` and computed subscripts evaluate it.
+ * Is it one of the forms known to put in a value, and no more? `${x@P}` runs it, `${!x}` and computed subscripts evaluate it.
  * `isNumber` tells what arithmetic may safely look up.
  */
-export function isOpaqueExpansion(part: ParameterExpansionPart, isNumber: (word: Word) => boolean): boolean {
+export function isClearExpansion(part: ParameterExpansionPart, isNumber: (word: Word) => boolean): boolean {
   const { prefix, index, operation } = part;
-  if (prefix === "!") return true;
-  if (index && !/^[@*]$/.test(index.text) && !isNumber(index)) return true;
+  if (prefix === "!") return false;
+  if (index && !/^[@*]$/.test(index.text) && !isNumber(index)) return false;
   switch (operation?.type) {
     case undefined:
     case "Default":
     case "Remove":
     case "Replace":
     case "CaseModification":
-      return false;
-    case "Transform":
-      return !/^[QULu]$/.test(operation.operand.text);
-    case "Slice":
-      return ![operation.offset, operation.length].every((word) => !word || isNumber(word));
-    default:
       return true;
+    case "Transform":
+      return /^[QULu]$/.test(operation.operand.text);
+    case "Slice":
+      return [operation.offset, operation.length].every((word) => !word || isNumber(word));
+    default:
+      return false;
   }
 }
 
-/** Each open level makes the parser look at the rest of the text once more. */
-export function deepestParenthesis(text: string): number {
+/** Are more parentheses open at once than this? Each makes the parser look at the rest of the text once more. */
+export function isNestedDeeper(text: string, most: number): boolean {
   let depth = 0;
-  let deepest = 0;
-  for (let at = 0; at < text.length; at++) {
-    const letter = text[at];
-    if (letter === "(") deepest = Math.max(deepest, ++depth);
-    else if (letter === ")" && depth > 0) depth--;
+  for (const letter of text) {
+    if (letter === "(") depth++;
+    if (letter === ")") depth = Math.max(0, depth - 1);
+    if (depth > most) return true;
   }
-  return deepest;
+  return false;
 }
 
 /** The parser gives no parts, so nothing in it was looked at, although something in it acts: `x=($(y))z`. */
@@ -57,9 +56,8 @@ export function doubtAboutText(text: string): string | undefined {
 
 /** `{x[…]}<file`: bash evaluates the subscript, and the parser takes most of these for words. */
 function hasComputedDescriptor(text: string): boolean {
-  const plain = withoutContinuations(text);
-  const start = plain.search(/\{[A-Za-z_]\w*\[/);
-  return start !== -1 && /\]\}[<>]/.test(plain.slice(start));
+  const [, ...rest] = withoutContinuations(text).split(/\{[A-Za-z_]\w*\[/);
+  return rest.some((piece) => /\]\}[<>]/.test(piece));
 }
 
 /** In backquotes the backslash itself may be escaped. */
@@ -70,12 +68,11 @@ function withoutContinuations(text: string): string {
 /** A word right behind another, or behind the target of a redirection, was one word with it. */
 export function hasTornWord(command: Command): boolean {
   const words = [...command.prefix, ...(command.name ? [command.name] : []), ...command.suffix];
-  return words.some((word, index) => word.type === "Word" && index > 0 && words[index - 1]?.end === word.pos);
+  return words.some((word, index) => word.type === "Word" && words[index - 1]?.end === word.pos);
 }
 
 /** Anything but what is known to go to another descriptor than the standard input. */
 export function setsInput(redirection: Redirection): boolean {
-  if (redirection.type !== "Redirect") return true;
   const { operator, descriptor } = redirection;
   return !/^(?:>|>>|>\||&>|&>>|>&)$/.test(operator) || (descriptor?.type === "FileDescriptor" && Number(descriptor.value) === 0);
 }
@@ -87,8 +84,8 @@ export function textOfRedirection(redirection: Redirection): string[] {
 }
 
 /** The words of an `echo` or `printf`, each of which may be a command for whoever reads them. */
-export function wordsPrintedBy(node: SyntaxNode | undefined): string[] {
-  if (node?.type !== "Command" || !/^(?:echo|printf)$/.test(node.name?.value ?? "")) return [];
-  const words = node.args.flatMap((word) => (word.type === "Word" ? [word.value.replaceAll("\\n", "\n")] : []));
+export function wordsPrintedBy(node: SyntaxNode): string[] {
+  if (node.type !== "Command" || !/^(?:echo|printf)$/.test(`${node.name?.value}`)) return [];
+  const words = node.args.map((word) => (word.type === "Word" ? word.value : word.text).replaceAll("\\n", "\n"));
   return [...words, words.filter((word) => !word.startsWith("-")).join(" ")];
 }

@@ -78,7 +78,7 @@ export function mayBeOption(word: ShellWord): boolean {
   return word.kind === "glob" ? /^[-*?[+@!]/.test(word.text) : word.text.startsWith("-");
 }
 
-/** Quote and brace expansion of one word of the source; several when it has braces. */
+/** Quote and brace expansion of one word of the source; several when it has braces, none when nothing is left of it. */
 export function readWord(word: Word, bindings: Bindings): ShellWord[] {
   if (hasLooseBraces(word)) return [{ ...unknownWords, ...(wildcard.test(word.text) && { pattern: true }) }];
   if (!word.parts) return [{ ...exactWord(word.value), tilde: word.text.startsWith("~") }];
@@ -89,24 +89,24 @@ export function readWord(word: Word, bindings: Bindings): ShellWord[] {
     if (drafts.length > maxAlternatives) return [{ ...unknownWords, ...(wildcard.test(word.text) && { pattern: true }) }];
   }
   const tilde = word.text.startsWith("~");
-  return drafts.map((draft) => toWord(draft, tilde));
+  // `{a,}` is one word to bash, `{a,}''` are two.
+  const isQuoted = word.parts.some(({ type }) => /Quoted|Locale/.test(type));
+  return drafts.filter(({ text, open }) => isQuoted || open || text !== "").map((draft) => toWord(draft, tilde));
 }
 
 /** Braces that the parser takes for letters and bash may not: to bash `{a},b}` is `a}` and `b`. */
 function hasLooseBraces({ text, parts }: Word): boolean {
-  if (!text.includes("{")) return false;
   const bare = parts ? parts.map((part) => (part.type === "Literal" ? part.text : "_")).join("") : text;
   return /\{.*(?:,|\.\.).*\}/s.test(bare.replaceAll(/\\./gs, "_"));
 }
 
 /** The value a variable gets from this word: bash neither splits it nor replaces patterns or braces in it. */
 export function readValue(word: Word, bindings: Bindings): ShellWord | undefined {
-  if (word.parts?.some(({ type }) => type === "BraceExpansion" || type === "ExtendedGlob")) return undefined;
-  const [value, ...more] = readWord(word, bindings);
-  if (!value || more.length > 0 || value.kind === "open" || value.kind === "below" || /:~/.test(value.text)) return undefined;
-  // The name of some file that a pattern has found.
-  if (value.kind === "glob" && /[$`]/.test(word.text)) return undefined;
-  return { ...value, kind: "exact", splits: false };
+  if (word.parts?.some(({ type }) => type === "BraceExpansion")) return undefined;
+  const [value] = readWord(word, bindings);
+  // A pattern in a variable is the name of some file that it has found.
+  const isKnown = value?.kind === "exact" || (value?.kind === "glob" && !/[$`]/.test(word.text));
+  return isKnown && !/:~/.test(value.text) ? { ...value, kind: "exact" } : undefined;
 }
 
 function toWord({ text, open, glob, splits, start, digits, below }: Draft, tilde: boolean): ShellWord {
@@ -190,8 +190,7 @@ function readPart(part: WordPart, bindings: Bindings): Draft[] {
 function readQuoted(child: DoubleQuotedChild, bindings: Bindings): Draft {
   if (child.type === "Literal") return { ...closed, text: child.value };
   if (child.type === "SimpleExpansion" && child.text === "$@") return openBare;
-  if (child.type === "CommandExpansion" && printsPlace(child)) return here;
-  if (child.type !== "SimpleExpansion" && child.type !== "ParameterExpansion") return openQuoted;
+  if (printsPlace(child)) return here;
   if (child.type === "ParameterExpansion" && (child.parameter === "@" || child.index?.text === "@")) return openBare;
   return bound(child, bindings, true) ?? openQuoted;
 }
@@ -222,8 +221,8 @@ function bound(part: { readonly text: string }, bindings: Bindings, quoted: bool
   if (word?.digits || /^\$[?#$]$/.test(part.text)) return openNumber;
   // Nothing at all, before something runs in the background.
   if (part.text === "$!") return { ...openNumber, splits: !quoted };
-  if (word?.kind === "below")
-    return word.needs && (quoted || word.needs.names) ? { ...closed, text: word.text, below: word.needs } : undefined;
+  // Printed line by line, names must have nothing that bash would take apart.
+  if (word?.needs) return { ...closed, text: word.text, below: word.needs };
   if (!word || word.kind === "open") return undefined;
   const start = word.tilde ? "home" : undefined;
   if (word.tilde && !/^~(?:\/|$)/.test(word.text)) return undefined;
@@ -236,13 +235,13 @@ function bound(part: { readonly text: string }, bindings: Bindings, quoted: bool
 /** `{a,b}` of plain text. Sequences, nesting and quotes are left open. */
 function readBraces(part: BraceExpansionPart): Draft[] {
   const inner = /^\{([\w./:@%+=,-]*)\}$/.exec(part.text)?.[1];
-  const steps = /^(\d{1,4})\.\.(\d{1,4})$/.exec(inner ?? "");
-  if (steps && !/^0\d/.test(steps[1] ?? "") && !/^0\d/.test(steps[2] ?? "")) {
+  const steps = /^\{(0|[1-9]\d{0,3})\.\.(0|[1-9]\d{0,3})\}$/.exec(part.text);
+  if (steps) {
     const [from, to] = [Number(steps[1]), Number(steps[2])];
     if (Math.abs(to - from) < maxAlternatives)
       return Array.from({ length: Math.abs(to - from) + 1 }, (_, step) => ({
         ...closed,
-        text: String(from < to ? from + step : from - step),
+        text: String(from + step * Math.sign(to - from)),
       }));
   }
   if (inner === undefined || !inner.includes(",") || inner.includes(".."))

@@ -44,7 +44,7 @@ export function findInner(name: string, words: Words, fed?: PrintedNames | undef
     case "env":
       return ofEnv(words);
     case "eval":
-      return words.length > 1 ? [joined(words.slice(1), { sameShell: true, transparent: false })] : [];
+      return [joined(words.slice(1), { sameShell: true, transparent: false })];
     case "trap":
       return ofTrap(words);
     case "xargs":
@@ -77,7 +77,7 @@ export function findInner(name: string, words: Words, fed?: PrintedNames | undef
     case "readarray":
     case "bind":
     case "complete":
-      return words.slice(1).every((word) => isPlain(word) && !/^-.*[CxF]/.test(word.text)) ? [] : [obscure(name, words)];
+      return words.every((word) => isPlain(word) && !/^-.*[CxF]/.test(word.text)) ? [] : [obscure(name, words)];
     default:
       return words.some((word) => isTold(name, word.text)) ? [obscure(name, words)] : [];
   }
@@ -178,8 +178,10 @@ function settingsAt(words: Words, from: number): Setting[] {
 const exportedSetting = { value: undefined, exported: true };
 
 function ofEnv(words: Words): Inner[] {
-  const at = skipOptions(words, wrapper("i0v", "uC", { long: ["--ignore-environment", "--null", "--unset=", "--chdir="] }));
-  if (at === undefined) return [obscure("env", words)];
+  const start = skipOptions(words, wrapper("i0v", "uC", { long: ["--ignore-environment", "--null", "--unset=", "--chdir="] }));
+  if (start === undefined) return [obscure("env", words)];
+  // A dash alone is one more way to write `-i`.
+  const at = words[start]?.text === "-" ? start + 1 : start;
   const settings = settingsAt(words, at);
   const next = at + settings.length;
   // Elsewhere, relative paths would mean other files.
@@ -324,7 +326,7 @@ function ofWatch(words: Words): Inner[] {
     long: ["--interval=", "--differences", "--errexit", "--chgexit", "--no-title", "--color"],
   });
   const at = skipOptions(words, options);
-  if (at === undefined || !words.every(isPlain)) return [obscure("watch", words)];
+  if (at === undefined) return [obscure("watch", words)];
   if (at >= words.length) return [];
   const script = joined(words.slice(at), { sameShell: false, transparent: true });
   return script.type === "script" && readsAlike(script.text) ? [script] : [obscure("watch", words)];
