@@ -191,6 +191,27 @@ describe("mcp", () => {
   }
 });
 
+describe("Claude Code's variables", () => {
+  it("shape the requests of a run, and flags win over them", async () => {
+    const { env, server } = await model(() => ({ text: "ok" }), tempFolder());
+    const variables = { ...env, CLAUDE_CODE_MAX_OUTPUT_TOKENS: "5000", MAX_THINKING_TOKENS: "2048" };
+    await run(["-p", "x", "--model", "claude-sonnet-4-5"], { env: variables });
+    await run(["-p", "x", "--model", "claude-sonnet-4-5", "--max-tokens", "6000"], { env: variables });
+    await run(["-p", "x", "--model", "claude-sonnet-4-5"], {
+      env: { ...env, MAX_THINKING_TOKENS: "0", CLAUDE_CODE_MAX_OUTPUT_TOKENS: "?" },
+    });
+    const bodies = server.requests.map(({ body }) => body as { max_tokens: number; thinking?: { budget_tokens: number } });
+    assert.deepEqual(
+      bodies.map(({ max_tokens, thinking }) => [max_tokens, thinking?.budget_tokens]),
+      [
+        [5000, 2048],
+        [6000, 2048],
+        [bodies[2]?.max_tokens, undefined],
+      ],
+    );
+  });
+});
+
 describe("doctor", () => {
   const states = (stdout: string): Record<string, string> =>
     Object.fromEntries((JSON.parse(stdout) as { about: string; state: string }[]).map(({ about, state }) => [about, state]));

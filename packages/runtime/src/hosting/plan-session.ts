@@ -10,6 +10,7 @@ import type { ResolvedSettings, Settings } from "../settings/settings.ts";
 import { loadCatalogOverride } from "../settings/user-settings.ts";
 import { defined } from "../util/defined.ts";
 import { createRedactor } from "../util/redact.ts";
+import { claudeVariables } from "../settings/claude-variables.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { type ChosenProvider, chooseProvider } from "./choose-provider.ts";
 import { toChosenSession } from "./chosen-session.ts";
@@ -86,6 +87,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     hookSettings: request.without?.includes("hooks") ? undefined : hooksOf(settings, around),
     instructions: instructionsOf(request, place),
     ...(request.bare ? {} : keptFor(request, place)),
+    ...claudeVariables({ ...around.env, ...settings.env }),
     untrusted: untrusted || undefined,
     ignoredSettings: untrusted ? await ignoredSettings(resolved, { agents: agents.ignored, project }) : undefined,
     ...defined(own),

@@ -174,7 +174,7 @@ describe("the provider of a run", () => {
       message: /replies\.json is not valid/,
     });
     await assert.rejects(load({ provider: "scripted", model: `${script}.gone` }), { code: "config", message: /Cannot read/ });
-    await assert.rejects(load({ provider: "scripted" }), { code: "config", message: /needs --model FILE/ });
+    await assert.rejects(load({ provider: "scripted" }), { code: "config", message: /needs a model, which is a file/ });
   });
 });
 
@@ -204,7 +204,7 @@ describe("a provider that cannot be asked", () => {
     [
       "tells how the beginning of a model was read",
       { model: "anthropic/claude-sonnet-4.5" },
-      "Anthropic needs a key: set ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY",
+      "Anthropic needs a key: set ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN",
       /\nanthropic\/ was read as the provider; for a model of that name elsewhere, name the provider apart$/,
     ],
     [
@@ -308,5 +308,54 @@ describe("checkNamedProvider", () => {
       check: { type: "ok", models: ["a", "b"] },
     });
     assert.deepEqual([requests[0]?.url, requests[0]?.headers.authorization], ["/v1/models", "Bearer secret-1"]);
+  });
+});
+
+describe("Claude Code's variables", () => {
+  const asked = async (env: Environment): Promise<ModelServer["requests"][number]["headers"]> => {
+    const model = await server();
+    await ask(await load({}, {}, { ANTHROPIC_BASE_URL: model.url, ...env }));
+    return model.requests[0]?.headers ?? {};
+  };
+
+  it("are obeyed: headers, and the token of a subscription", async () => {
+    const own = await asked({ ANTHROPIC_API_KEY: "k", ANTHROPIC_CUSTOM_HEADERS: "X-Team: blue\n\n x-odd :  a: b \n" });
+    assert.deepEqual([own["x-team"], own["x-odd"], own["x-api-key"]], ["blue", "a: b", "k"]);
+    const subscriber = await asked({ CLAUDE_CODE_OAUTH_TOKEN: "t" });
+    assert.deepEqual(
+      [subscriber["authorization"], subscriber["anthropic-beta"], subscriber["x-api-key"]],
+      ["Bearer t", "oauth-2025-04-20", undefined],
+    );
+    const both = await asked({ CLAUDE_CODE_OAUTH_TOKEN: "t", ANTHROPIC_API_KEY: "k" });
+    assert.deepEqual([both["authorization"], both["x-api-key"]], [undefined, "k"]);
+  });
+
+  it("are refused where a header is none, without its words", async () => {
+    for (const text of ["top-secret", "a b: c", "x: \u0001"]) {
+      const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_CUSTOM_HEADERS: text };
+      await assert.rejects(
+        load({}, {}, env),
+        (error: Error) => /CUSTOM_HEADERS/.test(error.message) && !error.message.includes(text),
+      );
+    }
+  });
+
+  it("say how often and how long to try, unless ours do; what is no number is left alone", async () => {
+    const tries = async (env: Environment): Promise<number> => {
+      const model = await server(() => ({ status: 500 }));
+      const loaded = await load(
+        {},
+        {},
+        { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: model.url, OUTRIDER_RETRY_BASE_MS: "1", ...env },
+      );
+      await assert.rejects(ask(loaded));
+      return model.requests.length;
+    };
+    assert.equal(await tries({ CLAUDE_CODE_MAX_RETRIES: "1" }), 2);
+    assert.equal(await tries({ CLAUDE_CODE_MAX_RETRIES: "1", OUTRIDER_MAX_RETRIES: "0" }), 1);
+    assert.equal(await tries({ CLAUDE_CODE_MAX_RETRIES: "many", OUTRIDER_MAX_RETRIES: "2" }), 3);
+    const slow = await server(() => ({ delayMs: 60_000 }));
+    const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: slow.url, API_TIMEOUT_MS: "50", ...retryNever };
+    await assert.rejects(ask(await load({}, {}, env)), { code: "provider-timeout", message: /within 50 ms/ });
   });
 });

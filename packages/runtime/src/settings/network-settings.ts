@@ -1,6 +1,7 @@
 import type { Timeouts } from "../model/http.ts";
 import type { RetryPolicy } from "../model/retry.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import { countIn } from "./claude-variables.ts";
 import { longestTimer } from "./profiles.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -18,9 +19,16 @@ const retryVariables: Record<string, keyof RetryPolicy> = {
   OUTRIDER_RETRY_BASE_MS: "baseDelayMs",
 };
 
-/** How long to wait and how often to try again, as the environment says. */
+/** How long to wait and how often to try again, as the environment says: in our words, else in Claude Code's. */
 export function readTimeouts(env: Environment): { timeouts: Partial<Timeouts>; retry: Partial<RetryPolicy> } {
-  return { timeouts: readNumbers(env, timeoutVariables, 1), retry: readNumbers(env, retryVariables, 0) };
+  const [patienceMs, maxRetries] = [countIn(env, "API_TIMEOUT_MS", 1), countIn(env, "CLAUDE_CODE_MAX_RETRIES", 0)];
+  return {
+    timeouts: {
+      ...(patienceMs !== undefined && { headersMs: patienceMs, firstByteMs: patienceMs }),
+      ...readNumbers(env, timeoutVariables, 1),
+    },
+    retry: { ...(maxRetries !== undefined && { maxRetries }), ...readNumbers(env, retryVariables, 0) },
+  };
 }
 
 function readNumbers<K extends string>(

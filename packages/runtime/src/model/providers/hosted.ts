@@ -11,19 +11,19 @@ export const anthropic: ProviderDefinition & { readonly baseURL: string; readonl
   baseURL: "https://api.anthropic.com",
   baseURLVariables: ["ANTHROPIC_BASE_URL"],
   // The token first: a gateway's token is set on purpose.
-  keyVariables: ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"],
+  keyVariables: ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"],
   keyOptional: false,
   modelVariables: ["ANTHROPIC_MODEL"],
   defaultModel: "claude-sonnet-4-5",
   contextWindow: 200_000,
   setupLink: "https://console.anthropic.com/settings/keys",
-  async connect({ baseURL, key }) {
+  async connect({ baseURL, key, env }) {
     const { anthropicHttpError, anthropicMessages } = await import("../dialects/anthropic-messages.ts");
     const value = key?.value ?? "";
-    const endpoint = anthropicEndpoint(
-      baseURL,
-      key?.variable === "ANTHROPIC_AUTH_TOKEN" ? { authToken: value } : { apiKey: value },
-    );
+    const isKey = key?.variable === undefined || key.variable === "ANTHROPIC_API_KEY";
+    const { url, headers } = anthropicEndpoint(baseURL, isKey ? { apiKey: value } : { authToken: value });
+    const subscriber = key?.variable === "CLAUDE_CODE_OAUTH_TOKEN" ? { "anthropic-beta": "oauth-2025-04-20" } : {};
+    const endpoint = { url, headers: { ...headers, ...subscriber, ...customHeaders(env["ANTHROPIC_CUSTOM_HEADERS"]) } };
     return {
       dialect: anthropicMessages,
       endpoint: () => endpoint,
@@ -90,6 +90,19 @@ export const gemini: ProviderDefinition = {
     };
   },
 };
+
+/** One "Name: value" a line, as Claude Code takes them. A header that is written otherwise is an error, without its words: it may be a key. */
+function customHeaders(text = ""): Record<string, string> {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*:\s*([\t\x20-\x7e\x80-\xff]*?)\s*$/.exec(line) ?? [];
+      if (name === undefined || value === undefined)
+        throw new RuntimeError("config", "ANTHROPIC_CUSTOM_HEADERS needs one header a line, as Name: value");
+      return [name.toLowerCase(), value];
+    }),
+  );
+}
 
 /** Where to ask at a server that speaks Anthropic's API, with or without `/v1` in its base URL. */
 export function anthropicEndpoint(baseURL: string, auth: { apiKey: string } | { authToken: string }): Endpoint {
