@@ -1,3 +1,4 @@
+/** Sessions, queries, tools, providers, stores: what programs are made of. */
 export { type CommandHostContext, type CommandResult, parseCommand, type SystemCommand } from "../commands/command.ts";
 export { createFileStore } from "../journal/file-store.ts";
 export { createMemoryStore } from "../journal/memory-store.ts";

@@ -21,7 +21,7 @@ describe("options of a program without types", () => {
       [{ ...fine, maxTurns: -1 }, /^maxTurns is a number above 0\. It was -1$/],
       [{ ...fine, maxBudgetUsd: "1" }, /^maxBudgetUsd is a number above 0\. It was "1"$/],
       [{ ...fine, settings: { permissions: {} } }, /^settings is a text\. It was \[object Object\]$/],
-      [{ ...fine, mcpServers: { x: {} } }, /^mcpServers is a list of/],
+      [{ ...fine, mcpServers: ["x"] }, /^mcpServers is an object of servers by name/],
       [{ ...fine, permissonMode: "plan" }, /^There is no option permissonMode; did you mean permissionMode\?$/],
       [{ ...fine, verbose: true }, /^There is no option verbose$/],
       [{ ...fine, builtinTools: ["Read", "Gerp"] }, /^builtinTools: There is no tool "Gerp"; did you mean Grep\?$/],

@@ -23,7 +23,7 @@ const positive = ["maxTurns", "maxRequests", "maxOutputTokens", "maxBudgetUsd", 
 const texts = ["cwd", "model", "settings", "systemPrompt", "appendSystemPrompt", "sessionId", "resumeSessionId", "mainAgent"];
 
 /** The compiler holds these two to be complete. */
-const optionNames: Readonly<Record<keyof InteractiveSessionOptions, true>> = {
+export const optionNames: Readonly<Record<keyof InteractiveSessionOptions, true>> = {
   ...{ cwd: true, provider: true, model: true, sessionId: true, resumeSessionId: true, resumeAt: true, sessionStore: true },
   ...{ permissionMode: true, allowedTools: true, disallowedTools: true, permissions: true, checkpoints: true },
   ...{ reversibleExecution: true, builtinTools: true, audit: true, systemPrompt: true, appendSystemPrompt: true },
@@ -52,6 +52,9 @@ export function checkSessionOptions(options: unknown): void {
     throw wrong("provider", "a provider, such as createAnthropicProvider({ apiKey }) makes", provider);
   checkNames(options, optionNames);
   checkValues(options);
+  const { mcpServers } = options;
+  if (mcpServers !== undefined && !isRecord(mcpServers) && !isWrittenList(mcpServers))
+    throw wrong("mcpServers", "an object of servers by name, as .mcp.json has them", mcpServers);
   if (options["forkSession"] === true && options["resumeSessionId"] === undefined)
     throw new RuntimeError("usage", "forkSession copies a session that exists: name it with resumeSessionId");
 }
@@ -64,11 +67,18 @@ export function checkRequest(request: unknown): void {
     throw new RuntimeError("usage", `${misplaced} is an option of the session: give it as options.${misplaced}`);
   checkNames(request, requestNames);
   checkValues(request);
+  const { mcpServers } = request;
+  if (mcpServers !== undefined && !isWrittenList(mcpServers))
+    throw wrong("mcpServers", 'a list of { value: { mcpServers: { … } }, source: "where it is written" }', mcpServers);
   const { options } = request;
   if (options === undefined) return;
   if (!isRecord(options)) throw wrong("options", "an object", options);
   checkNames(options, { ...optionNames, ignoredSettings: true });
   checkValues(options);
+}
+
+function isWrittenList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => isRecord(one) && "value" in one);
 }
 
 function checkNames(given: Record<string, unknown>, known: Readonly<Record<string, true>>): void {
@@ -86,9 +96,6 @@ function checkValues(options: Record<string, unknown>): void {
       throw wrong(name, "a number above 0", options[name]);
   for (const [name, words] of Object.entries(choices)) if (isGiven(options, name)) checkWord(name, options[name], words);
   for (const [name, words] of Object.entries(listsOf)) if (isGiven(options, name)) checkList(name, options[name], words);
-  const { mcpServers } = options;
-  if (mcpServers !== undefined && !(Array.isArray(mcpServers) && mcpServers.every((one) => isRecord(one) && "value" in one)))
-    throw wrong("mcpServers", 'a list of { value: { mcpServers: { … } }, source: "where it is written" }', mcpServers);
   checkTools(options);
   checkSnapshot(options);
 }

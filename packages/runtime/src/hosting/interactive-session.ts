@@ -11,15 +11,7 @@ import { surroundingsOf } from "./surroundings.ts";
 
 type Loading = Pick<
   SessionRequest,
-  | "bare"
-  | "without"
-  | "settings"
-  | "settingSources"
-  | "trustProject"
-  | "sandboxMode"
-  | "mcpServers"
-  | "requireServers"
-  | "mainAgent"
+  "bare" | "without" | "settings" | "settingSources" | "trustProject" | "sandboxMode" | "requireServers" | "mainAgent"
 >;
 
 /** How a program opens a session: what it wants of it, and what of the folder and the user's own files counts. */
@@ -35,6 +27,8 @@ export type InteractiveSessionOptions<Structured = JsonValue> = Omit<
     readonly outputSchema?: SchemaSource<Structured> | undefined;
     /** With `resumeSessionId`: goes on in a copy under a new id, or under `sessionId`; the original stays as it is. */
     readonly forkSession?: boolean | undefined;
+    /** MCP servers by name, as `.mcp.json` has them; or a list of such files, each with where it was written. */
+    readonly mcpServers?: Readonly<Record<string, unknown>> | SessionRequest["mcpServers"];
     /** Where the user's settings, trust and checkpoints are; `OUTRIDER_HOME`, else `~/.outrider`. */
     readonly outriderHome?: string | undefined;
   };
@@ -52,15 +46,23 @@ export class InteractiveSession<Structured = JsonValue> extends Session<Structur
     const from = forkSession ? own.resumeSessionId : undefined;
     const id = from === undefined ? undefined : (own.sessionId ?? randomUuid());
     const isStored = own.sessionStore !== undefined || own.overflowDirectory !== undefined;
-    const loading = { bare, without, settings, settingSources, trustProject, sandboxMode, mcpServers, requireServers, mainAgent };
+    const servers = isList(mcpServers) ? mcpServers : [{ value: mcpServers, source: "mcpServers" }];
+    const loading = {
+      ...{ bare, without, settings, settingSources, trustProject, sandboxMode, requireServers, mainAgent },
+      mcpServers: servers,
+    };
     super(id === undefined ? own : { ...own, sessionId: undefined, resumeSessionId: id }, (given, completing) =>
       load(given, { ...completing, loading, outriderHome, from, isStored }),
     );
   }
 }
 
+function isList(servers: InteractiveSessionOptions["mcpServers"]): servers is SessionRequest["mcpServers"] {
+  return servers === undefined || Array.isArray(servers);
+}
+
 type Load = Completing & {
-  readonly loading: Loading;
+  readonly loading: Loading & Pick<SessionRequest, "mcpServers">;
   readonly outriderHome: string | undefined;
   /** The session that is copied. */
   readonly from: string | undefined;
