@@ -1,7 +1,7 @@
 // Builds both packages: bundles with esbuild, declarations with tsc. One command, about two seconds.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { noticesFile, thirdPartyNotices } from "./build-notices.mjs";
@@ -72,6 +72,9 @@ commandFiles.push(notices(command), meta);
 // Only now is the last build gone: one that fails leaves it in place.
 write(join(runtime, "dist"), libraryFiles);
 write(join(cli, "dist"), commandFiles);
+
+copyDocuments(runtime, () => true);
+copyDocuments(cli, (path) => !/^(api\b|library\.md$)/.test(path));
 
 if (!process.argv.includes("--no-types")) {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
@@ -192,6 +195,14 @@ async function toCommonJs(source) {
 
 function keepRipgrep(source) {
   return source.replaceAll(ripgrepImport, ripgrepStandIn);
+}
+
+/** What a package says of itself is in it: help and hints name these files. They are copies, and not in git. */
+function copyDocuments(place, isWanted) {
+  const docs = join(root, "docs");
+  rmSync(join(place, "docs"), { recursive: true, force: true });
+  cpSync(docs, join(place, "docs"), { recursive: true, filter: (path) => isWanted(relative(docs, path)) });
+  cpSync(join(root, "CHANGELOG.md"), join(place, "CHANGELOG.md"));
 }
 
 function write(folder, files) {

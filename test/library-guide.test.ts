@@ -111,7 +111,10 @@ describe("the guide to the library", () => {
       ];
       const how = ["--module", String(module), "--moduleResolution", String(resolution)];
       const files = examples.map(({ name }) => name);
-      const { status, stdout } = spawnSync(process.execPath, [tsc, ...flags, ...how, ...files], { cwd: project, encoding: "utf8" });
+      const { status, stdout } = spawnSync(process.execPath, [tsc, ...flags, ...how, ...files], {
+        cwd: project,
+        encoding: "utf8",
+      });
       assert.deepEqual([status, stdout], [0, ""]);
     });
 
