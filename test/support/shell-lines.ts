@@ -12,10 +12,16 @@ export function wordsOf(line: string): readonly ShellWord[] {
   return programOf(line).words.slice(1);
 }
 
-/** What is known of words, to be compared: `a` exact, `a…` open, `a(*)` a pattern, `a/**` below, `+` may be several, `~:` from home. */
+/**
+ * What is known of words, to be compared: `a` exact, `a…` open, `a(*)` a pattern, `a/**` below, `+` may be several, `~:` from home,
+ * `{links}` what the files below must not have.
+ */
 export function show(words: readonly ShellWord[]): string {
   const signs = { exact: "", open: "…", glob: "(*)", below: "/**" };
   return words
-    .map(({ kind, text, splits, tilde }) => `${tilde ? "~:" : ""}${text}${signs[kind]}${splits ? "+" : ""}` || "''")
+    .map(({ kind, text, splits, tilde, needs }) => {
+      const needed = [needs?.links && "links", needs?.names && "names"].filter(Boolean);
+      return `${tilde ? "~:" : ""}${text}${signs[kind]}${splits ? "+" : ""}${needs ? `{${needed.join(" ")}}` : ""}` || "''";
+    })
     .join(" ");
 }

@@ -5,11 +5,11 @@ import { parseCommand } from "./parse-command.ts";
 
 describe("the words of a command", () => {
   const rows: [line: string, expected: string][] = [
-    ["cat $(git ls-files)", "./**+"],
-    ["cat a $(git ls-files) b", "a ./**+ b"],
+    ["cat $(git ls-files)", "./**+{links names}"],
+    ["cat a $(git ls-files) b", "a ./**+{links names} b"],
     ["cat a$(git ls-files)", "a…+"],
     ["cat $(date)", "…+"],
-    ["cat `git ls-files`", "./**+"],
+    ["cat `git ls-files`", "./**+{links names}"],
     ["node $(git ls-files)", "…+"],
     ["export A=1 B=$x", "A=1 B=…+"],
     ["declare a[1]=x", "a[1]=x"],

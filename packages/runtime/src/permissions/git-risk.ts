@@ -1,5 +1,5 @@
 import { readGit, splitGit } from "./git-commands.ts";
-import { gitRow, gitRows } from "./git-rows.ts";
+import { gitRow, gitRowOf } from "./git-rows.ts";
 import { type GivenOption, readWords } from "./option-grammar.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 
@@ -14,7 +14,7 @@ export function gitRisk(words: Words, from: number): string | undefined {
   const global = readWords(gitRow, words.slice(1, start)).options.find((option) => option.at + 1 >= from && isRisky(option));
   if (global) return `git ${global.name} can make it do something else`;
   if (subcommand === "") return undefined;
-  const row = Object.hasOwn(gitRows, subcommand) ? gitRows[subcommand] : undefined;
+  const row = gitRowOf(subcommand);
   if (!row) return start - 1 < from ? undefined : `git ${subcommand} runs programs, or is not known`;
   const { options, operands, doubt } = readWords(row, rest);
   const isLater = ({ at }: { readonly at: number }): boolean => at + start >= from;

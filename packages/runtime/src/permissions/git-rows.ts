@@ -160,3 +160,10 @@ export const gitRows: Readonly<Record<string, Row>> = {
   whatchanged: showing,
   worktree: { looks: "-b: -B: --reason: --expire:", operands: "else" },
 };
+
+const rows: ReadonlyMap<string, Row> = new Map(Object.entries(gitRows));
+
+/** Undefined for a subcommand that no rule for git alone covers. */
+export function gitRowOf(subcommand: string): Row | undefined {
+  return rows.get(subcommand);
+}

@@ -184,6 +184,7 @@ describe("widerGrantFor", () => {
     ["sort a < b > c", undefined],
     ["read x < a", undefined],
     ["fd x -x rm", undefined],
+    ["trap foo EXIT", undefined],
     ["rg x --pre=y", undefined],
     ["sort a --compress-program=x", undefined],
     ['npm "test$x"', undefined],

@@ -23,7 +23,7 @@ export type Effect = (typeof effects)[number];
 
 /**
  * How a program takes the words that are no options. `copies`: the last is written, the others are read. `reads first`: the others are
- * names in that file. `reads folders`: given a folder, it reads the files in it, through links, without being told to.
+ * names in that file, and `allows` keeps them to words that are written out. `reads folders`: given a folder, it reads the files in it, through links, without being told to.
  */
 export type Operands =
   | "text"

@@ -2,6 +2,7 @@ import { lookingCommands } from "./asking-rows.ts";
 import { lookingForms } from "./looking-forms.ts";
 import { lookingRows } from "./looking-rows.ts";
 import type { Row } from "./option-grammar.ts";
+import { ruleRows } from "./rule-rows.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 import { workingRows } from "./working-rows.ts";
 
@@ -20,6 +21,11 @@ export function rowOf(name: string): Row | undefined {
   return rows.get(aliases.get(name) ?? name);
 }
 
+/** The same, also of programs that only rules let run. */
+export function ruleRowOf(name: string): Row | undefined {
+  return rowOf(name) ?? rowsOfRules.get(name);
+}
+
 /** Programs that take the names of files for files and for nothing else, when none of them looks like an option. */
 export function takesNames(name: string): boolean {
   return Object.hasOwn(lookingRows, name) || name === "sed" || name === "jq";
@@ -34,6 +40,7 @@ export function allRows(): ReadonlyMap<string, Row> {
   return rows;
 }
 
+const rowsOfRules: ReadonlyMap<string, Row> = new Map(Object.entries(ruleRows));
 const formsThatLook: ReadonlyMap<string, Row> = new Map([...Object.entries(lookingRows), ...Object.entries(lookingForms)]);
 const rows: ReadonlyMap<string, Row> = new Map([...Object.entries(lookingRows), ...Object.entries(workingRows)]);
 

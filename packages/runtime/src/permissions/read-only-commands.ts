@@ -93,7 +93,8 @@ export function lookingOf(program: Program): Looking | undefined {
   const writer = fileWriters.get(name);
   if (writer) return readWriter(name, writer, rest);
   const command = lookingCommand(name, rest);
-  if (command) return name === "gh" && !isHarmlessGh(rest) ? undefined : readByRow(name, command.row, command.words);
+  if (command && name === "gh" && !isHarmlessGh(command.row, command.words)) return undefined;
+  if (command) return readByRow(name, command.row, command.words);
   const row = lookingRowOf(name);
   return row && readByRow(name, row, rest);
 }
@@ -117,8 +118,7 @@ function readByRow(name: string, row: Row, words: readonly ShellWord[]): Looking
   const follows = read.options.some(
     ({ effect, name: option }) => effect === "follows" || (recurses && dereferences.includes(option)),
   );
-  const start =
-    follows && operands.length === 0 ? [{ kind: "exact", text: ".", splits: false, tilde: false } as const] : operands;
+  const start = follows && operands.length === 0 ? [exactWord(".")] : operands;
   const needs = { links: true, names: false };
   const throughLinks = (word: ShellWord): ShellWord => (isPlain(word) ? { ...word, kind: "below", needs } : word);
   const reads =
@@ -173,12 +173,12 @@ function operandsRead(name: string, row: Row, { operands, options }: ReadWords):
     case "reads folders":
       return words;
     case "reads first":
-      return words[0]?.splits || words[0]?.kind === "below" ? words : words.slice(0, 1);
+      return words.slice(0, 1);
     case "reads one":
       return words.length <= 1 && !words[0]?.splits ? words : undefined;
     case "pattern reads": {
       const given = options.some((option) => /^(?:-e|-f|--regexp|--file|--files|--type-list)$/.test(option.name));
-      return given || words[0]?.splits || words[0]?.kind === "below" ? words : words.slice(1);
+      return given || words[0]?.kind === "below" ? words : words.slice(1);
     }
     case "else":
       return name === "ps" && !options.every(showsKnownFields) ? undefined : readElse(name, words);
@@ -188,13 +188,20 @@ function operandsRead(name: string, row: Row, { operands, options }: ReadWords):
 }
 
 function readElse(name: string, words: readonly ShellWord[]): readonly ShellWord[] | undefined {
-  // An operand without `+` would set the time; the row has taken those with it.
-  if (name === "date") return words.length === 0 ? [] : undefined;
-  if (name === "npm") return words.length > 0 && isRegistryName(words[0]) && words.every(isPlain) ? [] : undefined;
-  if (name === "gh") return words.length === 1 && isPlain(words[0]) && !/:|^\/\//.test(words[0].text) ? [] : undefined;
-  // `e` would show the environment of processes.
-  if (name === "ps") return words.every((word) => isPlain(word) && /^a?u?x?(?:ww|f)?$/.test(word.text)) ? [] : undefined;
-  return undefined;
+  switch (name) {
+    case "date":
+      // An operand without `+` would set the time; the row has taken those with it.
+      return words.length === 0 ? [] : undefined;
+    case "npm":
+      return isRegistryName(words[0]) && words.every(isPlain) ? [] : undefined;
+    case "gh":
+      return words.length === 1 && isPlain(words[0]) && !/:|^\/\//.test(words[0].text) ? [] : undefined;
+    case "ps":
+      // `e` would show the environment of processes.
+      return words.every((word) => isPlain(word) && /^a?u?x?(?:ww|f)?$/.test(word.text)) ? [] : undefined;
+    default:
+      return undefined;
+  }
 }
 
 /** Fields of processes that say nothing of their variables. */
@@ -235,21 +242,15 @@ function isRegistryName(word: ShellWord | undefined): boolean {
 }
 
 /** Reads what it asks for: no other method than GET, no mutation, no file, and no filter that shows the environment. */
-function isHarmlessGh(words: readonly ShellWord[]): boolean {
+function isHarmlessGh(row: Row, words: readonly ShellWord[]): boolean {
   if (!words.every(isPlain)) return false;
-  const texts = words.map(({ text }) => text);
-  const given = (index: number): string =>
-    (texts[index]?.startsWith("--") ? /=(.*)/s.exec(texts[index] ?? "")?.[1] : undefined) ?? texts[index + 1] ?? "";
-  const isField = (text: string): boolean => /^(?:-[fF]|--(?:raw-)?field(?:=|$))/.test(text);
-  const isQuery = texts[1] === "graphql";
-  return texts.every((text, index) => {
-    if (/^(?:-q|--jq)/.test(text)) return (text === "-q" || text.startsWith("--jq")) && isHarmlessJq(given(index));
-    if (/^(?:-X|--method)/.test(text))
-      return /^(?:GET)$/.test(text.startsWith("-X") && text.length > 2 ? text.slice(2) : given(index));
-    if (!isField(text)) return true;
-    const value = /^-[fF]./.test(text) ? text.slice(2) : given(index);
-    if (!isQuery || /^[^=]*=@/s.test(value)) return false;
-    return !/mutation|subscription/i.test(value);
+  const { options, operands } = readWords(row, words);
+  const isQuery = operands[0]?.word.text === "graphql";
+  return options.every(({ name, value = exactWord("") }) => {
+    if (name === "-q" || name === "--jq") return isHarmlessJq(value.text);
+    if (name === "-X" || name === "--method") return value.text === "GET";
+    if (!/^(?:-[fF]|--(?:raw-)?field)$/.test(name)) return true;
+    return isQuery && !/^[^=]*=@/s.test(value.text) && !/mutation|subscription/i.test(value.text);
   });
 }
 

@@ -1,9 +1,8 @@
 import { gitRisk } from "./git-risk.ts";
 import { isInterpreter } from "./interpreters.ts";
 import { type Effect, type GivenOption, optionsOf, readWords, type Row } from "./option-grammar.ts";
-import { rowOf } from "./program-table.ts";
+import { rowOf, ruleRowOf } from "./program-table.ts";
 import { readAwk, readPrintf, readTest } from "./read-only-scripts.ts";
-import { ruleRows } from "./rule-rows.ts";
 import { makeVariableRisk, sedRisk, sqliteRisk, urlRisk } from "./script-risks.ts";
 import type { Program } from "./parsed-command.ts";
 import { isOrdinaryName } from "./shell-variables.ts";
@@ -23,11 +22,6 @@ export function riskOf(program: Pick<Program, "name" | "words">, from: number): 
   const row = ruleRowOf(name);
   const own = ownRisk(program, { rest, from }) ?? subcommandRisk(name, words, from) ?? extractionRisk(program);
   return own ?? (row ? optionRisk({ name, words, row }, from) : undefined);
-}
-
-/** The grammar of a program for which there is one, also of those that only rules let run. */
-function ruleRowOf(name: string): Row | undefined {
-  return rowOf(name) ?? (Object.hasOwn(ruleRows, name) ? ruleRows[name] : undefined);
 }
 
 function ownRisk(

@@ -1,10 +1,9 @@
 import { fromFolders, type GitCall, splitGit } from "./git-commands.ts";
-import { gitRows } from "./git-rows.ts";
+import { gitRowOf } from "./git-rows.ts";
 import { type GivenOption, readWords, type Row } from "./option-grammar.ts";
-import { rowOf } from "./program-table.ts";
-import { ruleRows } from "./rule-rows.ts";
+import { ruleRowOf } from "./program-table.ts";
 import type { Program } from "./parsed-command.ts";
-import { isPlain, type ShellWord } from "./shell-words.ts";
+import { isPlain, type ShellWord, unknownWord } from "./shell-words.ts";
 
 type Words = readonly ShellWord[];
 
@@ -14,7 +13,7 @@ export type NamedFiles = { readonly reads: Words; readonly writes: Words };
 /** By the grammar of the program; undefined for a program that has none, whose words may be anything. */
 export function filesNamedBy({ name, words }: Pick<Program, "name" | "words">): NamedFiles | undefined {
   if (name === "git") return filesOfGit(words.slice(1));
-  const row = rowOf(name) ?? (Object.hasOwn(ruleRows, name) ? ruleRows[name] : undefined);
+  const row = ruleRowOf(name);
   return row && filesOfRow(name, row, words.slice(1));
 }
 
@@ -128,12 +127,7 @@ function copied(name: string, { operands, reads, writes, isInto, makesFolders, i
       : [];
   return {
     reads: [...reads, ...sources],
-    writes: [
-      ...writes,
-      ...(target && !isInto && local.includes(target) ? [target] : []),
-      ...inFolder,
-      ...(isSame ? sources : []),
-    ],
+    writes: [...writes, ...(target && local.includes(target) ? [target] : []), ...inFolder, ...(isSame ? sources : [])],
   };
 }
 
@@ -176,7 +170,7 @@ function filesOfGit(words: Words): NamedFiles {
 
 /** Its words, as seen from where it works. */
 function filesOfCall(call: GitCall): NamedFiles {
-  const row = Object.hasOwn(gitRows, call.subcommand) ? gitRows[call.subcommand] : undefined;
+  const row = gitRowOf(call.subcommand);
   if (!row) return { reads: [], writes: [] };
   const { options, operands: given } = readWords(row, call.rest);
   const all = given.map(({ word }) => word);
@@ -184,8 +178,10 @@ function filesOfCall(call: GitCall): NamedFiles {
   const operands = all.filter((word) => !/^(?:\.\/?|:\/)$/.test(word.text));
   const reads = options.flatMap(({ effect, value }) => (effect === "reads" && value ? fileIn("git", "", value) : []));
   switch (call.subcommand) {
-    case "worktree":
-      return { reads, writes: /^(?:add|move|remove|repair)$/.test(operands[0]?.text ?? "") ? operands.slice(1) : [] };
+    case "worktree": {
+      const [action = unknownWord, ...folders] = operands;
+      return { reads, writes: /^(?:add|move|remove|repair)$/.test(action.text) ? folders : [] };
+    }
     case "clone": {
       const [source, target = source && cloneFolder(source)] = all;
       const isLocal = source !== undefined && !/^(?:[a-z+]+:\/\/|[\w.-]+@|[\w.-]+:)/i.test(source.text);
@@ -213,7 +209,7 @@ function mayBeFile(word: ShellWord): boolean {
 
 /** Programs that unpack write what is in the archive, wherever that says. In a folder of their own they may. */
 export function extractionRisk({ name, words }: Pick<Program, "name" | "words">): string | undefined {
-  const row = rowOf(name) ?? (Object.hasOwn(ruleRows, name) ? ruleRows[name] : undefined);
+  const row = ruleRowOf(name);
   const { options, operands } = row ? readWords(row, words.slice(1)) : { options: [], operands: [] };
   const has = (...names: string[]): boolean => options.some((option) => names.includes(option.name));
   const into = (...names: string[]): boolean =>
