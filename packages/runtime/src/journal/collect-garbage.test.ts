@@ -15,9 +15,12 @@ describe("collecting side files", () => {
   it("removes what no session names any more, and what killed processes left half-written", async () => {
     const { folder, store } = await filled({ s1: "a", s2: "b" });
     writeFileSync(join(folder, "index.json.x.tmp"), "half");
+    writeFileSync(join(folder, "gone.lines"), "12");
+    writeFileSync(join(folder, "s1.lines"), "12");
     await store.fork("s1", "s3");
     age(folder);
-    assert.deepEqual(await collectGarbage(folder), { removed: 1, bytes: 4, kept: 2 });
+    assert.deepEqual(await collectGarbage(folder), { removed: 2, bytes: 6, kept: 2 });
+    assert.ok(existsSync(join(folder, "s1.lines")), "its log is there");
     await store.remove("s2");
     assert.deepEqual(await collectGarbage(folder), { removed: 1, bytes: 70_000, kept: 1 });
     await store.remove("s1");

@@ -2,6 +2,7 @@ import { createReadStream, existsSync, readdirSync, renameSync, statSync, unlink
 import { basename, join } from "node:path";
 import { referencePattern } from "./large-values.ts";
 import { sideFileGraceMs, sideFolder } from "./side-files.ts";
+import { mapSuffix } from "./line-map.ts";
 import { logSuffix } from "./store-place.ts";
 
 export type Collected = {
@@ -49,7 +50,8 @@ export async function collectGarbage(directory: string, options: CollectOptions 
       collected.bytes += bytes;
     }
   }
-  for (const name of namesIn(directory).filter((name) => name.endsWith(".tmp"))) {
+  const left = namesIn(directory).filter((name) => name.endsWith(".tmp") || isMapOfNothing(directory, name));
+  for (const name of left) {
     const bytes = remove(join(directory, name), before);
     if (bytes !== undefined) {
       collected.removed++;
@@ -57,6 +59,11 @@ export async function collectGarbage(directory: string, options: CollectOptions 
     }
   }
   return collected;
+}
+
+/** Its log was taken away by hand. */
+function isMapOfNothing(directory: string, name: string): boolean {
+  return name.endsWith(mapSuffix) && !existsSync(join(directory, name.slice(0, -mapSuffix.length) + logSuffix));
 }
 
 /**

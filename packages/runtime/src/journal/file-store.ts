@@ -53,6 +53,9 @@ async function openForWriting(place: StorePlace, sessionId: string): Promise<Jou
   }
 }
 
+/** A log is mapped anew when it has grown by so many lines: to read fewer one by one takes a few milliseconds. */
+const linesPerMap = 1_000;
+
 type Start = { path: string; lock: Lock; newFolders: string[]; stored?: MendedLog };
 
 function startWriter(place: StorePlace, { path, lock, newFolders, stored }: Start): JournalWriter {
@@ -73,7 +76,11 @@ function startWriter(place: StorePlace, { path, lock, newFolders, stored }: Star
     warnings: stored?.warnings ?? [],
     location: path,
     append: (events) => log.append(stored ? events.map(stored.shorten) : events),
-    close: () => log.close(),
+    async close() {
+      await log.close();
+      if ((stored?.unmapped ?? 0) + log.lines < linesPerMap) return;
+      (await import("./write-line-map.ts")).writeLineMap(path);
+    },
   };
 }
 

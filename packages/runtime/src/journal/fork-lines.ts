@@ -49,7 +49,7 @@ export function* forkLines({ lines, count, sourceId, newId, copy }: ForkedLines)
     copy.add({ bytes, start, end, type: line.type, isOfTask: line.isOfTask, headEnd, callId: undefined });
     end += bytes.write(sealText(crc), end, "latin1");
   }
-  copy.takeCallEnds(lines);
+  copy.takeFindings(lines);
   yield bytes.subarray(0, end);
 }
 

@@ -1,10 +1,14 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { readLineMap } from "./line-map.ts";
 import type { LineTable } from "./line-table.ts";
 import { type Chain, readSealed } from "./sealed-line.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
 
-/** `isWhole`: nothing stands behind them. */
-export type IntactLines = { end: number; chain: Chain; isWhole: boolean };
+/** `isWhole`: nothing stands behind them. `mapped`: how many of them a map told of. */
+export type IntactLines = { bytes: Buffer; end: number; chain: Chain; isWhole: boolean; mapped: number };
+
+/** What is shorter has no map: a line is hardly shorter than a hundred bytes. */
+const leastMapped = 100_000;
 
 /** What is longer is read on in pieces. */
 const longestPart: number = 64 << 20;
@@ -15,9 +19,14 @@ const longestPart: number = 64 << 20;
  */
 export function readIntactLines(path: string, lines: LineTable): IntactLines {
   const bytes = readBeginning(path);
-  const text = bytes.toString("latin1");
-  const log = { bytes, text };
-  let crc = 0;
+  const map = bytes.length < leastMapped ? undefined : readLineMap(path, bytes);
+  if (map) lines.adopt(bytes, map);
+  const mapped = lines.length;
+  const { end: base, crc: before } = map ?? { end: 0, crc: 0 };
+  const rest = bytes.subarray(base);
+  const text = rest.toString("latin1");
+  const log = { bytes: rest, text };
+  let crc = before;
   let end = 0;
   for (let lf = text.indexOf("\n"); lf !== -1; lf = text.indexOf("\n", end)) {
     const sealed = readSealed(log, { start: end, end: lf, previous: crc });
@@ -26,8 +35,9 @@ export function readIntactLines(path: string, lines: LineTable): IntactLines {
     crc = sealed.crc;
     end = lf + 1;
   }
+  end += base;
   const isWhole = end === bytes.length && end < longestPart;
-  return { end, isWhole, chain: { crc, sealed: lines.length > 0, seq: lines.seqAt(lines.length - 1) } };
+  return { bytes, end, isWhole, mapped, chain: { crc, sealed: lines.length > 0, seq: lines.seqAt(lines.length - 1) } };
 }
 
 function readBeginning(path: string): Buffer {

@@ -70,6 +70,8 @@ export class JournalFile {
   /** An append was refused, so that whoever writes knows. */
   #failed = false;
   #closed = false;
+  /** Lines that were written. */
+  lines = 0;
 
   constructor(options: JournalFileOptions) {
     this.#options = options;
@@ -151,6 +153,7 @@ export class JournalFile {
       throw failure;
     }
     this.#size += bytes.length;
+    this.lines += jsons.length;
     this.#crc = crc;
     this.#unsynced = true;
     if (this.#options.policy === "batch") this.#timer ??= setTimeout(() => void this.#sync().catch(() => {}), batchMs).unref();

@@ -1,8 +1,25 @@
 import type { AgentEvent } from "../protocol/events.ts";
 import { mentionsReferences } from "./large-values.ts";
 import { isMereRepetition, type KnownStart, likeOf, restoreStart } from "./repeated-starts.ts";
-import { jsonOf, seqOf, type StoredLine, toEvents } from "./sealed-line.ts";
+import type { KeptConversation } from "./store.ts";
+import { sealLength } from "./seal-lines.ts";
+import { jsonOf, nameOf, seqOf, type StoredLine, toEvents } from "./sealed-line.ts";
 import { CallEnds, type EventTable } from "./stored-events.ts";
+
+/** Lines that stand one behind the other at the beginning of a log. */
+export type LineColumns = {
+  /** Where the JSON of each line ends; it begins behind the seal of the one before. */
+  readonly ends: Iterable<number> & ArrayLike<number>;
+  readonly headEnds: Iterable<number> & ArrayLike<number>;
+  readonly types: readonly string[];
+  readonly ofTasks: readonly number[];
+  readonly endedStarts: readonly (readonly [number, number])[];
+  /** Calls that have started and not ended. */
+  readonly openCalls: readonly (readonly [string, number])[];
+  /** Lines that hold references to side files, or what looks like one. */
+  readonly referring: readonly number[];
+  readonly kept: (() => KeptConversation | undefined) | undefined;
+};
 
 /**
  * The proven lines of a log, in columns. A long log has very many lines, few of them are ever looked at, and an object for each would take
@@ -20,6 +37,9 @@ export class LineTable implements EventTable {
   /** Lines whose long texts were put back: they are parsed already. */
   readonly #whole = new Map<number, AgentEvent>();
 
+  #adopted: { readonly count: number; readonly referring: readonly number[] } = { count: 0, referring: [] };
+  #kept: LineColumns["kept"];
+
   readonly #startEvents = new Map<number, AgentEvent>();
 
   get length(): number {
@@ -34,6 +54,46 @@ export class LineTable implements EventTable {
     this.#ends.push(end);
     this.#types.push(type);
     this.#headEnds.push(headEnd);
+  }
+
+  /** Instead of adding them one by one; the table is empty before. */
+  adopt(bytes: Buffer, { ends, headEnds, types, ofTasks, endedStarts, openCalls, referring, kept }: LineColumns): void {
+    let start = 0;
+    for (let index = 0; index < types.length; index++) {
+      const end = ends[index] ?? 0;
+      this.#bytes.push(bytes);
+      this.#starts.push(start);
+      this.#ends.push(end);
+      this.#types.push(nameOf(types[index] ?? ""));
+      this.#headEnds.push(headEnds[index] ?? 0);
+      start = end + sealLength + 1;
+    }
+    for (const index of ofTasks) this.#ofTasks.add(index);
+    this.#calls.adopt(endedStarts, openCalls);
+    this.#adopted = { count: types.length, referring };
+    this.#kept = kept;
+  }
+
+  /** What was found out of the first lines before. */
+  kept(): KeptConversation | undefined {
+    return this.#kept?.();
+  }
+
+  /** What `adopt` takes, before `settle`. Undefined where the lines are not pieces of one buffer. */
+  columns(): LineColumns | undefined {
+    const [first] = this.#bytes;
+    if (!first || this.#bytes.some(({ buffer }) => buffer !== first.buffer)) return undefined;
+    const places = this.#bytes.map(({ byteOffset }) => byteOffset - first.byteOffset);
+    return {
+      ends: this.#ends.map((end, index) => end + (places[index] ?? 0)),
+      headEnds: this.#headEnds.map((end, index) => (end === 0 ? 0 : end + (places[index] ?? 0))),
+      types: this.#types,
+      ofTasks: [...this.#ofTasks],
+      endedStarts: [...this.#calls.endedStarts],
+      openCalls: this.#calls.open(),
+      referring: this.referring(),
+      kept: undefined,
+    };
   }
 
   seqAt(index: number): number {
@@ -65,8 +125,9 @@ export class LineTable implements EventTable {
   }
 
   /** For the same lines in a copy of another log. */
-  takeCallEnds(from: LineTable): void {
+  takeFindings(from: LineTable): void {
     for (const [start, end] of from.endedStarts) if (end < this.length) this.#calls.endedStarts.set(start, end);
+    if (from.#adopted.count <= this.length) this.#kept = from.#kept;
   }
 
   look(indexes: readonly number[]): readonly AgentEvent[] {
@@ -132,10 +193,12 @@ export class LineTable implements EventTable {
 
   /** Which lines hold references to side files, or what looks like one. One look at the bytes that lines share: mostly they hold none. */
   referring(): number[] {
-    const found: number[] = [];
+    const { count, referring } = this.#adopted;
+    const found = [...referring];
     let looked: Buffer | undefined;
     let mentions = false;
-    for (const [index, bytes] of this.#bytes.entries()) {
+    for (let index = count; index < this.length; index++) {
+      const bytes = this.#bytes[index] ?? nothing;
       if (bytes !== looked) mentions = mentionsReferences(bytes);
       looked = bytes;
       if (mentions && mentionsReferences(bytes.subarray(this.#starts[index], this.#ends[index]))) found.push(index);

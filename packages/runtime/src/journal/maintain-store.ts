@@ -1,8 +1,9 @@
-import { closeSync, existsSync, openSync, readdirSync, renameSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statSync, unlinkSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { forkLines } from "./fork-lines.ts";
+import { mapPathOf } from "./line-map.ts";
 import { LineTable } from "./line-table.ts";
 import { takeLock } from "./lock.ts";
 import { noSuchEvent, unknownSession } from "./name-session.ts";
@@ -58,6 +59,7 @@ export async function removeLog(place: StorePlace, sessionId: string): Promise<v
   try {
     const kept = namesIn(place.directory).filter((name) => name.startsWith(`${basename(path)}.damaged-`));
     for (const name of [basename(path), ...kept]) unlinkSync(join(place.directory, name));
+    rmSync(mapPathOf(path), { force: true });
   } catch (error) {
     throw toStorageFailure("remove", path, error);
   } finally {

@@ -11,6 +11,8 @@ import { codeOf, toStorageFailure } from "./storage-failure.ts";
 /** A log as far as it can be trusted. Side files are not put back yet. */
 export type Recovered = {
   lines: LineTable;
+  /** How many lines had to be read one by one. */
+  unmapped: number;
   /** Where the next line goes: the end of the last good one. */
   validBytes: number;
   /** The last good line has lost its line end. */
@@ -31,7 +33,7 @@ export const emptyChain: Chain = { crc: 0, sealed: false, seq: 0 };
  */
 export async function recover(path: string): Promise<Recovered> {
   const lines = new LineTable();
-  const { end, chain, isWhole } = readIntactLines(path, lines);
+  const { end, chain, isWhole, mapped } = readIntactLines(path, lines);
   for (let index = 0; index < lines.length; index++)
     if (lines.typeAt(index) === "session.started") refuseNewer(lines.lineAt(index));
   const position = { offset: end, chain, line: lines.length };
@@ -39,19 +41,19 @@ export async function recover(path: string): Promise<Recovered> {
     ? createProgress(position, () => {}).end()
     : await scanLog(path, position, (line) => lines.add(keepLine(line)));
   lines.settle();
-  return { lines, ...scan };
+  return { lines, unmapped: lines.length - mapped, ...scan };
 }
 
 /** A log that was just written, of these lines. */
 export function wholeLog(lines: LineTable, size: number): Recovered {
   const last = lines.lineAt(lines.length - 1);
   const chain = { crc: last ? crcOf(last) : 0, sealed: last !== undefined, seq: lines.seqAt(lines.length - 1) };
-  return { lines, validBytes: size, unterminated: false, chain, warnings: [], tail: { type: "none" } };
+  return { lines, unmapped: lines.length, validBytes: size, unterminated: false, chain, warnings: [], tail: { type: "none" } };
 }
 
 /** `line`: how many stand before it, for a person who reads of damage. */
 export type LogPosition = { offset: number; chain: Chain; line?: number };
-export type Scanned = Omit<Recovered, "lines">;
+export type Scanned = Omit<Recovered, "lines" | "unmapped">;
 type OnLine = (line: StoredLine) => void;
 
 /** The same from a known place on, without keeping what it reads. */

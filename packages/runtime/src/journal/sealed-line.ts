@@ -163,7 +163,7 @@ function readPlain(bytes: Buffer, chain: Chain, gap: boolean): ReadLine {
 }
 
 /** One string for each type: what is cut out of a text would hold all of it, and is slow to compare. */
-function nameOf(type: string): string {
+export function nameOf(type: string): string {
   const known = types.get(type);
   if (known !== undefined) return known;
   const own = Buffer.from(type).toString();

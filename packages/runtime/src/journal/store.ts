@@ -1,6 +1,7 @@
 import type { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent, EventType } from "../protocol/events.ts";
 import type { ConversationType } from "./conversation-types.ts";
+import type { TranscriptState } from "./transcript.ts";
 
 /** Append-only logs, one per session. */
 export interface SessionStore {
@@ -39,11 +40,24 @@ export interface StoredEvents extends Iterable<AgentEvent> {
   readonly lastSeq: number;
   /** Those of these types, oldest first. */
   of<T extends EventType>(...types: readonly T[]): Iterable<AgentEvent<T>>;
-  /** What the session's own conversation is made of. The start of a call is left out where its end is there: that tells more. */
-  conversation(): Iterable<AgentEvent<ConversationType>>;
+  /**
+   * What the session's own conversation is made of, of the events at the place `from` and later. The start of a call is left out where its
+   * end is there: that tells more.
+   */
+  conversation(from?: number): Iterable<AgentEvent<ConversationType>>;
+  /** The conversation as it stood after the first events, where the store has kept that. */
+  kept?(): KeptConversation | undefined;
   /** The latest of this type that is `wanted`. */
   last<T extends EventType>(type: T, wanted?: (event: AgentEvent<T>) => boolean): AgentEvent<T> | undefined;
 }
+
+/** What `conversation()` tells of the first `count` events, put together. */
+export type KeptConversation = {
+  readonly count: number;
+  readonly transcript: TranscriptState;
+  readonly turnIds: readonly string[];
+  readonly compactions: readonly AgentEvent<"compaction.ended">[];
+};
 
 export interface JournalWriter {
   readonly events: StoredEvents;

@@ -1,6 +1,6 @@
 import type { AgentEvent, EventType } from "../protocol/events.ts";
 import { type ConversationType, conversationTypes } from "./conversation-types.ts";
-import type { StoredEvents } from "./store.ts";
+import type { KeptConversation, StoredEvents } from "./store.ts";
 
 /** Events by their place, and what is known of them before they are looked at. */
 export interface EventTable {
@@ -10,6 +10,8 @@ export interface EventTable {
   isOfTask(index: number): boolean;
   /** The starts of calls that have ended, and the places of the ends. */
   readonly endedStarts: ReadonlyMap<number, number>;
+  /** The conversation of the first events, where it is known already. */
+  kept?(): KeptConversation | undefined;
   /** The events at these places, in this order. */
   look(indexes: readonly number[]): readonly AgentEvent[];
 }
@@ -45,6 +47,16 @@ export class CallEnds {
     this.#open.delete(callId);
   }
 
+  /** Calls that have started and not ended. */
+  open(): [string, number][] {
+    return [...this.#open];
+  }
+
+  adopt(ended: Iterable<readonly [number, number]>, open: Iterable<readonly [string, number]>): void {
+    for (const [start, end] of ended) this.endedStarts.set(start, end);
+    for (const [callId, start] of open) this.#open.set(callId, start);
+  }
+
   /** Nothing more comes. The names are pieces of the log's text and would hold all of it. */
   settle(): void {
     this.#open.clear();
@@ -70,11 +82,13 @@ export function createStoredEvents(table: EventTable): StoredEvents {
       const wanted = new Set<string>(types);
       return inBatches(chosen((index) => wanted.has(table.typeAt(index)))) as Iterable<AgentEvent<T>>;
     },
-    conversation() {
+    conversation(from = 0) {
       const { endedStarts: ended } = table;
-      const isWanted = (index: number): boolean => types.has(table.typeAt(index)) && !table.isOfTask(index) && !ended.has(index);
+      const isWanted = (index: number): boolean =>
+        index >= from && types.has(table.typeAt(index)) && !table.isOfTask(index) && !ended.has(index);
       return inBatches(chosen(isWanted)) as Iterable<AgentEvent<ConversationType>>;
     },
+    kept: () => table.kept?.(),
     last<T extends EventType>(type: T, isWanted: (event: AgentEvent<T>) => boolean = () => true) {
       for (let index = length - 1; index >= 0; index--) {
         if (table.typeAt(index) !== type) continue;

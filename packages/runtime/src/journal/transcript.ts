@@ -23,6 +23,22 @@ export function toMessages(events: Iterable<RecordedEvent>, taskId?: string): Me
 type RecordedEvent<T extends EventType = EventType> = EventBody<T> & Partial<Pick<EventEnvelope, "taskId" | "at" | "seq">>;
 const types: ReadonlySet<EventType> = new Set<EventType>(conversationTypes);
 
+/** A transcript as JSON. */
+export type TranscriptState = {
+  readonly messages: readonly Message[];
+  readonly prompt?: number | undefined;
+  readonly measuredFrom: number;
+  readonly hasSummary: boolean;
+  /** Of the calls whose results stand at `index`. */
+  readonly open?:
+    | {
+        readonly index: number;
+        readonly results: readonly (readonly [string, ToolResultPart])[];
+        readonly started: readonly (readonly [string, string])[];
+      }
+    | undefined;
+};
+
 type OpenCalls = {
   readonly index: number;
   readonly message: AssistantMessage;
@@ -70,6 +86,24 @@ export class Transcript {
   /** The first message is a summary of what was there before. */
   get hasSummary(): boolean {
     return this.#hasSummary;
+  }
+
+  get state(): TranscriptState {
+    const { messages } = this;
+    const { index, results, started } = this.#open ?? {};
+    const open = index === undefined ? undefined : { index, results: [...(results ?? [])], started: [...(started ?? [])] };
+    return { messages, prompt: this.#prompt, measuredFrom: this.#measuredFrom, hasSummary: this.#hasSummary, open };
+  }
+
+  /** Goes on where another one stood. */
+  restore({ messages, prompt, measuredFrom, hasSummary, open }: TranscriptState): void {
+    this.#messages = [...messages];
+    this.#prompt = prompt;
+    this.#measuredFrom = measuredFrom;
+    this.#hasSummary = hasSummary;
+    const message = open && messages[open.index - 1];
+    if (open && message?.role === "assistant")
+      this.#open = { index: open.index, message, results: new Map(open.results), started: new Map(open.started) };
   }
 
   apply(event: AgentEvent | Masked<RecordedEvent>): void {

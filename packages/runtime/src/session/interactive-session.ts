@@ -2,6 +2,7 @@ import type { CheckpointInspection, CheckpointSummary, RestoreOptions } from "..
 import type { RestoreResult } from "../checkpoints/restore.ts";
 import type { CommandResult, CommandSummary } from "../commands/command.ts";
 import { TurnAborted } from "../engine/turn-aborted.ts";
+import { followConversation } from "../journal/kept-conversation.ts";
 import { Transcript } from "../journal/transcript.ts";
 import { type Answer, PermissionGate } from "../permissions/gate.ts";
 import type { JsonValue, Message, UserMessage } from "../protocol/content.ts";
@@ -423,11 +424,9 @@ export class InteractiveSession<Structured = JsonValue> {
     this.#commands = new SessionCommands(this.#options.commands);
     const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, this.#gate);
     const { journal, past } = session;
-    for (const event of past.conversation()) {
-      this.#transcript.apply(event);
-      if (event.type === "turn.started" && event.turnId !== undefined) this.#turnIds.add(event.turnId);
-      if (event.taskId === undefined) session.compaction.remember(event);
-    }
+    const { turnIds, compactions } = followConversation(past, this.#transcript);
+    for (const turnId of turnIds) this.#turnIds.add(turnId);
+    for (const event of compactions) session.compaction.remember(event);
     // A turn that was left behind keeps its name.
     if (past !== journal.events) for (const { turnId } of journal.events.of("turn.started")) this.#turnIds.add(turnId ?? "");
     this.#view.resume(past);

@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import type { LineColumns } from "./line-table.ts";
+import type { KeptConversation } from "./store.ts";
+import { logSuffix } from "./store-place.ts";
+
+declare const OUTRIDER_VERSION: string;
+
+/** Where the lines of the beginning of a log are, and how its chain of checksums goes on behind them. */
+export type MappedLines = LineColumns & { readonly crc: number; readonly end: number };
+
+/** What a map begins with; numbers and the conversation follow. */
+export type MapHead = {
+  format: 1;
+  /** The version that made it: another one may read conversations otherwise. */
+  version: string;
+  /** How long the mapped beginning is, and its checksum: it is believed only where the log still begins with these bytes. */
+  length: number;
+  checksum: number;
+  /** The checksum in its last line. */
+  crc: number;
+  lines: number;
+  types: string[];
+  tasks: number[];
+  referring: number[];
+  ended: number;
+  open: (readonly [string, number])[];
+};
+
+export const mapVersion: string = OUTRIDER_VERSION;
+
+/**
+ * What an earlier reader of this log found out, as far as it still holds. All bytes it tells of are looked at again, by one checksum over
+ * all of them instead of one for each line. Undefined where there is no map, or one that does not fit.
+ */
+export function readLineMap(path: string, bytes: Buffer): MappedLines | undefined {
+  try {
+    const map = readFileSync(mapPathOf(path));
+    const { crc32 } = process.getBuiltinModule("node:zlib");
+    const bodyEnd = map.length - 4;
+    if (map.readUInt32LE(bodyEnd) !== crc32(map.subarray(0, bodyEnd))) return undefined;
+    const headEnd = map.indexOf(lineFeed) + 1;
+    const head = JSON.parse(map.toString("utf8", 0, headEnd)) as MapHead; // its checksum says that we have written it
+    if (head.format !== 1 || head.version !== mapVersion || head.length > bytes.length) return undefined;
+    if (crc32(bytes.subarray(0, head.length)) !== head.checksum) return undefined;
+    const { lines, ended } = head;
+    const columnsEnd = headEnd + 4 * (3 * lines + 2 * ended);
+    const columns = new Uint32Array(map.buffer.slice(map.byteOffset + headEnd, map.byteOffset + columnsEnd));
+    const types = columns.subarray(2 * lines, 3 * lines);
+    const calls = columns.subarray(3 * lines);
+    return {
+      ...{ crc: head.crc, end: head.length, ends: columns.subarray(0, lines), headEnds: columns.subarray(lines, 2 * lines) },
+      ...{ ofTasks: head.tasks, openCalls: head.open, referring: head.referring },
+      types: Array.from(types, (type) => head.types[type] ?? ""),
+      endedStarts: Array.from({ length: ended }, (_, call): [number, number] => [calls[2 * call] ?? 0, calls[2 * call + 1] ?? 0]),
+      kept: columnsEnd < bodyEnd ? () => toKept(map.toString("utf8", columnsEnd, bodyEnd)) : undefined,
+    };
+  } catch {
+    return undefined; // the log says it all
+  }
+}
+
+function toKept(json: string): KeptConversation {
+  return JSON.parse(json) as KeptConversation; // written by us, and checked with the rest
+}
+
+/** Not the ending of a log: those who list logs do not find it. */
+export function mapPathOf(path: string): string {
+  return path.slice(0, -logSuffix.length) + mapSuffix;
+}
+
+export const mapSuffix = ".lines";
+
+const lineFeed = 10;
