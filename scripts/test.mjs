@@ -2,7 +2,9 @@
 // `npm test -- PATTERN…` runs the files whose path contains a pattern; `--node PATH` runs them on another Node.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { bundleOptions, root } from "./bundle-options.mjs";
 import { listTests } from "./list-tests.mjs";
@@ -34,9 +36,12 @@ await build({
   outbase: root,
   outdir: output,
   sourcemap: "inline",
+  sourcesContent: false, // the sources are beside the tests; Node reads this map for each file that it runs
   define: { OUTRIDER_VERSION: '"0.0.0-test"' },
 });
 
+// Unit tests are short: they come last, so that no long file is left over for one processor at the end.
+sources.sort((a, b) => Number(a.startsWith("packages/")) - Number(b.startsWith("packages/")));
 const compiled = sources.map((file) => join(output, file.replace(/\.ts$/, ".mjs")));
 const run = spawnSync(
   node,
@@ -45,7 +50,9 @@ const run = spawnSync(
     "--test",
     "--test-reporter=spec",
     "--test-reporter-destination=stdout",
-    "--test-concurrency=2",
+    `--test-reporter=${pathToFileURL(join(root, "scripts/slowest-files.mjs"))}`,
+    "--test-reporter-destination=stdout",
+    `--test-concurrency=${availableParallelism() + 1}`, // one more than there are processors: many tests wait for processes and clocks
     ...compiled,
   ],
   { stdio: "inherit", cwd: root, env: { ...process.env, OUTRIDER_ROOT: root, NODE_OPTIONS: "" } },
