@@ -8,6 +8,7 @@ import { type Capture, type PastTurn, Recorder, type TurnStart } from "./recorde
 import { findCheckpoint, loadHistory, planFor, type RestoreKind, type RestoreResult, runRestore } from "./restore.ts";
 import { type RewindFilesResult, rewindFiles } from "./rewind-files.ts";
 import { type FolderOptions, sessionFolder } from "./session-folder.ts";
+import { defined } from "../util/defined.ts";
 
 export type CheckpointOptions = FolderOptions & {
   /** The folder the session works in; paths below it are shown from there. */
@@ -97,7 +98,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   const folder = sessionFolder(options);
   const now = options.now ?? Date.now;
   const redact = options.redact ?? ((text: string) => text);
-  const recorder = new Recorder({ folder, now, redact, ...(options.root !== undefined && { root: options.root }) });
+  const recorder = new Recorder({ folder, now, redact, ...defined({ root: options.root }) });
   const inOrder = oneAtATime();
   const isIsolated = (options.isolation ?? "none") !== "none";
 

@@ -1,5 +1,6 @@
 import type { FileState } from "./file-state.ts";
 import type { CheckpointKind, CheckpointRecord } from "./record.ts";
+import { defined } from "../util/defined.ts";
 
 /** One change of one file. Somebody else touched it when the next link's `before`, or the file itself, is none of `after`. */
 export type Link = {
@@ -107,7 +108,7 @@ function toCheckpoint(draft: Draft): Checkpoint {
     links,
     commands: draft.commands,
     ...(restores && { progress }),
-    ...(draft.apply && { apply: draft.apply }),
+    ...defined({ apply: draft.apply }),
   };
 }
 

@@ -9,6 +9,7 @@ import type { CheckpointRecord } from "./record.ts";
 import { loadHistory } from "./restore.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { storageFailure } from "./storage-failure.ts";
+import { defined } from "../util/defined.ts";
 
 export type TurnStart = {
   readonly turnId: string;
@@ -94,7 +95,7 @@ export class Recorder {
     const open = await this.#openCheckpoint();
     const touched = open.files.get(path);
     const again = touched && (await this.#isOwnWork(path, touched));
-    if (again) await this.#append([{ type: "again", n: open.n, path, from: again, ...(intended && { intended }) }]);
+    if (again) await this.#append([{ type: "again", n: open.n, path, from: again, ...defined({ intended }) }]);
     const before = again ? touched.before : await this.#keep(open, { path, intended });
     open.files.set(path, { before, after: [again ?? before, ...(intended ? [intended] : [])], intended });
     return before.kind === "uncovered"
@@ -131,9 +132,7 @@ export class Recorder {
     if (before.kind === "uncovered" && before.reason === "unreadable")
       throw new RuntimeError("storage-failed", `${path} cannot be read, so it cannot be kept for undoing and was not changed`);
     const made = before.kind === "absent" ? missingFolders(path) : [];
-    await this.#append([
-      { type: "link", n: open.n, path, before, ...(intended && { intended }), ...(made.length > 0 && { made }) },
-    ]);
+    await this.#append([{ type: "link", n: open.n, path, before, ...defined({ intended }), ...(made.length > 0 && { made }) }]);
     return before;
   }
 
@@ -152,7 +151,7 @@ export class Recorder {
     const kind = this.#turn ? "turn" : "background";
     const about = this.#turn ? this.#aboutTurn(this.#turn) : {};
     await this.#append(
-      [{ type: "begin", n, kind, at: new Date(now()).toISOString(), ...(root !== undefined && { root }), ...about }],
+      [{ type: "begin", n, kind, at: new Date(now()).toISOString(), ...defined({ root }), ...about }],
       durability,
     );
     this.#open = { n, id: checkpointId(kind, n), files: new Map() };
@@ -171,14 +170,14 @@ export class Recorder {
       n++;
       const at = turn.at ?? new Date(now()).toISOString();
       const commands = (turn.commands ?? []).map(({ callId, command }) => this.#command(n, callId, command));
-      return [{ type: "begin", n, kind: "turn", at, ...(root !== undefined && { root }), ...this.#aboutTurn(turn) }, ...commands];
+      return [{ type: "begin", n, kind: "turn", at, ...defined({ root }), ...this.#aboutTurn(turn) }, ...commands];
     });
     if (records.length > 0) await this.#append(records, { sync: false });
     return n;
   }
 
   #aboutTurn({ turnId, prompt, userMessageId }: TurnStart): Pick<TurnStart, "turnId" | "prompt" | "userMessageId"> {
-    return { turnId, prompt: this.#short(prompt, promptLength), ...(userMessageId !== undefined && { userMessageId }) };
+    return { turnId, prompt: this.#short(prompt, promptLength), ...defined({ userMessageId }) };
   }
 
   #command(n: number, callId: string, command: string): CheckpointRecord {

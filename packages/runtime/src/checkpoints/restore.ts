@@ -10,6 +10,7 @@ import { type Recovery, recoverRestore } from "./recover.ts";
 import type { CheckpointRecord } from "./record.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { storageFailure } from "./storage-failure.ts";
+import { defined } from "../util/defined.ts";
 
 /** `restore` undoes what came after the checkpoint; `rollback` undoes the checkpoint as well. */
 export type RestoreKind = "restore" | "rollback";
@@ -83,7 +84,7 @@ export async function runRestore(folder: SessionFolder, request: RestoreRequest)
   const recovered = request.dryRun ? undefined : await recoverRestore(folder, await loadHistory(folder), "complete");
   const history = await loadHistory(folder);
   const plan = await planFor(folder, history, request);
-  const found = { plan, ...(recovered && { recovered }) };
+  const found = { plan, ...defined({ recovered }) };
   if (isHindered(plan) && !request.force) return { type: "refused", ...found };
   if (plan.changes.length === 0) return { type: "unchanged", ...found };
   if (request.dryRun) return { type: "planned", ...found };
@@ -98,7 +99,7 @@ export async function runRestore(folder: SessionFolder, request: RestoreRequest)
     n: sequence,
     kind: request.kind,
     at: new Date(request.now()).toISOString(),
-    ...(root !== undefined && { root }),
+    ...defined({ root }),
     target: target.id,
   };
   await appendRecords(folder.log, [begin, ...links, { type: "apply", n: sequence, token, emptied: plan.emptied }], folder.sync);

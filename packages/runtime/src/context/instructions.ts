@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { compactInstructionsOf } from "./compact-instructions.ts";
 import { splitCode, withoutHiddenText } from "./hidden-text.ts";
 import { openInstructionFile } from "./instruction-file.ts";
+import { defined } from "../util/defined.ts";
 
 export type InstructionPlaces = {
   readonly cwd: string;
@@ -114,7 +115,7 @@ function load(loading: Loading, source: Source): void {
   if (invisible > 0) loading.warnings.push(`${invisible} invisible characters were taken out of ${shown}`);
   if (file.cut > 0) loading.warnings.push(`The last ${file.cut} bytes of ${shown} were left out: it is too long`);
   const { scope, importedBy } = source;
-  loading.files.push({ path: file.realPath, bytes: file.bytes, scope, ...(importedBy !== undefined && { importedBy }) });
+  loading.files.push({ path: file.realPath, bytes: file.bytes, scope, ...defined({ importedBy }) });
   if (text.trim()) loading.sections.push(section(shown, text.trim()));
   const focus = compactInstructionsOf(text);
   if (focus) loading.focus.push(focus);

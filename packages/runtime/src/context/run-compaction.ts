@@ -8,6 +8,7 @@ import { type ReadText, rereadFiles } from "./recent-files.ts";
 import { minChunkTokens, summarySystem, type SummaryTask } from "./summary-steps.ts";
 import { summarize, type SummarizeDeps } from "./summarize.ts";
 import { estimateMessages, estimateText } from "./token-estimate.ts";
+import { defined } from "../util/defined.ts";
 
 /** Asked before and told after; a hook may refuse a compaction or add to what its summary should dwell on. */
 export interface CompactionHooks {
@@ -62,7 +63,7 @@ export async function runCompaction(deps: RunCompactionDeps, input: CompactionIn
     replaced: input.replaced,
     chunkTokens: task.chunkTokens,
     summaryTokens: task.summaryTokens,
-    ...(focus !== undefined && { focus }),
+    ...defined({ focus }),
   });
   const end = (result: CompactionResult): CompactionResult => {
     const durationMs = Math.round(deps.clock() - startedAt);

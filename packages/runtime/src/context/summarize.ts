@@ -8,6 +8,7 @@ import { untilAborted } from "../util/until-aborted.ts";
 import { withoutTags } from "./history-text.ts";
 import { estimateText } from "./token-estimate.ts";
 import { minChunkTokens, summarySteps, summarySystem, type SummaryTask } from "./summary-steps.ts";
+import { defined } from "../util/defined.ts";
 
 export type SummarizeDeps = {
   readonly provider: CountedProvider;
@@ -74,8 +75,7 @@ export function toSummaryRequest(request: SummarizeDeps["request"], text: string
     system: summarySystem,
     tools: [],
     messages: [userText(text)],
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    ...(options !== undefined && { options }),
+    ...defined({ maxOutputTokens, options }),
   };
 }
 

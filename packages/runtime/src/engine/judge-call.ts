@@ -12,6 +12,7 @@ import { checkCallInput } from "./check-call-input.ts";
 import type { Access, Tool } from "../tools/tool.ts";
 import { changeInput, type LiveCall, liveInputOf } from "./live-call.ts";
 import type { CallDeps, PermissionDeps } from "./deps.ts";
+import { defined } from "../util/defined.ts";
 
 export type JudgeDeps = PermissionDeps &
   Pick<CallDeps, "tools" | "workspace" | "memory" | "hooks" | "redactor" | "newId" | "emit" | "signal" | "interrupt" | "halt">;
@@ -163,7 +164,7 @@ export function concernsOf(deps: JudgeDeps, call: LiveCall, known?: Access): Non
 
 function actionsOf(tool: Tool, { kind, resources, cwd, outside }: Access): Action[] {
   const touched = resources.length > 0 ? resources : [""];
-  const where = { ...(cwd !== undefined && { cwd }), ...(outside && { outside }) };
+  const where = { ...defined({ cwd }), ...(outside && { outside }) };
   return touched.map((resource) => ({ tool: tool.name, kind, resource, ...where }));
 }
 
@@ -183,7 +184,7 @@ async function ask(deps: JudgeDeps, candidate: Candidate, decision: Decision): P
     const said = `a PermissionRequest hook said ${answer}: ${hooks.stop ?? hooks.decision?.reason}`;
     const { updatedInput, interrupt, updatedPermissions } = hooks;
     if (effect === "allow" && updatedPermissions) await updatePermissions(deps, updatedPermissions);
-    return { decision: effect, by: "hook", reason: said, ...(updatedInput && { updatedInput }), ...(interrupt && { interrupt }) };
+    return { decision: effect, by: "hook", reason: said, ...defined({ updatedInput }), ...(interrupt && { interrupt }) };
   }
   const requestId = deps.newId();
   const suggested = decision.rule === undefined ? {} : { rule: decision.rule };
@@ -196,7 +197,7 @@ async function ask(deps: JudgeDeps, candidate: Candidate, decision: Decision): P
   deps.emit({ type: "permission.resolved", requestId, callId: call.callId, decision: answer.decision, by, reason });
   if (by === "user") {
     const said = answer.decision === "allow" ? "the user said yes" : "the user said no";
-    return { ...answer, by, reason: said, ...(answer.message !== undefined && { text: answer.message }) };
+    return { ...answer, by, reason: said, ...defined({ text: answer.message }) };
   }
   const remedy = decision.rule ? ` A rule that would allow it: ${decision.rule}` : "";
   const alone = `${reason}, and nobody is here to give it`;
@@ -227,7 +228,7 @@ async function remember(deps: JudgeDeps, { tool, access }: Candidate, scope: Gra
 function wordOf({ effect, by, reason, rule, source }: Decision, { mode }: Policy): Omit<Word, "effect"> {
   if (source === byHook) return { by: "hook", reason: effect === "allow" ? "a PreToolUse hook allows it" : reason };
   if (source !== undefined) {
-    return { by: by === "grant" ? "grant" : "rule", reason, source, ...(rule !== undefined && { rule }) };
+    return { by: by === "grant" ? "grant" : "rule", reason, source, ...defined({ rule }) };
   }
   const byMode = effect === "allow" || mode === "plan" || mode === "dontAsk";
   return { by: byMode ? "mode" : "policy", reason };

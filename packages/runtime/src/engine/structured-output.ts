@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue, ToolResultPart } from "../protocol/content.
 import { RuntimeError } from "../protocol/errors.ts";
 import { checkInput, type InputCheck } from "../tools/input.ts";
 import { defineTool, type Tool } from "../tools/tool.ts";
+import { defined } from "../util/defined.ts";
 
 /** A schema the final answer must fit, and how the model is brought to it. */
 export type AnswerSchema = {
@@ -113,7 +114,7 @@ function wrap(schema: JsonObject): JsonObject {
   // References within a schema that has an id of its own are meant from there.
   const value = rest["$id"] === undefined ? moveReferences(rest, "#/properties/value") : rest;
   return {
-    ...($schema !== undefined && { $schema }),
+    ...defined({ $schema }),
     type: "object",
     properties: { value },
     required: ["value"],

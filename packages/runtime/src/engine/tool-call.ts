@@ -25,6 +25,7 @@ import { limitContent } from "../tools/output-limit.ts";
 import { type Access, type Tool, ToolFailure, type ToolOutput } from "../tools/tool.ts";
 import type { Masked } from "../util/masked.ts";
 import { maxJsonDepth } from "../util/too-deep.ts";
+import { defined } from "../util/defined.ts";
 
 /** A call that was judged: what it may touch of the machine is decided. */
 type ClearedDeps = CallDeps & { readonly mayRead: ReadCheck | undefined; readonly git?: InertGit | undefined };
@@ -62,7 +63,7 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
   });
   const details: ToolDetails = {
     ...output.details,
-    ...(limited.fullOutputPath !== undefined && { fullOutputPath: limited.fullOutputPath }),
+    ...defined({ fullOutputPath: limited.fullOutputPath }),
   };
   const result = hide<ToolResultPart>({
     type: "tool-result",
@@ -265,5 +266,5 @@ function malformed(raw: string): string {
 }
 
 function refuse(status: ToolStatus, text: string, details?: ToolDetails): Attempt {
-  return { status, output: { content: [{ type: "text", text }], ...(details && { details }) } };
+  return { status, output: { content: [{ type: "text", text }], ...defined({ details }) } };
 }

@@ -1,6 +1,7 @@
 import { parseRule } from "../permissions/rules.ts";
 import type { JsonObject } from "../protocol/content.ts";
 import type { HookFacts, HookRequest, HookRunner, Hooks } from "./hook.ts";
+import { defined } from "../util/defined.ts";
 
 type Moment<Facts> = {
   /** What matchers look at. */
@@ -70,7 +71,7 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
 function suggestionsOf(rule: string | undefined): JsonObject[] {
   if (rule === undefined) return [];
   const { tool, pattern } = parseRule(rule);
-  const rules: JsonObject[] = [{ toolName: tool, ...(pattern !== undefined && { ruleContent: pattern }) }];
+  const rules: JsonObject[] = [{ toolName: tool, ...defined({ ruleContent: pattern }) }];
   return [{ type: "addRules", rules, behavior: "allow", destination: "session" }];
 }
 

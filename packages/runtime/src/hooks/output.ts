@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import type { HookEventName } from "../protocol/events.ts";
 import { isTooDeep, maxJsonDepth } from "../util/too-deep.ts";
+import { defined } from "../util/defined.ts";
 
 /** What one hook said. Nothing said is an empty object. */
 export type HookOutput = {
@@ -71,12 +72,10 @@ export function readHookOutput(value: unknown): HookReading {
   return {
     ok: true,
     output: {
-      ...(decision !== undefined && { decision }),
+      ...defined({ decision }),
       ...(isFilled(reason) && { reason }),
       ...(value["continue"] === false && { stop: isFilled(value["stopReason"]) ? value["stopReason"] : "A hook ended the turn" }),
-      ...(updatedInput !== undefined && { updatedInput }),
-      ...(updatedOutput !== undefined && { updatedOutput }),
-      ...(updatedPermissions !== undefined && { updatedPermissions }),
+      ...defined({ updatedInput, updatedOutput, updatedPermissions }),
       ...(isFilled(specific["additionalContext"]) && { context: specific["additionalContext"] }),
       ...(isFilled(value["systemMessage"]) && { message: value["systemMessage"] }),
       ...(value["suppressOutput"] === true && { quiet: true }),

@@ -5,6 +5,7 @@ import type { Hook, HookAction } from "./hook.ts";
 import { type HookOutput, type HookReading, parseHookOutput, parseJudgement, readHookOutput } from "./output.ts";
 import { runCommandHook, saysAsync } from "./run-command.ts";
 import { runHttpHook } from "./run-http.ts";
+import { defined } from "../util/defined.ts";
 
 export type ModelQuestion = {
   readonly prompt: string;
@@ -82,7 +83,7 @@ async function performCommand(
   });
   if (end === "timeout") return { status: "timeout", output: {}, problem: afterTime(hook), ...written };
   if (end === "aborted") return { status: "cancelled", output: {}, ...written };
-  if (end === "failed") return { status: "failed", output: {}, ...(problem !== undefined && { problem }), ...written };
+  if (end === "failed") return { status: "failed", output: {}, ...defined({ problem }), ...written };
   const code = exitCode ?? 0;
   if (code === 2) {
     const reason = written.stderr.trim() || "it ended with exit code 2 and gave no reason";
@@ -126,7 +127,7 @@ async function act(
       return { reading: parseJudgement(body), body };
     }
     case "callback": {
-      const said = await action.callback(structuredClone(input), { signal, ...(callId !== undefined && { toolUseId: callId }) });
+      const said = await action.callback(structuredClone(input), { signal, ...defined({ toolUseId: callId }) });
       return { reading: readHookOutput(said), body: "" };
     }
   }

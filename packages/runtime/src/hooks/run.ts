@@ -3,6 +3,7 @@ import type { HookEventName } from "../protocol/events.ts";
 import type { Hook, HookRequest, HookRunner, HookSet, HookVerdict } from "./hook.ts";
 import { type HookPorts, type HookResult, performHook } from "./perform.ts";
 import { Verdict } from "./verdict.ts";
+import { defined } from "../util/defined.ts";
 
 const shownOutput = 16 * 1024;
 
@@ -61,7 +62,7 @@ export function createHookRunner(set: HookSet, ports: HookPorts): HookRunner {
     task: { signal: AbortSignal; onDetached(): void },
   ): Promise<HookResult> => {
     const { event, callId, emit, input } = request;
-    const about = { hookId: ports.newId(), event, name: nameOf(request), ...(callId !== undefined && { callId }) };
+    const about = { hookId: ports.newId(), event, name: nameOf(request), ...defined({ callId }) };
     const silent = hook.action.type === "callback";
     const startedAt = ports.clock();
     if (!silent) emit({ type: "hook.started", ...about, background: hook.background });
@@ -71,8 +72,7 @@ export function createHookRunner(set: HookSet, ports: HookPorts): HookRunner {
       ? { stdout: "", stderr: "" }
       : { stdout: shorten(result), stderr: result.stderr.slice(0, shownOutput) };
     const durationMs = Math.round(ports.clock() - startedAt);
-    if (!silent)
-      emit({ type: "hook.ended", ...about, status, ...(exitCode !== undefined && { exitCode }), ...shown, durationMs });
+    if (!silent) emit({ type: "hook.ended", ...about, status, ...defined({ exitCode }), ...shown, durationMs });
     return result;
   };
 

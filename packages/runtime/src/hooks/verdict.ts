@@ -3,6 +3,7 @@ import type { HookEventName } from "../protocol/events.ts";
 import type { Hook, HookVerdict } from "./hook.ts";
 import type { HookOutput } from "./output.ts";
 import type { HookResult } from "./perform.ts";
+import { defined } from "../util/defined.ts";
 
 /** Where a block is a word to the model, every hook is heard; elsewhere the first no is the end. */
 const feedback: ReadonlySet<HookEventName> = new Set<HookEventName>([
@@ -51,10 +52,12 @@ export class Verdict {
   toHookVerdict(): HookVerdict {
     return {
       context: this.#context,
-      ...(this.#decision && { decision: this.#decision }),
-      ...(this.#stop !== undefined && { stop: this.#stop }),
-      ...(this.updatedInput && { updatedInput: this.updatedInput }),
-      ...(this.#updatedOutput !== undefined && { updatedOutput: this.#updatedOutput }),
+      ...defined({
+        decision: this.#decision,
+        stop: this.#stop,
+        updatedInput: this.updatedInput,
+        updatedOutput: this.#updatedOutput,
+      }),
       ...(this.#permissions.length > 0 && { updatedPermissions: this.#permissions }),
       ...(this.#interrupt && { interrupt: true }),
     };

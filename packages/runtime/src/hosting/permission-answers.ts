@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from "../protocol/content.ts";
 import type { InteractiveSession } from "../session/interactive-session.ts";
 import type { PermissionRequest } from "../session/session-view.ts";
 import { isTooDeep, maxJsonDepth } from "../util/too-deep.ts";
+import { defined } from "../util/defined.ts";
 
 /** Somebody who answers permission questions, in Claude's words: `{ behavior: "allow" | "deny", updatedInput?, message?, … }`. */
 export type PermissionAnswerer = (request: PermissionRequest, signal: AbortSignal) => Promise<JsonObject>;
@@ -40,7 +41,7 @@ async function toAnswer(asked: Promise<JsonObject>, { session, warn }: Asking): 
     const updatedInput = response["updatedInput"] ?? undefined;
     if (updatedInput !== undefined && !isJsonObject(updatedInput)) throw new Error('"updatedInput" of the answer is no object');
     await updatePermissions(response, { session, warn });
-    return { decision: "allow", ...(updatedInput && { updatedInput }) };
+    return { decision: "allow", ...defined({ updatedInput }) };
   } catch (error) {
     return {
       decision: "deny",

@@ -18,6 +18,7 @@ import { toHttpError } from "./http-error.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./model.ts";
 import { defaultRetryPolicy, type RetryPolicy, withRetries } from "./retry.ts";
 import { isRecord } from "../util/is-record.ts";
+import { defined } from "../util/defined.ts";
 
 /** The shape of a language model of the Vercel AI SDK, specification v2, v3 or v4, as far as it is used here. */
 export interface AiSdkModel {
@@ -96,8 +97,7 @@ function toCall(request: ModelRequest, { version, signal }: { version: string; s
       tools: tools.map((tool) => ({ type: "function" as const, ...tool })),
       toolChoice: { type: "auto" },
     }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    ...(temperature !== undefined && { temperature }),
+    ...defined({ maxOutputTokens, temperature }),
     ...(stopSequences && stopSequences.length > 0 && { stopSequences: [...stopSequences] }),
     ...(outputSchema && { responseFormat: { type: "json", schema: outputSchema } }),
     ...(effort && version === "v4" && { reasoning: effort }),

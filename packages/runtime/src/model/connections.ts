@@ -2,6 +2,7 @@ import type { Agent, RequestOptions } from "node:http";
 import type { SecureContext } from "node:tls";
 import { trustedRoots } from "./extra-ca.ts";
 import { bareHost, type Env, openTunnel, portOf, proxyAuthorization, proxyFor } from "./proxy.ts";
+import { defined } from "../util/defined.ts";
 
 export type ConnectionOptions = {
   /** Where HTTPS_PROXY and its kin are looked up. */
@@ -87,7 +88,7 @@ function plainAgent(): Agent {
 }
 
 function secureAgent(secureContext: SecureContext | undefined): Agent {
-  return new (process.getBuiltinModule("node:https").Agent)({ ...agentOptions, ...(secureContext && { secureContext }) });
+  return new (process.getBuiltinModule("node:https").Agent)({ ...agentOptions, ...defined({ secureContext }) });
 }
 
 function tunnelAgent(proxy: URL, secureContext: SecureContext | undefined): Agent {

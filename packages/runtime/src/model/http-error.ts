@@ -1,5 +1,6 @@
 import { RuntimeError, type RuntimeErrorOptions } from "../protocol/errors.ts";
 import { createRedactor } from "../util/redact.ts";
+import { defined } from "../util/defined.ts";
 
 export type HttpFailure = {
   readonly status: number;
@@ -29,8 +30,8 @@ export function toHttpError(failure: HttpFailure, words: HttpErrorWords): Runtim
   const message = `${words.provider} answered HTTP ${status}${reason ? `: ${reason}` : " with an empty body"}`;
   const retryAfterMs = retryAfter(headers, now);
   const requestId = requestIdIn(headers);
-  const answered: RuntimeErrorOptions = { httpStatus: status, ...(requestId !== undefined && { requestId }) };
-  const retry: RuntimeErrorOptions = { ...answered, retryable: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const answered: RuntimeErrorOptions = { httpStatus: status, ...defined({ requestId }) };
+  const retry: RuntimeErrorOptions = { ...answered, retryable: true, ...defined({ retryAfterMs }) };
 
   if (status === 401 || status === 403) {
     return new RuntimeError("provider-auth", message, { ...answered, hint: words.authHint });

@@ -1,4 +1,5 @@
 import type { Price, Rates, Tariff } from "./price.ts";
+import { defined } from "../util/defined.ts";
 
 /** The generated table by provider. A price stays packed until it is asked for. */
 export type ModelTable = ReadonlyMap<string, TableProvider>;
@@ -116,10 +117,6 @@ function toRates([input, output, ...others]: PackedRates): Rates {
   return {
     input: input ?? 0,
     output: output ?? 0,
-    ...(cacheRead !== undefined && { cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWrite }),
-    ...(cacheWrite1h !== undefined && { cacheWrite1h }),
-    ...(reasoning !== undefined && { reasoning }),
-    ...(request !== undefined && { request }),
+    ...defined({ cacheRead, cacheWrite, cacheWrite1h, reasoning, request }),
   };
 }

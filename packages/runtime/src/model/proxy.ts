@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
 import { RuntimeError } from "../protocol/errors.ts";
 import { toNetworkError } from "./network-error.ts";
+import { defined } from "../util/defined.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -38,7 +39,7 @@ export async function openTunnel(request: TunnelRequest): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const secure = tls.connect({
       socket,
-      ...(secureContext && { secureContext }),
+      ...defined({ secureContext }),
       ...(!net.isIP(host) && { servername: host }),
       ALPNProtocols: ["http/1.1"],
     });
@@ -65,7 +66,7 @@ function askForTunnel({ proxy, host, port, secureContext, signal }: TunnelReques
       path: authority,
       headers: { host: authority, ...proxyAuthorization(proxy) },
       agent: false,
-      ...(secureContext && { secureContext }),
+      ...defined({ secureContext }),
       signal,
     });
     outgoing.on("error", (error) => reject(toNetworkError(error, `the proxy ${proxy.host}`)));

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue, Message, ToolDefinition } from "../protocol/content.ts";
+import { defined } from "../util/defined.ts";
 
 /** A request as far as it is compared. */
 export type RecordedRequest = {
@@ -55,7 +56,7 @@ function compare(then: unknown, now: unknown, place: Place): void {
   const tool = toolOf(then) ?? toolOf(now) ?? place.tool;
   for (const key of new Set([...Object.keys(then), ...Object.keys(now)])) {
     const inside = Array.isArray(then) ? `${at}[${key}]` : `${at}.${key}`;
-    compare(then[key], now[key], { at: inside, found, ...(tool !== undefined && { tool }) });
+    compare(then[key], now[key], { at: inside, found, ...defined({ tool }) });
   }
 }
 

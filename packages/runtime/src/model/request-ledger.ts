@@ -2,6 +2,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import type { StopLimit } from "../protocol/outcome.ts";
 import type { Budget } from "./budget.ts";
 import type { ModelEvent, Provider, SessionModel } from "./model.ts";
+import { defined } from "../util/defined.ts";
 
 /** Many hours of honest work; nobody's prompt asks for ever. */
 const defaultMost = 2_000;
@@ -55,7 +56,7 @@ export class RequestLedger {
       name,
       model,
       contextWindow,
-      ...(contextWindowIsGuess !== undefined && { contextWindowIsGuess }),
+      ...defined({ contextWindowIsGuess }),
       nativeSchema,
       ledger: this,
       stream: (request, options) => this.#watch(provider, request, options),

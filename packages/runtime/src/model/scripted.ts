@@ -11,6 +11,7 @@ import { nearest } from "../util/nearest.ts";
 import { sleep } from "../util/sleep.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./model.ts";
 import { isRecord } from "../util/is-record.ts";
+import { defined } from "../util/defined.ts";
 
 export type ScriptedCall = {
   readonly name: string;
@@ -125,7 +126,7 @@ export function toCalls(reply: ScriptedReply, index: number): ToolCallPart[] {
     callId: call.callId ?? `call_${index + 1}_${position + 1}`,
     name: call.name,
     input: call.malformedInput === undefined ? (call.input ?? {}) : {},
-    ...(call.malformedInput !== undefined && { malformedInput: call.malformedInput }),
+    ...defined({ malformedInput: call.malformedInput }),
   }));
 }
 

@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { readLines, toLine } from "../util/jsonl.ts";
 import { messageOf } from "../util/message-of.ts";
+import { defined } from "../util/defined.ts";
 
 /** One decision about one call. */
 export type AuditRecord = {
@@ -74,7 +75,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
         by,
         reason: clean(reason),
         ...(rule !== undefined && { rule: clean(rule) }),
-        ...(source !== undefined && { source }),
+        ...defined({ source }),
       });
       try {
         const isNew = append(directory, `${at.slice(0, 7)}.jsonl`, line);

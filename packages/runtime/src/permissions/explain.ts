@@ -5,6 +5,7 @@ import type { Decision, Policy, ResolvePath } from "./policy.ts";
 import { type Action, isCommandTool } from "./rules.ts";
 import type { ShellWord } from "./shell-words.ts";
 import { unknownTool } from "./tool-names.ts";
+import { defined } from "../util/defined.ts";
 
 export type Explanation = Omit<Decision, "git"> & {
   /** What a command would run, as far as that can be told. */
@@ -31,7 +32,7 @@ export async function explainPermission(call: string, policy: Policy, resolve: R
     ...decision,
     programs: names,
     ...(changes.length > 0 && { changes }),
-    ...(reason !== undefined && { doubt: reason }),
+    ...defined({ doubt: reason }),
   };
 }
 

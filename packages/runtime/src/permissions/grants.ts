@@ -6,6 +6,7 @@ import { runsAnything } from "./interpreters.ts";
 import { isInside } from "../util/is-inside.ts";
 import { type Action, isCommandTool, parseRule, type Rule, type RuleBase, suggestRule } from "./rules.ts";
 import { messageOf } from "../util/message-of.ts";
+import { defined } from "../util/defined.ts";
 
 export type GrantScope = "session" | "project";
 
@@ -107,7 +108,7 @@ export function createGrants({ root, directory, home, now = Date.now }: GrantsPl
         at: new Date(now()).toISOString(),
         root,
         rule: rule.text,
-        ...(rule.exactly && { exactly: rule.exactly }),
+        ...defined({ exactly: rule.exactly }),
       });
       project.push({ ...rule, source: grantSources.project });
     },

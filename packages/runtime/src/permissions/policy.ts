@@ -2,6 +2,7 @@ import type { InertGit, PermissionMode } from "../protocol/permission.ts";
 import type { ListFolder } from "./glob-words.ts";
 import type { ProgramFinder } from "./program-finder.ts";
 import type { Rule, RuleBase } from "./rules.ts";
+import { defined } from "../util/defined.ts";
 
 /** What a command in the box can reach of what lies outside. */
 export type BoxReach = {
@@ -70,7 +71,7 @@ export function allowed(rule: Rule): Decision {
 }
 
 function byRule(rule: Rule): Pick<Decision, "rule" | "source"> {
-  return { rule: rule.text, ...(rule.source !== undefined && { source: rule.source }) };
+  return { rule: rule.text, ...defined({ source: rule.source }) };
 }
 
 /** Of two, the stricter; of two that allow, the one that rests on less. */

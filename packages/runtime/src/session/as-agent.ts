@@ -1,6 +1,7 @@
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
 import { fewerTurns, stricterMode } from "../tasks/agent-limits.ts";
 import type { SessionOptions } from "./session-options.ts";
+import { defined } from "../util/defined.ts";
 
 /**
  * A session whose conversation is one of its agents: with the agent's prompt, and with no more than the agent may do. The options' own model
@@ -21,7 +22,7 @@ export function asAgent(options: SessionOptions, agent: AgentDefinition): Sessio
     disallowedTools: [...(options.disallowedTools ?? []), ...disallowedTools],
     ...(options.model === undefined && model !== undefined && { model }),
     permissionMode: stricterMode(options.permissionMode ?? "default", permissionMode),
-    ...(turns !== undefined && { maxTurns: turns }),
+    ...defined({ maxTurns: turns }),
     ...(options.effort === undefined && agent.effort && { effort: agent.effort }),
   };
 }

@@ -1,6 +1,7 @@
 import type { SessionFacts } from "../protocol/events.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import type { CommandPlaces } from "../workspace/open-workspace.ts";
+import { defined } from "../util/defined.ts";
 
 type PlacesNow = NonNullable<SessionFacts["places"]>;
 
@@ -8,7 +9,7 @@ type PlacesNow = NonNullable<SessionFacts["places"]>;
 export function placeFacts(places: CommandPlaces, mode: PermissionMode): Pick<SessionFacts, "sandbox" | "places"> {
   const { sandbox, reason } = places;
   if (sandbox === "client") return { sandbox };
-  return { sandbox, places: { ...placesIn(places, mode), ...(reason !== undefined && { reason }) } };
+  return { sandbox, places: { ...placesIn(places, mode), ...defined({ reason }) } };
 }
 
 /** One line for the model. Nothing where nothing is boxed. */

@@ -39,6 +39,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 
 import { openBudget, windowOf } from "./model-limits.ts";
 import type { SessionOptions } from "./session-options.ts";
+import { defined } from "../util/defined.ts";
 
 declare const OUTRIDER_VERSION: string;
 
@@ -84,7 +85,7 @@ export async function createSession(
     carefulEnv: carefulVariables(env, passEnv),
     untrusted: options.untrusted,
     overflowDirectory,
-    ...(home !== undefined && { home }),
+    ...defined({ home }),
     sandbox: boxed?.sandboxOf(options) ?? options.sandbox,
     livesInBox: () => policy?.current.mode === "sandboxed" || options.sandbox?.mode === "require",
     sandboxClient: options.sandboxClient,
@@ -141,11 +142,13 @@ export async function createSession(
     model: model.id,
     system,
     tools: toolDefinitions,
-    ...(options.maxOutputTokens !== undefined && { maxOutputTokens: options.maxOutputTokens }),
-    ...(options.temperature !== undefined && { temperature: options.temperature }),
-    ...(options.thinkingTokens !== undefined && { thinkingTokens: options.thinkingTokens }),
-    ...(options.effort !== undefined && { effort: options.effort }),
-    ...(options.providerOptions !== undefined && { options: options.providerOptions }),
+    ...defined({
+      maxOutputTokens: options.maxOutputTokens,
+      temperature: options.temperature,
+      thinkingTokens: options.thinkingTokens,
+      effort: options.effort,
+      options: options.providerOptions,
+    }),
   };
   let known: { readonly id: string; readonly window: Promise<number> } | undefined; // asked for after every answer
   const contextWindow = (): Promise<number> => {
@@ -202,7 +205,7 @@ export async function createSession(
     version: OUTRIDER_VERSION,
     ...(options.settingSources && { settingSources: [...options.settingSources] }),
     ...placeFacts(opened.places, rules.current.mode),
-    ...(options.transcriptPath !== undefined && { transcriptPath: options.transcriptPath }),
+    ...defined({ transcriptPath: options.transcriptPath }),
     ...instructionFacts(options),
     ...(tools.has("Task") && { agents: agents.map(({ name }) => name) }),
   };
@@ -210,7 +213,7 @@ export async function createSession(
     const { mode } = rules.current;
     const { places } = placeFacts(opened.places, mode);
     if (options.systemPrompt === undefined) request.system = redactor.text(retellPlaces(request.system, sandbox()));
-    const changes = { permissionMode: mode, ...(places && { places }) };
+    const changes = { permissionMode: mode, ...defined({ places }) };
     Object.assign(facts, changes);
     return changes;
   };
@@ -308,7 +311,7 @@ async function answerSchemaOf(source: SchemaSource, nativeSchema: boolean): Prom
 
 function compactionSettings({ instructions, compaction }: SessionOptions): Partial<CompactionSettings> {
   const own = instructions?.compactInstructions;
-  return { ...(own !== undefined && { instructions: own }), ...compaction };
+  return { ...defined({ instructions: own }), ...compaction };
 }
 
 async function openJournal(options: SessionOptions, id: string): Promise<JournalWriter> {

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { createFileStore } from "../journal/file-store.ts";
 import type { ForkOrigin, SessionStore } from "../journal/store.ts";
 import type { FileStoreOptions } from "../journal/store-place.ts";
+import { defined } from "../util/defined.ts";
 
 /**
  * Sessions that live with a project, in `.outrider/sessions` of `cwd`, instead of in the user's home where the command keeps them. What is
@@ -54,7 +55,7 @@ export async function listResumableSessionSummaries(
     .filter((summary) => summary.cwd === folder && summary.turns > 0)
     .map(({ id, name, cwd, createdAt, updatedAt, turns, prompt, forkedFrom }) => ({
       id,
-      ...(name !== undefined && { name }),
+      ...defined({ name }),
       cwd,
       createdAt,
       updatedAt,

@@ -11,6 +11,7 @@ import type { CommandHostContext } from "../commands/command.ts";
 import type { OpenSession } from "./create-session.ts";
 import type { EventHub } from "./event-hub.ts";
 import type { CommandCall, SessionCommands } from "./session-commands.ts";
+import { defined } from "../util/defined.ts";
 
 export type Prompt = {
   message: UserMessage;
@@ -67,7 +68,7 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   emit({
     type: "turn.started",
     input: admission?.blocked ? admission.input : await toSendableInput(prompt.message),
-    ...(displayInput !== undefined && { displayInput }),
+    ...defined({ displayInput }),
     ...(command && { command: command.command.name }),
   });
   for (const note of [...(admission?.notes ?? []), ...(prompt.admission?.notes ?? [])])

@@ -1,5 +1,6 @@
 import type { SessionStore } from "../journal/store.ts";
 import type { AgentEvent } from "../protocol/events.ts";
+import { defined } from "../util/defined.ts";
 
 export type SessionReplayIssueCode =
   /** A turn counts more answers of the model than are on record. */
@@ -53,7 +54,7 @@ function toolKey({ callId, taskId }: AgentEvent<"tool.started" | "tool.ended">):
 }
 
 function placeOf({ seq, turnId, taskId }: AgentEvent): Pick<SessionReplayIssue, "seq" | "turnId" | "taskId"> {
-  return { seq, ...(turnId !== undefined && { turnId }), ...(taskId !== undefined && { taskId }) };
+  return { seq, ...defined({ turnId, taskId }) };
 }
 
 /** Compares the answers on record with what each turn, or subagent, says it was given. */
@@ -136,7 +137,7 @@ export async function validateCommandSessionReplayLog(session: {
   const { store, sessionId, logFile } = session;
   const events = await store.read(sessionId);
   const validation = validateSessionReplayLogEntries(events);
-  return { ...(logFile !== undefined && { logFile }), entryCount: events.length, validation };
+  return { ...defined({ logFile }), entryCount: events.length, validation };
 }
 
 /** For a person: a headline, where and how much was looked at, and one line per issue. */

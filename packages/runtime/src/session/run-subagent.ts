@@ -10,6 +10,7 @@ import type { TaskEnd } from "../tasks/task.ts";
 import { createToolMemory, type Tool, ToolFailure } from "../tools/tool.ts";
 import { SessionCompaction } from "./session-compaction.ts";
 import type { SubagentOptions, SubagentRun } from "./subagents.ts";
+import { defined } from "../util/defined.ts";
 
 /**
  * One task to its end, in a turn of its own: the session's engine, workspace, rules, answerers, hooks and budget; its own prompt, context
@@ -119,7 +120,7 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
   );
   return {
     ...deps,
-    request: { ...deps.request, model, system, tools: definitions, ...(agent.effort && { effort: agent.effort }) },
+    request: { ...deps.request, model, system, tools: definitions, ...defined({ effort: agent.effort }) },
     contextWindow:
       model === deps.request.model
         ? deps.contextWindow

@@ -1,6 +1,7 @@
 import { type CommandSummary, parseCommand, type SystemCommand } from "../commands/command.ts";
 import { compactCommand } from "../commands/compact.ts";
 import { textOf, type UserMessage } from "../protocol/content.ts";
+import { defined } from "../util/defined.ts";
 
 export type CommandCall = { readonly command: SystemCommand; readonly args: string };
 
@@ -28,7 +29,7 @@ export class SessionCommands {
     return this.#commands.map(({ name, description, argumentHint }) => ({
       name,
       description,
-      ...(argumentHint !== undefined && { argumentHint }),
+      ...defined({ argumentHint }),
     }));
   }
 }

@@ -10,6 +10,7 @@ import { addUsage, noUsage } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent, CompactionResult, Emit } from "../protocol/events.ts";
 import type { Redactor } from "../util/redact.ts";
+import { defined } from "../util/defined.ts";
 
 export type SessionCompactionOptions = {
   readonly settings: Partial<CompactionSettings>;
@@ -129,7 +130,7 @@ function toHooks({ hooks }: SessionCompactionOptions["deps"], emit: Emit, signal
     async before({ trigger, focus }) {
       const { decision, stop, context } = await hooks.ask("PreCompact", () => ({ trigger, focus }), place);
       const refused = stop ?? (decision?.effect === "deny" ? decision.reason : undefined);
-      return { ...(refused !== undefined && { refused }), ...(context.length > 0 && { focus: context.join("\n\n") }) };
+      return { ...defined({ refused }), ...(context.length > 0 && { focus: context.join("\n\n") }) };
     },
     async after({ trigger, summary }) {
       await hooks.ask("PostCompact", () => ({ trigger, summary }), place);

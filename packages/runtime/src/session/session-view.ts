@@ -15,6 +15,7 @@ import {
   toContextState,
   type UsageSnapshot,
 } from "./history.ts";
+import { defined } from "../util/defined.ts";
 
 export type ExecutionResult = {
   readonly response: string;
@@ -110,7 +111,7 @@ export class SessionView {
         this.#add(event, {
           category: "chat",
           type: "user",
-          data: { ...event.input, ...(event.displayInput !== undefined && { displayInput: event.displayInput }) },
+          data: { ...event.input, ...defined({ displayInput: event.displayInput }) },
         });
         return notify("thinking", true);
       case "input.added":
@@ -203,7 +204,7 @@ export class SessionView {
       },
       toolSummaries: this.#turnTools,
       contextState: this.contextState,
-      ...(usage && { usage }),
+      ...defined({ usage }),
     };
     if (event.outcome.type === "completed") return notify("complete", result);
     if (event.outcome.type === "cancelled") return notify("interrupted", result);

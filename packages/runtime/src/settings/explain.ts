@@ -6,6 +6,7 @@ import type { MergedSetting } from "./merge.ts";
 import { settingsSchema } from "./schema.ts";
 import { settingsNamed } from "./schema-tree.ts";
 import type { Provenance } from "./settings.ts";
+import { defined } from "../util/defined.ts";
 
 /** What holds and who says so: every setting that a file names, or all there are at and below `key`. */
 export function explainSettings(merged: readonly MergedSetting[], key?: string): Provenance[] {
@@ -31,11 +32,11 @@ function describe({ path, value, contributions }: MergedSetting, hide: ReturnTyp
       const line = leaf.layer.lineOf(leaf.written);
       return {
         path: leaf.layer.path,
-        ...(line !== undefined && { line }),
+        ...defined({ line }),
         scope: leaf.layer.scope,
         value: hide(leaf.path, leaf.value),
         verdict,
-        ...(why !== undefined && { why }),
+        ...defined({ why }),
       };
     }),
   };

@@ -12,6 +12,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import { readTimeouts } from "./network-settings.ts";
 import { hintAtKey, keySettings, withKeyHint } from "./profile-key.ts";
 import { type Profile, type ProviderSettingsFile, variableOf } from "./profiles.ts";
+import { defined } from "../util/defined.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -61,7 +62,7 @@ export async function loadFallback(
   const named = nameOf({ model }, settings).provider !== undefined || first.key === undefined;
   const choice = named ? { model } : { model, provider: first.key };
   const { provider, options } = await loadProvider(choice, settings, env);
-  return { model: provider.model, provider, ...(options && { options }) };
+  return { model: provider.model, provider, ...defined({ options }) };
 }
 
 /** Asks the provider a run would ask, or the one that is named, whether key and address are good. */
@@ -95,11 +96,13 @@ async function toSettings(facts: {
     ...(needsCertificates(definition, profile, env) && { ca: await loadExtraCa(env) }),
     timeouts,
     retry,
-    ...(profile.baseURL !== undefined && { baseURL: profile.baseURL }),
-    ...(profile.model !== undefined && { model: profile.model }),
-    ...(profile.timeout !== undefined && { timeoutMs: profile.timeout }),
-    ...(profile.contextWindow !== undefined && { contextWindow: profile.contextWindow }),
-    ...(profile.options !== undefined && { options: profile.options }),
+    ...defined({
+      baseURL: profile.baseURL,
+      model: profile.model,
+      timeoutMs: profile.timeout,
+      contextWindow: profile.contextWindow,
+      options: profile.options,
+    }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Provider } from "../model/model.ts";
 import type { ProviderDefinition, ProviderSettings } from "../model/providers/definition.ts";
 import { type ErrorData, RuntimeError } from "../protocol/errors.ts";
 import { type Profile, resolveKey, variableOf } from "./profiles.ts";
+import { defined } from "../util/defined.ts";
 
 type Owner = { readonly definition: ProviderDefinition; readonly profile: Profile; readonly key: string };
 
@@ -16,7 +17,7 @@ export function keySettings(
   const apiKey = resolveKey(profile.apiKey, env, key);
   const variable = variableOf(profile.apiKey);
   if (variable === undefined || !definition.keyVariables.includes(variable)) {
-    return { env, ...(apiKey !== undefined && { apiKey }) };
+    return { env, ...defined({ apiKey }) };
   }
   const others = definition.keyVariables.filter((name) => name !== variable);
   return { env: { ...env, ...Object.fromEntries(others.map((name) => [name, undefined])) } };

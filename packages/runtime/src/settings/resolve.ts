@@ -17,6 +17,7 @@ import type {
   ServerSource,
   Settings,
 } from "./settings.ts";
+import { defined } from "../util/defined.ts";
 
 /**
  * All layers made one. Of a project that is not trusted only what forbids or restricts counts. Throws for what is wrong in any file,
@@ -211,7 +212,7 @@ function ignoredIn(
 
 function ignoredAt(layer: SettingsLayer, written: readonly string[], why: string): IgnoredSetting {
   const line = layer.lineOf(written);
-  return { path: layer.path, key: written.join("."), ...(line !== undefined && { line }), why };
+  return { path: layer.path, key: written.join("."), ...defined({ line }), why };
 }
 
 function isText(value: JsonValue): value is string {

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
+import { defined } from "../util/defined.ts";
 
 /** A name that counts for trust: a file, or a link with where it leads. `content`: there is something behind it to read. */
 export type ProjectFile = { readonly name: string; readonly path: string; readonly link?: string; readonly content: boolean };
@@ -39,8 +40,7 @@ export function listProjectFiles(root: string, folders: readonly string[], bound
     const link = entry.isSymbolicLink() ? readlinkSync(path) : undefined;
     const stat = link === undefined ? entry : statSync(path, { throwIfNoEntry: false });
     const isFolder = stat?.isDirectory() ?? false;
-    if (!isFolder || link !== undefined)
-      add({ name, path, content: stat !== undefined && !isFolder, ...(link !== undefined && { link }) });
+    if (!isFolder || link !== undefined) add({ name, path, content: stat !== undefined && !isFolder, ...defined({ link }) });
     if (!isFolder) return;
     const real = realpathSync(path);
     if (above.includes(real)) return; // a link to where it is itself

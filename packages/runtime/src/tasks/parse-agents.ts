@@ -3,6 +3,7 @@ import { isPermissionMode, type PermissionMode, permissionModes } from "../proto
 import { isRecord } from "../util/is-record.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { toolRule } from "./agent-tool-rule.ts";
+import { defined } from "../util/defined.ts";
 
 export type ParsedAgents = { readonly agents: readonly AgentDefinition[]; readonly warnings: readonly string[] };
 
@@ -47,12 +48,7 @@ export function parseAgent(
     name,
     description: text("description"),
     prompt: reminder === undefined ? text("prompt") : `${text("prompt")}\n\n${reminder}`,
-    ...(tools && { tools }),
-    ...(disallowedTools && { disallowedTools }),
-    ...(model !== undefined && { model }),
-    ...(maxTurns !== undefined && { maxTurns }),
-    ...(permissionMode && { permissionMode }),
-    ...(effort && { effort }),
+    ...defined({ tools, disallowedTools, model, maxTurns, permissionMode, effort }),
     ...(value["omitClaudeMd"] === true && { omitInstructions: true }),
     source,
   };

@@ -5,6 +5,7 @@ import { toJsonSchema } from "./library-schema.ts";
 import { parseSchema } from "./schema.ts";
 import { isLibrarySchema, type LibrarySchema, type Parsed, parseWith } from "./standard-schema.ts";
 import { type Access, type Tool, type ToolContext, ToolFailure, type ToolMemory, type ToolOutput } from "./tool.ts";
+import { defined } from "../util/defined.ts";
 
 /** What `defineTool` takes; `Input` is what `access` and `execute` are given. */
 export type ToolDeclaration<Input> = {
@@ -50,7 +51,7 @@ export function defineTool<Input>(tool: SchemaToolDeclaration<Input> | JsonToolD
     description,
     inputSchema: parseSchema(("jsonSchema" in tool ? tool.jsonSchema : undefined) ?? toJsonSchema(schema)),
     concurrent: tool.concurrent ?? false,
-    ...(abortGraceMs !== undefined && { abortGraceMs }),
+    ...defined({ abortGraceMs }),
     ...(read && { checkInput: (input: unknown) => read.parse(input) }),
     access: async (input, workspace, memory) => (await tool.access?.(await inputOf(input), workspace, memory)) ?? unknownAccess,
     execute: async (input, context) => toOutput(name, await tool.execute(await inputOf(input), context)),

@@ -1,6 +1,7 @@
 import { type HttpAnswer, httpGet, type ResolveHost } from "./http-get.ts";
 import { sizeInWords } from "./load-file.ts";
 import { ToolFailure, type ToolOutput } from "./tool.ts";
+import { defined } from "../util/defined.ts";
 
 export type PageRequest = {
   readonly address: string;
@@ -20,7 +21,7 @@ export async function runWebFetch(wanted: PageRequest, signal: AbortSignal): Pro
   try {
     const eitherSignal = AbortSignal.any([signal, limit.signal]);
     const request = { url, signal: eitherSignal, maxBytes, allowPrivate, wantsBody: isReadable };
-    return await inWords(await httpGet({ ...request, ...(resolve && { resolve }) }), url);
+    return await inWords(await httpGet({ ...request, ...defined({ resolve }) }), url);
   } finally {
     clearTimeout(timer);
   }

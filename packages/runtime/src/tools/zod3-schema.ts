@@ -1,4 +1,5 @@
 import type { JsonObject } from "../protocol/content.ts";
+import { defined } from "../util/defined.ts";
 
 /**
  * A schema of zod 3 as JSON Schema of what it takes in, for the model to read. The schema itself judges the values, so whatever has no
@@ -55,7 +56,7 @@ class Conversion {
     const description = schema.description ?? schema._def.description;
     const converted = this.#convert(schema._def);
     this.#open.pop();
-    return { ...converted, ...(description !== undefined && { description }) } as JsonObject; // made of what zod took as JSON
+    return { ...converted, ...defined({ description }) } as JsonObject; // made of what zod took as JSON
   }
 
   #convert(def: Definition): Loose {

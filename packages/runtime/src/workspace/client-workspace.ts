@@ -6,6 +6,7 @@ import { leadsElsewhere } from "./exact-path.ts";
 import { closedWorkspace, neverStarted } from "./run-to-end.ts";
 import { type SandboxClient, type SandboxRunResult, shellWord } from "./sandbox-client.ts";
 import type { PathUse, RunCommand, RunningProcess, RunResult, Workspace } from "./workspace.ts";
+import { defined } from "../util/defined.ts";
 
 export type ClientWorkspaceOptions = {
   readonly client: SandboxClient;
@@ -122,7 +123,7 @@ async function runOn(
       input === undefined ? words : `${words} < ${shellWord(input)}; status=$?; rm -f ${shellWord(input)}; exit $status`,
       {
         cwd: command.cwd,
-        ...(command.env && { env: command.env }),
+        ...defined({ env: command.env }),
         timeoutMs: command.timeoutMs + clientGraceMs,
         signal,
         onStdout: hear("stdout"),

@@ -6,6 +6,7 @@ import type {
   SandboxRunResult,
   SandboxStartOptions,
 } from "./sandbox-client.ts";
+import { defined } from "../util/defined.ts";
 
 /** The part of an E2B `Sandbox` that is used. Whoever has the package makes one and hands it over. */
 export interface E2BSandbox {
@@ -112,10 +113,9 @@ export class E2BSandboxClient implements SandboxClient {
       background: true,
       timeoutMs: options.timeoutMs ?? 0, // none; the service would end it after a minute
       ...(options.takesInput && { stdin: true }),
-      ...(options.cwd !== undefined && { cwd: options.cwd }),
+      ...defined({ cwd: options.cwd }),
       ...(options.env && { envs: { ...options.env } }),
-      ...(options.onStdout && { onStdout: options.onStdout }),
-      ...(options.onStderr && { onStderr: options.onStderr }),
+      ...defined({ onStdout: options.onStdout, onStderr: options.onStderr }),
     });
   }
 

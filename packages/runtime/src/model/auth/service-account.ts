@@ -3,6 +3,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { type HttpClient, readText } from "../http.ts";
 import { excerpt, redact, retryAfter } from "../http-error.ts";
+import { defined } from "../../util/defined.ts";
 
 /** What is needed of the JSON key file of a Google service account. */
 export type ServiceAccount = {
@@ -96,7 +97,7 @@ async function exchange(account: ServiceAccount, http: HttpClient, now: number):
     throw new RuntimeError("provider-unavailable", message, {
       httpStatus: response.status,
       retryable: true,
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...defined({ retryAfterMs }),
     });
   }
   throw new RuntimeError("provider-auth", message, { httpStatus: response.status, hint: "Check GOOGLE_APPLICATION_CREDENTIALS" });

@@ -18,6 +18,7 @@ import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts
 import type { ModelEvent, ModelRequest } from "../model.ts";
 import { CallNames } from "./call-names.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
+import { defined } from "../../util/defined.ts";
 
 const dialectId = "anthropic-messages";
 
@@ -334,10 +335,9 @@ class Answer {
       content: this.#blocks.flatMap((block, index) => toParts(block, finish === "length" && index === this.#blocks.length - 1)),
       model: { provider: this.#provider, id: this.#model },
       finish,
-      ...(this.#stopReason !== undefined && { stopReason: this.#stopReason }),
-      ...(this.#stopSequence !== undefined && { stopSequence: this.#stopSequence }),
+      ...defined({ stopReason: this.#stopReason, stopSequence: this.#stopSequence }),
       usage: toUsage(this.#usage),
-      ...(this.#responseId !== undefined && { responseId: this.#responseId }),
+      ...defined({ responseId: this.#responseId }),
     };
   }
 }

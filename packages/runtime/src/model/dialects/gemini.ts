@@ -22,6 +22,7 @@ import type { Effort, ModelEvent, ModelRequest, ToolDefinition } from "../model.
 import { CallNames } from "./call-names.ts";
 import { toGeminiSchema } from "./gemini-schema.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
+import { defined } from "../../util/defined.ts";
 
 const dialectId = "gemini";
 
@@ -93,9 +94,9 @@ function toGenerationConfig(request: ModelRequest): JsonObject {
     ...(maxOutputTokens !== undefined && {
       maxOutputTokens: maxOutputTokens > budget ? maxOutputTokens : budget + maxOutputTokens,
     }),
-    ...(temperature !== undefined && { temperature }),
+    ...defined({ temperature }),
     ...(stopSequences && stopSequences.length > 0 && { stopSequences: [...stopSequences] }),
-    ...(thinkingConfig && { thinkingConfig }),
+    ...defined({ thinkingConfig }),
     ...(outputSchema && takesSchema(request) && { responseMimeType: "application/json", responseJsonSchema: outputSchema }),
   };
 }
@@ -317,7 +318,7 @@ class Answer {
       callId,
       name,
       input,
-      ...(malformedInput !== undefined && { malformedInput }),
+      ...defined({ malformedInput }),
       ...(Object.keys(metadata).length > 0 && { providerMetadata: { [dialectId]: metadata } }),
     });
     return [{ type: "tool-input.delta", callId, name, json: malformedInput ?? toBoundedJson(input) }];
@@ -350,9 +351,9 @@ class Answer {
       content: this.#parts,
       model: { provider: this.#provider, id: this.#model },
       finish: this.#toFinish(),
-      ...(stopReason !== undefined && { stopReason }),
+      ...defined({ stopReason }),
       usage: toUsage(this.#usage),
-      ...(this.#responseId !== undefined && { responseId: this.#responseId }),
+      ...defined({ responseId: this.#responseId }),
     };
   }
 
@@ -492,7 +493,7 @@ function meaningOf({ status, details }: WireError, plain: RuntimeError): Meaning
     return { code: "provider-rate-limit", retryable: false, hint: "The quota of the day is used up: use another model or key" };
   }
   const { code, retryable, hint, retryAfterMs } = plain;
-  const meaning = meanings[status] ?? { code, retryable, ...(hint !== undefined && { hint }) };
+  const meaning = meanings[status] ?? { code, retryable, ...defined({ hint }) };
   const wait = retryDelayIn(details) ?? retryAfterMs;
   return meaning.retryable && wait !== undefined ? { ...meaning, retryAfterMs: wait } : meaning;
 }

@@ -28,6 +28,7 @@ import { openAIStreamError } from "./openai-errors.ts";
 import { addReasoningDetail } from "./reasoning-details.ts";
 import { isWholeJson, type StreamedCall, StreamedCalls } from "./streamed-calls.ts";
 import { fitsStrictMode } from "./strict-schema.ts";
+import { defined } from "../../util/defined.ts";
 
 const dialectId = "openai-chat";
 
@@ -99,7 +100,7 @@ function encode(request: ModelRequest, wire: Wire, made: Made): JsonObject {
     ...(tools.length > 0 && { tools: tools.map(toTool) }),
     ...(tools.length > 0 && wire.parallelToolCalls !== undefined && { parallel_tool_calls: wire.parallelToolCalls }),
     ...(maxOutputTokens !== undefined && { [wire.maxTokensField]: maxOutputTokens }),
-    ...(temperature !== undefined && { temperature }),
+    ...defined({ temperature }),
     ...(stopSequences && stopSequences.length > 0 && { stop: [...stopSequences] }),
     ...(outputSchema && wire.nativeSchema && { response_format: toResponseFormat(outputSchema) }),
     ...toEffort(request, wire),
@@ -184,7 +185,7 @@ function toCall(call: ToolCallPart, wire: Wire): JsonObject {
     id: toWireId(call.callId, wire),
     type: "function",
     function: { name: call.name, arguments: JSON.stringify(isJsonObject(call.input) ? call.input : {}) },
-    ...(extra !== undefined && { extra_content: extra }),
+    ...defined({ extra_content: extra }),
   };
 }
 
@@ -490,10 +491,9 @@ class Answer {
       content: this.#withDetails(this.#blocks.flatMap((block) => toParts(block, finish === "length" && block === last))),
       model: { provider: this.#asked.provider, id: this.#model },
       finish,
-      ...(this.#reason !== undefined && { stopReason: this.#reason }),
-      ...(this.#stopSequence !== undefined && { stopSequence: this.#stopSequence }),
+      ...defined({ stopReason: this.#reason, stopSequence: this.#stopSequence }),
       usage: toUsage(this.#usage),
-      ...(this.#responseId !== undefined && { responseId: this.#responseId }),
+      ...defined({ responseId: this.#responseId }),
     };
   }
 

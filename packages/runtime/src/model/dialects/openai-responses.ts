@@ -20,6 +20,7 @@ import type { Effort, ModelEvent, ModelRequest } from "../model.ts";
 import { CallNames } from "./call-names.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
 import { openAIStreamError } from "./openai-errors.ts";
+import { defined } from "../../util/defined.ts";
 
 const dialectId = "openai-responses";
 
@@ -355,7 +356,7 @@ class Answer {
       finish: toFinish(status, reason, this.#items),
       stopReason: reason || status,
       usage: toUsage(this.#usage),
-      ...(this.#responseId !== undefined && { responseId: this.#responseId }),
+      ...defined({ responseId: this.#responseId }),
     };
   }
 }

@@ -6,6 +6,7 @@ import type { Provider } from "../model.ts";
 import type { Env } from "../proxy.ts";
 import type { RetryPolicy } from "../retry.ts";
 import { anthropic, anthropicEndpoint } from "./hosted.ts";
+import { defined } from "../../util/defined.ts";
 
 export type AnthropicOptions = {
   /** One of the two is needed; the token wins, since a gateway's token is set on purpose. */
@@ -30,9 +31,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider & {
     dialect: anthropicMessages,
     endpoint: () => endpoint,
     toError: anthropicHttpError,
-    ...(timeouts && { timeouts }),
-    ...(retry && { retry }),
-    ...(env && { env }),
+    ...defined({ timeouts, retry, env }),
     ...(ca && { ca }),
   });
   return {

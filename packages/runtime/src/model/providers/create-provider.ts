@@ -10,6 +10,7 @@ import {
   type ProviderDefinition,
   type ProviderSettings,
 } from "./definition.ts";
+import { defined } from "../../util/defined.ts";
 
 /** A provider that can be asked; close it to let go of its connections. */
 export async function createProvider(
@@ -45,12 +46,12 @@ export function openProvider(
   const client = createModelClient({
     name: definition.name,
     dialect: connection.dialect,
-    ...(connection.framing && { framing: connection.framing }),
+    ...defined({ framing: connection.framing }),
     endpoint: (request, attempt) => connection.endpoint(request, attempt),
     toError: (failure) => connection.toError(failure),
     timeouts: { ...patience(settings.timeoutMs), ...settings.timeouts },
     env: settings.env,
-    ...(settings.retry && { retry: settings.retry }),
+    ...defined({ retry: settings.retry }),
     ...(settings.ca && { ca: settings.ca }),
   });
   return {

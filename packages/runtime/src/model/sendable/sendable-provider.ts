@@ -3,6 +3,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { ModelEvent, ModelRequest, Provider } from "../model.ts";
 import { isPlainRequest } from "./plain-request.ts";
 import { toSendableName } from "./tool-names.ts";
+import { defined } from "../../util/defined.ts";
 
 type Options = { readonly signal: AbortSignal };
 
@@ -17,7 +18,7 @@ export function sendableProvider(provider: Provider): Provider {
     name: provider.name,
     model: provider.model,
     contextWindow: provider.contextWindow,
-    ...(provider.contextWindowIsGuess !== undefined && { contextWindowIsGuess: provider.contextWindowIsGuess }),
+    ...defined({ contextWindowIsGuess: provider.contextWindowIsGuess }),
     nativeSchema: provider.nativeSchema,
     stream: (request, options) => untilTaken(openTools, () => open(provider, openTools.applyTo(request), options)),
   };

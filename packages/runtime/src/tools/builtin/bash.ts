@@ -6,6 +6,7 @@ import type { PlaceFacts, RunResult, Workspace } from "../../workspace/workspace
 import { defaultOutputLimit } from "../output-limit.ts";
 import { defineTool, type Tool, type ToolContext, ToolFailure, type ToolMemory, type ToolOutput } from "../tool.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
+import { defined } from "../../util/defined.ts";
 
 type BashInput = { command: string; timeout?: number; description?: string; dangerouslyDisableSandbox?: boolean };
 
@@ -67,7 +68,7 @@ export const bashTool: Tool = defineTool<BashInput>({
     return {
       kind: "run",
       resources: [input.command],
-      ...(cwd !== undefined && { cwd }),
+      ...defined({ cwd }),
       ...(input.dangerouslyDisableSandbox && { outside: true as const }),
     };
   },
@@ -205,7 +206,7 @@ async function report(facts: {
   });
   const whole = [...notices, text.replace(/\n+$/, "") || "(no output)", ...(last ? [last] : [])].join("\n");
   const exitCode = exitCodeOf(result);
-  const details: ToolDetails = { ...(exitCode !== undefined && { exitCode }), ...(fullOutputPath && { fullOutputPath }) };
+  const details: ToolDetails = { ...defined({ exitCode }), ...(fullOutputPath && { fullOutputPath }) };
   if (result.end === "aborted") throw new ToolFailure(whole, { details });
   const warning = reason && `A command failed${where ? " in the sandbox" : ""}. ${reason}`;
   return { content: [{ type: "text", text: whole }], isError: last !== undefined, details, warning };

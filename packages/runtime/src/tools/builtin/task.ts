@@ -2,6 +2,7 @@ import type { Outcome } from "../../protocol/outcome.ts";
 import { type AgentDefinition, defaultAgent } from "../../tasks/agent-definition.ts";
 import type { TaskEnd } from "../../tasks/task.ts";
 import { defineTool, type Tool, ToolFailure, type ToolOutput } from "../tool.ts";
+import { defined } from "../../util/defined.ts";
 
 type TaskInput = { description: string; prompt: string; subagent_type?: string; model?: string };
 
@@ -36,7 +37,7 @@ export function createTaskTool(agents: readonly AgentDefinition[]): Tool {
       if (!agent)
         throw new ToolFailure(`There is no agent ${JSON.stringify(subagent_type ?? "")}. The agents are: ${namesOf(agents)}.`);
       if (!tasks) throw new ToolFailure("No subagent can be started here.");
-      const task = tasks.start({ callId, agent, description, prompt, ...(model !== undefined && { model }) });
+      const task = tasks.start({ callId, agent, description, prompt, ...defined({ model }) });
       const end = await task.ended;
       if (signal.aborted)
         throw new ToolFailure(withLastWords("The turn was interrupted before the subagent had finished.", end.outcome));

@@ -12,6 +12,7 @@ import { toToolName, toToolNames } from "./server-tool.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { toToolOutput } from "./tool-result.ts";
 import type { McpTransport } from "./transport.ts";
+import { defined } from "../../util/defined.ts";
 
 export type McpServerState = {
   readonly name: string;
@@ -198,7 +199,7 @@ export class McpServers {
       connection.tools = tools.map((tool, index) =>
         toTool({ tool, name: names[index] ?? tool.name, client, timeoutMs, limitMs }),
       );
-      const offers = tools.map(({ name, description }) => ({ name, ...(description !== undefined && { description }) }));
+      const offers = tools.map(({ name, description }) => ({ name, ...defined({ description }) }));
       connection.state = { ...connection.state, tools: connection.tools.map((tool) => tool.name), offers };
     };
     if (client.getServerCapabilities()?.tools) await withDeadline(listTools(), { signal, timeout });
@@ -286,7 +287,7 @@ function newConnection(name: string, config: McpServerConfig, added: boolean): C
 
 function idle(name: string, config: McpServerConfig): McpServerState {
   const source = config.type === "sdk" ? "sdk" : config.source;
-  return { name, status: "pending", tools: [], offers: [], ...(source !== undefined && { source }) };
+  return { name, status: "pending", tools: [], offers: [], ...defined({ source }) };
 }
 
 async function withDeadline<T>(work: Promise<T>, { signal, timeout }: { signal: AbortSignal; timeout: number }): Promise<T> {

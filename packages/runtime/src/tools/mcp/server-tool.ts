@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
 import { isTooDeep, maxJsonDepth } from "../../util/too-deep.ts";
 import { shortChecksum } from "../../util/short-checksum.ts";
 import { toServerName } from "./server-config.ts";
+import { defined } from "../../util/defined.ts";
 
 /** A tool as its server describes it. */
 export type ServerTool = {
@@ -32,7 +33,7 @@ export function parseServerTool(value: unknown): ServerTool | undefined {
     ...(typeof words === "string" && { description: words }),
     inputSchema: isInputUsed ? inputSchema : { type: "object" },
     ...(isJsonObject(outputSchema) && !isTooDeep(outputSchema) && { outputSchema }),
-    ...(problem !== undefined && { problem }),
+    ...defined({ problem }),
     readOnly: isJsonObject(annotations) && annotations["readOnlyHint"] === true,
   };
 }

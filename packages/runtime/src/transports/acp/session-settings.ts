@@ -1,6 +1,7 @@
 import { RuntimeError } from "../../protocol/errors.ts";
 import { isPermissionMode, type PermissionMode } from "../../protocol/permission.ts";
 import type { ConfigOption, SessionModes } from "./wire.ts";
+import { defined } from "../../util/defined.ts";
 
 /** What a client may choose from, and what is chosen. */
 export type SettingsState = {
@@ -36,7 +37,7 @@ export function configOptions(state: SettingsState): ConfigOption[] {
       description: "Who is asked",
       category: "model",
       currentValue: model,
-      options: known.map(({ id, description }) => ({ value: id, name: id, ...(description !== undefined && { description }) })),
+      options: known.map(({ id, description }) => ({ value: id, name: id, ...defined({ description }) })),
     },
   ];
 }

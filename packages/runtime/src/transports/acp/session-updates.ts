@@ -5,6 +5,7 @@ import { toCallResult } from "./call-result.ts";
 import { type CallDescription, describeCall } from "./describe-call.ts";
 import { toNotices } from "./notices.ts";
 import type { ContentBlock, PermissionQuestion, PlanEntry, SessionUpdate } from "./wire.ts";
+import { defined } from "../../util/defined.ts";
 
 type ModelCall = AgentEvent<"message.ended" | "side-call.ended">;
 
@@ -257,7 +258,7 @@ function toUserChunks({ content }: UserMessage, messageId: string | undefined): 
   return content.map((part) => ({
     sessionUpdate: "user_message_chunk",
     content: toBlock(part),
-    ...(messageId !== undefined && { messageId }),
+    ...defined({ messageId }),
   }));
 }
 

@@ -6,6 +6,7 @@ import type { ClaudeLines, Frame } from "./claude-frame.ts";
 import { toClaudeUsage } from "./claude-usage.ts";
 import { frameUuid } from "./frame-uuid.ts";
 import type { StreamedBlock } from "./partial-messages.ts";
+import { defined } from "../../util/defined.ts";
 
 /**
  * One frame per block. Where deltas are shown a block's frame comes as soon as the block is whole; the rest of the message follows
@@ -80,7 +81,7 @@ export class AssistantFrames {
       error: word,
       is_api_error_message: true,
       api_error_status: error.httpStatus ?? null,
-      ...(error.requestId !== undefined && { request_id: error.requestId }),
+      ...defined({ request_id: error.requestId }),
       ...this.#firstMarks(),
     });
   }
@@ -103,8 +104,7 @@ export class AssistantFrames {
       ...marks,
       timestamp: at,
       ...(message.finish === "interrupted" && { aborted: true }),
-      ...(message.responseId !== undefined && { response_id: message.responseId }),
-      ...(message.requestId !== undefined && { request_id: message.requestId }),
+      ...defined({ response_id: message.responseId, request_id: message.requestId }),
       ...(marks["parent_tool_use_id"] === null && this.#firstMarks()),
       ...(supersedes.length > 0 && { supersedes }),
     });

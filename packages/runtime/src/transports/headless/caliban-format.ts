@@ -9,6 +9,7 @@ import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { priceCalls } from "./price-run.ts";
 import { createSpill } from "./spill-folder.ts";
 import { toWireLine } from "./wire-line.ts";
+import { defined } from "../../util/defined.ts";
 
 export type CalibanFormatOptions = {
   readonly sessionId: string;
@@ -151,7 +152,7 @@ function toFrames(event: AgentEvent, run: CalibanRun, options: CalibanFormatOpti
           attempt: event.attempt,
           max_retries: event.maxRetries,
           retry_delay_ms: event.delayMs,
-          ...(event.error.httpStatus !== undefined && { error_status: event.error.httpStatus }),
+          ...defined({ error_status: event.error.httpStatus }),
           error_category: retryCategory(event.error),
         },
       ];
@@ -243,7 +244,7 @@ function toHookFrame({ event, name, hookId }: AgentEvent<"hook.started" | "hook.
 }
 
 function toHookEnd({ stdout, status, exitCode }: AgentEvent<"hook.ended">): Frame {
-  return { ...decisionIn(stdout), status, ...(exitCode !== undefined && { exitCode }) };
+  return { ...decisionIn(stdout), status, ...defined({ exitCode }) };
 }
 
 /** What a hook answered about the call: its `permissionDecision`, reason and changed input. */
@@ -270,7 +271,7 @@ function toVerdictFrame(event: AgentEvent<"permission.decided">): Frame {
       decision: effect,
       by,
       reason,
-      ...(rule !== undefined && { rule }),
+      ...defined({ rule }),
     },
   };
 }

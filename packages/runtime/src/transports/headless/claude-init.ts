@@ -2,6 +2,7 @@ import { pricesAsOf } from "../../model/catalog-date.ts";
 import type { SessionFacts } from "../../protocol/events.ts";
 import type { Frame } from "./claude-frame.ts";
 import type { AnsweredPrompts } from "./output-format.ts";
+import { defined } from "../../util/defined.ts";
 
 /** What `init` tells beside the session's own facts; as it is now, since it is told at the start of every turn. */
 export type InitFacts = {
@@ -32,7 +33,7 @@ export function toInitFields(facts: SessionFacts, options: InitFacts): Frame {
       name,
       status,
       ...(source && { source }),
-      ...(error !== undefined && { error }),
+      ...defined({ error }),
     })),
     model: facts.model.id,
     provider: facts.model.provider,
@@ -47,8 +48,7 @@ export function toInitFields(facts: SessionFacts, options: InitFacts): Frame {
     analytics_disabled: true,
     product_feedback_disabled: true,
     setting_sources: facts.settingSources ?? [],
-    ...(facts.sandbox !== undefined && { sandbox: facts.sandbox }),
-    ...(facts.places && { places: facts.places }),
+    ...defined({ sandbox: facts.sandbox, places: facts.places }),
     price_as_of: pricesAsOf,
     claude_code_version: facts.version,
     outrider_version: facts.version,

@@ -1,5 +1,6 @@
 import type { AgentEvent, HookEventName } from "../../protocol/events.ts";
 import type { ClaudeLines, Frame } from "./claude-frame.ts";
+import { defined } from "../../util/defined.ts";
 
 /** Others than those of the start are for whoever asks for them. */
 export function showsHook({ event }: { event: HookEventName }, options: { readonly includeHookEvents?: boolean }): boolean {
@@ -17,7 +18,7 @@ export function hookEndedLine(event: AgentEvent<"hook.ended">, lines: ClaudeLine
     output: stdout + stderr,
     stdout,
     stderr,
-    ...(exitCode !== undefined && { exit_code: exitCode }),
+    ...defined({ exit_code: exitCode }),
     outcome: hookOutcomes[status],
   });
 }

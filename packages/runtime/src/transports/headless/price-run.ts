@@ -3,6 +3,7 @@ import type { CatalogOverride } from "../../model/catalog-override.ts";
 import type { Ledger } from "../../model/ledger.ts";
 import { noUsage } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
+import { defined } from "../../util/defined.ts";
 
 /** What the calls of a run cost, and how much their models take and give. */
 export type PricedRun = Ledger & { readonly limits: ReadonlyMap<string, ModelLimits> };
@@ -48,8 +49,7 @@ async function withLimits(catalog: Catalog, { total, models }: Ledger): Promise<
     if (!facts) return [];
     const { contextWindow, maxOutputTokens, id, price, priceFrom } = facts;
     const sizes = {
-      ...(contextWindow !== undefined && { contextWindow }),
-      ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+      ...defined({ contextWindow, maxOutputTokens }),
     };
     return [[served.id, { ...sizes, pricedAs: id, priceFrom: price ? priceFrom : ("unknown" as const) }] as const];
   });

@@ -2,6 +2,7 @@ import { addUsage, callsOf, noUsage, type ToolResultPart, type Usage } from "../
 import type { AgentEvent, Denial, SessionFacts } from "../../protocol/events.ts";
 import { toStopReason } from "./stop-reason.ts";
 import { TaskFrames } from "./task-frames.ts";
+import { defined } from "../../util/defined.ts";
 
 export type ModelCall = AgentEvent<"message.ended" | "side-call.ended">;
 
@@ -130,9 +131,7 @@ function withoutWords<T extends ModelCall>(event: T): T {
 function changesIn({ model, permissionMode, tools, places }: AgentEvent<"session.changed">): Partial<SessionFacts> {
   return {
     ...(model && { model }),
-    ...(permissionMode && { permissionMode }),
-    ...(tools && { tools }),
-    ...(places && { places }),
+    ...defined({ permissionMode, tools, places }),
   };
 }
 

@@ -2,6 +2,7 @@ import { isAbsolute, join } from "node:path";
 import type { AgentEvent, DiffLine } from "../../protocol/events.ts";
 import { textContent } from "./run-totals.ts";
 import type { Frame } from "./claude-frame.ts";
+import { defined } from "../../util/defined.ts";
 
 type Ended = AgentEvent<"tool.ended">;
 type Place = { readonly input: unknown; readonly cwd: string };
@@ -51,8 +52,7 @@ function bashResult(event: Ended): Frame {
     interrupted: false,
     isImage: false,
     noOutputExpected: false,
-    ...(exitCode !== undefined && { exitCode }),
-    ...(fullOutputPath !== undefined && { rawOutputPath: fullOutputPath }),
+    ...defined({ exitCode, rawOutputPath: fullOutputPath }),
     durationMs: event.durationMs,
   };
 }

@@ -2,6 +2,7 @@ import type { PermissionAnswerer } from "../../hosting/permission-answers.ts";
 import type { JsonObject } from "../../protocol/content.ts";
 import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
 import type { ControlChannel } from "./control-channel.ts";
+import { defined } from "../../util/defined.ts";
 
 /** Asks the host over its control channel; a turn that ends takes the question back. */
 export function askHost(channel: ControlChannel, mcp: McpServers | undefined): PermissionAnswerer {
@@ -16,7 +17,7 @@ export function askHost(channel: ControlChannel, mcp: McpServers | undefined): P
         ...descriptionOf(input),
         decision_reason: reason,
         permission_suggestions: rule === undefined ? [] : [suggestion(rule)],
-        ...(taskId !== undefined && { agent_id: taskId }),
+        ...defined({ agent_id: taskId }),
         ...serverOf(toolName, mcp),
       },
       signal,
@@ -37,6 +38,6 @@ function descriptionOf({ description }: JsonObject): { description?: string } {
 /** `Bash(npm test)` as Claude's two fields. */
 function suggestion(rule: string): JsonObject {
   const [, toolName = rule, ruleContent] = /^([^(]+)(?:\((.*)\))?$/s.exec(rule) ?? [];
-  const named = { toolName, ...(ruleContent !== undefined && { ruleContent }) };
+  const named = { toolName, ...defined({ ruleContent }) };
   return { type: "addRules", rules: [named], behavior: "allow", destination: "session" };
 }

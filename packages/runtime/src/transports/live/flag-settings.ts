@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/co
 import { RuntimeError } from "../../protocol/errors.ts";
 import { isPermissionMode } from "../../protocol/permission.ts";
 import type { SessionControls } from "../../session/session-controls.ts";
+import { defined } from "../../util/defined.ts";
 
 type Targets = { readonly controls: SessionControls; readonly resolveModel: (name: string) => Promise<string> };
 type Change = (controls: SessionControls) => void | Promise<void>;
@@ -68,7 +69,7 @@ function toRules(behavior: string, rules: JsonValue | undefined): JsonObject[] {
   const texts = Array.isArray(rules) ? rules : [rules];
   const parsed = texts.map((text): JsonObject => {
     const [, toolName = String(text), ruleContent] = /^([^(]+)(?:\((.*)\))?$/s.exec(String(text)) ?? [];
-    return { toolName, ...(ruleContent !== undefined && { ruleContent }) };
+    return { toolName, ...defined({ ruleContent }) };
   });
   return [{ type: "addRules", behavior, rules: parsed }];
 }

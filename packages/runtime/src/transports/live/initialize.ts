@@ -5,6 +5,7 @@ import type { HookEventName } from "../../protocol/events.ts";
 import { type McpServerLimits, parseServerLimits } from "../../tools/mcp/server-config.ts";
 import type { ControlChannel } from "./control-channel.ts";
 import { toHostInput } from "./hook-input.ts";
+import { defined } from "../../util/defined.ts";
 
 /** What a host asks for before the first prompt. */
 export type LiveSetup = {
@@ -42,7 +43,7 @@ export function readSetup(request: JsonObject, channel: ControlChannel): LiveSet
     hostServers: toHostServers(request),
     ...(isJsonObject(hooks) && Object.keys(hooks).length > 0 && { hooks: toHooks(hooks, channel) }),
     ...(isJsonObject(jsonSchema) && { outputSchema: jsonSchema }),
-    ...(prompt !== undefined && { systemPrompt: prompt }),
+    ...defined({ systemPrompt: prompt }),
     ...(typeof appendSystemPrompt === "string" && { appendSystemPrompt }),
     ...(isJsonObject(agents) && { agents }),
     ...(typeof title === "string" && { title }),
@@ -85,7 +86,7 @@ function toMatcher(value: JsonObject, event: HookEventName, channel: ControlChan
         const input = toHostInput(event, given);
         if (!input || (event === "SessionEnd" && channel.isClosed)) return {}; // nobody is there any more
         const request = { subtype: "hook_callback", callback_id: id, input };
-        return await channel.ask({ ...request, ...(toolUseId !== undefined && { tool_use_id: toolUseId }) }, signal);
+        return await channel.ask({ ...request, ...defined({ tool_use_id: toolUseId }) }, signal);
       },
       ...(typeof timeout === "number" && { timeout }),
       ...(onFailure === "block" && { onFailure }),

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, UserMessage } from "../../protocol/content.ts";
 import type { ControlReply } from "./control-requests.ts";
+import { defined } from "../../util/defined.ts";
 
 /** The answer to a request of the host. */
 export function toControlResponse(requestId: string, reply: ControlReply): JsonObject {
@@ -34,6 +35,6 @@ export function toElicitation(server: string, request: JsonObject): JsonObject &
     subtype: "elicitation",
     mcp_server_name: server,
     ...fields,
-    ...(requestedSchema !== undefined && { requested_schema: requestedSchema }),
+    ...defined({ requested_schema: requestedSchema }),
   };
 }

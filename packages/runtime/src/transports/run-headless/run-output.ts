@@ -5,6 +5,7 @@ import { toLineCode } from "../atif/lines/line-codes.ts";
 import { StepCollector } from "../atif/lines/step-collector.ts";
 import type { TrajectoryEvent } from "../atif/lines/trajectory-events.ts";
 import type { HeadlessConfig } from "./headless-config.ts";
+import { defined } from "../../util/defined.ts";
 
 export type Stop = Exclude<Outcome, { type: "completed" }>;
 
@@ -32,7 +33,7 @@ export class RunOutput {
   }
 
   error(error: string, code?: string): void {
-    this.emit({ type: "error", timestamp: now(), error, ...(code !== undefined && { code }) });
+    this.emit({ type: "error", timestamp: now(), error, ...defined({ code }) });
   }
 
   /** `code` takes the place of the error's own. */

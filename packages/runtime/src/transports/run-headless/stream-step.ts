@@ -1,6 +1,7 @@
 import type { AgentStepEvent, StepMetrics, TrajectoryEvent } from "../atif/lines/trajectory-events.ts";
 import { toArguments } from "../atif/write/answer-step.ts";
 import { fieldIn, type StreamUsage, toStreamUsage } from "./runnable-agent.ts";
+import { defined } from "../../util/defined.ts";
 
 /** A step without its place in the run. */
 export type OpenStep = Omit<AgentStepEvent, "step_id" | "timestamp" | "type" | "source">;
@@ -107,7 +108,7 @@ export class StreamSteps {
       ...(this.#reasoning !== "" && { reasoning_content: this.#reasoning }),
       ...(this.#calls.length > 0 && { tool_calls: this.#calls }),
       ...(results.length > 0 && { observation: { results } }),
-      ...(metrics && { metrics }),
+      ...defined({ metrics }),
     };
     this.#text = "";
     this.#reasoning = "";
@@ -125,9 +126,7 @@ export class StreamSteps {
       type: "approval",
       timestamp: this.#now(),
       state,
-      ...(toolCallId !== undefined && { toolCallId }),
-      ...(toolName !== undefined && { toolName }),
-      ...(reason !== undefined && { reason }),
+      ...defined({ toolCallId, toolName, reason }),
       ...(typeof providerExecuted === "boolean" && { providerExecuted }),
     };
   }
@@ -140,10 +139,7 @@ export function usageOfStep(part: unknown): StreamUsage | undefined {
 function toStepMetrics({ inputTokens, outputTokens, cachedTokens, costUsd }: StreamUsage): StepMetrics | undefined {
   if (inputTokens === undefined && outputTokens === undefined) return undefined;
   return {
-    ...(inputTokens !== undefined && { prompt_tokens: inputTokens }),
-    ...(outputTokens !== undefined && { completion_tokens: outputTokens }),
-    ...(cachedTokens !== undefined && { cached_tokens: cachedTokens }),
-    ...(costUsd !== undefined && { cost_usd: costUsd }),
+    ...defined({ prompt_tokens: inputTokens, completion_tokens: outputTokens, cached_tokens: cachedTokens, cost_usd: costUsd }),
   };
 }
 

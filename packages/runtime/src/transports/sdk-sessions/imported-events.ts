@@ -10,6 +10,7 @@ import {
 } from "../../protocol/content.ts";
 import type { AgentEvent, EventBody } from "../../protocol/events.ts";
 import { blocksOf, type StoredAnswer, type StoredConversation, type StoredInput, type StoredLine } from "./conversation.ts";
+import { defined } from "../../util/defined.ts";
 
 export type ImportPlace = {
   readonly sessionId: string;
@@ -120,7 +121,7 @@ class EventWriter {
       seq: after + this.#events.length + 1,
       at: this.#at,
       sessionId,
-      ...(this.#turnId !== undefined && { turnId: this.#turnId }),
+      ...defined({ turnId: this.#turnId }),
       ...(importedAs.length > 0 && { importedAs }),
     };
     this.#events.push(Object.assign(envelope, body) as AgentEvent); // an envelope and a body of one type make that type's event

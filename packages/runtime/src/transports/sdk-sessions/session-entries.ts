@@ -10,6 +10,7 @@ import {
 } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import { eventUuid, frameUuid } from "../headless/frame-uuid.ts";
+import { defined } from "../../util/defined.ts";
 
 /** A line of a session in the layout of Claude Code, and the file it belongs to: the session's own, or that of a subagent. */
 export type SessionEntry = { readonly agentId: string | undefined; readonly uuid: string | undefined; readonly line: JsonObject };
@@ -105,13 +106,13 @@ export class SessionEntries {
     const line = {
       parentUuid: this.#last.get(agentId) ?? null,
       isSidechain: agentId !== undefined,
-      ...(agentId !== undefined && { agentId }),
+      ...defined({ agentId }),
       userType: "external",
       entrypoint: this.#entrypoint,
       cwd: this.#cwd,
       sessionId: this.#sessionId,
       version: this.#version,
-      ...(this.#branch !== undefined && { gitBranch: this.#branch }),
+      ...defined({ gitBranch: this.#branch }),
       ...fields,
       uuid,
       timestamp: event.at,

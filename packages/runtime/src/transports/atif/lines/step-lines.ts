@@ -7,6 +7,7 @@ import type { CallPrice } from "../write/call-price.ts";
 import { taskOf } from "../write/subagent-events.ts";
 import { toLineCode } from "./line-codes.ts";
 import type { AgentStepEvent, TrajectoryEvent, TurnPhase } from "./trajectory-events.ts";
+import { defined } from "../../../util/defined.ts";
 
 declare const OUTRIDER_VERSION: string;
 
@@ -168,7 +169,7 @@ export class StepLines {
       return content === undefined ? [] : [{ source_call_id: id, content }];
     });
     const { metrics, ...step } = open.step;
-    return [{ ...step, ...(results.length > 0 && { observation: { results } }), ...(metrics && { metrics }) }];
+    return [{ ...step, ...(results.length > 0 && { observation: { results } }), ...defined({ metrics }) }];
   }
 }
 
@@ -180,15 +181,13 @@ function toStepEvent(step: Omit<Step, "step_id">, id: number): AgentStepEvent {
     timestamp,
     source: "agent",
     message: typeof message === "string" ? message : "",
-    ...(model !== undefined && { model_name: model }),
-    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+    ...defined({ model_name: model, reasoning_content: reasoning }),
     ...(calls && { tool_calls: calls.map(({ extra: _, ...call }) => call) }),
     ...(metrics && {
       metrics: {
         prompt_tokens: metrics.prompt_tokens,
         completion_tokens: metrics.completion_tokens,
-        ...(metrics.cached_tokens !== undefined && { cached_tokens: metrics.cached_tokens }),
-        ...(metrics.cost_usd !== undefined && { cost_usd: metrics.cost_usd }),
+        ...defined({ cached_tokens: metrics.cached_tokens, cost_usd: metrics.cost_usd }),
       },
     }),
   };

@@ -14,6 +14,7 @@ import { toCompacted } from "./compacted-context.ts";
 import { isRecord, type JsonRecord } from "../check/field-checks.ts";
 import { imageTypes } from "../media-files.ts";
 import { validateTrajectory } from "../check/validate.ts";
+import { defined } from "../../../util/defined.ts";
 
 export type ImportOptions = {
   readonly sessionId: string;
@@ -87,7 +88,7 @@ class TrajectoryReader {
     return {
       events: this.#events,
       messages: toMessages(this.#events),
-      ...(this.#system !== undefined && { systemPrompt: this.#system }),
+      ...defined({ systemPrompt: this.#system }),
       warnings: [...this.#warnings],
     };
   }

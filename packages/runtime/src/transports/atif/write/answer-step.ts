@@ -13,6 +13,7 @@ import type { AgentEvent } from "../../../protocol/events.ts";
 import type { Outcome } from "../../../protocol/outcome.ts";
 import type { Extra, Metrics, ObservationResult, Step, ToolCall } from "../atif.ts";
 import type { MediaFiles } from "../media-files.ts";
+import { defined } from "../../../util/defined.ts";
 
 /** One answer of a model as a step; what its tools say is added later. */
 export function toAnswerStep(event: AgentEvent<"message.ended">, costUsd: number | null): Omit<Step, "step_id"> {
@@ -28,15 +29,14 @@ export function toAnswerStep(event: AgentEvent<"message.ended">, costUsd: number
     message: textOf(message.content),
     ...(reasoning.length > 0 && { reasoning_content: reasoning.map((part) => part.text).join("\n\n") }),
     ...(calls.length > 0 && { tool_calls: calls }),
-    ...(metrics && { metrics }),
+    ...defined({ metrics }),
     llm_call_count: 1,
     extra: {
       provider: message.model.provider,
       finish: message.finish,
       duration_ms: durationMs,
       ...(requestedModel !== message.model.id && { requested_model: requestedModel }),
-      ...(message.stopReason !== undefined && { stop_reason: message.stopReason }),
-      ...(message.responseId !== undefined && { response_id: message.responseId }),
+      ...defined({ stop_reason: message.stopReason, response_id: message.responseId }),
       ...(opaque > 0 && { opaque_parts: opaque }),
     },
   };
@@ -104,7 +104,7 @@ export function toOutcomeExtra(outcome: Outcome): Extra {
       return {
         status: "stopped",
         stop_reason: outcome.limit,
-        ...(outcome.reason !== undefined && { reason: outcome.reason }),
+        ...defined({ reason: outcome.reason }),
       };
     case "cancelled":
       return { status: "cancelled", stop_reason: outcome.cause };
@@ -118,7 +118,6 @@ export function toErrorExtra(error: ErrorData): Extra {
     code: error.code,
     message: error.message,
     retryable: error.retryable,
-    ...(error.httpStatus !== undefined && { http_status: error.httpStatus }),
-    ...(error.hint !== undefined && { hint: error.hint }),
+    ...defined({ http_status: error.httpStatus, hint: error.hint }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Content, Extra, Step, SubagentRef, Trajectory } from "../atif.ts";
+import { defined } from "../../../util/defined.ts";
 
 /** A trajectory in the words of version 1.4, and those of its subagents, which that version keeps in files of their own. */
 export type DownLevel = { readonly trajectory: Trajectory; readonly subagents: ReadonlyMap<string, Trajectory> };
@@ -29,10 +30,9 @@ function toStep14(step: Step, sessionId: string, pathOf: (trajectoryId: string) 
   const aboutResults = collect(observation?.results.map((result) => [result.source_call_id ?? "", result.extra] as const));
   const moved: Extra = {
     ...extra,
-    ...(copied !== undefined && { is_copied_context: copied }),
-    ...(calls !== undefined && { llm_call_count: calls }),
+    ...defined({ is_copied_context: copied, llm_call_count: calls }),
     ...(aboutCalls && { tool_calls: aboutCalls }),
-    ...(aboutResults && { observation: aboutResults }),
+    ...defined({ observation: aboutResults }),
   };
   return {
     ...rest,
@@ -58,7 +58,7 @@ function collect(entries: readonly (readonly [string, Extra | undefined])[] | un
 
 function toRef14(ref: SubagentRef, sessionId: string, pathOf: (trajectoryId: string) => string): SubagentRef {
   const path = ref.trajectory_path ?? (ref.trajectory_id === undefined ? undefined : pathOf(ref.trajectory_id));
-  return { session_id: ref.session_id ?? sessionId, ...(path !== undefined && { trajectory_path: path }) };
+  return { session_id: ref.session_id ?? sessionId, ...defined({ trajectory_path: path }) };
 }
 
 function toText(content: Content): string {

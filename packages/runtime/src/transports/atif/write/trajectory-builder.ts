@@ -11,6 +11,7 @@ import { OpenCalls } from "./open-calls.ts";
 import { toRunNote } from "./run-notes.ts";
 import { taskOf, toOwnEvent } from "./subagent-events.ts";
 import { Totals } from "./totals.ts";
+import { defined } from "../../../util/defined.ts";
 
 export type BuilderOptions = {
   /** The one the events belong to when absent. */
@@ -82,8 +83,7 @@ export class TrajectoryBuilder {
     const extra: Extra = { ...this.#end, ...(this.#notes.length > 0 && { events: this.#notes }) };
     return {
       schema_version: label,
-      ...(this.#sessionId !== undefined && { session_id: this.#sessionId }),
-      ...(trajectoryId !== undefined && { trajectory_id: trajectoryId }),
+      ...defined({ session_id: this.#sessionId, trajectory_id: trajectoryId }),
       agent: this.#agent,
       steps: this.#steps,
       final_metrics: this.#totals.toFinalMetrics(this.#steps, metrics),
@@ -112,7 +112,7 @@ export class TrajectoryBuilder {
         return this.#addAnswer(event);
       case "permission.decided": {
         const { effect, by, reason, rule, source } = event;
-        const permission = { effect, by, reason, ...(rule !== undefined && { rule }), ...(source !== undefined && { source }) };
+        const permission = { effect, by, reason, ...defined({ rule, source }) };
         this.#calls?.note(event.callId, { permission });
         return false;
       }
@@ -160,7 +160,7 @@ export class TrajectoryBuilder {
         provider: event.model.provider,
         cwd: event.cwd,
         permission_mode: event.permissionMode,
-        ...(event.sandbox !== undefined && { sandbox: event.sandbox }),
+        ...defined({ sandbox: event.sandbox }),
         ...this.#forkedFrom,
       },
     };
@@ -203,8 +203,7 @@ export class TrajectoryBuilder {
     const costUsd = this.#options.priceOf?.(event) ?? null;
     this.#totals.addSideCall(event.message.usage, costUsd);
     const metrics = toMetrics(event.message.usage, costUsd);
-    if (event.purpose === "compaction")
-      this.#sideMetrics.push({ model_name: event.message.model.id, ...(metrics && { metrics }) });
+    if (event.purpose === "compaction") this.#sideMetrics.push({ model_name: event.message.model.id, ...defined({ metrics }) });
     return false;
   }
 
@@ -239,7 +238,7 @@ export class TrajectoryBuilder {
           tokens_after: result.postTokens,
           duration_ms: event.durationMs,
           replaced_messages: result.replaced,
-          ...(prompt !== undefined && { kept_prompt: prompt }),
+          ...defined({ kept_prompt: prompt }),
         },
         ...(side.length > 0 && { calls: side }),
       },
@@ -263,7 +262,7 @@ export class TrajectoryBuilder {
     const extra = {
       ...this.#agent.extra,
       ...(model && { provider: model.provider }),
-      ...(permissionMode && { permission_mode: permissionMode }),
+      ...defined({ permission_mode: permissionMode }),
     };
     this.#agent = { ...this.#agent, ...(model && { model_name: model.id }), extra };
     return false;
@@ -289,7 +288,7 @@ export class TrajectoryBuilder {
     if (system !== "") child.#add(event, { source: "system", message: system, extra: { system_prompt: true } });
     child.#add(event, { source: "user", message: prompt });
     this.#subagents.set(taskId, child);
-    this.#calls?.refer(callId, { trajectory_id: taskId, ...(this.#sessionId !== undefined && { session_id: this.#sessionId }) });
+    this.#calls?.refer(callId, { trajectory_id: taskId, ...defined({ session_id: this.#sessionId }) });
     return true;
   }
 
