@@ -18,7 +18,8 @@ import { createToolBench, type ToolBench } from "../support/tool-bench.ts";
 import { detectSandbox } from "../../packages/runtime/src/workspace/detect-sandbox.ts";
 import { bin, processesWith } from "../e2e/command.ts";
 import { type CaseTable, folderFor } from "./case-table.ts";
-import { openBox, runIn } from "./sandbox-cases.ts";
+import { runIn } from "../support/sandbox-place.ts";
+import { openBox } from "./sandbox-cases.ts";
 import { runScripted } from "./scripted-run.ts";
 
 export const resourceCases: CaseTable = {

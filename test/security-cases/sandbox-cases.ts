@@ -21,7 +21,8 @@ import { parseDomainRule } from "../../packages/runtime/src/workspace/box/domain
 import { detectSandbox } from "../../packages/runtime/src/workspace/detect-sandbox.ts";
 import { createLocalWorkspace } from "../../packages/runtime/src/workspace/local.ts";
 import { createSandboxedWorkspace, type SandboxOptions } from "../../packages/runtime/src/workspace/sandbox.ts";
-import type { RunCommand, RunResult, Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
+import type { Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
+import { runIn } from "../support/sandbox-place.ts";
 import { eventually, processesWith } from "../e2e/command.ts";
 import { type CaseTable, type CaseTest, folderFor } from "./case-table.ts";
 
@@ -61,25 +62,6 @@ function openWorkspace(base: string, sandbox: Partial<SandboxOptions>): Promise<
     overflowDirectory,
     isPublicAddress: () => true,
   });
-}
-
-export async function runIn(
-  workspace: Workspace,
-  script: string,
-  options: Partial<RunCommand> = {},
-): Promise<{ result: RunResult; output: string }> {
-  let output = "";
-  const result = await workspace.run({
-    file: "bash",
-    args: ["-c", `exec 2>&1\n${script}`],
-    timeoutMs: 30_000,
-    signal: new AbortController().signal,
-    onOutput: ({ bytes }) => {
-      output += Buffer.from(bytes).toString("utf8");
-    },
-    ...options,
-  });
-  return { result, output };
 }
 
 /** Only where there is a sandbox; else the case is skipped with the reason why there is none. */

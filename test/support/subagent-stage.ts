@@ -1,4 +1,8 @@
 // For tests of subagents: a model that plays the session and its subagents, and a session to put it in.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach } from "node:test";
 import type { ModelRequest, Provider } from "../../packages/runtime/src/model/model.ts";
 import { createScriptedProvider, type ScriptedCall, type ScriptedReply } from "../../packages/runtime/src/model/scripted.ts";
 import { textOf } from "../../packages/runtime/src/protocol/content.ts";
@@ -43,6 +47,27 @@ export type Stage = {
   /** Shuts the session down; answers all that happened. */
   close(): Promise<readonly AgentEvent[]>;
 };
+
+/** A folder for sessions of a test file, and a way to open them. They are closed also where a test fails: a model that hangs would keep the process alive. */
+export function stageFolder(): {
+  readonly folder: string;
+  open(provider: Provider, options?: Partial<SessionOptions>): Stage;
+} {
+  const folder = mkdtempSync(join(tmpdir(), "outrider-subagents-"));
+  writeFileSync(join(folder, "n.txt"), "seven\n");
+  writeFileSync(join(folder, "m.txt"), "eight\n");
+  const stages: Stage[] = [];
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(async () => void (await Promise.all(stages.splice(0).map((stage) => stage.close()))));
+  return {
+    folder,
+    open(provider, options) {
+      const stage = openStage(folder, provider, options);
+      stages.push(stage);
+      return stage;
+    },
+  };
+}
 
 export function openStage(cwd: string, provider: Provider, options: Partial<SessionOptions> = {}): Stage {
   const session = new InteractiveSession({ cwd, provider, agents: [reader], ...options });

@@ -3,34 +3,22 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { parseHooks } from "../hooks/config.ts";
 import type { Hooks } from "../hooks/hook.ts";
-import { toHooks } from "../hooks/moments.ts";
-import { createHookRunner } from "../hooks/run.ts";
 import { PermissionGate } from "../permissions/gate.ts";
 import { parseRule } from "../permissions/rules.ts";
 import type { JsonValue } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { EventBody } from "../protocol/events.ts";
-import { createToolMemory, defineTool } from "../tools/tool.ts";
+import { createToolMemory } from "../tools/tool.ts";
 import { createRedactor } from "../util/redact.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
 import type { AuditEntry } from "./deps.ts";
 import { type JudgeDeps, judgeCall } from "./judge-call.ts";
-import type { LiveCall } from "./live-call.ts";
+import { bash, bashCall, callbackHooks } from "../../../../test/support/bash-calls.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-judge-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const workspace = createLocalWorkspace({ root: folder, env: {}, overflowDirectory: join(folder, "overflow") });
-
-const bash = defineTool<{ command: string }>({
-  name: "Bash",
-  description: "",
-  inputSchema: { type: "object", properties: { command: { type: "string" } }, required: ["command"] },
-  concurrent: false,
-  access: async ({ command }) => ({ kind: "run", resources: [command] }),
-  execute: async () => ({ content: [] }),
-});
 
 type Setup = { allow?: string[]; ask?: string[]; deny?: string[]; hooks?: Hooks; answerable?: boolean };
 
@@ -69,27 +57,13 @@ function depsWith(setup: Setup) {
   return { deps, events, audited, remembered, gate };
 }
 
-function callbackHooks(value: unknown): Hooks {
-  const runner = createHookRunner(parseHooks([{ value, source: "test", trusted: true }]), {
-    workspace,
-    askModel: async () => "",
-    runAgent: async () => "",
-    variables: {},
-    common: () => ({}),
-    newId: () => "h",
-    clock: () => 0,
-  });
-  return toHooks(runner);
-}
-
-const call = (command: string, input: object = { command }) =>
-  ({ type: "tool-call", callId: "c1", name: "Bash", input }) as unknown as LiveCall; // as if a model had just made it
+const hooksOf = (value: unknown): Hooks => callbackHooks(value, workspace);
 const allow = () => ({ hookSpecificOutput: { permissionDecision: "allow" } });
 
 describe("the verdict on a call", () => {
   it("is given to the audit where it is told, with what the call is about and the rule's source", async () => {
     const { deps, events, audited } = depsWith({ deny: ["Bash(rm:*)"] });
-    await judgeCall(deps, call("rm -rf x"), bash);
+    await judgeCall(deps, bashCall("rm -rf x"), bash);
     const verdict = {
       callId: "c1",
       tool: "Bash",
@@ -107,7 +81,7 @@ describe("the verdict on a call", () => {
     const { deps, audited } = depsWith({});
     const exactly = { tool: "Bash", kind: "run", resource: "npm install", cwd: folder } as const;
     const rule = { ...parseRule("Bash(npm install)", "an answer given in this session"), exactly };
-    await judgeCall({ ...deps, policy: () => ({ ...deps.policy(), allow: [rule] }) }, call("npm install"), bash);
+    await judgeCall({ ...deps, policy: () => ({ ...deps.policy(), allow: [rule] }) }, bashCall("npm install"), bash);
     assert.deepEqual(
       audited.map(({ effect, by, source }) => [effect, by, source]),
       [["allow", "grant", "an answer given in this session"]],
@@ -117,9 +91,9 @@ describe("the verdict on a call", () => {
   it("of a hook does not answer an ask rule", async () => {
     const { deps, audited } = depsWith({
       ask: ["Bash(npm publish:*)"],
-      hooks: callbackHooks({ PreToolUse: [{ hooks: [allow] }] }),
+      hooks: hooksOf({ PreToolUse: [{ hooks: [allow] }] }),
     });
-    const judged = [await judgeCall(deps, call("npm publish"), bash), await judgeCall(deps, call("npm install"), bash)];
+    const judged = [await judgeCall(deps, bashCall("npm publish"), bash), await judgeCall(deps, bashCall("npm install"), bash)];
     assert.deepEqual(
       judged.map(({ type }) => type),
       ["refused", "allowed"],
@@ -141,9 +115,9 @@ describe("the verdict on a call", () => {
     };
     const { deps } = depsWith({
       ask: ["Bash(npm publish:*)"],
-      hooks: callbackHooks({ PermissionRequest: [{ hooks: [answer] }] }),
+      hooks: hooksOf({ PermissionRequest: [{ hooks: [answer] }] }),
     });
-    assert.equal((await judgeCall(deps, call("npm publish"), bash)).type, "allowed");
+    assert.equal((await judgeCall(deps, bashCall("npm publish"), bash)).type, "allowed");
     assert.deepEqual(seen, [
       [
         {
@@ -164,7 +138,7 @@ describe("the verdict on a call", () => {
       [{ command: "npm ci", more: deep }, /nested more than 500 levels deep/],
     ] as const) {
       const { deps, gate, audited } = depsWith({ answerable: true });
-      const judging = judgeCall(deps, call("npm install"), bash);
+      const judging = judgeCall(deps, bashCall("npm install"), bash);
       await eventually(() => {
         if (!gate.question("r1")) return false;
         gate.answer("r1", { decision: "allow", updatedInput });
@@ -179,7 +153,7 @@ describe("the verdict on a call", () => {
     const { deps, gate, audited } = depsWith({ answerable: true });
     const irreversible: JudgeDeps["irreversible"] = ({ input }) =>
       JSON.stringify(input).includes("push") ? ({ message: "it cannot be undone" } as never) : undefined; // only its words count here
-    const judging = judgeCall({ ...deps, irreversible }, call("npm install"), bash);
+    const judging = judgeCall({ ...deps, irreversible }, bashCall("npm install"), bash);
     await eventually(() => {
       if (!gate.question("r1")) return false;
       gate.answer("r1", { decision: "allow", updatedInput: { command: "git push" } });
@@ -195,7 +169,7 @@ describe("the verdict on a call", () => {
 
   it("with nobody there is a no that names the rule which would allow it, and so does the question", async () => {
     const { deps, events } = depsWith({});
-    const judged = await judgeCall(deps, call("npm install"), bash);
+    const judged = await judgeCall(deps, bashCall("npm install"), bash);
     assert.match(
       judged.type === "refused" ? judged.text : "",
       /nobody is here to give it\. A rule that would allow it: Bash\(npm install\)$/,
@@ -203,7 +177,7 @@ describe("the verdict on a call", () => {
     const question = events.find((event) => event.type === "permission.requested");
     assert.equal(question?.rule, "Bash(npm install)");
     const asked = depsWith({ ask: ["Bash"] });
-    await judgeCall(asked.deps, call("npm install"), bash);
+    await judgeCall(asked.deps, bashCall("npm install"), bash);
     assert.deepEqual(
       asked.events.map(({ type }) => type),
       ["permission.requested", "permission.resolved", "permission.decided"],
@@ -212,7 +186,7 @@ describe("the verdict on a call", () => {
 
   it("that is to be remembered is handed on with exactly what was shown, and holds although it cannot be kept", async () => {
     const { deps, gate, remembered, events } = depsWith({ answerable: true });
-    const judging = judgeCall(deps, call("npm install"), bash);
+    const judging = judgeCall(deps, bashCall("npm install"), bash);
     await eventually(() => {
       try {
         gate.answer("r1", { decision: "allow", remember: "project" });

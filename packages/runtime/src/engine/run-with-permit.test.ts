@@ -3,37 +3,20 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { parseHooks } from "../hooks/config.ts";
-import { toHooks } from "../hooks/moments.ts";
-import { createHookRunner } from "../hooks/run.ts";
 import { PermissionGate } from "../permissions/gate.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
-import { createToolMemory, defineTool } from "../tools/tool.ts";
+import { createToolMemory } from "../tools/tool.ts";
 import { createRedactor } from "../util/redact.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
 import type { RunCommand, Workspace } from "../workspace/workspace.ts";
-import type { LiveCall } from "./live-call.ts";
 import { RepeatedCalls } from "./repeated-calls.ts";
 import { runToolCall } from "./tool-call.ts";
+import { bash, bashCall, callbackHooks } from "../../../../test/support/bash-calls.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-permit-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const local = createLocalWorkspace({ root: folder, env: {}, overflowDirectory: join(folder, "overflow") });
-
-/** Knows nothing of places. */
-const bash = defineTool<{ command: string }>({
-  name: "Bash",
-  description: "",
-  inputSchema: { type: "object", properties: { command: { type: "string" } }, required: ["command"] },
-  concurrent: false,
-  takesGit: true,
-  access: async ({ command }) => ({ kind: "run", resources: [command] }),
-  async execute({ command }, { workspace, signal }) {
-    await workspace.run({ file: "true", args: [command], timeoutMs: 1000, signal });
-    return { content: [] };
-  },
-});
 
 const answered = { tool: "Bash", kind: "run", resource: "npm ci", cwd: folder } as const;
 const grant: Rule = { ...parseRule("Bash(npm ci)"), exactly: answered };
@@ -83,28 +66,8 @@ async function wayOf({ command, mode = "default", allow = [], hook, answer }: Om
     },
   };
   const gate = new PermissionGate();
-  const hooks =
-    hook &&
-    toHooks(
-      createHookRunner(
-        parseHooks([
-          {
-            value: { PreToolUse: [{ hooks: [() => ({ hookSpecificOutput: { permissionDecision: hook } })] }] },
-            source: "test",
-            trusted: true,
-          },
-        ]),
-        {
-          workspace,
-          askModel: async () => "",
-          runAgent: async () => "",
-          variables: {},
-          common: () => ({}),
-          newId: () => "h",
-          clock: () => 0,
-        },
-      ),
-    );
+  const allows = { PreToolUse: [{ hooks: [() => ({ hookSpecificOutput: { permissionDecision: hook } })] }] };
+  const hooks = hook && callbackHooks(allows, workspace);
   await runToolCall(
     {
       tools: new Map([["Bash", bash]]),
@@ -135,7 +98,7 @@ async function wayOf({ command, mode = "default", allow = [], hook, answer }: Om
       repeats: new RepeatedCalls({ noteAt: 3, stopAt: 6 }),
       hooks,
     },
-    { type: "tool-call", callId: "c1", name: "Bash", input: { command } } as unknown as LiveCall, // as if a model had just made it
+    bashCall(command),
   );
   return ran.map(({ place, unasked }) => [place, unasked].filter(Boolean).join(" ")).join();
 }

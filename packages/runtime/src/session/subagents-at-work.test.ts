@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { after, afterEach, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { createCheckpoints } from "../checkpoints/checkpoints.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
-import type { ModelRequest, Provider } from "../model/model.ts";
+import type { ModelRequest } from "../model/model.ts";
 import { createReplayProvider } from "../model/replay.ts";
 import { createScriptedProvider, type ScriptedReply } from "../model/scripted.ts";
-import type { SessionOptions } from "./session-options.ts";
 import { textOf } from "../protocol/content.ts";
 import { toRecording } from "./recorded-calls.ts";
 import {
@@ -19,25 +16,12 @@ import {
   handsOut,
   isChild,
   lastWords,
-  openStage,
-  type Stage,
+  stageFolder,
   reader,
   task,
 } from "../../../../test/support/subagent-stage.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "outrider-subagents-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
-writeFileSync(join(folder, "n.txt"), "seven\n");
-writeFileSync(join(folder, "m.txt"), "eight\n");
-
-const stages: Stage[] = [];
-/** Closed also where a test fails: a model that hangs would keep the process alive. */
-afterEach(async () => void (await Promise.all(stages.splice(0).map((stage) => stage.close()))));
-function open(...[provider, options]: [Provider, Partial<SessionOptions>?]): Stage {
-  const stage = openStage(folder, provider, options);
-  stages.push(stage);
-  return stage;
-}
+const { folder, open } = stageFolder();
 
 describe("a session with subagents", () => {
   it("ends them when it is interrupted, before its turn ends", async () => {

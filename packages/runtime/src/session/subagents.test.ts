@@ -1,38 +1,15 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { toMessages } from "../journal/transcript.ts";
-import type { ModelRequest, Provider } from "../model/model.ts";
+import type { ModelRequest } from "../model/model.ts";
 import type { ScriptedReply } from "../model/scripted.ts";
-import type { SessionOptions } from "./session-options.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
-import {
-  cast,
-  eventsOf,
-  handsOut,
-  lastWords,
-  openStage,
-  type Stage,
-  reader,
-  task,
-} from "../../../../test/support/subagent-stage.ts";
+import { cast, eventsOf, handsOut, lastWords, stageFolder, reader, task } from "../../../../test/support/subagent-stage.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "outrider-subagents-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
-writeFileSync(join(folder, "n.txt"), "seven\n");
-writeFileSync(join(folder, "m.txt"), "eight\n");
-
-const stages: Stage[] = [];
-/** Closed also where a test fails: a model that hangs would keep the process alive. */
-afterEach(async () => void (await Promise.all(stages.splice(0).map((stage) => stage.close()))));
-function open(...[provider, options]: [Provider, Partial<SessionOptions>?]): Stage {
-  const stage = openStage(folder, provider, options);
-  stages.push(stage);
-  return stage;
-}
+const { folder, open } = stageFolder();
 
 describe("a task", () => {
   it("is done by a turn of its own, with the agent's prompt, its own history and no way to start another", async () => {

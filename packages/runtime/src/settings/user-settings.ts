@@ -55,7 +55,7 @@ export async function removeProfile(home: string, key: string): Promise<string> 
 }
 
 /** Changes the user's own settings file, for the owner's eyes only, and answers its path. */
-export async function editUserSettings(home: string, change: (values: JsonObject) => JsonObject): Promise<string> {
+async function editUserSettings(home: string, change: (values: JsonObject) => JsonObject): Promise<string> {
   const path = join(home, "settings.json");
   const { editSettings } = await import("./edit-settings.ts");
   await editSettings(path, { check: (file) => parseSettings(file, path), change, mode: 0o600 });
