@@ -43,10 +43,10 @@ export type RunReport = {
 /** What is being run. */
 export type RunFacts = {
   /** When absent, the first prompt that the run begins to work on. */
-  readonly task?: string;
+  readonly task?: string | undefined;
   readonly sessionId: string;
   readonly cwd: string;
-  readonly catalogOverride?: SessionOptions["catalogOverride"];
+  readonly catalogOverride?: SessionOptions["catalogOverride"] | undefined;
 };
 
 /** The report of a run that never came to be, or that was ended before it could say more. */
@@ -79,7 +79,7 @@ export class RunReporter {
     this.#format = createClaudeFormat("json", {
       sessionId,
       newId: createIdSeries(),
-      ...(catalogOverride && { catalogOverride }),
+      catalogOverride,
     });
   }
 

@@ -88,7 +88,7 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
 
 /** The report of a run is about all of its prompts. */
 function reported(live: LiveSession, ci: CiRun, { cwd, catalogOverride }: SessionPlan["options"]): LiveSession {
-  ci.follow({ sessionId: live.session.id, cwd, ...(catalogOverride && { catalogOverride }) });
+  ci.follow({ sessionId: live.session.id, cwd, catalogOverride });
   return {
     ...live,
     alsoTo(event) {

@@ -97,10 +97,10 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci }:
   const { options, replay, keySource } = plan;
   const output = new LineOutput(process.stdout, { descriptor: 1 });
   const { catalogOverride } = options;
-  const format = await createOutputFormat({ flags, session, options, keySource, ...(mcp && { mcpServers: () => mcp.states }) });
+  const format = await createOutputFormat({ flags, session, options, keySource, mcpServers: mcp && (() => mcp.states) });
   const progress = await showProgress(session, flags);
   const isFramed = !["text", "json"].includes(formatName(flags["output-format"]));
-  ci?.follow({ task: prompt, sessionId: session.id, cwd: options.cwd, ...(catalogOverride && { catalogOverride }) });
+  ci?.follow({ task: prompt, sessionId: session.id, cwd: options.cwd, catalogOverride });
   try {
     const judge = (ended: Outcome): Outcome => {
       const replayed = judgeReplay(ended, replay, flags);

@@ -1,3 +1,4 @@
+import type { AtifVersion } from "@outrider/runtime/atif";
 import { type InteractiveSession, RuntimeError, type SessionOptions } from "@outrider/runtime";
 import {
   type AnsweredPrompts,
@@ -21,10 +22,10 @@ export type FormatFacts = {
   >;
   readonly keySource: string;
   /** Several prompts go into one output. */
-  readonly live?: boolean;
-  readonly mcpServers?: () => readonly McpServerState[];
+  readonly live?: boolean | undefined;
+  readonly mcpServers?: (() => readonly McpServerState[]) | undefined;
   /** Which messages of a host are answered by what is written now. */
-  readonly prompts?: () => AnsweredPrompts;
+  readonly prompts?: (() => AnsweredPrompts) | undefined;
 };
 
 /** The encoder that the flags ask for, with the trajectory beside it when one is to be written. */
@@ -38,9 +39,9 @@ export async function createOutputFormat(facts: FormatFacts): Promise<OutputForm
   const { catalogOverride, sessionStore, resumeSessionId } = options;
   return await watchTrajectory(format, {
     path: flags.trajectory,
-    ...(resumeSessionId !== undefined && { history: await sessionStore?.read(resumeSessionId) }),
-    ...(flags["atif-version"] !== undefined && { version: flags["atif-version"] as "1.4" | "1.7" | "1.8" }), // its choices
-    ...(catalogOverride && { catalogOverride }),
+    history: resumeSessionId === undefined ? undefined : await sessionStore?.read(resumeSessionId),
+    version: flags["atif-version"] as AtifVersion | undefined, // its choices
+    catalogOverride,
   });
 }
 
@@ -50,12 +51,12 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
   const common = {
     sessionId: session.id,
     newId: createIdSeries(),
-    ...(overflowDirectory !== undefined && { spillFolder: overflowDirectory }),
-    ...(catalogOverride && { catalogOverride }),
+    spillFolder: overflowDirectory,
+    catalogOverride,
   };
   if (flags["output-format"] === "atif-jsonl") {
     const { createAtifJsonlFormat } = await import("@outrider/runtime/atif");
-    return await createAtifJsonlFormat({ sessionId: session.id, ...(catalogOverride && { catalogOverride }) });
+    return await createAtifJsonlFormat({ sessionId: session.id, catalogOverride });
   }
   const name = formatName(flags["output-format"]);
   const includeHookEvents = flags["include-hook-events"] ?? false;
@@ -68,7 +69,7 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
         includePartialMessages,
         replayUserMessages: flags["replay-user-messages"] ?? false,
         live: live ?? false,
-        ...(mcpServers && { mcpServers }),
+        mcpServers,
         bare: flags.bare ?? false,
       });
     case "robota":
@@ -79,11 +80,11 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
         includeHookEvents,
         partialMessages: includePartialMessages ? await loadPartialMessages() : undefined,
         forwardSubagentText: flags["forward-subagent-text"] ?? false,
-        ...(mcpServers && { mcpServers }),
+        mcpServers,
         commands: () => session.listCommands().map(({ name }) => name),
         keySource,
         additionalDirectories: options.permissions?.additionalDirectories ?? [],
-        ...(prompts && { prompts }),
+        prompts,
         earlierCalls: () => session.past("message.ended", "side-call.ended"),
       });
   }
@@ -100,8 +101,8 @@ async function basicFormat(...given: Parameters<typeof createBasicFormat>): Prom
 export type EarlyFacts = {
   readonly flavor: string | undefined;
   readonly sessionId?: string | undefined;
-  readonly live?: boolean;
-  readonly prompts?: () => AnsweredPrompts;
+  readonly live?: boolean | undefined;
+  readonly prompts?: (() => AnsweredPrompts) | undefined;
 };
 
 /** For a result where there is no session. */
@@ -112,7 +113,7 @@ export async function createEarlyFormat(
   const ids = { sessionId, newId: createIdSeries() };
   if (flavor === "caliban") return await calibanFormat(name, { ...ids, live });
   if (flavor === "robota") return await basicFormat(name, ids);
-  return createClaudeFormat(name, { ...ids, ...(prompts && { prompts }) });
+  return createClaudeFormat(name, { ...ids, prompts });
 }
 
 export function formatName(text: string | undefined): OutputFormatName {

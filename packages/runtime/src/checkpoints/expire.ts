@@ -12,10 +12,10 @@ export type ExpireOptions = {
   /** Where the checkpoints of all sessions are kept. */
   readonly directory: string;
   /** Default 30. */
-  readonly keepDays?: number;
+  readonly keepDays?: number | undefined;
   /** Of all sessions together; the oldest go first. Default 5 GiB. */
-  readonly maxBytes?: number;
-  readonly now?: () => number;
+  readonly maxBytes?: number | undefined;
+  readonly now?: (() => number) | undefined;
 };
 
 export type ExpireResult = {

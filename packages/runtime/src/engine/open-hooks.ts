@@ -120,7 +120,7 @@ async function runAgent(deps: SessionDeps, question: Parameters<HookPorts["runAg
     {
       signal: question.signal,
       emit: (event) => tellCall(question.emit, event),
-      flush: async () => {},
+      flush: nothingToStore,
       congestion: () => undefined,
     },
     [deps.redactor.value(userText(question.prompt))],
@@ -129,6 +129,9 @@ async function runAgent(deps: SessionDeps, question: Parameters<HookPorts["runAg
   const reason = outcome.type === "failed" ? outcome.error.message : outcome.type === "stopped" ? outcome.limit : outcome.type;
   throw new RuntimeError("internal", `the agent came to no answer (${reason})`);
 }
+
+/** The agent only looks: its tools change nothing, so there are no intents to store before they run. */
+const nothingToStore = async (): Promise<void> => {};
 
 const lookingTools: ReadonlySet<string> = new Set(["Read", "Glob", "Grep"]);
 

@@ -39,12 +39,12 @@ export type AuditLogOptions = {
   readonly sessionId: string;
   readonly cwd: string;
   /** Takes secrets out of a text. */
-  readonly redact?: (text: string) => string;
+  readonly redact?: ((text: string) => string) | undefined;
   /** What to do when a line cannot be written. Without it the failure is thrown, and what was decided must not happen. */
-  readonly onFailure?: (error: RuntimeError) => void;
+  readonly onFailure?: ((error: RuntimeError) => void) | undefined;
   /** Months that ended longer ago go with the first line of a new one. Default 365. */
-  readonly keepDays?: number;
-  readonly now?: () => number;
+  readonly keepDays?: number | undefined;
+  readonly now?: (() => number) | undefined;
 };
 
 export interface AuditLog {
@@ -141,10 +141,10 @@ function toFailure(directory: string, error: unknown): RuntimeError {
 
 export type AuditQuery = {
   readonly directory: string;
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
   /** Only from this moment on. */
-  readonly since?: Date;
-  readonly denied?: boolean;
+  readonly since?: Date | undefined;
+  readonly denied?: boolean | undefined;
 };
 
 /** The records, oldest month first. `unreadable` is told of lines that are no record, as a crash may leave one. */

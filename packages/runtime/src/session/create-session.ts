@@ -150,6 +150,26 @@ export async function createSession(
       options: options.providerOptions,
     }),
   };
+  const facts: SessionFacts = {
+    cwd: workspace.root,
+    model,
+    tools: names,
+    permissionMode: rules.current.mode,
+    version: OUTRIDER_VERSION,
+    ...(options.settingSources && { settingSources: [...options.settingSources] }),
+    ...placeFacts(opened.places, rules.current.mode),
+    ...defined({ transcriptPath: options.transcriptPath }),
+    ...instructionFacts(options),
+    ...(tools.has("Task") && { agents: agents.map(({ name }) => name) }),
+  };
+  const followMode: Controlled["followMode"] = () => {
+    const { mode } = rules.current;
+    const { places } = placeFacts(opened.places, mode);
+    if (options.systemPrompt === undefined) request.system = redactor.text(retellPlaces(request.system, sandbox()));
+    const changes = { permissionMode: mode, ...defined({ places }) };
+    Object.assign(facts, changes);
+    return changes;
+  };
   let known: { readonly id: string; readonly window: Promise<number> } | undefined; // asked for after every answer
   const contextWindow = (): Promise<number> => {
     const { model: id } = request; // a host may have chosen another one
@@ -197,26 +217,6 @@ export async function createSession(
     now: options.now ?? Date.now,
   });
   const checkpoints = keptTurns(options, journal);
-  const facts: SessionFacts = {
-    cwd: workspace.root,
-    model,
-    tools: names,
-    permissionMode: rules.current.mode,
-    version: OUTRIDER_VERSION,
-    ...(options.settingSources && { settingSources: [...options.settingSources] }),
-    ...placeFacts(opened.places, rules.current.mode),
-    ...defined({ transcriptPath: options.transcriptPath }),
-    ...instructionFacts(options),
-    ...(tools.has("Task") && { agents: agents.map(({ name }) => name) }),
-  };
-  const followMode: Controlled["followMode"] = () => {
-    const { mode } = rules.current;
-    const { places } = placeFacts(opened.places, mode);
-    if (options.systemPrompt === undefined) request.system = redactor.text(retellPlaces(request.system, sandbox()));
-    const changes = { permissionMode: mode, ...defined({ places }) };
-    Object.assign(facts, changes);
-    return changes;
-  };
   return {
     journal,
     past,

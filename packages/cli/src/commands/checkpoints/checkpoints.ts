@@ -161,8 +161,8 @@ async function collect(directory: string, words: OwnWords, json: boolean): Promi
   const maxBytes = toNumber(words, "--max-bytes");
   const result = await expireCheckpoints({
     directory,
-    ...(keepDays !== undefined && { keepDays }),
-    ...(maxBytes !== undefined && { maxBytes }),
+    keepDays,
+    maxBytes,
   });
   if (json) return await say(`${JSON.stringify(result)}\n`);
   const { removedCheckpoints, removedSessions, skippedSessions, freedBytes, keptBytes } = result;

@@ -22,8 +22,8 @@ export async function showLog(args: readonly string[]): Promise<number> {
   const query = {
     directory: join(outriderHome(process.env), "audit"),
     denied: words.has("--denied"),
-    ...(sessionId !== undefined && { sessionId }),
-    ...(since !== undefined && { since: toDate(since) }),
+    sessionId,
+    since: since === undefined ? undefined : toDate(since),
   };
   let gone = false;
   process.stdout.once("error", () => {

@@ -10,7 +10,7 @@ export type BasicFormatOptions = {
   readonly sessionId: string;
   readonly newId: () => string;
   /** Where values that are too long for a line are kept. */
-  readonly spillFolder?: string;
+  readonly spillFolder?: string | undefined;
 };
 
 /** The library's plain contract: the answer as text, as one JSON object, or as text deltas followed by that object. */

@@ -13,16 +13,16 @@ import { defined } from "../../util/defined.ts";
 
 export type CalibanFormatOptions = {
   readonly sessionId: string;
-  readonly catalogOverride?: CatalogOverride;
-  readonly includePartialMessages?: boolean;
-  readonly includeHookEvents?: boolean;
-  readonly replayUserMessages?: boolean;
-  readonly bare?: boolean;
-  readonly mcpServers?: () => readonly { readonly name: string; readonly status: string }[];
+  readonly catalogOverride?: CatalogOverride | undefined;
+  readonly includePartialMessages?: boolean | undefined;
+  readonly includeHookEvents?: boolean | undefined;
+  readonly replayUserMessages?: boolean | undefined;
+  readonly bare?: boolean | undefined;
+  readonly mcpServers?: (() => readonly { readonly name: string; readonly status: string }[]) | undefined;
   /** Several prompts go into one output: its result comes once, with `close`. */
-  readonly live?: boolean;
+  readonly live?: boolean | undefined;
   /** Where values that are too long for a line are kept. */
-  readonly spillFolder?: string;
+  readonly spillFolder?: string | undefined;
 };
 
 /**

@@ -20,17 +20,17 @@ export type ClaudeFormatOptions = InitFacts & {
   readonly sessionId: string;
   readonly newId: () => string;
   /** Frames for every run of a hook, not only for those of the start. */
-  readonly includeHookEvents?: boolean;
+  readonly includeHookEvents?: boolean | undefined;
   /** Also a frame with the prompt of each subagent. */
-  readonly forwardSubagentText?: boolean;
+  readonly forwardSubagentText?: boolean | undefined;
   /** Prices and windows beside the built-in ones. */
-  readonly catalogOverride?: CatalogOverride;
+  readonly catalogOverride?: CatalogOverride | undefined;
   /** Model calls of the session before this run: what they cost goes on. Asked for once, when there is a result. */
-  readonly earlierCalls?: () => Promise<Iterable<ModelCall>>;
+  readonly earlierCalls?: (() => Promise<Iterable<ModelCall>>) | undefined;
   /** Frames for single deltas; without it only whole messages. */
   readonly partialMessages?: MakePartial | undefined;
   /** Where values that are too long for a line are kept; without it their rest is lost, and the frame says so. */
-  readonly spillFolder?: string;
+  readonly spillFolder?: string | undefined;
 };
 
 type MakePartial = (out: PartialWriter) => PartialMessages;

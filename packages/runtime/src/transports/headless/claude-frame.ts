@@ -10,7 +10,7 @@ export class ClaudeLines {
   readonly #spill: Spill | undefined;
   readonly #streamHead: string;
 
-  constructor(options: { readonly sessionId: string; readonly newId: () => string; readonly spillFolder?: string }) {
+  constructor(options: { readonly sessionId: string; readonly newId: () => string; readonly spillFolder?: string | undefined }) {
     this.sessionId = options.sessionId;
     this.#streamHead = `{"type":"stream_event","session_id":${JSON.stringify(options.sessionId)},"uuid":"`;
     this.#newId = options.newId;

@@ -6,14 +6,14 @@ import { defined } from "../../util/defined.ts";
 
 /** What `init` tells beside the session's own facts; as it is now, since it is told at the start of every turn. */
 export type InitFacts = {
-  readonly mcpServers?: () => readonly McpServerFacts[];
+  readonly mcpServers?: (() => readonly McpServerFacts[]) | undefined;
   /** Names of the slash commands that answer here. */
-  readonly commands?: () => readonly string[];
+  readonly commands?: (() => readonly string[]) | undefined;
   /** Where the provider's key comes from: the name of a variable, `settings` or `none`. */
-  readonly keySource?: string;
+  readonly keySource?: string | undefined;
   /** Folders that belong to the work beside the working directory. */
-  readonly additionalDirectories?: readonly string[];
-  readonly prompts?: () => AnsweredPrompts;
+  readonly additionalDirectories?: readonly string[] | undefined;
+  readonly prompts?: (() => AnsweredPrompts) | undefined;
 };
 
 type McpServerFacts = { readonly name: string; readonly status: string; readonly source?: string; readonly error?: string };

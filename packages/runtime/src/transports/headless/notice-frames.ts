@@ -3,7 +3,10 @@ import type { ClaudeLines, Frame } from "./claude-frame.ts";
 import { defined } from "../../util/defined.ts";
 
 /** Others than those of the start are for whoever asks for them. */
-export function showsHook({ event }: { event: HookEventName }, options: { readonly includeHookEvents?: boolean }): boolean {
+export function showsHook(
+  { event }: { event: HookEventName },
+  options: { readonly includeHookEvents?: boolean | undefined },
+): boolean {
   return event === "SessionStart" || (options.includeHookEvents ?? false);
 }
 
