@@ -32,7 +32,7 @@ export interface CiRun {
   /** The same for an output that is encoded elsewhere: what happens, and what is to be done to the JSON lines. */
   apply(event: AgentEvent): void;
   readonly rewrite: (lines: string) => string;
-  /** Leaves the report. Whoever does not come to call it leaves a shorter one when the process exits. */
+  /** Leaves the report. Where it is never called, a shorter one is left when the process exits. */
   end(outcome: ShownOutcome, exitCode: number): Promise<void>;
 }
 

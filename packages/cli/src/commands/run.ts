@@ -56,7 +56,7 @@ export async function runOnce(args: Arguments): Promise<number> {
   }
 }
 
-/** The session for one prompt. Whoever would be asked is a tool; nobody else is there. */
+/** The session for one prompt. Only a tool can be asked about permissions: there is no person. */
 async function open(plan: SessionPlan, flags: FlagValues): Promise<OpenedSession> {
   if (flags["permission-prompt-tool"] === "stdio" && flags["permission-prompts"] !== "none")
     throw new RuntimeError("usage", "--permission-prompt-tool stdio needs --input-format stream-json: the host answers there");

@@ -38,7 +38,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   help: { actions: [], example: "help [COMMAND]", help: "this, or what one command takes" },
 };
 
-/** Commands of similar programs: whoever types them alone does not mean a prompt. */
+/** Commands of similar programs: somebody who types one of them alone does not mean a prompt. */
 const foreign: Readonly<Record<string, string>> = {
   update: "Outrider is updated by whatever installed it: npm install -g outrider",
   upgrade: "Outrider is updated by whatever installed it: npm install -g outrider",

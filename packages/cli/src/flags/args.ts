@@ -54,7 +54,7 @@ function readBehindPrint([word, value]: readonly string[]): "prompt" | "word" | 
   if (!flag) return Object.hasOwn(refusedFlags, word) ? "word" : "prompt";
   const lacksValue = flag.kind !== "switch" && inline === undefined && (value === undefined || value.startsWith("-"));
   if (lacksValue || (flag.kind === "switch" && inline !== undefined)) return "prompt";
-  // In one word with its value, all of it is in the hands of whoever wrote the prompt.
+  // In one word with its value, the author of the prompt controls all of it.
   const shapes = shapesOnly.has(flag.group) && !namesFile(flag);
   const goesOn = inline === undefined && (flag.group === "Session" || shapesInput.has(flag.name));
   return shapes || goesOn ? "word" : "doubtful";

@@ -11,7 +11,7 @@ export type OwnWords = {
   readonly rest: readonly string[];
 };
 
-/** Takes a command's own flags out of its words and leaves the others alone, for whoever knows those. */
+/** Takes a command's own flags out of its words and leaves the others alone: the caller knows those. */
 export function takeOwnWords(args: readonly string[], flags: OwnFlags): OwnWords {
   const given = new Set<string>();
   const values = new Map<string, string>();

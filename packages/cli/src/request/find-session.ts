@@ -73,7 +73,7 @@ export async function nameOfFork(store: SessionStore, source: string): Promise<s
   }
 }
 
-/** `--resume-session-at`: the number of an event, or what a frame is known by to whoever read it. */
+/** `--resume-session-at`: the number of an event, or the id by which a reader of the frames knows one. */
 export async function findEvent(store: SessionStore, source: string, word: string): Promise<number> {
   const events = await store.read(source);
   const last = events.at(-1)?.seq ?? 0;

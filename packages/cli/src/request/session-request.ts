@@ -80,7 +80,7 @@ function recordingOf(flags: FlagValues): SessionRequest["recording"] {
   return path === undefined ? undefined : { type: "record", path };
 }
 
-/** The tool that decides; the host itself is asked by whoever talks to it. */
+/** The tool that decides; a host is asked by the code that talks to it. */
 function permissionTool(flags: FlagValues): string | undefined {
   const tool = flags["permission-prompts"] === "none" ? undefined : flags["permission-prompt-tool"];
   return tool === "stdio" ? undefined : tool;

@@ -6,7 +6,7 @@ import type { LineOutput } from "@outrider/runtime/host";
 const maxUnanswered = 256;
 
 /**
- * JSON-RPC over lines. Whoever writes waits for a slow reader; what is read is bounded by what is still to be answered,
+ * JSON-RPC over lines. A writer waits for a slow reader; what is read is bounded by what is still to be answered,
  * and notifications, such as a cancel, are read as long as the client has not lost all measure. When the input ends, what was asked
  * before is still answered; `onInputEnd` is to bring that about.
  */
@@ -36,7 +36,7 @@ export function openAcpStream(input: Readable, output: LineOutput, onInputEnd: (
   };
 }
 
-/** Requests, and whatever is neither a notification nor an answer of the client's. */
+/** Requests, and everything that is neither a notification nor an answer of the client. */
 function willBeAnswered(message: object): boolean {
   const { method, jsonrpc } = { method: undefined, jsonrpc: undefined, ...message };
   if ("method" in message) return "id" in message || typeof method !== "string" || jsonrpc !== "2.0";

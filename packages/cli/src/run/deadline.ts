@@ -19,7 +19,7 @@ export function startDeadline(text: string | undefined): Deadline {
   const early = new Promise<never>((_, reject) => {
     rejectEarly = reject;
   });
-  early.catch(() => {}); // whoever is preparing hears it; later nobody needs to
+  early.catch(() => {}); // the preparation hears it; later nobody needs to
   const deadline: Deadline = { stop: undefined, early, close: () => clearTimeout(timer) };
   const pass = (): void => {
     timer = setTimeout(() => process.exit(exitCodes.cancelled), patienceMs);

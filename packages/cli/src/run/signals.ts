@@ -53,7 +53,7 @@ export function watchSignals(exitCode: number): SignalWatch {
   const early = new Promise<never>((_, reject) => {
     rejectEarly = reject;
   });
-  early.catch(() => {}); // whoever is preparing hears it; later nobody needs to
+  early.catch(() => {}); // the preparation hears it; later nobody needs to
   const watch: SignalWatch = {
     stop: undefined,
     early,

@@ -70,12 +70,12 @@ export async function expireCheckpoints(options: ExpireOptions): Promise<ExpireR
   return { removedCheckpoints, removedSessions, skippedSessions, freedBytes, keptBytes };
 }
 
-/** The same, at most once a day, for whoever opens checkpoints. Tidying up never stands in the way of work: it does not reject. */
+/** The same, at most once a day, when checkpoints are opened. Tidying up never stands in the way of work: it does not reject. */
 export async function expireWhenDue(options: ExpireOptions): Promise<ExpireResult | undefined> {
   try {
     return await expireOnceADay(options);
   } catch {
-    return undefined; // whoever cannot write here will hear so from what they came for
+    return undefined; // a folder that cannot be written to is told of by the work itself
   }
 }
 

@@ -4,7 +4,7 @@ import { type AssistantPart, type JsonValue, type Message, textOf, type ToolResu
 const partLimit = 4_000;
 
 /**
- * A conversation written down for whoever summarises it, piece by piece; with `hasSummary` the first message is that of an earlier compaction. Who said what is told by tags that nothing
+ * A conversation as text for the model that summarises it, piece by piece; with `hasSummary` the first message is that of an earlier compaction. Who said what is told by tags that nothing
  * said can forge, so that words out of a tool's output are never taken for the user's.
  */
 export function historyText(messages: readonly Message[], hasSummary: boolean): string[] {

@@ -43,7 +43,7 @@ const maxTotalBytes = 256 * 1024;
 
 /**
  * The instruction files of the user and of the project, the most general first. Of a project only its own files are read:
- * a link or an import that leads out of it is refused, whoever wrote it.
+ * a link or an import that leads out of it is refused.
  */
 export function loadInstructions(places: InstructionPlaces): Instructions {
   const loading: Loading = { places, files: [], sections: [], focus: [], warnings: [], seen: new Set(), bytes: 0 };

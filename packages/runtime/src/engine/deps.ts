@@ -74,7 +74,7 @@ export type SharedDeps = {
 
 export type SubagentRef = { readonly id: string; readonly type: string };
 
-/** The last word on a call, for whoever keeps a record of them. */
+/** The last word on a call, for the audit log. */
 export type AuditEntry = AgentEvents["permission.decided"] & {
   /** What the call was about to touch; several are on several lines. */
   readonly resource: string;

@@ -37,7 +37,7 @@ type Word = Pick<AgentEvents["permission.decided"], "effect" | "by" | "reason" |
 /** Stands for a hook where a rule's file would stand. */
 const byHook = "PreToolUse hook";
 
-/** hooks → rules and mode → whoever is asked → guards again if the answer changed the call. Exactly one verdict is told. */
+/** hooks → rules and mode → the person or tool that is asked → guards again if the answer changed the call. Exactly one verdict is told. */
 export async function judgeCall(deps: JudgeDeps, call: LiveCall, tool: Tool): Promise<Judgement> {
   const given: Candidate = { call, tool, access: await tool.access(call.input, deps.workspace, deps.memory) };
   const hook = await askBefore(deps, given);

@@ -36,7 +36,7 @@ export function liveInputOf({ input }: LiveCall): LiveInput {
 }
 
 /**
- * The same call with the input of an answer. Whoever has seen the call elsewhere, in the record or on stdout, may answer with masks:
+ * The same call with the input of an answer. A host that has seen the call in the record or on stdout may answer with masks:
  * they give way to what they hide. A text when nobody can say what that is.
  */
 export async function changeInput(call: LiveCall, answered: JsonObject, redactor: Redactor): Promise<LiveCall | string> {

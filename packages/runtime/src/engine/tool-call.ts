@@ -44,7 +44,7 @@ type Attempt = {
 /** How long a tool may take to stop by itself after an abort before it is left behind. */
 const abortGraceMs = 700;
 
-/** How often it is told that a tool still runs: whoever watches can tell long work from a hanging run. */
+/** How often it is told that a tool still runs: an observer can tell long work from a hanging run. */
 const heartbeatMs = 30_000;
 
 /** find → parse → hooks and permission → intent → execute → hooks → limit output. Every refusal is a result the model reads; nothing here throws but a failing store. */

@@ -225,7 +225,7 @@ async function askModel(deps: Deps, messages: readonly Masked<Message>[], said: 
   };
   const listen = async (): Promise<AssistantMessage> => {
     for await (const event of deps.provider.stream(request, { signal })) {
-      signal.throwIfAborted(); // whoever goes on talking after an abort is not listened to
+      signal.throwIfAborted(); // a model that goes on talking after an abort is not listened to
       if (event.type === "finished") {
         const { inputTokens, outputTokens } = event.message.usage;
         deps.emit({ type: "context.updated", usedTokens: inputTokens + outputTokens, maxTokens: await deps.contextWindow() });

@@ -90,7 +90,7 @@ export type HookVerdict = {
 };
 
 export interface HookRunner {
-  /** Is there a hook for this event? Whoever asks first saves building the input. */
+  /** Is there a hook for this event? Ask first: it saves building the input. */
   has(event: HookEventName): boolean;
   /** Runs the hooks of one moment, one after the other. Rejects only with the signal's reason, once that is aborted. */
   run(request: HookRequest): Promise<HookVerdict>;

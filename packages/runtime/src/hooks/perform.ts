@@ -145,7 +145,7 @@ type Ended<T> =
   | { readonly type: "aborted" }
   | { readonly type: "failed"; readonly problem: string };
 
-/** Whoever does not stop in time is left behind. */
+/** A hook that does not stop in time is left behind. */
 async function withinTime<T>(
   work: (signal: AbortSignal) => Promise<T>,
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },

@@ -39,7 +39,7 @@ export async function chooseProvider(
   const chosen = await chooseLive(request, { resolved, around, providers });
   if (recording === undefined) return chosen;
   const { placesOf, recordTo } = await import("./recording.ts");
-  const { fallback, provider, ...rest } = chosen; // recorded as one: whoever answers is a part of the recording
+  const { fallback, provider, ...rest } = chosen; // recorded as one: which of the two answered is a part of the recording
   const asked = fallback ? withFallback(provider, fallback) : provider;
   return { ...rest, provider: recordTo(recording.path, asked, { places: placesOf(cwd, around), env: around.env }) };
 }

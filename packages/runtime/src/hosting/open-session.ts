@@ -9,7 +9,7 @@ import type { SessionPlan } from "./plan-session.ts";
 /** What a front end adds to a plan when it opens the session. */
 export type Opening = {
   readonly warn: (line: string) => void;
-  /** Servers that were begun before, whose end is up to whoever began them; those of the plan when absent. */
+  /** Servers that were begun before, which the caller closes; those of the plan when absent. */
   readonly servers?: ServerConnections | undefined;
   /** Over the plan's options: what a host asked for after it was made. */
   readonly options?: Partial<SessionOptions> | undefined;
@@ -21,7 +21,7 @@ export type OpenedSession = {
   readonly session: InteractiveSession;
   /** Undefined where there are no servers and nobody may add one. */
   readonly mcp: McpServers | undefined;
-  /** Who is to be asked about permissions, by whoever drives the session. */
+  /** Who answers permission questions; the front end asks them. */
   readonly answers: "host" | PermissionAnswerer | undefined;
   /** Shuts the session down, and what was opened for it. */
   close(): Promise<void>;
@@ -37,7 +37,7 @@ export async function openSession(plan: SessionPlan, opening: Opening): Promise<
     const session = new InteractiveSession({ ...options, answersPermissions: answers !== undefined });
     servers.offerTo(session);
     const close = async (): Promise<void> => {
-      await session.shutdown({ waiting: "keep" }); // they were accepted: whoever opens the session next has them
+      await session.shutdown({ waiting: "keep" }); // they were accepted: the next opening of the session has them
       servers.withdraw(session);
       if (!opening.servers) await servers.close();
     };
@@ -131,7 +131,7 @@ export function beginServers(
     );
   };
   const connected = configs.size === 0 && !open ? Promise.resolve(undefined) : connect();
-  connected.catch(() => {}); // told by whoever opens the session
+  connected.catch(() => {}); // the opening of the session tells it
   const offerTools = async (): Promise<void> => {
     const mcp = await connected;
     if (mcp) for (const session of offered) (await session.controls()).replaceTools(mcp.tools);

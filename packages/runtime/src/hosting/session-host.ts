@@ -37,7 +37,7 @@ export interface HeldSession {
   readonly session: InteractiveSession;
   readonly plan: SessionPlan;
   readonly answers: OpenedSession["answers"];
-  /** Whoever calls this does not use it any more. */
+  /** The caller does not use the session any more. */
   release(): void;
 }
 
@@ -191,7 +191,7 @@ export class SessionHost {
     }
   }
 
-  /** Whoever holds a session may shut it down without a word to the host. */
+  /** A user of a session may shut it down without telling the host. */
   async #forgetClosed(id: string): Promise<void> {
     const entry = this.#entries.get(id);
     const opened = await entry?.opened.catch(() => undefined);

@@ -25,7 +25,7 @@ export interface Lock {
 const beatMs = 5000;
 /** What a writer believes without looking; a lock is taken away from it after `Owner`'s silence, which is far longer. */
 const trustMs = 10_000;
-/** Breaking a dead lock takes microseconds; whoever has not done it after this long was killed meanwhile. */
+/** Breaking a dead lock takes microseconds; a process that has not done it after this long was killed meanwhile. */
 const breakingMs = 2_000;
 
 /**

@@ -109,7 +109,7 @@ function checksum(text: string): number {
   return process.getBuiltinModule("node:zlib").crc32(text);
 }
 
-/** Whoever comes last wins: each one has written the truth. A folder that cannot be written to is listed all the same. */
+/** The last writer wins: each of them wrote the truth. A folder that cannot be written to is listed all the same. */
 function writeIndex(path: string, index: Index): void {
   const temporary = `${path}.${randomUuid()}.tmp`;
   try {

@@ -181,7 +181,7 @@ class Answer {
       case "error":
         throw part["error"];
       default:
-        return []; // sources, files, raw chunks, and whatever is invented later
+        return []; // sources, files, raw chunks, and kinds that are invented later
     }
   }
 

@@ -14,7 +14,7 @@ export interface Budget {
 
 export type PriceCall = (message: Pick<AssistantMessage, "model" | "usage">, requestedModel: string) => number | null;
 
-/** A call of unknown price is booked as nothing: whoever sets a limit has been asked about that before the start. */
+/** A call of unknown price is booked as nothing: the user who set a limit agreed to that before the start. */
 export function createBudget(limitUsd: number, price: PriceCall): Budget {
   let spentUsd = 0;
   // Sums of decimal prices differ from their decimal sum by far less than a millionth of a cent.

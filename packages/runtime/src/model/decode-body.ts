@@ -26,7 +26,7 @@ async function* decodeOne(body: AsyncIterable<Uint8Array>, encoding: string): As
       hint: "A proxy or gateway in between compresses answers: let it send them as they are, or with gzip or br",
     });
   }
-  // Failures on either side reach whoever reads the decoder; when they stop reading, both sides are let go.
+  // Failures on either side reach the reader of the decoder; when it stops reading, both sides are let go.
   pipeline(Readable.from(body, { objectMode: false }), decoder, () => {});
   try {
     for await (const chunk of decoder) yield chunk;

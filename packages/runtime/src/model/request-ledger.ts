@@ -19,7 +19,7 @@ export function defaultMaxRequests(maxTurns: number | undefined): number {
 export type CountedProvider = SessionModel & { readonly ledger: RequestLedger };
 
 /**
- * Counts every request a prompt makes, whoever makes it and whatever for, and books what it costs. Asked before each of them: at the
+ * Counts every request that a prompt causes (turns, summaries, hooks, subagents, tries again), and books what it costs. Asked before each of them: at the
  * ceiling, or with the budget spent, none is made. Tries again count too. A deadline comes as an abort.
  */
 export class RequestLedger {

@@ -42,7 +42,7 @@ export type ErrorData = {
   requestId?: string;
   /** What to do next, in one sentence. */
   hint?: string;
-  /** Where it happened and what caused it, for whoever mends it: in the journal, in `--debug` and in outcomes, never in what is written to stdout. */
+  /** Where it happened and what caused it, for the developer: in the journal, in `--debug` and in outcomes, never in what is written to stdout. */
   trace?: string;
 };
 
@@ -96,7 +96,7 @@ export class RuntimeError extends Error {
   }
 }
 
-/** The failure without what is only for whoever mends it. */
+/** The failure without what only a developer needs. */
 export function toShownError({ trace: _, ...shown }: ErrorData): ErrorData {
   return shown;
 }

@@ -119,7 +119,7 @@ export interface AgentEvents {
   /** `rule` is one that would allow exactly this. */
   "permission.requested": { requestId: string; callId: string; tool: string; input: unknown; reason: string; rule?: string };
   "permission.resolved": { requestId: string; callId: string; decision: "allow" | "deny"; by: "policy" | "user"; reason: string };
-  /** The verdict on a call, after hooks, rules, mode and whoever was asked; `source` is the file or flag the rule was written in. */
+  /** The verdict on a call, after hooks, rules, mode and the answer of the person or tool that was asked; `source` is the file or flag the rule was written in. */
   "permission.decided": {
     callId: string;
     tool: string;

@@ -55,7 +55,7 @@ class Conversation {
   /** An answer with what it was the answer to; undefined for every other event. */
   callEndedBy(event: AgentEvent, started: AgentEvent<"session.started">): RecordedCall | undefined {
     const asked = this.#task ?? started;
-    const model = asked.model.id; // what was asked for, whoever stood in for it
+    const model = asked.model.id; // the model that was asked for, also where another one answered
     if (event.type === "side-call.ended" && event.purpose === "compaction" && this.#summary) {
       const { system, tools, messages } = toSummaryRequest({ model }, this.#summary.next(event.message));
       return { request: { model, system, tools, messages }, answer: event.message };

@@ -55,7 +55,7 @@ export type SessionOptions = {
   /** Takes the place of the built-in system prompt. */
   readonly systemPrompt?: string | undefined;
   readonly appendSystemPrompt?: string | undefined;
-  /** What `loadInstructions` found in AGENTS.md and CLAUDE.md files: it joins the system prompt, whoever wrote that. */
+  /** What `loadInstructions` found in AGENTS.md and CLAUDE.md files: it joins the system prompt, ours or that of the caller. */
   readonly instructions?: Instructions | undefined;
   /** What answers should be written in. */
   readonly language?: string | undefined;

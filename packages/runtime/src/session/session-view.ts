@@ -158,7 +158,7 @@ export class SessionView {
 
   #endTool(event: AgentEvent<"tool.ended">, notify: Notify): void {
     const call = this.#calls.get(event.callId);
-    // A refused call never started, but whoever shows calls sees each one begin and end.
+    // A refused call never started, but a front end that shows calls sees each one begin and end.
     if (!this.#running.has(event.callId)) this.#startTool(event, startedTool({ ...event, input: call?.input }), notify);
     const started = this.#running.get(event.callId) ?? startedTool({ ...event, input: call?.input });
     const state = endedTool(event, started);

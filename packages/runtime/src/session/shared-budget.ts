@@ -9,7 +9,7 @@ type Hold = { readonly usd: number };
 
 export type Share = {
   readonly provider: CountedProvider;
-  /** Gives back what it holds; whoever waits goes on. */
+  /** Gives back what it holds; those who wait go on. */
   leave(): void;
 };
 

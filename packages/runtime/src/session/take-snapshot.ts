@@ -1,7 +1,7 @@
 import type { Emit } from "../protocol/events.ts";
 import type { SandboxClient } from "../workspace/sandbox-client.ts";
 
-/** Keeps the state of another machine for whoever resumes the session. A machine that cannot is told of, and ends nothing. */
+/** Keeps the state of another machine for a later resume. A machine that cannot do this causes a warning, and the session ends as usual. */
 export async function takeSnapshot(client: SandboxClient | undefined, emit: Emit): Promise<string | undefined> {
   try {
     return await client?.snapshot?.();

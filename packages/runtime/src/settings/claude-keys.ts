@@ -20,7 +20,7 @@ export const claudeExecutors: ReadonlySet<string> = new Set([
   "subagentStatusLine",
 ]);
 
-/** Keys of Claude Code that forbid something, and that Outrider does not enforce: whoever relies on one must hear that. */
+/** Keys of Claude Code that forbid something, and that Outrider does not enforce: a user who relies on one must hear that. */
 export const claudeLimits: ReadonlySet<string> = new Set([
   "allowManagedHooksOnly",
   "allowManagedMcpServersOnly",

@@ -9,7 +9,7 @@ export type ParsedJson = {
   lineOf(keyPath: KeyPath): number;
 };
 
-/** Deeper than any settings, and shallow enough for whoever walks through them. */
+/** Deeper than any settings, and shallow enough for code that walks through them. */
 const maxDepth = 100;
 
 /**

@@ -161,7 +161,7 @@ function nameOf(
   return parseModelChoice(choice.model, names);
 }
 
-/** Routers have models like `openai/gpt-x`: whoever meant one of those is told how it was read. */
+/** Routers have models like `openai/gpt-x`: a user who meant one of those is told how it was read. */
 function explainPrefix(error: unknown, prefix: string, settings: ProviderSettingsFile): unknown {
   if (!(error instanceof RuntimeError) || error.code !== "config" || Object.hasOwn(settings.providers, prefix)) return error;
   const note = `${prefix}/ was read as the provider; for a model of that name elsewhere, name the provider apart`;

@@ -87,7 +87,7 @@ function isFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   } catch {
-    return true; // it is there and cannot be looked at: whoever reads it will say so
+    return true; // it is there and cannot be looked at: its reader will say so
   }
 }
 

@@ -4,7 +4,7 @@ import { ToolFailure } from "./tool.ts";
 /** A file as this session last saw it. The hash decides; size and time are for people who look. */
 export type FileState = { hash: string; size: number; mtimeMs: number };
 
-/** Called by whoever showed or wrote the whole truth of a file: from now on the model may change it. */
+/** Called by a tool that showed or wrote a whole file: from now on the model may change it. */
 export function rememberFile(memory: ToolMemory, path: string, seen: { bytes: Uint8Array; mtimeMs: number }): void {
   filesOf(memory).set(path, { hash: hashOf(seen.bytes), size: seen.bytes.length, mtimeMs: seen.mtimeMs });
 }

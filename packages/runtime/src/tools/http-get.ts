@@ -25,7 +25,7 @@ export type HttpAnswer =
 
 const maxRedirects = 5;
 
-/** Gets one page, directly, never through a proxy: whoever looks up the name must be whoever connects. Redirects are followed as long as they stay on the same host. */
+/** Gets one page, directly, never through a proxy: the program that looks up the name must be the one that connects. Redirects are followed as long as they stay on the same host. */
 export async function httpGet(options: HttpGetOptions): Promise<HttpAnswer> {
   let url = options.url;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {

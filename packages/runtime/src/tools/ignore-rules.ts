@@ -16,7 +16,7 @@ export type RulesAbove = { rules: IgnoreRules; inGit: boolean };
 
 /**
  * Rules count from the top of the repository on, or from the workspace root where there is no repository.
- * None do when they ignore the directory itself: whoever names an ignored directory wants to see what is in it.
+ * None do when they ignore the directory itself: a call that names an ignored directory wants to see what is in it.
  */
 export async function loadRulesAbove(workspace: Workspace, directory: string): Promise<RulesAbove> {
   if (await exists(workspace, `${directory}/.git`)) return { rules: [], inGit: true };

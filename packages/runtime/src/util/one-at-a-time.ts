@@ -3,7 +3,7 @@ export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const mine = last.then(work, work);
-    last = mine.catch(() => {}); // whoever asked for it is told
+    last = mine.catch(() => {}); // the caller is told
     return mine;
   };
 }

@@ -1,4 +1,4 @@
-/** No JSON that is meant seriously goes deeper; what does could end the stack of whoever walks through it, clones it or writes it down. */
+/** No JSON that is meant seriously goes deeper; deeper JSON could overflow the stack of code that walks through it, clones it or writes it. */
 export const maxJsonDepth = 500;
 
 /** Is something nested in a value more than `limit` levels deep? Without recursion: what is looked for would end it. */

@@ -25,7 +25,7 @@ export type SelfHostingStep = {
   readonly description: string;
   /**
    * Run in a child process against the files on disk; the running process keeps the modules it has loaded.
-   * A `verify` step without one has not been given a template: whoever runs the plan knows the project's own command.
+   * A `verify` step without one has not been given a template: the runner of the plan knows the command of the project.
    */
   readonly command?: string;
 };

@@ -154,7 +154,7 @@ export async function lint(args: readonly string[]): Promise<number> {
 
 type WrittenRule = { readonly text: string; readonly allowing: boolean; readonly place: string };
 
-/** Also those of a project that is not trusted: whoever asks wants to know before it is. */
+/** Also those of a project that is not trusted: people want to know before they trust it. */
 function rulesIn({ layers }: Project): WrittenRule[] {
   return layers.flatMap(({ values, path, lineOf }) =>
     ["allow", "ask", "deny"].flatMap((list) => {

@@ -22,7 +22,7 @@ export function createTokenSource(account: ServiceAccount, http: HttpClient): To
   let pending: Promise<string> | undefined;
   return ({ signal, now }) => {
     if (cached && now < cached.until) return Promise.resolve(cached.token);
-    // Whoever asks while one is on its way waits for the same one; nobody's abort takes it from the others.
+    // Callers that ask while a token is on its way wait for the same one. The abort of one caller does not take it from the others.
     pending ??= exchange(account, http, now)
       .then(({ token, lifetimeMs }) => {
         cached = { token, until: now + lifetimeMs - marginMs };

@@ -250,7 +250,7 @@ class Answer {
       case "error":
         throw streamError(objectIn(payload, "error"));
       default:
-        return []; // ping, content_block_stop, and whatever is invented later
+        return []; // ping, content_block_stop, and kinds that are invented later
     }
   }
 
@@ -308,7 +308,7 @@ class Answer {
       case "input_json_delta":
         return addJson(block, stringIn(delta, "partial_json"));
       default:
-        return []; // citations, and whatever is invented later
+        return []; // citations, and kinds that are invented later
     }
   }
 

@@ -54,7 +54,7 @@ export class InlineMarkup {
     return pieces;
   }
 
-  /** Whatever is still undecided; a call without its closing tag counts when it is readable, as models like to stop before it. */
+  /** Text that is still undecided; a call without its closing tag counts when it is readable, as models like to stop before it. */
   end(): MarkupPiece[] {
     const rest = this.#held;
     this.#held = "";

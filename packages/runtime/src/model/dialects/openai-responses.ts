@@ -261,7 +261,7 @@ class Answer {
   #addWords(payload: JsonObject, type: string): ModelEvent[] {
     const [, kind = "", step] = /^response\.(\w+)\.(delta|done)$/.exec(type) ?? [];
     const rule = wordRules[kind];
-    if (!rule) return []; // annotations, progress of server tools, keepalive, and whatever is invented later
+    if (!rule) return []; // annotations, progress of server tools, keepalive, and kinds that are invented later
     const item = this.#itemAt(addressOf(payload), rule.item);
     if (!isWords(item)) return [];
     const key = pieceKey(kind, payload[rule.place]);

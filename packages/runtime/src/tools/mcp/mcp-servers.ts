@@ -34,7 +34,7 @@ export type McpOptions = {
   /** How long a server may take until its tools are known. */
   readonly connectTimeoutMs?: number | undefined;
   readonly callTimeoutMs?: number | undefined;
-  /** Whoever answers when a server asks the user something; without it servers are told that nobody can. */
+  /** Answers when a server asks the user something; without it servers are told that nobody can. */
   readonly elicit?: ((server: string, request: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
   /** The way to servers that live inside the host. */
   readonly hostTransport?: ((server: string) => McpTransport) | undefined;

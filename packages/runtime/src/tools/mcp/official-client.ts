@@ -1,4 +1,4 @@
-// The one door to the official client: whoever needs it loads this file, and what is not named here is in no build.
+// The official client is loaded through this file; what is not named here is in no build.
 import { Validator } from "@cfworker/json-schema";
 import type { JsonSchemaValidator, jsonSchemaValidator } from "@modelcontextprotocol/client";
 import { draftOf } from "../input.ts";

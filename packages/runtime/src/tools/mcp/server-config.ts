@@ -24,7 +24,7 @@ export type McpServerConfig = McpServerLimits &
     | { readonly type: "broken"; readonly problem: string; readonly source?: string }
   );
 
-/** What whoever wrote it down wants of its calls. */
+/** What the author of the configuration wants of the calls of a server. */
 export type McpServerLimits = {
   /** How long a call may take in all. */
   readonly callTimeoutMs?: number;

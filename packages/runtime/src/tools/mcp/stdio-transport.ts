@@ -41,7 +41,7 @@ export class StdioTransport implements McpTransport {
     this.#options = options;
   }
 
-  /** How the program went wrong, as far as it shows, with its last words: for whoever has to say why it failed. */
+  /** How the program went wrong, as far as it shows, with its last words, for the error message. */
   get trouble(): string | undefined {
     const said = this.#stderr.trim().split("\n").at(-1)?.slice(0, maxLastWords);
     if (!said) return this.#problem;

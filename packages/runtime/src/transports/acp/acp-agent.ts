@@ -32,7 +32,7 @@ export class AcpAgent {
     this.#client = client;
   }
 
-  /** There is one version so far: whoever speaks another one is told so, and leaves. */
+  /** There is one version so far: a client that speaks another one is told so, and leaves. */
   initialize({ clientCapabilities: can }: { clientCapabilities?: ClientCapabilities | undefined }): InitializeAnswer {
     this.#shows = { notices: Boolean(can?.session?.notices), compactions: Boolean(can?.session?.compaction) };
     const isStored = this.#host.store !== undefined;

@@ -2,7 +2,7 @@ import type { AgentEvent, HookEventName } from "../../protocol/events.ts";
 import type { ClaudeLines, Frame } from "./claude-frame.ts";
 import { defined } from "../../util/defined.ts";
 
-/** Others than those of the start are for whoever asks for them. */
+/** Hooks of the start are always shown, others only on request. */
 export function showsHook(
   { event }: { event: HookEventName },
   options: { readonly includeHookEvents?: boolean | undefined },

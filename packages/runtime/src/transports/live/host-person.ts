@@ -9,7 +9,7 @@ type Ways = {
   readonly warn: (message: string) => void;
 };
 
-/** Whoever sits behind the host: reached by the same question as for a permission, and with a say in the same things. */
+/** The person behind the host: reached by the same question as for a permission, and with a say in the same things. */
 export function toPerson({ channel, session, warn }: Ways): Person {
   const controls = async (): ReturnType<InteractiveSession["controls"]> => await (await session()).controls();
   return {

@@ -43,7 +43,7 @@ export async function readStream(
       else isHeld = true;
     }
   } finally {
-    if (!isOver) void Promise.resolve(iterator.return?.()).catch(() => {}); // whoever stalls may never come back
+    if (!isOver) void Promise.resolve(iterator.return?.()).catch(() => {}); // an agent that stalls may never come back
   }
   const [response, finishReason, usage] = await waitFor(promises, limits);
   const counted = toStreamUsage(usage);

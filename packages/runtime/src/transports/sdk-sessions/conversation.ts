@@ -27,7 +27,7 @@ export type StoredConversation = {
   readonly titles: readonly string[];
 };
 
-/** Reads a session in the layout of Claude Code, whoever wrote it. Lines that are not understood are passed over. */
+/** Reads a session in the layout of Claude Code, by any program. Lines that are not understood are passed over. */
 export function readConversation(text: string): StoredConversation {
   const all = text.split("\n").flatMap(parseLine);
   const lines = all.filter((line): line is StoredLine => typeof line["uuid"] === "string" && line["isSidechain"] !== true);

@@ -92,7 +92,7 @@ function sessionFilesIn(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => (name.endsWith(".jsonl") ? [join(folder, name)] : []));
 }
 
-/** Whoever writes such files repeats the title near their end: the rest of what may be gigabytes is not read. */
+/** Writers of such files repeat the title near the end, so the rest, which may be gigabytes, is not read. */
 function lastTitleIn(path: string): string | undefined {
   const text = endOf(path, 64 * 1024);
   return text.includes('"custom-title"') ? readConversation(text).titles.at(-1) : undefined;

@@ -94,7 +94,7 @@ export class SessionEntries {
     return this.#entry(event, uuid, { type: "assistant", message: toMessage(event.message, part, event.messageId) });
   }
 
-  /** The next line follows the last one up to there, so that whoever walks the chain passes over what was left behind. */
+  /** The next line follows the last one up to there, so that a reader of the chain passes over what was left behind. */
   #goBack(to: number): void {
     const uuid = this.#trail?.findLast(({ seq }) => seq <= to)?.uuid;
     if (uuid === undefined) this.#last.delete(undefined);

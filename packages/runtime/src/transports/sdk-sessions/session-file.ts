@@ -82,7 +82,7 @@ class LineFile {
   readonly #uuids: Set<string | undefined>;
   /** What was there before. */
   readonly #text: string;
-  /** The last title and the last tag, whoever wrote them. */
+  /** The last title and the last tag, ours or those of another program. */
   readonly #notes = new Map<unknown, JsonObject>();
   #sinceNotes = 0;
 

@@ -36,7 +36,7 @@ export type ImportedTrajectory = {
 };
 
 /**
- * A trajectory, whoever wrote it, as the history of a new session. It costs that session nothing: tokens and prices stay behind.
+ * A trajectory, by any writer, as the history of a new session. It costs that session nothing: tokens and prices stay behind.
  * Throws `config` with the path of what is wrong when it is no trajectory.
  */
 export function fromTrajectory(value: unknown, options: ImportOptions): ImportedTrajectory {

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSy
 import { dirname } from "node:path";
 
 /**
- * Puts a whole file in its place at once: whoever reads it finds the old one or the new one. Done when it returns, so that the very next
+ * Puts a whole file in its place at once: a reader finds the old one or the new one. Done when it returns, so that the very next
  * thing may be the end of the process; `isLasting` also waits for the disk, as the end of the machine asks for.
  */
 export function writeFileAtomically(
