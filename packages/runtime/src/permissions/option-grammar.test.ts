@@ -1,19 +1,23 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { describe, it } from "node:test";
-import { optionsOf, readWords, type Row } from "./option-grammar.ts";
+import { programOf, show } from "../../../../test/support/shell-lines.ts";
+import { optionsOf, type ReadWords, readWords, type Row } from "./option-grammar.ts";
 import { lookingCommands } from "./asking-rows.ts";
 import { lookingForms } from "./looking-forms.ts";
-import { allRows, rowOf } from "./program-table.ts";
-import { exactWord } from "./shell-words.ts";
+import { allRows, lookingRowOf, rowOf } from "./program-table.ts";
 
 function read(line: string): string {
-  const [name = "", ...words] = line.split(" ");
-  const row = rowOf(name);
-  assert.ok(row, `${name} has no row`);
-  const { options, operands, doubt } = readWords(row, words.map(exactWord));
-  const shown = options.map((one) => `${one.effect} ${one.name}${one.value ? `=${one.value.text}` : ""}${one.exact ? "" : "~"}`);
-  return [...shown, ...operands.map(({ word }) => word.text), ...(doubt ? [`(${doubt})`] : [])].join(", ");
+  const { options, operands, doubt } = wordsRead(line);
+  const shown = options.map(
+    (one) => `${one.effect} ${one.name}${one.value ? `=${show([one.value])}` : ""}${one.exact ? "" : "~"}`,
+  );
+  return [...shown, ...operands.map(({ word }) => show([word])), ...(doubt ? [`(${doubt})`] : [])].join(", ");
+}
+
+function wordsRead(line: string): ReadWords {
+  const { name, words } = programOf(line);
+  return readWords(rowOf(name) ?? lookingRowOf(name) ?? assert.fail(`${name} has no row`), words.slice(1));
 }
 
 describe("the words of a program", () => {
@@ -24,7 +28,7 @@ describe("the words of a program", () => {
     ["sort --outp=x", "writes --output=x~"],
     ["sort --comp x in", "runs --compress-program=x~, in"],
     ["sort -- -o out", "-o, out"],
-    ["sort -k2,2 -n5", "looks -k=2,2, looks -n, unknown -5=~"],
+    ["sort -k2,2 -n5", "looks -k=2,2, looks -n, unknown -5=''~"],
     ["curl -so f http://x", "looks -s, writes -o=f, http://x"],
     ["wget -qO f http://x", "looks -q, writes -O=f, http://x"],
     ["tar cIf prog a.tar src", "looks -c, runs -I=prog, writes -f=a.tar, src"],
@@ -43,9 +47,45 @@ describe("the words of a program", () => {
     ["grep -%R x", "unknown -%=R~, follows -R~, x"],
     ["head -5 a", "looks -#, a"],
     ["sort -o", "writes -o, (-o has no value)"],
+    ["zip --TT x", "unknown --TT~, x"],
+    ["go test -exe prog", "unknown -exe~, test, prog"],
+    ["bat --paging=never a", "looks --paging=never, a"],
+    ["bat --paging never a", "looks --paging=never, a"],
+    ["bat --paging=always a", "unknown --paging=always, a"],
+    ['bat --paging="$x" a', "unknown --paging=…, a"],
+    ["tar c%f a", "looks -c, unknown -%~, writes -f=a"],
+    ["tar cf", "looks -c, writes -f, (-f has no value)"],
+    ["tar cfI a", "looks -c, writes -f=a, runs -I, (-I has no value)"],
+    ["tar cf $x", "looks -c, writes -f=…+, (the value of -f may be several words)"],
+    ["strings @l", "lists @=l"],
+    ["strings @", "@"],
+    ["dd of=$x", "writes of==…+, of=…+, (a word may turn out to be an option)"],
+    ["make SHELL=$x", "runs *==…+, SHELL=…+, (a word may turn out to be an option)"],
+    ["make $x", "…+, (a word may turn out to be an option)"],
+    ['make "$x"', "…, (a word may turn out to be an option)"],
+    ['sort "--output=$x"', "writes --output=…"],
+    ['sort "-o$x"', "writes -o=…"],
+    ['head "-5$x" a', "unknown -5=…~, a"],
+    ["sort -k a* b", "looks -k=a*(*), b, (the value of -k may be several words)"],
     ["wc --lines=3 a", "looks --lines=3, a, (--lines takes no value)"],
   ];
   for (const [line, expected] of cases) it(`are told apart in ${line}`, () => assert.equal(read(line), expected));
+
+  it("keep their places", () => {
+    const places = (line: string): number[][] => {
+      const { options, operands } = wordsRead(line);
+      return [options.map(({ at }) => at), operands.map(({ at }) => at)];
+    };
+    assert.deepEqual(places("sort a -u -k 1 b --output=x -- c d"), [
+      [1, 2, 5],
+      [0, 4, 7, 8],
+    ]);
+    assert.deepEqual(places("xargs -n 1 sort -o x"), [[0], [2, 3, 4]]);
+    assert.deepEqual(places("tar cIf prog a.tar -v src"), [[0, 0, 0, 3], [4]]);
+    assert.deepEqual(places("head -n 1 -5 a"), [[0, 2], [3]]);
+    assert.deepEqual(places("dd if=a x of=b"), [[0, 2], [1]]);
+    assert.deepEqual(places("grep -%n x"), [[0, 0], [1]]);
+  });
 
   it("are doubted where one may turn out to be an option", () => {
     const row = rowOf("sort") as Row;

@@ -114,7 +114,6 @@ type Known = {
 type Grammar = {
   /** By name, with dashes. */
   readonly known: ReadonlyMap<string, Known>;
-  readonly longs: readonly Known[];
   /** Operands that are options by how they start: `if=`, `+`, `@`. */
   readonly starts: readonly Known[];
 };
@@ -130,7 +129,7 @@ function grammarOf(row: Row): Grammar {
     if (/^[-]/.test(option.name)) known.set(option.name, option);
     else starts.push(option);
   }
-  const grammar = { known, longs: [...known.values()].filter(({ name }) => name.startsWith("--")), starts };
+  const grammar = { known, starts };
   grammars.set(row, grammar);
   return grammar;
 }
@@ -146,8 +145,8 @@ export function optionsOf(row: Row): Known[] {
 }
 
 function toOptions(item: string, effect: Effect, row: Row): Known[] {
-  const [, long, values] = /^(--[\w-]+):(\w.*)$/.exec(item) ?? [];
-  if (long !== undefined && values !== undefined) return [{ name: long, effect, arity: "value", values: values.split("|") }];
+  const [, long = "", values] = /^(--[\w-]+):(\w.*)$/.exec(item) ?? [];
+  if (values !== undefined) return [{ name: long, effect, arity: "value", values: values.split("|") }];
   if (/^[+@]\?$/.test(item)) return [{ name: item.slice(0, 1), effect, arity: "optional" }];
   if (/^[^-=]/.test(item)) return [{ name: item, effect, arity: "optional" }];
   const arity: Arity = item.endsWith(":") ? "value" : item.endsWith("?") ? "optional" : "flag";
@@ -162,20 +161,19 @@ export function readWords(row: Row, words: readonly ShellWord[]): ReadWords {
   const operands: Operand[] = [];
   let doubt: string | undefined;
   const grammar = grammarOf(row);
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at];
-    if (!word) break;
+  let at = 0;
+  for (let word = words[at]; word; word = words[++at]) {
     if (isPlain(word) && word.text === "--") {
-      operands.push(...words.slice(at + 1).map((rest, index) => ({ word: rest, at: at + 1 + index })));
+      operands.push(...operandsFrom(words, at + 1));
       break;
     }
     const old = row.oldCluster === true && at === 0 && isPlain(word) && /^[A-Za-z]/.test(word.text);
     if (!old && !mayBeOption(word)) {
-      const start = word.kind === "open" && word.text === "" ? undefined : startOf(word, grammar);
+      const start = startOf(word, grammar);
       if (start) options.push({ ...start, at });
-      else operands.push({ word, at });
-      if (row.ordered && !start) {
-        operands.push(...words.slice(at + 1).map((rest, index) => ({ word: rest, at: at + 1 + index })));
+      else if (!row.ordered) operands.push({ word, at });
+      else {
+        operands.push(...operandsFrom(words, at));
         break;
       }
       continue;
@@ -184,12 +182,12 @@ export function readWords(row: Row, words: readonly ShellWord[]): ReadWords {
     const certain = word.kind === "exact" || /^--[\w-]+=/.test(word.text) || (/^-\w/.test(word.text) && !word.splits);
     if (!certain || word.splits) {
       doubt ??= "a word may turn out to be an option";
-      const start = word.kind === "open" && word.text !== "" ? startOf(word, grammar) : undefined;
+      const start = startOf(word, grammar);
       if (start) options.push({ ...start, at });
       operands.push({ word, at });
       continue;
     }
-    const step = old ? readOldCluster(words, grammar) : readOption({ words, at, row }, grammar);
+    const step = old ? readOldCluster(word.text, words, grammar) : readOption({ word, words, at, row }, grammar);
     options.push(...step.options);
     doubt ??= step.doubt;
     at = step.next - 1;
@@ -197,36 +195,35 @@ export function readWords(row: Row, words: readonly ShellWord[]): ReadWords {
   return { options, operands, doubt };
 }
 
-type Step = { readonly options: readonly GivenOption[]; readonly next: number; readonly doubt?: string | undefined };
-
-function readOption(from: { words: readonly ShellWord[]; at: number; row: Row }, grammar: Grammar): Step {
-  const { words, at, row } = from;
-  const word = words[at] as ShellWord; // the caller has seen it
-  const { text } = word;
-  if (text.startsWith("--") || row.singleDash === true || (text.length > 2 && grammar.known.has(text))) {
-    const step = readLong(from, grammar);
-    if (step) return step;
-  }
-  if (/^-\d+$/.test(text) && grammar.known.has("-#") && word.kind === "exact")
-    return { options: [{ name: "-#", effect: grammar.known.get("-#")?.effect ?? "unknown", at, exact: true }], next: at + 1 };
-  return readCluster({ words, at, first: 1 }, grammar);
+function operandsFrom(words: readonly ShellWord[], from: number): Operand[] {
+  return words.slice(from).map((word, index) => ({ word, at: from + index }));
 }
 
-/** `--name`, `--name=value`, `--name value`; undefined when it is no such word. */
-function readLong({ words, at, row }: { words: readonly ShellWord[]; at: number; row: Row }, grammar: Grammar): Step | undefined {
-  const word = words[at] as ShellWord;
+type Step = { readonly options: readonly GivenOption[]; readonly next: number; readonly doubt?: string | undefined };
+
+type Reading = { readonly word: ShellWord; readonly words: readonly ShellWord[]; readonly at: number; readonly row: Row };
+
+function readOption(from: Reading, grammar: Grammar): Step {
+  const { word, at, row } = from;
+  const { text } = word;
+  if (text.startsWith("--") || row.singleDash === true || (text.length > 2 && grammar.known.has(text)))
+    return readLong(from, grammar);
+  const number = grammar.known.get("-#");
+  if (number && word.kind === "exact" && /^-\d+$/.test(text))
+    return { options: [{ name: "-#", effect: number.effect, at, exact: true }], next: at + 1 };
+  return readCluster(from, grammar);
+}
+
+/** `--name`, `--name=value`, `--name value`. */
+function readLong({ word, words, at, row }: Reading, grammar: Grammar): Step {
   const equals = word.text.indexOf("=");
   const written = equals === -1 ? word.text : word.text.slice(0, equals);
   // Go and Java take `--name` for `-name`.
   const name = row.singleDash && written.startsWith("--") && !grammar.known.has(written) ? written.slice(1) : written;
-  const found =
-    grammar.known.get(name) ??
-    (written.startsWith("--") ? worst(grammar.longs.filter((one) => one.name.startsWith(written))) : undefined);
+  const longer = (): Known[] => [...grammar.known.values()].filter((one) => one.name.startsWith(written));
+  const found = grammar.known.get(name) ?? (written.startsWith("--") ? worst(longer()) : undefined);
   const value = equals === -1 ? undefined : { ...word, text: word.text.slice(equals + 1), tilde: false };
-  if (!found) {
-    const unknown = { name: written, effect: "unknown", value, at, exact: false } as const;
-    return written.startsWith("--") || row.singleDash ? { options: [unknown], next: at + 1 } : undefined;
-  }
+  if (!found) return { options: [{ name: written, effect: "unknown", value, at, exact: false }], next: at + 1 };
   const option = { name: found.name, effect: found.effect, at, exact: found.name === name };
   if (found.arity === "flag" || (found.arity === "optional" && equals === -1))
     return {
@@ -241,10 +238,9 @@ function readLong({ words, at, row }: { words: readonly ShellWord[]; at: number;
 }
 
 /** `-abc`, `-nvalue`, `-an value`. */
-function readCluster({ words, at, first }: { words: readonly ShellWord[]; at: number; first: number }, grammar: Grammar): Step {
-  const word = words[at] as ShellWord;
+function readCluster({ word, words, at }: Reading, grammar: Grammar): Step {
   const options: GivenOption[] = [];
-  for (let index = first; index < word.text.length; index++) {
+  for (let index = 1; index < word.text.length; index++) {
     const name = `-${word.text[index]}`;
     const found = grammar.known.get(name);
     if (!found) {
@@ -270,11 +266,11 @@ function readCluster({ words, at, first }: { words: readonly ShellWord[]; at: nu
 }
 
 /** `tar cIf prog file`: the letters take their values in turn from the words behind. */
-function readOldCluster(words: readonly ShellWord[], grammar: Grammar): Step {
+function readOldCluster(letters: string, words: readonly ShellWord[], grammar: Grammar): Step {
   const options: GivenOption[] = [];
   let next = 1;
   let doubt: string | undefined;
-  for (const letter of words[0]?.text ?? "") {
+  for (const letter of letters) {
     const found = grammar.known.get(`-${letter}`);
     const option = { name: `-${letter}`, effect: found?.effect ?? "unknown", at: 0, exact: found !== undefined } as const;
     if (found?.arity !== "value") {
@@ -290,7 +286,7 @@ function readOldCluster(words: readonly ShellWord[], grammar: Grammar): Step {
 }
 
 function taking(option: Omit<GivenOption, "value">, value: ShellWord | undefined, next: number): Step {
-  if (!value) return { options: [option], next: next - 1, doubt: `${option.name} has no value` };
+  if (!value) return { options: [option], next, doubt: `${option.name} has no value` };
   return {
     options: [{ ...option, value }],
     next,
@@ -301,7 +297,7 @@ function taking(option: Omit<GivenOption, "value">, value: ShellWord | undefined
 /** An operand that acts as an option: `of=x`, `+cmd`, `@file`, `SHELL=x`. */
 function startOf(word: ShellWord, { starts }: Grammar): Omit<GivenOption, "at"> | undefined {
   const found =
-    starts.find(({ name }) => name !== "*=" && word.text.startsWith(name) && word.text.length > (name.endsWith("=") ? 0 : 1)) ??
+    starts.find(({ name }) => name !== "*=" && word.text.startsWith(name) && word.text.length > 1) ??
     (word.text.includes("=") ? starts.find(({ name }) => name === "*=") : undefined);
   if (!found) return undefined;
   const from = found.name === "*=" ? word.text.indexOf("=") + 1 : found.name.length;

@@ -9,7 +9,6 @@ import { isOrdinaryName } from "./shell-variables.ts";
 import { isPlain, mayBeOption, type ShellWord, unknownWord } from "./shell-words.ts";
 import { tellsFacts } from "./shown-files.ts";
 import { subcommandRisk } from "./subcommand-risks.ts";
-import { workingRows } from "./working-rows.ts";
 import { extractionRisk } from "./written-files.ts";
 
 /**
@@ -20,24 +19,24 @@ export function riskOf(program: Pick<Program, "name" | "words">, from: number): 
   const { name, words } = program;
   const rest = words.slice(Math.max(from, 1));
   const row = ruleRowOf(name);
-  const own = ownRisk(program, { rest, from }) ?? subcommandRisk(name, words, from) ?? extractionRisk(program);
+  const own = ownRisk(program, { rest, from, row }) ?? subcommandRisk(name, words, from) ?? extractionRisk(program);
   return own ?? (row ? optionRisk({ name, words, row }, from) : undefined);
 }
 
 function ownRisk(
   { name, words }: Pick<Program, "name" | "words">,
-  { rest, from }: { rest: readonly ShellWord[]; from: number },
+  { rest, from, row }: { rest: readonly ShellWord[]; from: number; row: Row | undefined },
 ): string | undefined {
   switch (name) {
     case "git":
       return gitRisk(words, from);
     case "test":
     case "[":
-      return readTest(words.slice(1)) ? undefined : `${name} may evaluate a word`;
+      return readTest(words) ? undefined : `${name} may evaluate a word`;
     case "printf":
       return readPrintf(words.slice(1)) ? undefined : "printf may evaluate a word";
     case "sed":
-      return sedRisk(rest, workingRows.sed ?? { operands: "pattern reads" });
+      return row && sedRisk(rest, row);
     case "awk":
     case "gawk":
     case "mawk":
@@ -76,11 +75,9 @@ function ownRisk(
   if (toldWhatToWrite.test(name)) return `${name} writes and runs what it is told`;
   const set = /^(?:p?npm|yarn)$/.test(name) && rest.find((word) => /^--config\./.test(word.text));
   if (set) return `${name} ${set.text} can make it do something else`;
-  if (/^(?:python[\d.]*|pypy3?)$/.test(name) && isPlain(words[1]) && words[1].text === "-m" && isPlain(words[2]) && from >= 3)
-    return riskOf({ name: words[2].text, words: words.slice(2) }, from - 2);
-  const started = starters[name]?.test(words[1]?.text ?? "") ? 2 : name === "npx" || name === "bunx" || name === "uvx" ? 1 : 0;
+  const started = startOfProgram(name, words[1]);
   const program = words[started];
-  if (started > 0 && from > started && isPlain(program))
+  if (started > 0 && from > started && program)
     return riskOf({ name: program.text, words: words.slice(started) }, from - started);
   return isInterpreter(name) && from >= 2 ? codeRisk(name, words, from) : undefined;
 }
@@ -89,16 +86,23 @@ function ownRisk(
 const toldWhatToWrite =
   /^(?:r?ed|ex|r?vim?|nvim|r?view|[gen]?vimdiff|vim\.\w+|vimx|g?vim|emacs|emacsclient|nano|pico|micro|joe|kak|hx|gdb|lldb)$/;
 
+/** The word at which the program stands that these start; 0 for others. */
+function startOfProgram(name: string, second: ShellWord = unknownWord): 0 | 1 | 2 {
+  if (/^(?:npx|bunx|uvx)$/.test(name)) return 1;
+  const behind = /^(?:python[\d.]*|pypy3?)$/.test(name) ? /^-m$/ : starters.get(name);
+  return behind?.test(second.text) ? 2 : 0;
+}
+
 /** Subcommands behind which another program stands. */
-const starters: Readonly<Record<string, RegExp>> = {
-  npm: /^(?:exec|x)$/,
-  pnpm: /^(?:exec|dlx)$/,
-  yarn: /^(?:exec|dlx|run)$/,
-  uv: /^run$/,
-  poetry: /^run$/,
-  pipenv: /^run$/,
-  bundle: /^exec$/,
-};
+const starters: ReadonlyMap<string, RegExp> = new Map([
+  ["npm", /^(?:exec|x)$/],
+  ["pnpm", /^(?:exec|dlx)$/],
+  ["yarn", /^(?:exec|dlx|run)$/],
+  ["uv", /^run$/],
+  ["poetry", /^run$/],
+  ["pipenv", /^run$/],
+  ["bundle", /^exec$/],
+]);
 
 /** Words whose value bash evaluates, and variables that bash or programs give a meaning to. */
 function declarationRisk(name: string, words: readonly ShellWord[]): string | undefined {
@@ -132,7 +136,7 @@ function codeRisk(name: string, words: readonly ShellWord[], from: number): stri
   const isRunner = name === "bun" || name === "deno";
   if (isScript && !isRunner) return undefined;
   const code = words.slice(from).find((word) => !isPlain(word) || codeOption.test(word.text));
-  return code && `${name} ${isPlain(code) ? code.text.replace(/=.*/s, "") : ""} can run other code`.replace("  ", " ");
+  return code && `${name} ${code.text.replace(/=.*/s, "")} can run other code`.replace("  ", " ");
 }
 
 const codeOption =
@@ -144,14 +148,14 @@ function optionRisk(
 ): string | undefined {
   const { options, operands, doubt } = readWords(row, words.slice(1));
   // ssh takes options on both sides of the host.
-  const behind = name === "ssh" && operands[1] ? words.slice(operands[1].at + 1) : [];
-  if (behind.length > 0 && mayBeOption(behind[0] ?? unknownWord))
-    return optionRisk({ name, words: [unknownWord, ...behind], row }, 0);
+  const [, ...behind] = name === "ssh" ? operands.map(({ word }) => word) : [];
+  const [first] = behind;
+  if (first && mayBeOption(first)) return optionRisk({ name, words: [unknownWord, ...behind], row }, 1);
   const later = options.filter(({ at }) => at + 1 >= from);
   const suffix = later.find((option) => isSuffix(name, option) && option.value?.text.includes("/"));
   if (suffix) return `${name} ${suffix.name} can write other files`;
   const risk = later.find((option) => isRisky(name, option));
-  if (risk) return `${name} ${describeOption(risk)} can ${verbs[isFollowing(name, risk) ? "follows" : risk.effect]}`;
+  if (risk) return `${name} ${risk.name} can ${verbs[isFollowing(name, risk) ? "follows" : risk.effect]}`;
   if (doubt && /several words/.test(doubt)) return `${name}: ${doubt}`;
   if (doubt && !tellsFacts(name) && hasRiskyOption(name, row)) return `${name}: ${doubt}`;
   return undefined;
@@ -164,11 +168,7 @@ function isSuffix(name: string, { name: option }: GivenOption): boolean {
 
 /** A word that turns out to be an option does harm only where there is one that does. */
 function hasRiskyOption(name: string, row: Row): boolean {
-  return optionsOf(row).some(({ name: option, effect }) => isRisky(name, { name: option, effect, at: 0, exact: true }));
-}
-
-function describeOption({ name }: GivenOption): string {
-  return name === "*=" ? "VARIABLE=…" : name;
+  return optionsOf(row).some(({ name: option, effect }) => isRisky(name, { name: option, effect }));
 }
 
 const verbs: Readonly<Record<Effect | "unknown", string>> = {
@@ -185,7 +185,7 @@ const verbs: Readonly<Record<Effect | "unknown", string>> = {
   unknown: "do more than is known",
 };
 
-function isRisky(name: string, { name: option, effect, value }: GivenOption): boolean {
+function isRisky(name: string, { name: option, effect, value }: Pick<GivenOption, "name" | "effect" | "value">): boolean {
   if (isFollowing(name, { name: option }) || effect === "follows") return true;
   if (effect === "writes") return !writers.has(name);
   if (effect === "unknown") return rowOf(name) !== undefined && !openRows.has(name) && !/^--(?:help|version)$/.test(option);
@@ -216,9 +216,9 @@ const writers: ReadonlySet<string> = new Set(
 /** Where they go is judged like a file that is written. */
 const movers: ReadonlySet<string> = new Set(["tar", "fd", "patch"]);
 
-/** Their rows name what is dangerous; options that are not there do no more than the program is allowed for. */
+/** Their rows name what is dangerous, or their words are judged by themselves; options that are not there do no more than the program is allowed for. */
 const openRows: ReadonlySet<string> = new Set(
-  "npm pnpm yarn go cargo pytest gcc g++ cc c++ clang clang++ psql mysql docker kubectl helm terraform ffmpeg eslint sqlite3 man yq find".split(
+  "npm pnpm yarn go cargo pytest gcc g++ cc c++ clang clang++ psql mysql docker kubectl helm terraform ffmpeg eslint sqlite3 man yq find test [".split(
     " ",
   ),
 );
