@@ -58,7 +58,7 @@ export async function runAcp(words: readonly string[]): Promise<number> {
     if (stopped) return signals.insisted ? exitCodes.killed : exitCodes.cancelled;
     return output.failure ? exitCodes.error : exitCodes.success;
   } finally {
-    signals.close();
+    signals.settle();
     // Whatever a tool, a server or an open stdin keeps must not keep an agent alive that nobody talks to.
     setImmediate(() => process.exit());
   }

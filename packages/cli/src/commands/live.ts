@@ -7,7 +7,7 @@ import { openCi } from "../ci/open-ci.ts";
 import type { CiRun } from "../ci/start-ci.ts";
 import { copyPath } from "../run/claude-sessions.ts";
 import { type Deadline, startDeadline } from "../run/deadline.ts";
-import { endSession } from "../run/end-session.ts";
+import { closeAll, endSession } from "../run/end-session.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { describeSession, openLiveSession } from "../run/live-session.ts";
 import { checkOutputFlags, createEarlyFormat, liveFormatName } from "../run/output-format.ts";
@@ -71,16 +71,15 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
     deadline.stop = () => stop("deadline");
     const outcome = await live.done;
     signals.exitCode = exitCodeOf(outcome);
-    if (opened) await endSession(opened.session, warn);
-    const code = signals.insisted ? exitCodes.killed : exitCodeOf(outcome);
-    await ci?.end(outcome, code);
-    return code;
+    const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome));
+    await closeAll(warn, [() => opened && endSession(opened.session, warn), () => ci?.end(outcome, code())]);
+    return code();
   } catch (error) {
     return await failEarly(error, { format: "stream-json", flavor: flags.flavor, sessionId: flags["session-id"] }, ci);
   } finally {
-    await opened?.close();
+    await closeAll(warn, [() => opened?.close()]);
     deadline?.close();
-    signals.close();
+    signals.settle();
     // Whatever a tool, a server or an open stdin keeps must not keep a finished run alive.
     setImmediate(() => process.exit());
   }

@@ -13,7 +13,7 @@ import type { Arguments } from "../flags/args.ts";
 import { openCi, wantsReport } from "../ci/open-ci.ts";
 import type { CiRun } from "../ci/start-ci.ts";
 import { type Deadline, startDeadline } from "../run/deadline.ts";
-import { endSession } from "../run/end-session.ts";
+import { closeAll, endSession } from "../run/end-session.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags/flags.ts";
 import { checkOutputFlags, createEarlyFormat, createOutputFormat, formatName } from "../run/output-format.ts";
@@ -36,21 +36,20 @@ export async function runOnce(args: Arguments): Promise<number> {
     const { session } = opened;
     signals.stop = () => session.abort("signal");
     timer.stop = () => session.abort("deadline");
-    try {
-      const outcome = await runSession({ plan, opened, prompt, flags: args.flags, ci });
-      signals.exitCode = exitCodeOf(outcome);
-      await endSession(session, complain);
-      const code = signals.insisted ? exitCodes.killed : exitCodeOf(outcome);
-      await ci?.end(outcome, code);
-      return code;
-    } finally {
-      await opened.close();
-    }
+    const close = (): Promise<void> => opened.close();
+    const outcome = await runSession({ plan, opened, prompt, flags: args.flags, ci }).catch(async (error: unknown) => {
+      await closeAll(complain, [close]);
+      throw error;
+    });
+    signals.exitCode = exitCodeOf(outcome);
+    const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome));
+    await closeAll(complain, [() => endSession(session, complain), () => ci?.end(outcome, code()), close]);
+    return code();
   } catch (error) {
     return await failEarly(error, earlyWish(args.flags), ci);
   } finally {
     deadline?.close();
-    signals.close();
+    signals.settle();
     // Whatever a tool or a library left open must not keep a finished run alive.
     setImmediate(() => process.exit());
   }

@@ -24,7 +24,8 @@ export interface SignalWatch {
   readonly insisted: boolean;
   /** What a run that has to be left is left with: `cancelled` until its result is written, and then what agrees with that. */
   exitCode: number;
-  close(): void;
+  /** The run is over and the process about to end: no signal changes anything any more, and none ends it in another way. */
+  settle(): void;
 }
 
 /** First signal: stop the run, which then ends in its own way. Second Ctrl-C, or a run that does not end: leave. */
@@ -36,7 +37,9 @@ export function watchSignals(exitCode: number): SignalWatch {
   };
   let stopped = false;
   let insisted = false;
+  let settled = false;
   const onSignal = (signal: NodeJS.Signals): void => {
+    if (settled) return;
     if (stopped && signal === "SIGINT") {
       insisted = true;
       return leave(() => exitCodes.killed, lastMomentMs);
@@ -61,9 +64,9 @@ export function watchSignals(exitCode: number): SignalWatch {
     get insisted() {
       return insisted;
     },
-    close() {
+    settle() {
       clearTimeout(timer);
-      for (const signal of signals) process.off(signal, onSignal);
+      settled = true;
     },
   };
   return watch;

@@ -71,16 +71,16 @@ function killAll(): void {
   }
 }
 
-/** The living processes of the target and all their descendants. Without /proc only whole groups can be found. */
+/** The living processes of the target and all their descendants. Without /proc only whole groups can be found; so where it cannot be read. */
 export function findProcesses(target: SweepTarget): ProcessList {
   const found = new Map<number, ProcessTraits>();
-  if (process.platform !== "linux") {
+  const entries = process.platform === "linux" ? listEntries() : undefined;
+  if (!entries) {
     const groups = [...(target.known?.values() ?? [])].map((traits) => traits.group).concat(target.group ?? 0);
     for (const group of groups) if (group && isAlive(-group)) found.set(-group, { group, startedAt: "" });
     return found;
   }
 
-  const entries = listEntries();
   const children = new Map<number, ProcessEntry[]>();
   for (const entry of entries) children.set(entry.parent, [...(children.get(entry.parent) ?? []), entry]);
   const meant = entries.filter((entry) => isMeant(entry, target));
@@ -117,14 +117,23 @@ export function isAlive(id: number): boolean {
 
 type ProcessEntry = ProcessTraits & { readonly pid: number; readonly parent: number };
 
-function listEntries(): ProcessEntry[] {
+/** Undefined when there is no descriptor left to look with. */
+function listEntries(): ProcessEntry[] | undefined {
   const own = readEntry("self");
-  return readdirSync("/proc").flatMap((name) => {
+  return namesIn("/proc")?.flatMap((name) => {
     const entry = /^\d+$/.test(name) ? readEntry(name) : undefined;
     // Nothing that is older than this process can have been started by it.
     if (!entry || entry.pid === process.pid || Number(entry.startedAt) < Number(own?.startedAt ?? 0)) return [];
     return [entry];
   });
+}
+
+function namesIn(folder: string): string[] | undefined {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Undefined for a process that is gone, or dead and only waits to be noticed by its parent. */
