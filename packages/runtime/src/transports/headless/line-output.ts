@@ -102,10 +102,12 @@ export class LineOutput {
   /** Not at once: most runs are over before anybody could leave, and need not load it. */
   #watchReader(descriptor: number): void {
     let isWanted = true;
-    const timer = setTimeout(async () => {
+    const watch = async (): Promise<void> => {
       const { watchReader } = await import("./reader-watch.ts");
       if (isWanted) this.#stopWatching = watchReader(descriptor, () => this.#close());
-    }, watchAfterMs);
+    };
+    // Without a descriptor left to look with, a reader that leaves is noticed by the next write.
+    const timer = setTimeout(() => void watch().catch(() => {}), watchAfterMs);
     timer.unref();
     this.#stopWatching = () => {
       isWanted = false;
