@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { isAscii } from "node:buffer";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import * as nodeModule from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, describe, it } from "node:test";
+import { promisify } from "node:util";
 import { startModelServer } from "../packages/runtime/src/testing/model-server.ts";
 
+const execute = promisify(execFile);
+/** Newer versions of Node do it themselves. */
+const keepsCode = "enableCompileCache" in nodeModule;
 const root = process.env["OUTRIDER_ROOT"] ?? process.cwd();
 const cli = join(root, "packages/cli");
 const temp = mkdtempSync(join(tmpdir(), "outrider-startup-"));
@@ -98,6 +103,21 @@ describe("the way to the first request", () => {
       loaded.filter((name) => !allowedBuiltins.includes(name)),
       [],
     );
+  });
+
+  it("keeps its compiled code with its first request, before a long run makes V8 forget it", { skip: keepsCode }, async () => {
+    const home = join(temp, "compiled");
+    const look = { name: "Bash", input: { command: `ls ${join(home, "cache")}` } };
+    const server = await startModelServer({ replies: [{ calls: [look] }, { text: "ok" }] });
+    after(() => server.close());
+    const program = join(cli, "bin/outrider.js");
+    const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: server.url, OUTRIDER_HOME: home };
+    const options = { env: { PATH: process.env["PATH"] ?? "", ...env } };
+    await execute(process.execPath, [program, "-p", "hi", "--allowedTools", "Bash", "--sandbox", "off"], options);
+    assert.match(JSON.stringify(server.requests[1]?.body), /code-v\d+\.[^ ]*\.bin/);
+    const asked = join(temp, "asked-nobody");
+    await execute(process.execPath, [program, "--version"], { env: { ...options.env, OUTRIDER_HOME: asked } });
+    assert.equal(readdirSync(join(asked, "cache")).length, 1, "also at the end of a run that asks nobody");
   });
 
   it("is one file of listed packages, and what runs need later is not in it", () => {

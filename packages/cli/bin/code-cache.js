@@ -12,9 +12,8 @@ exports.runCached = (program) => {
   const body = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
   const script = new vm.Script(body, { filename: program, cachedData });
   const module = { exports: {} };
+  if (!cachedData || script.cachedDataRejected) storeLater(place, script);
   script.runInThisContext()(module.exports, createRequire(program), module, program, path.dirname(program));
-  // At the end, when what a run needs has been compiled.
-  if (!cachedData || script.cachedDataRejected) process.once("exit", () => store(place, script));
 };
 
 /** One file per program, version and machine; V8 itself refuses what another V8, or other flags, have written. */
@@ -38,6 +37,26 @@ function readOwn(place) {
     return undefined;
   }
 }
+
+/**
+ * Right after the first request, when what a start needs has just been compiled: V8 forgets that in a long run, so that later starts would
+ * compile it again, and they would read what only this run needed. At the end of a run that asks nobody.
+ */
+function storeLater(place, script) {
+  const { subscribe, unsubscribe } = require("node:diagnostics_channel");
+  const storeOnce = () => {
+    process.off("exit", storeOnce);
+    store(place, script);
+  };
+  const onRequest = () => {
+    unsubscribe(requests, onRequest);
+    setImmediate(storeOnce);
+  };
+  subscribe(requests, onRequest);
+  process.once("exit", storeOnce);
+}
+
+const requests = "http.client.request.start";
 
 function store(place, script) {
   try {
