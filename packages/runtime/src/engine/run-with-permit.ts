@@ -1,20 +1,27 @@
+import { RuntimeError } from "../protocol/errors.ts";
 import type { RunCommand, Workspace } from "../workspace/workspace.ts";
 import type { Permit } from "./judge-call.ts";
 
 /** The workspace for one call: the programs it starts run where what it rests on lets them. Tools need not think of it. */
 export function runningWith(workspace: Workspace, permit: Permit): Workspace {
   const way = wayOf(permit);
-  const bound: Pick<Workspace, "run" | "start"> = {
+  const bound: Pick<Workspace, "run" | "start" | "at"> = {
     run: (command) => workspace.run({ ...command, ...way }),
     start: (command) => workspace.start({ ...command, ...way }),
+    at: () => Promise.reject(otherRoot()),
   };
   return new Proxy(workspace, {
     get(target, name) {
-      if (name === "run" || name === "start") return bound[name];
+      if (name === "run" || name === "start" || name === "at") return bound[name];
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
+}
+
+/** What a call was judged by does not hold anywhere else. */
+function otherRoot(): RuntimeError {
+  return new RuntimeError("usage", "A call works in its own root.");
 }
 
 /** Outside when the user let it run; in the box when nothing but the mode did. */

@@ -9,6 +9,7 @@ import type { SessionOptions } from "../session/session-options.ts";
 import type { ResolvedSettings, Settings } from "../settings/settings.ts";
 import { loadCatalogOverride } from "../settings/user-settings.ts";
 import { defined } from "../util/defined.ts";
+import { shortChecksum } from "../util/short-checksum.ts";
 import { createRedactor } from "../util/redact.ts";
 import { claudeVariables } from "../settings/claude-variables.ts";
 import { childEnvironment } from "./child-environment.ts";
@@ -18,7 +19,7 @@ import { findAgents } from "./find-agents.ts";
 import { planServers, type ServerPlan } from "./plan-servers.ts";
 import { isModelWord, resolveModelWord } from "./model-words.ts";
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
-import { once, openProject, type Project, resolveProject } from "./project.ts";
+import { openProject, type Project, resolveProject } from "./project.ts";
 import type { LoadedPart, SessionChoice, SessionRequest } from "./session-request.ts";
 import type { ProviderSource } from "./shared-providers.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -154,19 +155,33 @@ function keptFor(
   return {
     overflowDirectory,
     audit: (entry) => log.record(entry),
-    checkpoints: settings.checkpoints.enabled === false ? undefined : once(() => openCheckpoints(place)),
+    checkpoints: settings.checkpoints.enabled === false ? undefined : oncePerRoot((root) => openCheckpoints(place, root)),
+  };
+}
+
+/** A session works in one folder, its subagents may work in others. */
+function oncePerRoot(open: (root?: string) => Promise<Checkpoints>): (root?: string) => Promise<Checkpoints> {
+  const opened = new Map<string | undefined, Promise<Checkpoints>>();
+  return (root) => {
+    const known = opened.get(root) ?? open(root);
+    opened.set(root, known);
+    return known;
   };
 }
 
 /** Loaded with the first change of a file; old ones go at the same time. */
-async function openCheckpoints({ around, project, settings, sessionId }: Place): Promise<Checkpoints> {
+async function openCheckpoints(
+  { around, project, settings, sessionId }: Place,
+  root: string = project.cwd,
+): Promise<Checkpoints> {
   const { createCheckpoints } = await import("../checkpoints/checkpoints.ts");
   const { expireWhenDue } = await import("../checkpoints/expire.ts");
   const directory = join(around.outriderHome, "checkpoints");
   const { keepDays } = settings.checkpoints;
   await expireWhenDue({ directory, ...defined({ keepDays }) });
   const redactor = createRedactor({ env: around.env });
-  return createCheckpoints({ directory, sessionId, root: project.cwd, redact: redactor.text });
+  const id = root === project.cwd ? sessionId : `${sessionId.slice(0, 100)}-${shortChecksum(root)}`;
+  return createCheckpoints({ directory, sessionId: id, root, redact: redactor.text });
 }
 
 function compactionOf({ compaction: { enabled, threshold } }: Settings): SessionOptions["compaction"] {

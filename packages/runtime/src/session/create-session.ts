@@ -32,7 +32,8 @@ import { type CommandPlaces, openWorkspace } from "../workspace/open-workspace.t
 import { describePlaces, placeFacts, retellPlaces } from "./command-places.ts";
 import { SessionCompaction } from "./session-compaction.ts";
 import type { Controlled } from "./session-controls.ts";
-import { Subagents } from "./subagents.ts";
+import { outputsShown } from "./shown-outputs.ts";
+import { type SubagentOptions, Subagents } from "./subagents.ts";
 import { SessionPolicy } from "./session-policy.ts";
 import { TurnCheckpoints, turnsSinceChange } from "./turn-checkpoints.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -94,11 +95,7 @@ export async function createSession(
     isPublicAddress,
   });
   const redactor = options.redactor ?? createRedactor({ env: process.env });
-  const workspace: Workspace = {
-    ...opened.workspace,
-    // Outputs are kept as they are shown; what bash is to run is kept as it is.
-    saveOverflow: (name, text) => opened.workspace.saveOverflow(name, name.endsWith(".txt") ? redactor.text(text) : text),
-  };
+  const workspace = outputsShown(opened.workspace, redactor);
   const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   const tools = offeredTools(options, agents);
   await checkProhibitions(options, [...tools.keys()]);
@@ -240,7 +237,7 @@ export async function createSession(
     compaction,
     temporary:
       options.overflowDirectory === undefined && !options.sandboxClient ? { remove: removeAtExit(overflowDirectory) } : undefined,
-    subagents: tools.has("Task") ? openSubagents(options, { compaction, sandbox: placesLine }) : undefined,
+    subagents: tools.has("Task") ? openSubagents(options, { compaction, sandbox: placesLine, env }) : undefined,
   };
 }
 
@@ -267,9 +264,11 @@ async function applyUpdates(
 
 function openSubagents(
   options: SessionOptions,
-  { compaction, sandbox }: { compaction: SessionCompaction; sandbox: () => string | undefined },
+  { compaction, sandbox, env }: Pick<SubagentOptions, "sandbox"> & { compaction: SessionCompaction; env: Record<string, string> },
 ): Subagents {
+  const { checkpoints, sandboxClient, permissions } = options;
   return new Subagents({
+    secondRoot: { checkpoints, sandboxClient, permissions, env },
     sandbox,
     instructions: options.instructions?.text,
     compaction: () => ({ ...compactionSettings(options), threshold: compaction.threshold }),
@@ -396,7 +395,7 @@ function toRules(texts: readonly string[] | undefined, source: string): Rule[] {
 /** Files on another machine are not this one's to keep. */
 function keptTurns({ checkpoints, sandboxClient }: SessionOptions, { events }: JournalWriter): TurnCheckpoints | undefined {
   if (!checkpoints || sandboxClient) return undefined;
-  return new TurnCheckpoints(checkpoints, { resumed: events.length > 0, past: () => turnsSinceChange(events) });
+  return new TurnCheckpoints(() => checkpoints(), { resumed: events.length > 0, past: () => turnsSinceChange(events) });
 }
 
 /** A resumed session keeps its prompt to the letter, so that providers still find it in their cache. */

@@ -9,6 +9,7 @@ import { buildSubagentPrompt } from "../tasks/subagent-prompt.ts";
 import type { TaskEnd } from "../tasks/task.ts";
 import { createToolMemory, type Tool, ToolFailure } from "../tools/tool.ts";
 import { SessionCompaction } from "./session-compaction.ts";
+import type { SecondRoot } from "./second-root.ts";
 import type { SubagentOptions, SubagentRun } from "./subagents.ts";
 import { defined } from "../util/defined.ts";
 
@@ -20,9 +21,10 @@ export async function runSubagent(run: SubagentRun, options: SubagentOptions): P
   const { taskId, spec, place, signal, shared } = run;
   const { callId, agent, description, prompt } = spec;
   const { model, warning } = await modelOf(run, options);
+  const second = spec.root === undefined ? undefined : await openRoot(spec.root, run, options);
   const share = shared?.join(place.deps.provider);
   const granted = toolsOf(agent, place.deps.tools.values());
-  const given = { ...place.deps, ...(share && { provider: share.provider }) };
+  const given = { ...(second?.deps ?? place.deps), ...(share && { provider: share.provider }) };
   const deps = childDeps(given, { run, model, tools: granted.tools, deny: granted.deny, options });
   const { system } = deps.request;
   const tell = place.emitFrom(taskId);
@@ -57,7 +59,7 @@ export async function runSubagent(run: SubagentRun, options: SubagentOptions): P
         fit: new SessionCompaction({ settings, deps, now: options.now }).fit({ emit, signal, transcript }),
         flush: place.flush,
         congestion: place.congestion,
-        keeper: place.keeper,
+        keeper: second ? second.keeper : place.keeper,
         interrupt: place.interrupt,
       },
       transcript.messages,
@@ -71,8 +73,16 @@ export async function runSubagent(run: SubagentRun, options: SubagentOptions): P
     tell({ type: "task.ended", taskId, callId, ...end });
     return { ...end, denials: denials.list };
   } finally {
+    const lapse = await second?.keeper?.end();
+    if (lapse !== undefined) tell({ type: "warning.raised", message: lapse });
+    await second?.close();
     share?.leave();
   }
+}
+
+async function openRoot(root: string, { taskId, spec, place }: SubagentRun, options: SubagentOptions): Promise<SecondRoot> {
+  const { openSecondRoot } = await import("./second-root.ts");
+  return await openSecondRoot({ root, taskId, prompt: spec.description }, place.deps, options.secondRoot);
 }
 
 async function modelOf({ spec, place }: SubagentRun, options: SubagentOptions): Promise<{ model: string; warning?: string }> {

@@ -45,7 +45,7 @@ export type SessionOptions = {
   /** Rules of settings files, remembered answers and what else decides about calls. */
   readonly permissions?: PermissionOptions | undefined;
   /** Opens what keeps files before tools change them; in the user's folder when absent, and nothing is kept with `bare`. */
-  readonly checkpoints?: (() => Promise<Checkpoints>) | undefined;
+  readonly checkpoints?: ((root?: string) => Promise<Checkpoints>) | undefined;
   /** Only calls run whose effects can be undone. */
   readonly reversibleExecution?: ReversibleExecutionOptions | undefined;
   /** Only these of the built-in tools are offered. */

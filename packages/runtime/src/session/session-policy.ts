@@ -28,7 +28,7 @@ export type PermissionOptions = {
   readonly mayBypass?: boolean | undefined;
 };
 
-type Given = {
+export type Given = {
   readonly mode: PermissionMode;
   readonly allowedTools: readonly string[] | undefined;
   readonly disallowedTools: readonly string[] | undefined;
@@ -72,10 +72,8 @@ export class SessionPolicy {
     this.#fixed = {
       base: { root, home, platform: process.platform },
       box,
-      inertGit: onFirstCall(async () => (await import("../workspace/inert-git.ts")).installInertGit(workspace)),
+      ...groundOf(workspace, { env, roots: permissions.additionalDirectories ?? [] }),
       environment: new Set(Object.keys(env)),
-      listFolder: (folder) => workspace.readDirectory(folder).catch(() => undefined),
-      programs: findIn(workspace, [root, ...(permissions.additionalDirectories ?? [])], env["PATH"]),
       networkReads: permissions.networkReads,
     };
     this.#state = {
@@ -129,6 +127,18 @@ export class SessionPolicy {
   async #real(paths: readonly string[]): Promise<string[]> {
     return await Promise.all(paths.map((path) => this.#workspace.resolve(path)));
   }
+}
+
+/** What a policy knows of the machine. `roots`: folders beside that of the workspace whose programs are not the user's. */
+export function groundOf(
+  workspace: Workspace,
+  { env, roots }: { env: Given["env"]; roots: readonly string[] },
+): Pick<Policy, "inertGit" | "listFolder" | "programs"> {
+  return {
+    inertGit: onFirstCall(async () => (await import("../workspace/inert-git.ts")).installInertGit(workspace)),
+    listFolder: (folder) => workspace.readDirectory(folder).catch(() => undefined),
+    programs: findIn(workspace, [workspace.root, ...roots], env["PATH"]),
+  };
 }
 
 const noBox = "Mode sandboxed needs a sandbox, and this session has none";

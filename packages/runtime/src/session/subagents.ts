@@ -5,9 +5,12 @@ import { TurnAborted } from "../engine/turn-aborted.ts";
 import type { ModelRef } from "../protocol/content.ts";
 import type { Emit } from "../protocol/events.ts";
 import type { TaskEnd, Tasks, TaskSpec } from "../tasks/task.ts";
+import type { SecondRootSetting } from "./second-root.ts";
 import type { SharedBudget } from "./shared-budget.ts";
 
 export type SubagentOptions = {
+  /** What work in another folder needs. */
+  readonly secondRoot: SecondRootSetting;
   /** Where commands run, as the model is told it. */
   readonly sandbox: () => string | undefined;
   /** The instruction files of the user and of the project. */

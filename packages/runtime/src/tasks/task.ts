@@ -13,6 +13,8 @@ export type TaskSpec = {
   readonly prompt: string;
   /** Takes the place of the agent's own. */
   readonly model?: string;
+  /** Another folder than the session's to work in: paths, rules, the box and checkpoints are then those of that folder. */
+  readonly root?: string | undefined;
 };
 
 export type TaskEnd = {

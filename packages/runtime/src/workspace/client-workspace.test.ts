@@ -159,4 +159,10 @@ describe("a program that goes on, on another machine", { skip: process.platform 
   });
 });
 
+it("a machine elsewhere has more than one root, too", async () => {
+  const client = new InMemorySandboxClient({ files: { "/workspace/a": "one", "/second/a": "two" } });
+  const second = await createClientWorkspace({ client }).at("/second");
+  assert.deepEqual([second.root, new TextDecoder().decode(await second.readFile("a"))], ["/second", "two"]);
+});
+
 const nothing = { exitCode: 0, stdout: "", stderr: "" };

@@ -3,6 +3,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { clientFiles } from "./client-files.ts";
 import { leadsElsewhere } from "./exact-path.ts";
+import { type OtherRoot, withOtherRoots } from "./other-roots.ts";
 import { closedWorkspace, neverStarted } from "./run-to-end.ts";
 import { type SandboxClient, type SandboxRunResult, shellWord } from "./sandbox-client.ts";
 import type { PathUse, RunCommand, RunningProcess, RunResult, Workspace } from "./workspace.ts";
@@ -37,7 +38,7 @@ export function createClientWorkspace(options: ClientWorkspaceOptions): Workspac
     if (use?.exact && (await files.realPath(path)) !== path) throw leadsElsewhere(path);
   };
 
-  return {
+  const workspace: Omit<Workspace, "at"> = {
     root,
     async resolve(path) {
       if (path === "") throw new RuntimeError("usage", "The path is empty.");
@@ -98,6 +99,9 @@ export function createClientWorkspace(options: ClientWorkspaceOptions): Workspac
       await options.local?.close();
     },
   };
+  const { local: _, ...others } = options; // whose programs end with it, not with another root
+  const open = async (other: OtherRoot): Promise<Workspace> => createClientWorkspace({ ...others, ...other });
+  return withOtherRoots<Workspace>(workspace, { overflowDirectory, open });
 }
 
 async function runOn(

@@ -8,6 +8,7 @@ import { codeOf, fileFailure, kindOf, refuseOtherThanFile } from "./file-failure
 import type { GivenVariables } from "./environment.ts";
 import type { LocalCommand, LocalProcess } from "./process.ts";
 import { ProcessScope } from "./process-scope.ts";
+import { type OtherRoot, withOtherRoots } from "./other-roots.ts";
 import { replaceFile } from "./replace-file.ts";
 import { neverStarted, runToEnd } from "./run-to-end.ts";
 import type { DirectoryEntry, FileStat, PathUse, ProgramCommand, Workspace } from "./workspace.ts";
@@ -28,6 +29,8 @@ export type LocalWorkspaceOptions = {
 export interface LocalWorkspace extends Workspace {
   /** A program that works for us, such as a box: started even if its signal is aborted already. */
   launch(command: LocalCommand): Promise<LocalProcess>;
+  /** The same machine, the same variables, another root; ends by itself. */
+  beside(other: OtherRoot): LocalWorkspace;
 }
 
 const defaultMaxBytes = 256 * 1024 * 1024;
@@ -50,7 +53,7 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
   };
   const start: Workspace["start"] = async (command) => (command.signal?.aborted ? neverStarted() : await launch(command));
 
-  return {
+  const workspace: Omit<LocalWorkspace, "at"> = {
     root,
     resolve,
     stat: (path, use) => statOf(absolute(path), use),
@@ -60,10 +63,15 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     run: (command) => runToEnd(start, command),
     start,
     launch,
+    beside: (other) => createLocalWorkspace({ ...options, ...other }),
     saveOverflow: (name, content) => saveNewFile(absolute(options.overflowDirectory), { name, content }),
     close: () => processes.close(),
     stopped: () => processes.stopped,
   };
+  return withOtherRoots<LocalWorkspace>(workspace, {
+    overflowDirectory: absolute(options.overflowDirectory),
+    open: async (other) => workspace.beside(other),
+  });
 }
 
 function realDirectory(path: string): string {

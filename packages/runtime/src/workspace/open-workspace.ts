@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { knowSandbox } from "./known-sandbox.ts";
-import { createLocalWorkspace, type LocalWorkspaceOptions } from "./local.ts";
+import { createLocalWorkspace, type LocalWorkspace, type LocalWorkspaceOptions } from "./local.ts";
+import { withOtherRoots } from "./other-roots.ts";
 import type { SandboxOptions } from "./sandbox.ts";
 import type { SandboxClient } from "./sandbox-client.ts";
 import { unboxedVariables } from "./unboxed-variables.ts";
@@ -67,21 +68,21 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Open
 
   const inBox = (): string[] => [...new Set([...careful(), ...unboxedVariables.filter((name) => options.env[name])])].sort();
   const livesInBox = options.livesInBox ?? (() => sandbox.mode === "require");
-  const open = async (): Promise<Workspace> => {
+  const open = async (local: LocalWorkspace, overflowDirectory: string): Promise<Workspace> => {
     const { createSandboxedWorkspace } = await import("./sandbox.ts");
     return await createSandboxedWorkspace({
       sandbox,
       local,
       home: options.home ?? options.env["HOME"],
       env: options.env,
-      overflowDirectory: options.overflowDirectory,
+      overflowDirectory,
       withheld: inBox,
       livesInBox,
       isPublicAddress: options.isPublicAddress,
       onWarning: warn,
     });
   };
-  const opened = needsNoCheck(sandbox, local.root) ? undefined : await open();
+  const opened = needsNoCheck(sandbox, local.root) ? undefined : await open(local, options.overflowDirectory);
   const known = await knowSandbox(local.root, sandbox.memoryFile);
   if (!known.works) {
     return { workspace: withoutBox(local, { reason: known.reason, warn }), places: unboxed(known.reason), ...heard };
@@ -121,20 +122,21 @@ function withoutBox(local: Workspace, { reason, warn }: { reason: string; warn: 
       tell(command);
       return local.start(command);
     },
+    at: async (root) => withoutBox(await local.at(root), { reason, warn }),
   };
 }
 
 type OnDemand = {
   readonly overflowDirectory: string;
   readonly livesInBox: () => boolean;
-  readonly open: () => Promise<Workspace>;
+  readonly open: (local: LocalWorkspace, overflowDirectory: string) => Promise<Workspace>;
 };
 
 /** The box, made ready when the first command needs it or a file of its /tmp is asked for: many runs do neither. */
-function boxOnDemand(local: Workspace, { overflowDirectory, livesInBox, open }: OnDemand): Workspace {
+function boxOnDemand(local: LocalWorkspace, { overflowDirectory, livesInBox, open }: OnDemand): Workspace {
   let boxed: Promise<Workspace> | undefined;
   const box = (): Promise<Workspace> => {
-    boxed ??= open();
+    boxed ??= open(local, overflowDirectory);
     return boxed;
   };
   const own = [local.root, resolve(local.root, overflowDirectory)];
@@ -148,7 +150,7 @@ function boxOnDemand(local: Workspace, { overflowDirectory, livesInBox, open }: 
   const placeOf = async ({ unboxed, place }: ProgramCommand): Promise<Workspace> =>
     boxed === undefined && (unboxed || place === "outside") ? local : await box();
   let stopped: readonly string[] = [];
-  return {
+  const workspace: Omit<Workspace, "at"> = {
     root: local.root,
     resolve: async (path) => (await at(path)).resolve(path),
     stat: async (path, use) => (await at(path)).stat(path, use),
@@ -165,6 +167,10 @@ function boxOnDemand(local: Workspace, { overflowDirectory, livesInBox, open }: 
     },
     stopped: () => stopped,
   };
+  return withOtherRoots<Workspace>(workspace, {
+    overflowDirectory: resolve(local.root, overflowDirectory),
+    open: async (other) => boxOnDemand(local.beside(other), { overflowDirectory: other.overflowDirectory, livesInBox, open }),
+  });
 }
 
 async function openClient(client: SandboxClient, options: OpenWorkspaceOptions): Promise<Workspace> {

@@ -7,6 +7,7 @@ import { isInside } from "../util/is-inside.ts";
 import type { SandboxLimits } from "./box/start-script.ts";
 import { detectSandboxFor } from "./detect-sandbox.ts";
 import type { LocalWorkspace } from "./local.ts";
+import { withOtherRoots } from "./other-roots.ts";
 import type { NetworkReach, ProgramCommand, Workspace } from "./workspace.ts";
 
 export type SandboxOptions = {
@@ -99,7 +100,7 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
     return { box: opened, program: { ...command, onPlace: undefined, place: "box" } };
   };
 
-  return {
+  const workspace: Omit<Workspace, "at"> = {
     root: local.root,
     resolve: async (path) => local.resolve(await place(path)),
     stat: async (path, use) => local.stat(await place(path), use),
@@ -121,7 +122,12 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
       await local.close();
       await opened?.close();
     },
+    stopped: () => local.stopped?.() ?? [],
   };
+  return withOtherRoots<Workspace>(workspace, {
+    overflowDirectory: resolvePath(local.root, setting.overflowDirectory),
+    open: async (other) => await createSandboxedWorkspace({ ...setting, ...other, local: local.beside(other) }),
+  });
 }
 
 function unavailable(reason: string): RuntimeError {

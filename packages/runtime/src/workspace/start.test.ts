@@ -229,6 +229,17 @@ describe("the end of a workspace", () => {
     await assert.rejects(start("true"), { code: "closed" });
   });
 
+  it("is that of its other roots, which have processes of their own", linuxOnly, async () => {
+    const other = await workspace.at(directory);
+    const third = await workspace.at(directory);
+    const program = await other.start({ file: "sleep", args: [duration] });
+    await third.start({ file: "sleep", args: [duration] });
+    await other.close();
+    assert.deepEqual([await program.ended, sleepers().length], [{ end: "aborted" }, 1]);
+    await workspace.close();
+    assert.deepEqual(sleepers(), []);
+  });
+
   it("comes without open files being left", linuxOnly, async () => {
     const open = (): number => readdirSync("/proc/self/fd").length;
     await (await start("true")).program.ended;

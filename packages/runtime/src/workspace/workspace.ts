@@ -15,6 +15,11 @@ export interface Workspace {
   run(command: RunCommand): Promise<RunResult>;
   /** Starts one program that may live for as long as this workspace. Rejects when it could not be started. */
   start(command: StartCommand): Promise<RunningProcess>;
+  /**
+   * The same machine from another folder: paths start there, its box protects that folder, and what is started there is its own.
+   * It ends with this one, or before.
+   */
+  at(root: string): Promise<Workspace>;
   /** A new file for output that is too long to show; answers its path. */
   saveOverflow(name: string, content: string): Promise<string>;
   /** Ends every process this workspace started and that still lives. */
