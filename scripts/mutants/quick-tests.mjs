@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "../bundle-options.mjs";
@@ -93,9 +93,12 @@ async function compile({ entries, mutants, output }) {
   return join(output, "stdin.mjs");
 }
 
-/** Kept under the hash of what was compiled. */
+/** Kept under the hash of what was compiled, and of the cases it reads. */
 async function meet({ file, place }) {
-  const answer = join(place, "met", createHash("sha256").update(readFileSync(file)).digest("hex"));
+  const hash = createHash("sha256").update(readFileSync(file));
+  const fixtures = join(root, "test/fixtures"); // each line there may be a test
+  for (const name of readdirSync(fixtures)) if (/\.jsonl?$/.test(name)) hash.update(readFileSync(join(fixtures, name)));
+  const answer = join(place, "met", hash.digest("hex"));
   if (!existsSync(answer)) {
     const child = await start(file, "");
     const met = await child?.ask({ type: "meet" }, 600_000);

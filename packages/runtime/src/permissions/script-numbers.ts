@@ -1,10 +1,11 @@
 import type { SyntaxNode, Word } from "unbash";
-import { namesRead, numericNames, plainVariables, type Setters } from "./shell-setters.ts";
+import { filledNames, namesRead, numericNames, plainVariables, type Setters } from "./shell-setters.ts";
 
 /** What one script computes: bash evaluates every variable in an expression, and whatever the variable holds. */
 export class ScriptNumbers {
-  /** Variables that hold nothing but digits. */
+  /** Variables that hold nothing but digits, if anything. */
   readonly #names: ReadonlySet<string>;
+  readonly #filled: ReadonlySet<string>;
   /** Variables that hold nothing bash would take for a pattern. */
   readonly #plain: ReadonlySet<string>;
   /** Where two parentheses stand together and are known not to compute, or to compute with digits. */
@@ -13,6 +14,7 @@ export class ScriptNumbers {
   /** `ownEnvironment`: variables it does not set are the user's, and not what another part of the line has given it. */
   constructor(setters: Setters, ownEnvironment: boolean) {
     this.#names = numericNames(setters);
+    this.#filled = filledNames(setters);
     this.#plain = plainVariables(setters, ownEnvironment);
   }
 
@@ -22,6 +24,11 @@ export class ScriptNumbers {
 
   isNumeric(name: string): boolean {
     return this.#names.has(name);
+  }
+
+  /** Is it a number wherever it is set? */
+  isFilled(name: string): boolean {
+    return this.#filled.has(name);
   }
 
   /** Digits, and variables that hold nothing else. */

@@ -9,9 +9,9 @@ import { eitherPlace } from "./places.ts";
 import { nameGiven } from "./printed-names.ts";
 import { ProgramReader } from "./program-reader.ts";
 import { ScriptNumbers } from "./script-numbers.ts";
-import { beforeAny, withAssignment } from "./shell-bindings.ts";
+import { beforeAny, valueOnceSet, withAssignment } from "./shell-bindings.ts";
 import { ShellScope } from "./shell-scope.ts";
-import { type Setters, settersIn } from "./shell-setters.ts";
+import { setByTheWay, type Setters, settersIn } from "./shell-setters.ts";
 import { doubtAboutText, hasTornWord, textOfRedirection } from "./shell-syntax.ts";
 import { settingObjection } from "./shell-variables.ts";
 import { readWord, type ShellWord, unknownWord } from "./shell-words.ts";
@@ -97,7 +97,7 @@ export class ScriptReader {
         this.#notePatterns(node.wordlist ?? []);
         return this.#loop(node, () => this.#children(node));
       case "ArithmeticFor":
-        return this.#loop(node, () => this.#children(node));
+        return this.#loop(node, () => this.#visitArithmeticFor(node));
       case "ArrayValue":
         this.#notePatterns(node.elements);
         return this.#children(node);
@@ -107,7 +107,8 @@ export class ScriptReader {
       case "Redirect":
         return this.#visitRedirection(node);
       default:
-        return this.#children(node);
+        this.#children(node);
+        return this.#scope.setByTheWay(node);
     }
   }
 
@@ -203,7 +204,7 @@ export class ScriptReader {
     this.#notePatterns(wordlist);
     for (const value of this.#valuesOf(node))
       this.#loop(node, () => {
-        if (value) this.#scope.bind(name.value, value);
+        this.#scope.bind(name.value, value ?? valueOnceSet(name.value, this.#scope.numbers));
         this.#visit(body);
       });
   }
@@ -216,6 +217,12 @@ export class ScriptReader {
     );
     const isKnown = values.length > 0 && values.length <= maxRounds && !settersIn(body).any;
     return isKnown && !values.some((word) => word.kind === "open" || word.splits || word.tilde) ? values : [undefined];
+  }
+
+  #visitArithmeticFor(node: Of<"ArithmeticFor">): void {
+    const first = node.initialize ? setByTheWay(node.initialize) : [];
+    for (const { name } of first) this.#scope.bind(name, valueOnceSet(name, this.#scope.numbers));
+    this.#children(node);
   }
 
   #visitWhile(node: Of<"While">): void {

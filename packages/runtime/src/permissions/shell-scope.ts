@@ -2,17 +2,17 @@ import type { SyntaxNode } from "unbash";
 import type { Places } from "./places.ts";
 import { ScriptNumbers } from "./script-numbers.ts";
 import { withoutSet } from "./shell-bindings.ts";
-import { type Setters, settersIn } from "./shell-setters.ts";
+import { setByTheWay, settersIn } from "./shell-setters.ts";
 import { type Bindings, type ShellWord, unknownWord } from "./shell-words.ts";
 
-const nothingSet: Setters = { setters: [], any: false };
+const noNumbers = new ScriptNumbers({ setters: [], any: false }, true);
 
 /** Where a shell is and what its variables hold, at the point of the line that is being read. */
 export class ShellScope {
   places: Places = [[]];
   bindings: Bindings = new Map();
   /** Of the script that is being read. */
-  numbers: ScriptNumbers = new ScriptNumbers(nothingSet, true);
+  numbers: ScriptNumbers = noNumbers;
   /** Where names of files were put into a variable. */
   readonly #boundAt = new WeakMap<ShellWord, { readonly places: Places }>();
 
@@ -35,6 +35,12 @@ export class ShellScope {
   /** What is known of these, if this part of a script may have run. */
   without(bindings: Bindings, node: SyntaxNode): Bindings {
     return withoutSet(bindings, settersIn(node), this.numbers);
+  }
+
+  /** What this sets by the way may be anything from here on. */
+  setByTheWay(node: SyntaxNode): void {
+    const setters = setByTheWay(node);
+    if (setters.length > 0) this.bindings = withoutSet(this.bindings, { setters, any: false }, this.numbers);
   }
 
   /** In a process of its own: what it sets and where it goes does not count outside. */

@@ -18,7 +18,7 @@ export type Setter = {
   readonly exported: boolean;
   /** In front of a program: set for that program alone. */
   readonly temporary: boolean;
-  /** Only ever digits, if the variables it is made of are. */
+  /** Only ever digits, if the variables it is made of are; `maybeNothing` among them: or nothing at all. */
   readonly madeOf: readonly string[];
   /** No letter of a pattern in it, if there is none in these variables. Undefined: may hold one. */
   readonly plainOf: readonly string[] | undefined;
@@ -27,6 +27,7 @@ export type Setter = {
 type Value = Pick<Setter, "madeOf" | "plainOf">;
 /** Made of what no variable is: may be any text. */
 const notDigits: readonly string[] = ["*"];
+const maybeNothing = "?";
 const anyText: Value = { madeOf: notDigits, plainOf: undefined };
 const noText: Value = { madeOf: notDigits, plainOf: [] };
 const number: Value = { madeOf: [], plainOf: [] };
@@ -55,20 +56,6 @@ export function settersIn(root: SyntaxNode): Setters {
       case "Coproc":
         add(node.name?.value ?? "COPROC", anyText);
         break;
-      case "FileDescriptorVariable":
-        add(node.name, number);
-        break;
-      case "ParameterExpansion":
-        if (node.operation?.type === "Default" && /=$/.test(node.operation.operator))
-          add(node.parameter, { madeOf: notDigits, plainOf: plainNames(node.operation.operand) });
-        break;
-      case "ArithmeticBinary":
-        if (/^(?:[-+*/%&|^]|<<|>>)?=$/.test(node.operator))
-          add(nameOf(node.left) ?? "", { madeOf: namesRead(node.right), plainOf: [] });
-        break;
-      case "ArithmeticUnary":
-        if (/^(?:\+\+|--)$/.test(node.operator)) add(nameOf(node.operand) ?? "", number);
-        break;
       case "Command": {
         if (node.name) for (const part of node.prefix) temporary.add(part);
         const found = setByCommand(node);
@@ -76,6 +63,8 @@ export function settersIn(root: SyntaxNode): Setters {
         if (found !== "any") setters.push(...found);
         break;
       }
+      default:
+        setters.push(...setByTheWay(node));
     }
     forEachChild(node, visit);
   };
@@ -83,8 +72,36 @@ export function settersIn(root: SyntaxNode): Setters {
   return { setters, any };
 }
 
-/** Names that only ever hold digits: bash computes with them without evaluating anything else. */
+/** What a piece of syntax sets where it stands: `${x:=a}`, `((x = 1))`, `{x}>`. */
+export function setByTheWay(node: SyntaxNode): Setter[] {
+  const set = (name: string | undefined, value: Value): Setter[] => [
+    { name: name ?? "", ...value, exported: false, temporary: false },
+  ];
+  switch (node.type) {
+    case "FileDescriptorVariable":
+      return set(node.name, number);
+    case "ParameterExpansion":
+      return node.operation?.type === "Default" && /=$/.test(node.operation.operator)
+        ? set(node.parameter, { madeOf: notDigits, plainOf: plainNames(node.operation.operand) })
+        : [];
+    case "ArithmeticBinary":
+      return /^(?:[-+*/%&|^]|<<|>>)?=$/.test(node.operator)
+        ? set(nameOf(node.left), { madeOf: namesRead(node.right), plainOf: [] })
+        : [];
+    case "ArithmeticUnary":
+      return /^(?:\+\+|--)$/.test(node.operator) ? set(nameOf(node.operand), number) : [];
+    default:
+      return [];
+  }
+}
+
+/** Names that only ever hold digits, or nothing: bash computes with them without evaluating anything else. */
 export function numericNames(found: Setters): ReadonlySet<string> {
+  return namesMadeOf(found, ({ madeOf }, isMade) => madeOf.every((name) => name === maybeNothing || isMade(name)));
+}
+
+/** Those of them that hold digits once they are set. */
+export function filledNames(found: Setters): ReadonlySet<string> {
   return namesMadeOf(found, ({ madeOf }, isMade) => madeOf.every(isMade));
 }
 
@@ -115,7 +132,10 @@ function assignedValue({ value, index }: Assignment): Value {
 }
 
 function valueOfEach(words: readonly Word[]): Value {
-  return { madeOf: words.flatMap(digitsOf), plainOf: allPlain(words.map(plainNames)) };
+  // What is nothing without quotes is no round.
+  const isThere = (word: Word, name: string): boolean => name !== maybeNothing || /["']/.test(word.text);
+  const madeOf = words.flatMap((word) => digitsOf(word).filter((name) => isThere(word, name)));
+  return { madeOf, plainOf: allPlain(words.map(plainNames)) };
 }
 
 const noBindings = new Map<string, ShellWord>();
@@ -181,13 +201,13 @@ const unfollowed = /^(?:eval|source|\.|trap|builtin|command|exec|let|getopts|ena
 
 /** The variables a word of digits is made of. */
 function digitsOf(word: Word): readonly string[] {
-  if (!word.parts) return /^-?\d*$/.test(word.text) ? [] : notDigits;
+  if (!word.parts) return digitsOfText(word.text);
   const [part, ...more] = word.parts.length === 1 && word.parts[0]?.type === "DoubleQuoted" ? word.parts[0].parts : word.parts;
   if (!part || more.length > 0) return notDigits;
   switch (part.type) {
     case "Literal":
     case "SingleQuoted":
-      return /^-?\d*$/.test(part.value) ? [] : notDigits;
+      return digitsOfText(part.value);
     case "SimpleExpansion":
       return digitsOfName(part.text.slice(1));
     case "ParameterExpansion":
@@ -196,7 +216,7 @@ function digitsOf(word: Word): readonly string[] {
     case "ArithmeticExpansion":
       return part.expression ? namesRead(part.expression) : notDigits;
     case "CommandExpansion":
-      return printsDigits(part.script) ? [] : notDigits;
+      return printsDigits(part.script) ? [maybeNothing] : notDigits;
     case "BraceExpansion":
       return /^\{\d+\.\.\d+(?:\.\.\d+)?\}$/.test(part.text) ? [] : notDigits;
     default:
@@ -204,8 +224,15 @@ function digitsOf(word: Word): readonly string[] {
   }
 }
 
+function digitsOfText(text: string): readonly string[] {
+  if (/^-?\d+$/.test(text)) return [];
+  return text === "" ? [maybeNothing] : notDigits;
+}
+
+/** A variable may be set later, and `$!` by what runs in the background. */
 function digitsOfName(name: string): readonly string[] {
-  return /^[#?$!]$/.test(name) ? [] : [name];
+  if (/^[#?$]$/.test(name)) return [];
+  return name === "!" ? [maybeNothing] : [name, maybeNothing];
 }
 
 /** The variables an expression computes with, and whatever else in it is no number. */

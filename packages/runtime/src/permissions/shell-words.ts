@@ -56,6 +56,9 @@ export function exactWord(text: string): ShellWord {
 /** A number that is not known. */
 export const numberWord: ShellWord = { kind: "open", text: "", splits: false, tilde: false, digits: true };
 
+/** A number that is not known, or nothing, which is no word at all without quotes. */
+export const maybeNumber: ShellWord = { ...numberWord, splits: true };
+
 /** Some text that is not known. */
 export const unknownWord: ShellWord = { kind: "open", text: "", splits: false, tilde: false };
 
@@ -218,7 +221,8 @@ function bound(part: { readonly text: string }, bindings: Bindings, quoted: bool
   const word = bindings.get(name);
   if (!word && (name === "HOME" || name === "PWD"))
     return { ...closed, text: name === "HOME" ? "~" : ".", start: name === "HOME" ? "home" : "here" };
-  if (word?.digits || /^\$[?#$]$/.test(part.text)) return openNumber;
+  if (/^\$[?#$]$/.test(part.text)) return openNumber;
+  if (word?.digits) return { ...openNumber, splits: word.splits && !quoted };
   // Nothing at all, before something runs in the background.
   if (part.text === "$!") return { ...openNumber, splits: !quoted };
   // Printed line by line, names must have nothing that bash would take apart.

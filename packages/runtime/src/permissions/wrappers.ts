@@ -326,7 +326,7 @@ function ofWatch(words: Words): Inner[] {
     long: ["--interval=", "--differences", "--errexit", "--chgexit", "--no-title", "--color"],
   });
   const at = skipOptions(words, options);
-  if (at === undefined || !isFixed(words.slice(1, at))) return [obscure("watch", words)];
+  if (at === undefined || !words.every(isPlain)) return [obscure("watch", words)];
   if (at >= words.length) return [];
   const script = joined(words.slice(at), { sameShell: false, transparent: true });
   return script.type === "script" && readsAlike(script.text) ? [script] : [obscure("watch", words)];
