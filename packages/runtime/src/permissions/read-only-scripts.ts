@@ -23,9 +23,8 @@ export function readSed(words: Words): Looking | undefined {
   const options = readLooking(words, sedRow);
   if (!options) return undefined;
   const scripts = options.options.filter(({ name }) => name === "-e" || name === "--expression").map(({ value }) => value);
-  const [first, ...rest] = options.operands;
-  const files = scripts.length > 0 ? options.operands : rest;
-  const all = scripts.length > 0 ? scripts : first ? [first] : [];
+  const files = scripts.length > 0 ? options.operands : options.operands.slice(1);
+  const all = scripts.length > 0 ? scripts : options.operands.slice(0, 1);
   return all.length > 0 && all.every((script) => isPlain(script) && isHarmlessSed(script.text))
     ? { ...nothing, reads: files }
     : undefined;
@@ -77,24 +76,24 @@ function isHarmlessAwk(program: string): boolean {
   if (/system|getline|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARG[VC]|@/.test(program)) return false;
   if (program.replaceAll("||", "").includes("|")) return false;
   const rest = program.replace(/\b(?:if|while)\s*\([^()"/\\]*\)/g, " ");
-  const print = rest.indexOf("print");
-  return print === -1 || !rest.slice(print).includes(">");
+  return !/print.*>/s.test(rest);
 }
 
 /** `jq` whose filter names neither modules nor the environment. */
 export function readJq(words: Words): Looking | undefined {
   const plain: ShellWord[] = [];
   const files: ShellWord[] = [];
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at];
-    if (!word) break;
-    const option = isPlain(word) ? word.text : "";
-    if (option === "--arg" || option === "--argjson") at += 2;
-    else if (option === "--rawfile" || option === "--slurpfile") {
-      files.push(words[at + 2] ?? word);
-      at += 2;
-    } else if (option === "--args" || option === "--jsonargs") return undefined;
-    else plain.push(word);
+  let next = 0;
+  for (const [at, word] of words.entries()) {
+    if (at < next) continue;
+    const [, option] = (isPlain(word) && /^--(arg|argjson|rawfile|slurpfile)$/.exec(word.text)) || [];
+    const value = words[at + 2];
+    if (option?.endsWith("file")) {
+      if (!value) return undefined;
+      files.push(value);
+    }
+    if (option === undefined) plain.push(word);
+    else next = at + 3;
   }
   const options = readLooking(plain, jqRow);
   const [filter, ...rest] = options?.operands ?? [];
@@ -109,12 +108,13 @@ export function isHarmlessJq(filter: string): boolean {
 /** `yq` whose expression reads nothing but its files; there are two programs of that name. */
 export function readYq(words: Words): Looking | undefined {
   const options = readLooking(words, yqRow);
-  const [first, ...rest] = options?.operands ?? [];
-  const [expression, ...files] = isPlain(first) && /^(?:e|eval|ea|eval-all)$/.test(first.text) ? rest : [first, ...rest];
+  const operands = options?.operands ?? [];
+  const isNamed = isPlain(operands[0]) && /^(?:e|eval|ea|eval-all)$/.test(operands[0].text);
+  const [expression, ...files] = isNamed ? operands.slice(1) : operands;
   const isHarmless =
     isPlain(expression) && isHarmlessJq(expression.text) && !/load|env|eval|system|split_doc/.test(expression.text);
   // One of them starts `jq`.
-  return isHarmless ? { ...nothing, reads: files.flatMap((word) => word ?? []), starts: true } : undefined;
+  return isHarmless ? { ...nothing, reads: files, starts: true } : undefined;
 }
 
 const findFlags = new Set(
@@ -130,15 +130,16 @@ export function readFind(words: Words): Looking | undefined {
   const starts: ShellWord[] = [];
   const texts = words.map(({ text }) => text);
   let expression = false;
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at];
-    if (!word) break;
+  let next = 0;
+  for (const [at, word] of words.entries()) {
+    if (at < next) continue;
     const { text } = word;
     if (isPlain(word) && (/^[-(!,]/.test(text) || text === ")")) {
       expression ||= !/^-[HLPEXxs]$/.test(text);
-      if (runsProgram(text)) at = endOfProgram(texts, at);
+      if (runsProgram(text)) next = endOfProgram(texts, at) + 1;
       else if (takesValue(text)) {
-        const value = words[++at];
+        next = at + 2;
+        const value = words[at + 1];
         if (!value || value.splits || (value.kind === "glob" && !/\.\w+$/.test(value.text))) return undefined;
         if (comparesFile(text)) reads.push(value);
       } else if (!findFlags.has(text)) return undefined;
@@ -159,7 +160,7 @@ export function readFind(words: Words): Looking | undefined {
 /** `printf` without `-v` and `%n`, which set variables by computed names. */
 export function readPrintf(words: Words): Looking | undefined {
   const format = words[0]?.text === "--" ? words[1] : words[0];
-  if (!isPlain(format) || format.text.startsWith("-") || /%[^%a-zA-Z]*n/.test(format.text)) return undefined;
+  if (!isPlain(format) || format.text.startsWith("-") || /%[^%a-zA-Z]*n/.test(format.text.replaceAll("%%", ""))) return undefined;
   return nothing;
 }
 

@@ -35,10 +35,10 @@ export function urlRisk(name: string, words: Words): string | undefined {
   if (name === "curl" && words.some(({ text }) => /%output\{/i.test(text))) return "curl would write another file";
   for (const [index, word] of words.entries()) {
     const url = /^--url=(.*)/s.exec(word.text)?.[1] ?? word.text;
-    const before = words[index - 1]?.text ?? "";
+    const before = `${words[index - 1]?.text}`;
     const isFile = /^[a-z][a-z0-9+.-]*:/i.test(url) && !/^https?:\/\//i.test(url) && !/^[\w.-]+:\d+(?:\/|$)/.test(url);
     // A value such as `Accept: x` has a colon as well.
-    if (isFile && !/\s/.test(url) && !textOptions.test(before) && !url.startsWith("-")) return `${name} may read or reach ${url}`;
+    if (isFile && !/\s/.test(url) && !textOptions.test(before)) return `${name} may read or reach ${url}`;
     if (/^[^/?]*[{[]/.test(url) && !textOptions.test(before) && !url.startsWith("-"))
       return `an address for ${name} is a pattern`;
   }

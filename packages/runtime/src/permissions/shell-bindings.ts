@@ -30,9 +30,9 @@ export function beforeAny({ setters, any }: Setters, numbers: ScriptNumbers): Bi
 export function withoutSet(bindings: Bindings, { setters, any }: Setters, numbers: ScriptNumbers): Bindings {
   if (any) return nothingKnown;
   const lasting = setters.filter(({ temporary }) => !temporary);
-  const valueOf = (name: string): ShellWord =>
+  const valueNow = (name: string): ShellWord =>
     isSet(bindings.get(name)) ? valueOnceSet(name, numbers) : unknownValue(name, numbers);
-  return new Map([...bindings, ...lasting.map(({ name }) => [name, valueOf(name)] as const)]);
+  return new Map([...bindings, ...lasting.map(({ name }) => [name, valueNow(name)] as const)]);
 }
 
 export function withAssignment(bindings: Bindings, assignment: Assignment, numbers: ScriptNumbers): Bindings {
