@@ -29,7 +29,7 @@ export function showCommand({
 }
 
 /** `text` is exact, `text*` a pattern, `text/**` below a folder, `text…` goes on; `+` may be several, `~` is at home, `#` is a number. */
-function showWord({ kind, text, splits, tilde, needs, digits, pattern }: ShellWord): string {
+export function showWord({ kind, text, splits, tilde, needs, digits, pattern }: ShellWord): string {
   const { links, names, only, path, index } = needs ?? {};
   const wants = [links && "links", names && "names", only, path && "path", index && "index"].filter(Boolean);
   return [

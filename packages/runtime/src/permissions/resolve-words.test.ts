@@ -84,6 +84,7 @@ const rows: Readonly<Record<string, string>> = {
   "for f in $(ls); do cat $f; done": "cat ./**(links,names)",
   "echo ~*": "echo ~:~\u2026+ ; in .",
   "echo src/*.ts */a.ts": "echo src/*.ts src/a.ts */a.ts src/a.ts lib/a.ts ; in src . * lib",
+  "echo *.ts ~/*/b": "echo *.ts a.ts b.ts ~:~/\u2026+ ; in . ~:~ \"\"\u2026",
 };
 
 describe("patterns of a command", () => {
