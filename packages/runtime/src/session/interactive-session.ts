@@ -11,7 +11,6 @@ import { type AgentEvent, type Emit, type EventType, isEphemeral, type PromptMod
 import type { CancelCause, Outcome } from "../protocol/outcome.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import type { SessionStore } from "../journal/store.ts";
-import { toSendableInput } from "../model/sendable/sendable-content.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import type { Masked } from "../util/masked.ts";
 import { createRedactor, type Redactor } from "../util/redact.ts";
@@ -32,7 +31,6 @@ import type { PromptRecords } from "./prompt-records.ts";
 import { Beginning, nothingDone, runPromptTurn } from "./prompt-turn.ts";
 import type { SessionControls } from "./session-controls.ts";
 import { toShownOutcome } from "./shown-outcome.ts";
-import { Steering } from "./steering.ts";
 import { outcomeError, type PermissionRequest, type SessionEventName, type SessionEvents, SessionView } from "./session-view.ts";
 
 /** Something that serves a session to the outside: it encodes its events and decodes requests to it. */
@@ -107,8 +105,8 @@ export class InteractiveSession<Structured = JsonValue> {
   readonly #listeners = new Listeners<SessionEvents>((name, error) => this.#reportListener(name, error));
   readonly #gate = new PermissionGate();
   readonly #transcript = new Transcript();
-  readonly #steering = new Steering();
-  readonly #turnIds = new Set<string>();
+  /** Names of turns there are or will be, and whether they have begun. */
+  readonly #turnIds = new Map<string, boolean>();
   readonly #said = new WeakMap<Outcome<unknown>, Outcome>();
   #controls: Promise<SessionControls> | undefined;
   #opening: Promise<OpenSession> | undefined;
@@ -183,6 +181,11 @@ export class InteractiveSession<Structured = JsonValue> {
     }));
   }
 
+  /** Has a turn of this name begun? */
+  hasTurn(turnId: string): boolean {
+    return this.#turnIds.get(turnId) === true;
+  }
+
   /** Takes back a prompt that waits; resolves when that is on record. False when it does not wait: it has begun, or there is none. */
   async cancelPrompt(id: string): Promise<boolean> {
     await this.#opening?.catch(() => {}); // then nothing waits that could be cancelled
@@ -200,15 +203,6 @@ export class InteractiveSession<Structured = JsonValue> {
   /** What `submit` resolved with, for others to read: masked, with `masked` saying where. */
   shown(outcome: Outcome<unknown>): Masked<Outcome> {
     return toShownOutcome(this.#said.get(outcome) ?? (outcome as Outcome), this.#redactor); // anything else is as the model said it
-  }
-
-  /**
-   * Hands in something for the running turn: the model reads it before it is asked again. `missed` when no turn runs, or when it ended first;
-   * the input is then nowhere, and may be submitted. Until it is a part of the turn, aborting `taken` takes it back.
-   */
-  async steer(input: UserMessage, taken?: AbortSignal): Promise<"joined" | "missed"> {
-    const isForModel = this.#commands.called(input) === undefined;
-    return this.#inbox.isBusy && isForModel ? await this.#steering.add(await toSendableInput(input), taken) : "missed";
   }
 
   /** For hosts that change the model, the permission mode or the tools while the session lives. */
@@ -425,10 +419,11 @@ export class InteractiveSession<Structured = JsonValue> {
     const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, this.#gate);
     const { journal, past } = session;
     const { turnIds, compactions } = followConversation(past, this.#transcript);
-    for (const turnId of turnIds) this.#turnIds.add(turnId);
+    for (const turnId of turnIds) this.#turnIds.set(turnId, true);
     for (const event of compactions) session.compaction.remember(event);
     // A turn that was left behind keeps its name.
-    if (past !== journal.events) for (const { turnId } of journal.events.of("turn.started")) this.#turnIds.add(turnId ?? "");
+    if (past !== journal.events)
+      for (const { turnId } of journal.events.of("turn.started")) this.#turnIds.set(turnId ?? "", true);
     this.#view.resume(past);
     const isWaitedFor = journal.events.last("prompt.accepted") !== undefined;
     if (journal.events.length > 0) this.#beginning.source = "resume";
@@ -485,7 +480,7 @@ export class InteractiveSession<Structured = JsonValue> {
     try {
       const session = this.#complete ? await untilAborted(this.#open(), controller.signal) : await this.#open();
       if (this.#turnIds.has(turnId) && !prompt.isRecorded) turnId = this.#newId(); // a host gave the name of an earlier turn
-      this.#turnIds.add(turnId);
+      this.#turnIds.set(turnId, true);
       report = await runPromptTurn({
         session,
         prompt,
@@ -494,10 +489,7 @@ export class InteractiveSession<Structured = JsonValue> {
         transcript: this.#transcript,
         hub: this.#hub,
         emitFrom,
-        takeInput: () => [
-          ...this.#steering.take().map((added) => ({ input: added, origin: "user" as const })),
-          ...this.#inbox.take(),
-        ],
+        takeInput: () => this.#inbox.take(),
         beginning: this.#beginning,
         commands: this.#commands,
         commandContext: (emit, signal) => ({
@@ -505,14 +497,12 @@ export class InteractiveSession<Structured = JsonValue> {
           compact: (focus) => this.#compact(emit, signal, focus),
         }),
       });
-      this.#steering.end();
       finish();
       over = true;
       this.#hub.emit({ type: "turn.ended", ...report, durationMs: Math.round(monotonicMs() - startedAt) }, turnId);
       await this.#hub.flush();
       return report.outcome;
     } catch (error) {
-      this.#steering.end();
       finish();
       if (error instanceof TurnAborted) return { type: "cancelled", cause: error.by, text: "" }; // before there was a session
       return this.#unrecordable(error, report.outcome.text);

@@ -16,8 +16,8 @@ export type RecordsOptions = {
   readonly emit: Emit;
   readonly flush: () => Promise<void>;
   readonly beginning: Beginning;
-  /** Names of turns there are or will be. */
-  readonly turnIds: Set<string>;
+  /** Names of turns there are or will be, and whether they have begun. */
+  readonly turnIds: Map<string, boolean>;
   readonly newId: () => string;
   readonly isCommand: (prompt: InboxPrompt) => boolean;
   /** Lets a prompt of an earlier process go on. */
@@ -44,7 +44,7 @@ export class PromptRecords {
     const { session, turnIds } = this.#options;
     const { over, waiting } = recoverPrompts(session.journal.events, session.past);
     for (const { promptId, key } of [...over, ...waiting]) {
-      turnIds.add(promptId);
+      if (!turnIds.has(promptId)) turnIds.set(promptId, false);
       if (key !== undefined) this.#idsByKey.set(key, promptId);
     }
     if (waiting.length > 0) this.#options.emit({ type: "warning.raised", message: toldOf(waiting) });
@@ -56,7 +56,7 @@ export class PromptRecords {
     const { turnIds, newId, emit, flush } = this.#options;
     if (this.#isRepetition(prompt)) return;
     if (turnIds.has(prompt.id)) prompt.id = newId();
-    turnIds.add(prompt.id);
+    turnIds.set(prompt.id, false);
     prompt.message = await toSendableInput(prompt.message);
     await this.#admit(prompt);
     if (prompt.isGone) return;
