@@ -47,6 +47,8 @@ export type AcceptedPrompt<Structured = JsonValue> = {
   readonly id: string;
   /** Its key was known: this is the prompt that was given it first. */
   readonly isRepeated: boolean;
+  /** It had its outcome before it came again: nothing happens for it any more. */
+  readonly isOver: boolean;
   /** How its turn went, or the turn that it joined. Rejects with `closed` when the session is shut down first and the prompt kept. */
   readonly outcome: Promise<Outcome<Structured>>;
 };
@@ -168,10 +170,10 @@ export class InteractiveSession<Structured = JsonValue> {
   async accept(input: string | UserMessage, options: SubmitOptions = {}): Promise<AcceptedPrompt<Structured>> {
     const prompt = this.#add(input, options, true);
     await prompt.recorded;
-    const { id, repeats } = prompt;
+    const { id, repeats, isOver = false } = prompt;
     const outcome = prompt.outcome.then((ended) => this.#toStructured(ended));
     outcome.catch(() => {}); // whoever waits for it is told
-    return { id: repeats ?? id, isRepeated: repeats !== undefined, outcome };
+    return { id: repeats ?? id, isRepeated: repeats !== undefined, isOver, outcome };
   }
 
   /** Prompts that are accepted and have not begun, in the order in which they will. */

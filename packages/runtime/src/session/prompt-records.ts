@@ -33,7 +33,7 @@ const keptOutcomes = 1_000;
 export class PromptRecords {
   readonly #options: RecordsOptions;
   readonly #idsByKey = new Map<string, string>();
-  readonly #outcomes = new Map<string, Promise<Outcome>>();
+  readonly #kept = new Map<string, { readonly outcome: Promise<Outcome>; isOver: boolean }>();
 
   constructor(options: RecordsOptions) {
     this.#options = options;
@@ -81,16 +81,21 @@ export class PromptRecords {
     prompt.isGone = true;
     prompt.repeats = known;
     this.#options.release(known);
-    (this.#outcomes.get(known) ?? this.#recall(known)).then(prompt.settle, prompt.refuse);
+    const kept = this.#kept.get(known) ?? { outcome: this.#recall(known), isOver: true };
+    prompt.isOver = kept.isOver;
+    kept.outcome.then(prompt.settle, prompt.refuse);
     return true;
   }
 
   #remember({ id, key, outcome }: InboxPrompt): void {
     if (key === undefined) return;
     this.#idsByKey.set(key, id);
-    this.#outcomes.set(id, outcome);
-    const [oldest] = this.#outcomes.keys();
-    if (this.#outcomes.size > keptOutcomes && oldest !== undefined) this.#outcomes.delete(oldest);
+    const kept = { outcome, isOver: false };
+    const end = (): void => void (kept.isOver = true);
+    outcome.then(end, end);
+    this.#kept.set(id, kept);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > keptOutcomes && oldest !== undefined) this.#kept.delete(oldest);
   }
 
   /** Hooks are heard before a prompt is stored: what they do not let in is not kept. */

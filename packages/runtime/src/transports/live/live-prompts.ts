@@ -69,21 +69,25 @@ export class LivePrompts {
     return this.#turnsByUuid.get(uuid);
   }
 
+  /** The session knows it under this name. */
+  rename(prompt: LivePrompt, turnId: string): void {
+    this.#byId.set(turnId, prompt);
+    prompt.turnId = turnId;
+  }
+
   /** The session has it, perhaps under another name. */
   accept({ promptId, key }: AgentEvent<"prompt.accepted">): Pick<LivePrompt, "uuid"> {
     const prompt = this.#byId.get(promptId) ?? [...this.#open].find(({ uuid }) => uuid !== undefined && uuid === key);
     if (!prompt) return { uuid: undefined };
-    this.#byId.set(promptId, prompt);
-    prompt.turnId = promptId;
+    this.rename(prompt, promptId);
     if (prompt.state === "entering") prompt.state = "accepted";
     return prompt;
   }
 
   /** In a turn of its own, or in the one that it joined. */
   begin(promptId: string, turnId: string = promptId): LivePrompt | undefined {
-    const prompt = this.#byId.get(promptId) ?? [...this.#open].find((other) => other.turnId === promptId);
+    const prompt = this.#byId.get(promptId);
     if (!prompt || prompt.state === "ended") return undefined;
-    this.#byId.set(promptId, prompt);
     prompt.state = "begun";
     prompt.turnId = turnId;
     if (prompt.uuid !== undefined) this.#turnsByUuid.set(prompt.uuid, turnId);

@@ -178,12 +178,14 @@ class LiveDriver {
       const { session, writer } = await this.#open();
       await this.#introduced;
       if (prompt.state !== "entering") return; // it was taken back, and has its result
+      await session.open();
+      const held = session.inbox.find(({ key }) => key !== undefined && key === prompt.uuid);
+      if (held) this.#prompts.rename(prompt, held.id);
       const { uuid: key, turnId: id } = prompt;
       const accepting = session.accept(prompt.input, { mode, key, id });
       prompt.outcome = accepting.then(({ outcome }) => outcome);
       prompt.outcome.catch(() => {}); // told below
-      const { isRepeated, id: acceptedAs } = await accepting;
-      if (isRepeated) return await this.#answerAgain(prompt, acceptedAs);
+      if ((await accepting).isOver) return await this.#answerAgain(prompt, await prompt.outcome);
       await Promise.race([prompt.ended, writer.over]);
       if (!this.#prompts.hasEnded(prompt)) await this.#finish(prompt, await writer.over);
     } catch (error) {
@@ -194,15 +196,11 @@ class LiveDriver {
     }
   }
 
-  /** An earlier process had this message. One that has not begun goes on now, and its turn tells the rest. */
-  async #answerAgain(prompt: LivePrompt, turnId: string): Promise<void> {
-    prompt.turnId = turnId;
-    const outcome = await prompt.outcome;
-    if (outcome && this.#prompts.of(turnId) !== prompt && prompt.state !== "ended") {
-      this.#replay(prompt.input, turnId);
-      await this.#writeNotRun(outcome, prompt.uuid, "completed");
-      this.#endPrompt(prompt, this.#shown(outcome));
-    } else await prompt.ended;
+  /** An earlier process has worked on this message: how it went is still known. */
+  async #answerAgain(prompt: LivePrompt, outcome: Outcome): Promise<void> {
+    this.#replay(prompt.input, prompt.uuid ?? prompt.turnId);
+    await this.#writeNotRun(outcome, prompt.uuid, "completed");
+    this.#endPrompt(prompt, this.#shown(outcome));
   }
 
   /** Everything that happens, in order: what it is to the host's messages, and what is written of it. */
