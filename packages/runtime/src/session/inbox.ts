@@ -158,9 +158,10 @@ export class Inbox {
     }
   }
 
-  /** Resolves when nothing runs any more. */
+  /** Resolves when nothing runs any more, and nothing is on its way to the record. */
   async idle(): Promise<void> {
     await this.#running?.done;
+    await this.#inOrder(async () => {});
   }
 
   #start(prompt: InboxPrompt): void {

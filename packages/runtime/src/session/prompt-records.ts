@@ -42,7 +42,8 @@ export class PromptRecords {
   /** The prompts that were accepted before the journal was opened and have not begun, in their order. They are held. */
   recover(): InboxPrompt[] {
     const { session, turnIds } = this.#options;
-    const { over, waiting } = recoverPrompts(session.journal.events, session.past);
+    const hasBegun = (turnId: string): boolean => turnIds.get(turnId) === true;
+    const { over, waiting } = recoverPrompts(session.journal.events, { standing: session.past, hasBegun });
     for (const { promptId, key } of [...over, ...waiting]) {
       if (!turnIds.has(promptId)) turnIds.set(promptId, false);
       if (key !== undefined) this.#idsByKey.set(key, promptId);
@@ -154,15 +155,19 @@ export type RecoveredPrompts = { readonly over: readonly Accepted[]; readonly wa
  * What has begun stays begun, whatever the session went back to; what came after the place it went back to does not wait any more. A copy of a
  * session does not have the prompts that wait in the original.
  */
-function recoverPrompts(stored: StoredEvents, standing: StoredEvents): RecoveredPrompts {
-  const ids = new Set<string | undefined>();
-  for (const event of stored.of("turn.started", "input.added", "prompt.cancelled"))
-    if (event.taskId === undefined) ids.add(event.type === "turn.started" ? event.turnId : event.promptId);
+function recoverPrompts(
+  stored: StoredEvents,
+  { standing, hasBegun }: { readonly standing: StoredEvents; readonly hasBegun: (turnId: string) => boolean },
+): RecoveredPrompts {
+  const all = [...stored.of("prompt.accepted")];
+  const counted = standing === stored ? all : [...standing.of("prompt.accepted")];
+  const joinedOrCancelled = new Set<string | undefined>();
+  for (const { taskId, promptId } of stored.of("input.added", "prompt.cancelled"))
+    if (taskId === undefined) joinedOrCancelled.add(promptId);
+  const isOver = ({ promptId }: Accepted): boolean => hasBegun(promptId) || joinedOrCancelled.has(promptId);
   const [start] = stored.of("session.started");
   const lastCopied = start?.forkedFrom?.seq ?? 0;
-  let waiting: Accepted[] = [];
-  for (const event of standing.of("prompt.accepted"))
-    if (!ids.has(event.promptId) && event.seq > lastCopied)
-      waiting = event.mode === "now" ? [event, ...waiting] : [...waiting, event];
-  return { over: [...stored.of("prompt.accepted")].filter(({ promptId }) => ids.has(promptId)), waiting };
+  const waiting = counted.filter((event) => !isOver(event) && event.seq > lastCopied);
+  const urgent = waiting.filter(({ mode }) => mode === "now").reverse();
+  return { over: all.filter(isOver), waiting: [...urgent, ...waiting.filter(({ mode }) => mode !== "now")] };
 }
