@@ -92,7 +92,9 @@ export class PromptRecords {
     if (key === undefined) return;
     this.#idsByKey.set(key, id);
     const kept = { outcome, isOver: false };
-    const end = (): void => void (kept.isOver = true);
+    const end = (): void => {
+      kept.isOver = true;
+    };
     outcome.then(end, end);
     this.#kept.set(id, kept);
     const [oldest] = this.#kept.keys();
