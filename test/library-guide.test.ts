@@ -24,6 +24,14 @@ const examples = [...guide.matchAll(/^```ts\n\/\/ (\S+)\n([\s\S]*?)^```\n(?:\n``
   ([, name = "", source = "", output]): Example => ({ name, source, output }),
 );
 
+/** The README files show programs too: they are compiled, and not run. */
+const shown = ["README.md", "packages/runtime/README.md"].flatMap((path, file) =>
+  [...readFileSync(join(root, path), "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, source = ""], index) => ({
+    name: `readme-${file}-${index}.ts`,
+    source,
+  })),
+);
+
 const bash = (command: string): ServerReply => ({ calls: [{ name: "Bash", input: { command } }] });
 const call = (name: string, input: object): ServerReply => ({ calls: [{ name, input }] });
 
@@ -79,6 +87,7 @@ describe("the guide to the library", () => {
     writeFileSync(join(project, "package.json"), '{"type":"module"}');
     writeFileSync(join(project, "birds.txt"), "owl\nwren\nwren\n");
     writeFileSync(join(project, "weather-server.mjs"), weatherServer);
+    for (const { name, source } of shown) writeFileSync(join(project, name), source);
     for (const { name, source } of examples) {
       writeFileSync(join(project, name), source);
       writeFileSync(join(project, name.replace(/\.ts$/, ".js")), transformSync(source, { loader: "ts", target: "node20" }).code);
@@ -110,7 +119,8 @@ describe("the guide to the library", () => {
         "es2022",
       ];
       const how = ["--module", String(module), "--moduleResolution", String(resolution)];
-      const files = examples.map(({ name }) => name);
+      assert.equal(shown.length, 2);
+      const files = [...examples, ...shown].map(({ name }) => name);
       const { status, stdout } = spawnSync(process.execPath, [tsc, ...flags, ...how, ...files], {
         cwd: project,
         encoding: "utf8",
