@@ -37,6 +37,7 @@ const call = (name: string, input: object): ServerReply => ({ calls: [{ name, in
 
 /** What the model says to each of them. */
 const scripts: Readonly<Record<string, readonly ServerReply[]>> = {
+  "openai.ts": [{ text: "Good morning from OpenAI." }],
   "query.ts": [{ text: "It keeps a list of birds." }],
   "result.ts": [{ text: "There are 3.", usage: { outputTokens: 7 } }],
   "session.ts": [bash("wc -l birds.txt"), { text: "It has 3 lines." }, { text: "Three." }],
@@ -166,6 +167,8 @@ async function run(name: string, server: ModelServer): Promise<{ status: number 
       TMPDIR: home,
       ANTHROPIC_API_KEY: "k",
       ANTHROPIC_BASE_URL: server.url,
+      OPENAI_API_KEY: "k",
+      OPENAI_BASE_URL: `${server.url}/v1`,
     },
   });
   const read = async (stream: NodeJS.ReadableStream): Promise<string> => {
