@@ -91,6 +91,7 @@ const published: Record<string, string[]> = {
     "detectSandbox",
     "expireCheckpoints",
     "expireWhenDue",
+    "explainCall",
     "explainPermission",
     "forgetServer",
     "forgetTrust",

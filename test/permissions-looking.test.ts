@@ -91,6 +91,45 @@ describe("read-only commands of real models", () => {
     );
   });
 
+  it("are asked about where a version manager may start another program for the project", async () => {
+    const shims: ProgramFinder = {
+      ...programs,
+      found: async (name) => ({ file: `/home/me/.pyenv/shims/${name}`, real: `/home/me/.pyenv/shims/${name}` }),
+    };
+    const managed = ["python3 --version", "jq . a.json", "cat a | rg x", "node --check x.ts"];
+    const given = { programs: shims, listFolder: async () => [{ name: ".python-version", kind: "file" as const }] };
+    assert.deepEqual(
+      await effectsOf(managed, given),
+      managed.map(() => "ask"),
+    );
+    const effects = await effectsOf([...managed, "touch .python-version && python3 --version"], {
+      programs: shims,
+      mode: "acceptEdits",
+    });
+    assert.deepEqual(effects, ["allow", "allow", "allow", "allow", "ask"]);
+    const asdf: ProgramFinder = {
+      ...programs,
+      found: async (name) => ({ file: `/opt/shims/${name}`, real: `/opt/shims/${name}` }),
+    };
+    assert.deepEqual(await effectsOf(["jq . a.json", "echo x", "/usr/bin/jq . a.json"], { programs: asdf }), [
+      ...["ask", "allow", "allow"],
+    ]);
+  });
+
+  it("are asked about where a module of Go wants another go", async () => {
+    const go = ["go version", "go env GOPATH", "cd src && go version"];
+    const judged = (text: string | undefined) =>
+      effectsOf(go, {
+        programs: { ...programs, found: async () => ({ file: "/usr/bin/go", real: "/usr/lib/go/bin/go" }) },
+        readText: async (file) =>
+          file === "/usr/lib/go/VERSION" ? "go1.22.3\n" : file === join(ground.root, "go.mod") ? text : "",
+        listFolder: async (folder) => [{ name: folder === ground.root ? "go.mod" : "x", kind: "file" as const }],
+      });
+    assert.deepEqual(await judged("module x\n\ngo 1.22\n"), ["allow", "allow", "allow"]);
+    assert.deepEqual(await judged("module x\n\ngo 1.22\n\ntoolchain go1.99.0\n"), ["ask", "ask", "ask"]);
+    assert.deepEqual(await judged(undefined), ["ask", "ask", "ask"]);
+  });
+
   it("are asked about where what they start may be a program of the project", async () => {
     const inProject: ProgramFinder = { place: async () => "other", isShadowed: async (_, changed) => changed };
     const starting = ["tar tzf a.tgz", "zcat a.gz", "man ls", "npm ls", "pip list", "yq .a data.yaml"];

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { detectSandbox } from "../../packages/runtime/src/workspace/detect-sandbox.ts";
 import { lines, projectRoot, run, tempFolder } from "./command.ts";
 
 const folder = tempFolder("permissions");
+const hasBox = (await detectSandbox()).available;
 
 describe("outrider permissions", () => {
   it("decides the cases of a file, one line each, and fails when one differs", async () => {
@@ -39,8 +41,32 @@ describe("outrider permissions", () => {
       [explained.code, explained.stdout],
       [
         0,
-        "decision: deny\nreason: The rule Bash(rm:*) forbids it\nrule: Bash(rm:*)\nwritten in: --disallowedTools\nruns: cd x · rm -rf y\n",
+        "decision: deny\nreason: The rule Bash(rm:*) forbids it\nrule: Bash(rm:*)\nwritten in: disallowedTools\nruns: cd x · rm -rf y\nchanges: y\n",
       ],
+    );
+  });
+
+  it("explains what a session with the same flags would do, and needs nobody to answer it", async () => {
+    const project = tempFolder("permissions-flags");
+    const home = tempFolder("permissions-home");
+    const told = async (...args: string[]): Promise<string> => {
+      const env = { ANTHROPIC_API_KEY: "", OUTRIDER_HOME: home };
+      const { code, stdout, stderr } = await run(["permissions", "explain", ...args], { cwd: project, env });
+      return code === 0 ? (/^decision: (.*)$/m.exec(stdout)?.[1] ?? stdout) : `${code}: ${stderr}`;
+    };
+    const beside = tempFolder("permissions-beside");
+    assert.equal(await told(`Bash(cat ${beside}/x)`), "ask");
+    assert.equal(await told(`Bash(cat ${beside}/x)`, "--add-dir", beside), "allow");
+    assert.equal(await told(`Read(${beside}/x)`, "--add-dir", beside), "allow");
+    const agents = JSON.stringify({ looker: { description: "x", prompt: "x", tools: ["Read"] } });
+    assert.equal(await told("Edit(a.ts)", "--permission-mode", "acceptEdits"), "allow");
+    assert.match(await told("Edit(a.ts)", "--agents", agents, "--agent", "nobody"), /nobody/);
+    const settings = JSON.stringify({ permissions: { defaultMode: "bypassPermissions" } });
+    assert.match(await told("Bash(ls)", "--settings", settings), /^64: outrider: Mode bypassPermissions must be asked for/);
+    assert.deepEqual(
+      readdirSync(home).filter((name) => name !== "cache"),
+      [],
+      "nothing stays behind",
     );
   });
 
@@ -49,7 +75,7 @@ describe("outrider permissions", () => {
       /^place: (.*)$/m.exec((await run(["permissions", "explain", call, ...args], { cwd: folder })).stdout)?.[1];
     const outside = "outside, as the user";
     const cases: [call: string, args: string[], place: string | undefined][] = [
-      ["Bash(ls)", [], "the sandbox; outside where there is none"],
+      ["Bash(ls)", [], hasBox ? "the sandbox" : outside],
       ["Bash(ls)", ["--sandbox", "require"], "the sandbox"],
       ["Bash(ls)", ["--sandbox", "off"], outside],
       ["Bash(ls)", ["--permission-mode", "bypassPermissions"], outside],

@@ -106,6 +106,20 @@ describe("the variables of a command", needsBox, () => {
       assert.deepEqual(result.trim().split(" ").sort(), names.split(" ").sort());
     });
 
+  it("of settings hold no copy of a key of a model, under whatever name", async () => {
+    const written = "k-0123456789abcdefghij";
+    const settings = {
+      env: { COPY: key, HEADER: `x-api-key: ${key}`, WRITTEN: written, KEPT: "kept" },
+      providers: { other: { type: "openai", model: "m", apiKey: written } },
+    };
+    const names = ["COPY", "HEADER", "WRITTEN", "KEPT"];
+    const told = await call(`for n in ${names.join(" ")}; do [ -n "\${!n}" ] && printf '%s ' $n; done; :`, [
+      ...["--allowedTools", "Bash", "--settings", JSON.stringify(settings)],
+    ]);
+    assert.equal(told.result.trim(), "KEPT");
+    assert.match(JSON.stringify(told.last["warnings"]), /env\.COPY of the settings has no effect/);
+  });
+
   it("reach hooks of the user as they are, but for keys of models", async () => {
     const out = join(tempFolder("places-hook"), "env");
     const hook = { hooks: { PreToolUse: [{ hooks: [{ type: "command", command: `env > ${out}` }] }] } };

@@ -104,6 +104,24 @@ describe("a provider in trouble", () => {
   });
 });
 
+const canBox = spawnSync("bwrap", ["--ro-bind", "/", "/", "true"]).status === 0;
+
+describe("a home that cannot be written to", { skip: !canBox }, () => {
+  for (const folder of ["", "deeper/home"])
+    it(`is told by what the system says: ${folder || "a folder"}`, () => {
+      const home = join(tempFolder("read-only"), folder);
+      const box = ["--ro-bind", "/", "/", "--dev", "/dev", "--setenv", "OUTRIDER_HOME", home];
+      const words = [process.execPath, bin, "-p", "hi"];
+      const { status, stderr } = spawnSync("bwrap", [...box, "--setenv", "ANTHROPIC_API_KEY", "k", ...words], {
+        encoding: "utf8",
+        input: "",
+        timeout: 30_000,
+      });
+      assert.equal(status, 78, stderr);
+      assert.match(stderr, /Cannot create .*EROFS: read-only file system/);
+    });
+});
+
 describe("signals", () => {
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     it(`${signal} while a tool runs: tool killed, one result, exit 124, within 2 seconds`, async () => {

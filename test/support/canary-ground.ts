@@ -23,7 +23,7 @@ export type CanaryGround = Ground & {
   readonly from: string;
   /** It is there when a program of the project, or one that its repository names, was run. */
   readonly mark: string;
-  /** Texts that are only outside of the project. */
+  /** Texts that are only outside of the project, one of them in the names of files. */
   readonly foreign: readonly string[];
 };
 
@@ -32,6 +32,9 @@ export const closable: Readonly<Record<string, string>> = {
   ".env": "canary-inside-91d",
   "secrets/key.txt": "canary-secret-5ab",
 };
+
+const canaryName = "canary-name-e41";
+const foreign: readonly string[] = [canary, canaryName];
 
 export function createCanaryGround(random: Random): CanaryGround {
   const hasOddIndex = random.below(4) === 0;
@@ -49,9 +52,9 @@ export function createCanaryGround(random: Random): CanaryGround {
     // What `cat -v` makes of this letter ends with a blank.
     mkdirSync(join(root, `\u00e0${secret}`, ".."), { recursive: true });
     writeFileSync(join(root, `\u00e0${secret}`), "");
-    return { ...known, name: "odd names in the index", from: ".", foreign: [canary] };
+    return { ...known, name: "odd names in the index", from: ".", foreign };
   }
-  if (random.below(6) === 0) return { ...known, name: "no repository", from: ".", foreign: [canary] };
+  if (random.below(6) === 0) return { ...known, name: "no repository", from: ".", foreign };
   if (random.below(6) === 0) {
     const other = stageIn(join(top, "other"), mark);
     fillRepository(other);
@@ -60,12 +63,12 @@ export function createCanaryGround(random: Random): CanaryGround {
     other.git("commit", "-q", "-m", "SECRET");
     const { name, build, from = "." } = random.pick(leaks);
     build(stage, other);
-    return { ...known, name, from, foreign: [canary, "SECRET"] };
+    return { ...known, name, from, foreign: [...foreign, "SECRET"] };
   }
   const { name, build, from = "." } = random.pick(hostileRepositories);
   build(stage);
   rmSync(mark, { force: true });
-  return { ...known, name, from, foreign: [canary] };
+  return { ...known, name, from, foreign };
 }
 
 /** Files whose content becomes code, or names of files, where it is believed. */
@@ -87,6 +90,9 @@ function fillProject(root: string, evil: string): void {
     ".vscode/tasks.json": "{}\n",
     "../home/secret.txt": `${canary}\n`,
     "../home/.bashrc": `${evil}\n`,
+    [`../home/${canaryName}`]: "",
+    [`../outside/${canaryName}`]: "",
+    [`../${canaryName}`]: "",
   };
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });

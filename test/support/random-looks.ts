@@ -31,6 +31,8 @@ function form(random: Random, depth: number): string {
     () =>
       `for f in ${path(random)}; do ${random.pick([...setters, ":"])}; cat ${random.pick(["$f", '"$f"', "$f/secret.txt"])}; done`,
     () => `${random.pick(setters)}; cat $f`,
+    () => spread(random),
+    () => spread(random),
     () => `while read -r f; do cat "$f"; done < ${path(random)}`,
     () => `cd ${path(random)} && ${inner()}`,
     () => `(${inner()})`,
@@ -61,6 +63,75 @@ function form(random: Random, depth: number): string {
     () => `bash -c '${inner().replaceAll("'", "")}'`,
     () => `${random.pick(["timeout 2", "nice", "env", "env A=1", "command", "time", "stdbuf -oL"])} ${look(random)}`,
   ])();
+}
+
+/** A variable or a substitution without quotes, of which bash may make names of files. */
+function spread(random: Random): string {
+  const text = random.pick([
+    "'../*'",
+    "'../outside/*'",
+    "../o*/c*",
+    "'a ../*'",
+    "'~/*'",
+    "..",
+    "a",
+    "'src/*'",
+    '"$x"',
+    "$x",
+    "*",
+  ]);
+  const set = random.pick([
+    `x=${text}`,
+    `x=(${text})`,
+    `x[1]=${text}; x=\${x[1]}`,
+    `read x <<< ${text}`,
+    `read -r x y <<< ${text}`,
+    `mapfile -t x <<< ${text}`,
+    `declare x=${text}`,
+    `export x=${text}`,
+    `for x in ${text}; do :; done`,
+    `x=$(echo ${text})`,
+    `x=$(cat <<< ${text})`,
+    `y=${text}; x=$y`,
+    `y=${text}; x="$y"`,
+    `x=${text}; x+=/*`,
+    `if [ -e a ]; then x=${text}; else x=a; fi`,
+    `printf -v x %s ${text}`,
+    `x=1; : ${text}`,
+  ]);
+  const use = random.pick([
+    ...[
+      "$x",
+      `\${x[0]}`,
+      `\${x[@]}`,
+      `\${x%y}`,
+      `\${x#y}`,
+      `\${x:-../*}`,
+      `\${x:+$x}`,
+      `\${x/a/*}`,
+      `\${x,,}`,
+      `\${x:0}`,
+      "$_",
+      "$y",
+      "$1",
+    ],
+    ...[
+      "$x/*",
+      "a$x",
+      '"$x"',
+      "$REPLY",
+      `\${x@Q}`,
+      `$(echo ${text})`,
+      "$(cat a)",
+      "$(ls)",
+      "$(git ls-files)",
+      "$(date)",
+      "`echo $x`",
+    ],
+  ]);
+  const show = random.pick(["echo", "printf '%s '", "basename -a", "echo -n", "for f in", "y=(", "ls -d", "bash -c 'echo $0'"]);
+  const ending = show === "for f in" ? '; do echo "$f"; done' : show === "y=(" ? `); echo "\${y[@]}"` : "";
+  return `${set}; ${show} ${use}${ending}`;
 }
 
 const setters = [
@@ -301,6 +372,7 @@ function changing(random: Random): string {
     () => `${source(random)} | xargs ${one}`,
     () => `[ -e a ] && ${one}`,
     () => `mkdir -p out; ${one}`,
+    () => `${oddly(random)}${random.pick(["; ", " && ", "\n", " | "])}${random.pick(feeding)}`,
   ])();
 }
 
@@ -338,6 +410,34 @@ function change(random: Random): string {
     () => `shred -u ${to}`,
   ])();
 }
+
+/** A name that is taken apart, or for an option, where it becomes a word. */
+function oddly(random: Random): string {
+  const odd = random.pick(["./--files0-from=0.txt", "'x ../outside/secret.txt'", "'./x *'", "./-r", "'y ..'", "./@a", "new.txt"]);
+  return random.pick([
+    `touch ${odd}`,
+    `mkdir -p ${odd}`,
+    `echo x > ${odd}`,
+    `cp a ${odd}`,
+    `mv a ${odd}`,
+    `tee ${odd} < a`,
+    `cd src && touch ${odd}`,
+  ]);
+}
+
+const feeding = [
+  "sort $(ls)",
+  "cat $(ls)",
+  "ls | xargs cat",
+  "find . | xargs cat",
+  "find . -type f | while read f; do cat $f; done",
+  "for f in $(ls); do cat $f; done",
+  "for f in *; do cat $f; done",
+  "echo $(ls)",
+  "grep canary $(git ls-files -o)",
+  "rg --files | xargs head",
+  "sort *",
+];
 
 const plainSources = ["a", "a.txt", "src/a.ts", "docs", "src", "README.md", "c"];
 const plainTargets = ["new.txt", "out", "out/x", "src/new.ts", "docs/guide.md", "a.txt", "empty", "b.txt"];

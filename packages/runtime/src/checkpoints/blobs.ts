@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { syncFolder } from "../journal/sync-folder.ts";
@@ -6,6 +6,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { type FileState, readContent } from "./file-state.ts";
 import { storageFailure } from "./storage-failure.ts";
+import { makeFolder } from "../util/make-folder.ts";
 
 export type BlobOptions = { readonly folder: string; readonly maxFileBytes: number; readonly sync: boolean };
 
@@ -81,7 +82,7 @@ export class Blobs {
   }
 
   async #startCopy(): Promise<{ path: string; file: FileHandle }> {
-    mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#options.folder);
     const path = join(this.#options.folder, randomUuid() + temporary);
     // Appending, so that a truncated copy starts again at its beginning.
     return { path, file: await open(path, "ax", 0o600) };

@@ -1,9 +1,10 @@
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, renameSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncFolder } from "../journal/sync-folder.ts";
 import { type CheckpointRecord, parseRecordLine, toRecordLine } from "./record.ts";
 import { storageFailure } from "./storage-failure.ts";
+import { makeFolder } from "../util/make-folder.ts";
 
 export type LoggedRecords = {
   readonly records: readonly CheckpointRecord[];
@@ -18,7 +19,7 @@ export type LoggedRecords = {
 export async function appendRecords(path: string, records: readonly CheckpointRecord[], sync: boolean): Promise<void> {
   const bytes = Buffer.from(records.map(toRecordLine).join(""));
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     const file = openSync(path, "a+", 0o600);
     try {
       const size = endOfLastLine(file);

@@ -1,9 +1,9 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Lock, takeLock } from "../journal/lock.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { Blobs } from "./blobs.ts";
 import { storageFailure } from "./storage-failure.ts";
+import { makeFolder } from "../util/make-folder.ts";
 
 export type FolderOptions = {
   /** Where the checkpoints of all sessions are kept; never in a project. */
@@ -45,7 +45,7 @@ export function sessionFolder(options: FolderOptions): SessionFolder {
     sync,
     async lock() {
       try {
-        mkdirSync(directory, { recursive: true, mode: 0o700 });
+        makeFolder(directory);
       } catch (error) {
         throw storageFailure(`Checkpoints cannot be kept in ${directory}`, error);
       }

@@ -1,25 +1,34 @@
+import { variableOf } from "../settings/profiles.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import { modelKeys, userEnvironment } from "../workspace/environment.ts";
 import type { SessionRequest } from "./session-request.ts";
 import type { Surroundings } from "./surroundings.ts";
 
+type ChildEnvironment = Pick<SessionOptions, "env" | "passEnv"> & { readonly warnings: readonly string[] };
+
 /** What programs get of the variables around: see docs/sandbox.md. `keySource` is where the key for the model is. */
 export function childEnvironment(
   { hiddenVariables = [], options = {} }: SessionRequest,
   { settings }: ResolvedSettings,
   { keySource, around }: { readonly keySource: string; readonly around: Surroundings },
-): Pick<SessionOptions, "env" | "passEnv"> {
+): ChildEnvironment {
   const passEnv = [...settings.passEnv, ...(options.passEnv ?? [])];
   const keys = [...modelKeys, ...ownKeys(keySource)];
   const shown = Object.fromEntries(Object.entries(around.env).filter(([name]) => !hiddenVariables.includes(name)));
+  const profiles = Object.values(settings.provider.providers ?? {});
+  const secrets = profiles.flatMap(({ apiKey }) => (apiKey === undefined || variableOf(apiKey) !== undefined ? [] : [apiKey]));
+  const own = { keys, keep: passEnv, known: { ...around.env, ...settings.env }, secrets };
+  const fromSettings = userEnvironment(settings.env, own);
   const env = {
-    ...(options.env ? {} : userEnvironment(shown, { keys, keep: passEnv })),
-    ...settings.env,
+    ...(options.env ? {} : userEnvironment(shown, own)),
+    ...fromSettings,
     ...options.env,
     CLAUDECODE: "1", // known to programs that behave otherwise in the hands of an agent
   };
-  return { env, passEnv };
+  const copies = Object.keys(settings.env).filter((name) => !Object.hasOwn(fromSettings, name));
+  const warnings = copies.map((name) => `env.${name} of the settings has no effect: it holds the key of a model`);
+  return { env, passEnv, warnings };
 }
 
 /** The variable that a settings file names for the key, if it does. What clouds call their credentials is for more than models. */

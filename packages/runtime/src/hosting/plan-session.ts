@@ -73,6 +73,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const { id: sessionId, options: chosen, begin } = toChosenSession(choice, store);
   const agents = await findAgents(request, { project, around });
   const untrusted = resolved.ignored.length + agents.ignored.length > 0;
+  const variables = childEnvironment(request, resolved, { keySource, around });
   const place: Place = { around, project, settings, sessionId };
 
   const options: SessionOptions = {
@@ -92,7 +93,8 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     untrusted: untrusted || undefined,
     ignoredSettings: untrusted ? await ignoredSettings(resolved, { agents: agents.ignored, project }) : undefined,
     ...defined(own),
-    ...childEnvironment(request, resolved, { keySource, around }),
+    env: variables.env,
+    passEnv: variables.passEnv,
     ...permissionOptions(own, resolved, { around, root: project.root }),
     sandbox: own.sandbox ?? sandboxOptions(request, resolved, around),
     loops: { ...defined(settings.loops), ...defined(own.loops ?? {}) },
@@ -100,7 +102,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     ...defined(chosen),
     sandboxSnapshotId: own.sandboxSnapshotId ?? (own.sandboxClient && (await keptSnapshot(choice, store))),
     settingSources: resolved.sources,
-    warnings: [...(own.warnings ?? []), ...resolved.warnings, ...agents.warnings],
+    warnings: [...(own.warnings ?? []), ...resolved.warnings, ...variables.warnings, ...agents.warnings],
   };
   const servers = await planServers(request, { resolved, project, around });
   return { request, sessionId, options, servers, project, resolved, replay, keySource, begin };

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, statSync, writeSync } from "node:fs";
+import { closeSync, existsSync, ftruncateSync, openSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { JournalFile } from "./journal-file.ts";
 import { type Lock, takeLock } from "./lock.ts";
@@ -7,6 +7,7 @@ import { toStorageFailure } from "./storage-failure.ts";
 import type { JournalWriter, SessionStore } from "./store.ts";
 import { type FileStoreOptions, isSessionId, type StorePlace, toPlace } from "./store-place.ts";
 import { toStoredEvents } from "./stored-events.ts";
+import { makeFolder } from "../util/make-folder.ts";
 
 /**
  * One `<session id>.jsonl` per session in `directory`, one event per line: `jq` reads it, `tail -f` follows it. Texts longer than 64 kB are in
@@ -40,7 +41,7 @@ export function createFileStore(directory: string, options: FileStoreOptions = {
 
 async function openForWriting(place: StorePlace, sessionId: string): Promise<JournalWriter> {
   const path = place.logPath(sessionId);
-  const newFolders = makeFolder(place.directory);
+  const newFolders = foldersMade(place.directory);
   const lock = await takeLock(`${path}.lock`, sessionId);
   try {
     // Most sessions are new: a look is cheaper than a read that fails.
@@ -99,9 +100,9 @@ function openLog(path: string, stored: Start["stored"]): number {
 }
 
 /** Answers the folders in which a name is new. */
-function makeFolder(directory: string): string[] {
+function foldersMade(directory: string): string[] {
   try {
-    const created = mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const created = makeFolder(directory);
     return created === undefined ? [] : [dirname(created)];
   } catch (error) {
     throw toStorageFailure("create", directory, error);

@@ -4,7 +4,6 @@ import {
   constants,
   createReadStream,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -15,6 +14,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import { readLines, toLine } from "../util/jsonl.ts";
 import { messageOf } from "../util/message-of.ts";
 import { defined } from "../util/defined.ts";
+import { makeFolder } from "../util/make-folder.ts";
 
 /** One decision about one call. */
 export type AuditRecord = {
@@ -117,7 +117,7 @@ function openLog(directory: string, name: string): { file: number; isNew: boolea
     return { file: openSync(join(directory, name), flags), isNew: false };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error; // fs throws nothing else
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     return { file: openSync(join(directory, name), flags | constants.O_CREAT, 0o600), isNew: true };
   }
 }

@@ -340,7 +340,6 @@ describe("mode sandboxed", () => {
     const policy: Policy = { mode: "sandboxed", allow: [], ask: [], deny: [], base, readable: [], box, ...given };
     return (await decide(policy, [{ tool: "WebFetch", kind, resource }])).effect;
   };
-  const rules = [parseRule("WebFetch", "a test")];
 
   it("reaches the hosts that programs in the box reach, and asks about others", async () => {
     assert.equal(await reached("https://example.org/a"), "allow");
@@ -351,10 +350,12 @@ describe("mode sandboxed", () => {
     assert.equal(await reached("https://example.org/a", {}, "look"), "ask");
   });
 
-  it("lets rules speak first", async () => {
-    assert.equal(await reached("https://example.org/a", { deny: rules }), "deny");
-    assert.equal(await reached("https://example.org/a", { ask: rules }), "ask");
-    assert.equal(await reached("https://example.com/a", { allow: rules }), "allow");
+  it("lets rules speak first, wherever they come from", async () => {
+    for (const rules of [[parseRule("WebFetch", "a test")], [parseRule("WebFetch")]]) {
+      assert.equal(await reached("https://example.org/a", { deny: rules }), "deny");
+      assert.equal(await reached("https://example.org/a", { ask: rules }), "ask");
+      assert.equal(await reached("https://example.com/a", { allow: rules }), "allow");
+    }
   });
 });
 

@@ -35,15 +35,21 @@ export const bypassed: Decision = { effect: "allow", reason: "Permissions are by
 
 /** Mode `sandboxed` reaches what programs in the box may reach. */
 async function decideOther(policy: Policy, action: Action): Promise<Decision> {
-  const decision = decideOne(policy, action);
-  const isQuestion = decision.effect === "ask" && decision.source === undefined && action.kind === "reach";
-  if (policy.mode !== "sandboxed" || !isQuestion || !URL.canParse(action.resource)) return decision;
-  const box = await policy.box?.();
-  return box?.reaches(new URL(action.resource)) ? { effect: "allow", reason: "The sandbox may reach this address" } : decision;
+  const ruled = decideByRules(policy, action);
+  if (ruled) return ruled;
+  const mayReach = policy.mode === "sandboxed" && action.kind === "reach" && URL.canParse(action.resource);
+  const box = mayReach ? await policy.box?.() : undefined;
+  if (box?.reaches(new URL(action.resource))) return { effect: "allow", reason: "The sandbox may reach this address" };
+  return decideByMode(policy, action);
 }
 
 /** Everything but commands. Paths are real ones already. */
 export function decideOne(policy: Policy, action: Action): Decision {
+  return decideByRules(policy, action) ?? decideByMode(policy, action);
+}
+
+/** What rules, protected places and the modes that need no rule say. */
+function decideByRules(policy: Policy, action: Action): Decision | undefined {
   const { base, mode } = policy;
   const forbidden = policy.deny.find((rule) => denies(rule, action, base));
   if (forbidden) return denied(forbidden);
@@ -67,8 +73,7 @@ export function decideOne(policy: Policy, action: Action): Decision {
   const guard = action.kind === "look" || action.kind === "edit" ? guardOf(action.resource, action.kind, ground) : undefined;
   const rule = guard ? written : allowing[0];
   if (rule) return allowed(rule);
-  if (guard) return { ...ask(policy, action, `${action.resource} is protected: ${guard.reason}`), effect: guard.effect };
-  return decideByMode(policy, action);
+  return guard && { ...ask(policy, action, `${action.resource} is protected: ${guard.reason}`), effect: guard.effect };
 }
 
 export const planDenies: Decision = { effect: "deny", reason: "Plan mode only looks; nothing may be changed or run" };

@@ -23,14 +23,23 @@ describe("an explanation", () => {
     const { programs, changes, doubt, effect } = await explain(`Bash(${command})`);
     assert.deepEqual(
       [effect, programs, changes, doubt],
-      ["ask", ["touch b.txt", "sort a.txt", "touch b.txt …"], ["b.txt", "c.txt"], undefined],
+      ["ask", ["touch b.txt", "sort a.txt", "touch b.txt …"], ["b.txt", "…", "c.txt"], undefined],
     );
     assert.deepEqual(await explain("Bash(git status)"), {
       effect: "allow",
       reason: "It only looks at the project",
       programs: ["git status"],
     });
-    assert.deepEqual((await explain("Bash(touch b.txt)")).changes, ["b.txt"]);
+    const changing: [string, string[]][] = [
+      ["touch b.txt", ["b.txt"]],
+      ["sort -o b.txt a.txt", ["b.txt"]],
+      ["sort a.txt --output=b.txt", ["b.txt"]],
+      ["ls | tee -p b.txt c.txt", ["b.txt", "c.txt"]],
+      ["timeout 5 tee -a b.txt < a.txt", ["b.txt"]],
+      ["sed -i s/a/b/ a.txt", ["a.txt"]],
+      ["curl -o b.txt https://example.org", ["b.txt"]],
+    ];
+    for (const [command, changes] of changing) assert.deepEqual((await explain(`Bash(${command})`)).changes, changes, command);
     assert.match((await explain("Bash(echo 'a)")).doubt ?? "", /./);
   });
 

@@ -1,6 +1,7 @@
 import { RuntimeError } from "../protocol/errors.ts";
 import { isHarmlessDevice } from "./paths.ts";
 import { decide } from "./decide.ts";
+import type { Program } from "./parsed-command.ts";
 import type { Decision, Policy, ResolvePath } from "./policy.ts";
 import { type Action, isCommandTool } from "./rules.ts";
 import type { ShellWord } from "./shell-words.ts";
@@ -23,10 +24,15 @@ export async function explainPermission(call: string, policy: Policy, resolve: R
   if (action.kind !== "run") return decision;
   const { parseCommand } = await import("./parse-command.ts");
   const { lookingOf } = await import("./read-only-commands.ts");
+  const { filesNamedBy } = await import("./written-files.ts");
   const { programs, writes, reason } = parseCommand(action.resource);
   const shown = (word: ShellWord): string => (word.kind === "open" ? `${word.text}…` : word.text);
   const names = programs.map((program) => program.words.map(shown).join(" "));
-  const files = [...programs.flatMap((program) => lookingOf(program)?.writes ?? []), ...writes.map(({ word }) => word)];
+  const written = (program: Program): readonly ShellWord[] => [
+    ...((lookingOf(program) ?? filesNamedBy(program))?.writes ?? []),
+    ...program.inside.flatMap(written),
+  ];
+  const files = [...programs.flatMap(written), ...writes.map(({ word }) => word)];
   const changes = [...new Set(files.map(shown))].filter((file) => !isHarmlessDevice(file));
   return {
     ...decision,

@@ -40,6 +40,19 @@ describe("files that give orders", () => {
     assert.equal(await hasOrders(["/h"], { names: ["rc"], list: listing({ "/h": "rc" }), base }), true);
     assert.equal(await hasOrders(["/h"], { names: ["rc"], list: listing({ "/h": "x" }), base }), false);
   });
+
+  it("count only where what they say matters", async () => {
+    const list = listing({ "/h/p/a": "rc", "/h/p": "rc" });
+    const base = { root: "/h/p", home: "/h" };
+    const asked: string[] = [];
+    const matters = (wanted: string) => async (file: string) => {
+      asked.push(file);
+      return file === wanted;
+    };
+    assert.equal(await hasOrders(["/h/p/a"], { names: ["rc"], matters: matters("/h/p/rc"), list, base }), true);
+    assert.deepEqual(asked, ["/h/p/a/rc", "/h/p/rc"]);
+    assert.equal(await hasOrders(["/h/p/a"], { names: ["rc"], matters: matters("none"), list, base }), false);
+  });
 });
 
 describe("modules of python", () => {

@@ -1,25 +1,37 @@
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { isInside } from "../util/is-inside.ts";
 import type { ListFolder } from "./glob-words.ts";
 import type { RuleBase } from "./rules.ts";
 
-type Search = { readonly names: readonly string[]; readonly list: ListFolder; readonly base: RuleBase };
+/** Files by which a project tells a program what to do. `matters`: does what this one says count? */
+export type Orders = {
+  readonly names: readonly string[];
+  readonly matters?: ((file: string) => Promise<boolean>) | undefined;
+};
+
+type Search = Orders & { readonly list: ListFolder; readonly base: RuleBase };
 
 /**
  * Does one of these files lie in a folder, or above it? A program that looks for them there does what they say. The home of the user is
  * left out, unless it belongs to the project.
  */
-export async function hasOrders(folders: readonly string[], { names, list, base }: Search): Promise<boolean> {
-  for (const start of folders) {
-    for (let folder = start; ; folder = dirname(folder)) {
+export async function hasOrders(folders: readonly string[], { names, matters, list, base }: Search): Promise<boolean> {
+  const above = [...new Set(folders.flatMap(withParents))];
+  const found = await Promise.all(
+    above.map(async (folder) => {
       const inProject = isInside(base.root, folder);
       const entries = await list(folder);
-      if (!entries && inProject) return true;
-      if ((inProject || folder !== base.home) && entries?.some(({ name }) => names.includes(name))) return true;
-      if (folder === dirname(folder)) break;
-    }
-  }
-  return false;
+      if (!entries) return inProject;
+      if (!inProject && folder === base.home) return false;
+      const files = entries.filter(({ name }) => names.includes(name)).map(({ name }) => join(folder, name));
+      return matters ? (await Promise.all(files.map(matters))).includes(true) : files.length > 0;
+    }),
+  );
+  return found.includes(true);
+}
+
+function withParents(folder: string): string[] {
+  return folder === dirname(folder) ? [folder] : [folder, ...withParents(dirname(folder))];
 }
 
 /** Might python, started in one of these folders, import something that lies there? A folder with nothing in it tells nothing. */

@@ -8,6 +8,8 @@ export type GitCall = {
   /** Options before the subcommand. */
   readonly globals: Words;
   readonly folders: Words;
+  /** Where files are when git is not in there already. */
+  readonly workTree: ShellWord | undefined;
   readonly subcommand: string;
   readonly rest: Words;
 };
@@ -16,19 +18,22 @@ export type GitCall = {
 export function splitGit(words: Words): GitCall | undefined {
   const globals: ShellWord[] = [];
   const folders: ShellWord[] = [];
+  let workTree: ShellWord | undefined;
   for (let at = 0; at < words.length; at++) {
     const word = words[at];
     if (!isPlain(word)) return undefined;
-    if (!word.text.startsWith("-")) return { globals, folders, subcommand: word.text, rest: words.slice(at + 1) };
+    if (!word.text.startsWith("-")) return { globals, folders, workTree, subcommand: word.text, rest: words.slice(at + 1) };
     if (word.text === "-C") {
       const folder = words[++at];
       if (folder) folders.push(folder);
       continue;
     }
     globals.push(word);
+    if (word.text === "--work-tree") workTree = words[at + 1];
+    if (word.text.startsWith("--work-tree=")) workTree = { ...word, text: word.text.slice("--work-tree=".length) };
     if (/^(?:-c|--git-dir|--work-tree|--namespace|--config-env|--exec-path|--super-prefix)$/.test(word.text)) at++;
   }
-  return { globals, folders, subcommand: "", rest: [] };
+  return { globals, folders, workTree, subcommand: "", rest: [] };
 }
 
 /** What git opens for a word when `-C` has led it to these folders, each from the one before. */

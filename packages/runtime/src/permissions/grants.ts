@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { pathKey } from "../util/path-key.ts";
@@ -7,6 +7,7 @@ import { isInside } from "../util/is-inside.ts";
 import { type Action, isCommandTool, parseRule, type Rule, type RuleBase, suggestRule } from "./rules.ts";
 import { messageOf } from "../util/message-of.ts";
 import { defined } from "../util/defined.ts";
+import { makeFolder } from "../util/make-folder.ts";
 
 export type GrantScope = "session" | "project";
 
@@ -125,7 +126,7 @@ type Line = { readonly at: string; readonly root: string; readonly rule: string;
 
 function append(directory: string, file: string, line: Line): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   } catch (error) {
     throw new RuntimeError("storage-failed", `${file} cannot be written: ${messageOf(error)}`);

@@ -32,6 +32,8 @@ export type Policy = {
   readonly box?: (() => Promise<BoxReach>) | undefined;
   /** What is in a folder: without it, a command with a pattern is asked about. */
   readonly listFolder?: ListFolder | undefined;
+  /** What a small file says; undefined when that cannot be told. Without it, such files count as if they said anything. */
+  readonly readText?: ((file: string) => Promise<string | undefined>) | undefined;
   /** Where the name of a program leads; without it, programs nobody knows are asked about. */
   readonly programs?: ProgramFinder | undefined;
   /** Commands that only ask others on the network, such as `gh pr view`, need no question. */

@@ -1,5 +1,8 @@
+import { fromFolders, splitGit } from "./git-commands.ts";
+import { pathspecNames } from "./git-pathspecs.ts";
 import { isInterpreter } from "./interpreters.ts";
 import { isBuiltin } from "./shell-builtins.ts";
+import type { Program } from "./parsed-command.ts";
 import type { ShellWord } from "./shell-words.ts";
 
 /** Runs a program and writes down what it does. */
@@ -20,6 +23,19 @@ export function keepsItsPlace(name: string): boolean {
 /** What is left of `https://host` behind the colon. */
 export function isAddress({ text }: ShellWord): boolean {
   return text.startsWith("//");
+}
+
+/** What the words of a program may name. Git sees those behind its subcommand from the folder that it is led to. */
+export function namesOfProgram({ name, words }: Pick<Program, "name" | "words">): ShellWord[] {
+  const rest = words.slice(1);
+  const call = name === "git" ? splitGit(rest) : undefined;
+  if (!call) return rest.flatMap(namesIn);
+  const before = rest.slice(0, rest.length - call.rest.length).flatMap(namesIn);
+  const behind = call.rest.flatMap((word) => [word, ...namesIn(word)]);
+  return [
+    ...before.flatMap((word) => [word, fromFolders(call.folders, word)]),
+    ...behind.flatMap((word) => pathspecNames(call, word)),
+  ];
 }
 
 /** The parts of a word that may be names of files: `--file=x`, `-fx`, `@x`, `HEAD:x`, `f=@x;type=y`. */

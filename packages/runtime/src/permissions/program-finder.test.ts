@@ -55,4 +55,20 @@ describe("where the name of a program leads", () => {
     assert.equal(await shadowed("/proj/bin:/usr/bin", "ls", false), true);
     assert.equal(await shadowed("/opt/linked:/usr/bin", "make", false), true);
   });
+
+  it("is told with links followed, outside the project only", async () => {
+    const found = (path: string, name: string) => finder(path).found?.(name);
+    assert.deepEqual(await found("/usr/bin:/opt/x/bin", "tool"), { file: "/usr/bin/tool", real: "/usr/bin/tool" });
+    assert.deepEqual(await found("/opt/x/bin:/usr/bin", "tool"), { file: "/opt/x/bin/tool", real: "/proj/tool" });
+    assert.deepEqual(await found("bin:/proj/bin:/usr/bin", "ls"), { file: "/usr/bin/ls", real: "/usr/bin/ls" });
+    assert.equal(await found("/usr/bin", "rm"), undefined);
+  });
+
+  it("is looked for once", async () => {
+    let looks = 0;
+    const isFile = async (): Promise<boolean> => ++looks > 0;
+    const once = createProgramFinder({ path: "/usr/bin", roots: [], isFile, resolve: async (file) => file });
+    await Promise.all([once.found?.("a"), once.found?.("a"), once.found?.("b")]);
+    assert.equal(looks, 2);
+  });
 });

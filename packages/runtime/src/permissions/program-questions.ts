@@ -61,6 +61,7 @@ function isObedient(name: string): boolean {
  */
 export function ordersFor(name: string): readonly string[] | undefined {
   if (/^(?:cargo|rust|clippy|rls$)/.test(name)) return ["rust-toolchain", "rust-toolchain.toml"];
+  if (name === "go" || name === "gofmt") return ["go.mod", "go.work"];
   if (name === "shellcheck") return [".shellcheckrc", "shellcheckrc"];
   return /^(?:npm|pnpm|yarn|yarnpkg|bun|bunx)$/.test(name)
     ? [".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", ".bunfig.toml", "pnpm-workspace.yaml"]

@@ -1,4 +1,5 @@
 import { fromFolders, type GitCall, splitGit } from "./git-commands.ts";
+import { pathspecFiles } from "./git-pathspecs.ts";
 import { gitRowOf } from "./git-rows.ts";
 import { type GivenOption, readWords, type Row } from "./option-grammar.ts";
 import { ruleRowOf } from "./program-table.ts";
@@ -188,8 +189,9 @@ function filesOfCall(call: GitCall): NamedFiles {
       return { reads: [...reads, ...(isLocal ? [source] : [])], writes: target ? [target] : [] };
     }
   }
-  if (row.operands === "reads") return { reads: [...reads, ...operands.filter(mayBeFile)], writes: [] };
-  return { reads, writes: row.operands === "writes" ? operands.filter(mayBeFile) : [] };
+  const files = operands.filter(mayBeFile).flatMap((word) => pathspecFiles({ ...call, folders: [] }, word));
+  if (row.operands === "reads") return { reads: [...reads, ...files], writes: [] };
+  return { reads, writes: row.operands === "writes" ? files : [] };
 }
 
 /** Where git clones to when it is not told. */

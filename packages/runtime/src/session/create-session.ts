@@ -11,7 +11,6 @@ import { withFallback } from "../model/fallback.ts";
 import { defaultMaxRequests, RequestLedger } from "../model/request-ledger.ts";
 import { sendableProvider } from "../model/sendable/sendable-provider.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
-import type { Policy } from "../permissions/policy.ts";
 import { parseRule, type Rule } from "../permissions/rules.ts";
 import type { JsonValue, ToolDefinition } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
@@ -22,19 +21,18 @@ import { createTaskTool } from "../tools/builtin/task.ts";
 import { masksIn } from "../tools/hidden-values.ts";
 import { defaultOutputLimit } from "../tools/output-limit.ts";
 import type { SchemaSource } from "../tools/standard-schema.ts";
-import { isPublicAddress } from "../tools/web-address.ts";
 import { createToolMemory, type Tool } from "../tools/tool.ts";
-import { carefulVariables, userEnvironment } from "../workspace/environment.ts";
+import { userEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
 import { removeAtExit } from "../util/temporary-folder.ts";
-import { type CommandPlaces, openWorkspace } from "../workspace/open-workspace.ts";
 import { describePlaces, placeFacts, retellPlaces } from "./command-places.ts";
 import { SessionCompaction } from "./session-compaction.ts";
 import type { Controlled } from "./session-controls.ts";
 import { outputsShown } from "./shown-outputs.ts";
 import { type SubagentOptions, Subagents } from "./subagents.ts";
-import { SessionPolicy } from "./session-policy.ts";
+import { openGround } from "./session-ground.ts";
+import type { SessionPolicy } from "./session-policy.ts";
 import { TurnCheckpoints, turnsSinceChange } from "./turn-checkpoints.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -78,40 +76,12 @@ export async function createSession(
   const env = options.env ?? userEnvironment(process.env, { keep: passEnv });
   const home = options.home ?? env["HOME"];
   const overflowDirectory = options.overflowDirectory ?? `${env["TMPDIR"] ?? "/tmp"}/outrider-${id}`;
-  const boxed = options.permissionMode === "sandboxed" ? await import("./sandboxed-mode.ts") : undefined;
-  let policy: SessionPolicy | undefined;
-  const opened = await openWorkspace({
-    root: options.cwd,
-    env,
-    carefulEnv: carefulVariables(env, passEnv),
-    untrusted: options.untrusted,
-    overflowDirectory,
-    ...defined({ home }),
-    sandbox: boxed?.sandboxOf(options) ?? options.sandbox,
-    livesInBox: () => policy?.current.mode === "sandboxed" || options.sandbox?.mode === "require",
-    sandboxClient: options.sandboxClient,
-    workspaceManifest: options.workspaceManifest,
-    sandboxSnapshotId: options.sandboxSnapshotId,
-    isPublicAddress,
-  });
-  const redactor = options.redactor ?? createRedactor({ env: process.env });
-  const workspace = outputsShown(opened.workspace, redactor);
   const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   const tools = offeredTools(options, agents);
   await checkProhibitions(options, [...tools.keys()]);
-  boxed?.refuseWithoutBox(options, opened.places);
-  const rules = await SessionPolicy.load({
-    mode: options.permissionMode ?? "default",
-    allowedTools: options.allowedTools,
-    disallowedTools: options.disallowedTools,
-    permissions: options.permissions,
-    workspace,
-    env,
-    home,
-    overflowDirectory,
-    box: boxOf(options, opened.places),
-  });
-  policy = rules;
+  const { opened, rules } = await openGround(options, { env, home, overflowDirectory });
+  const redactor = options.redactor ?? createRedactor({ env: process.env });
+  const workspace = outputsShown(opened.workspace, redactor);
   const model = { provider: options.provider.name, id: options.model ?? options.provider.model };
   const budget = options.maxBudgetUsd === undefined ? undefined : await openBudget(options, options.maxBudgetUsd, model);
   const ledger = new RequestLedger({ maxRequests: options.maxRequests ?? defaultMaxRequests(options.maxTurns), budget });
@@ -238,14 +208,6 @@ export async function createSession(
     temporary:
       options.overflowDirectory === undefined && !options.sandboxClient ? { remove: removeAtExit(overflowDirectory) } : undefined,
     subagents: tools.has("Task") ? openSubagents(options, { compaction, sandbox: placesLine, env }) : undefined,
-  };
-}
-
-function boxOf(options: SessionOptions, places: CommandPlaces): Policy["box"] {
-  if (places.sandbox === "none") return undefined;
-  return async () => {
-    const { boxReach, otherMachine } = await import("./sandboxed-mode.ts");
-    return places.sandbox === "client" ? otherMachine : boxReach(options.sandbox);
   };
 }
 

@@ -1,9 +1,10 @@
-import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { realpathSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createFileStore } from "../journal/file-store.ts";
 import type { ForkOrigin, SessionStore } from "../journal/store.ts";
 import type { FileStoreOptions } from "../journal/store-place.ts";
 import { defined } from "../util/defined.ts";
+import { makeFolder } from "../util/make-folder.ts";
 
 /**
  * Sessions that live with a project, in `.outrider/sessions` of `cwd`, instead of in the user's home where the command keeps them. What is
@@ -24,7 +25,7 @@ export function createProjectSessionStore(cwd: string, options: FileStoreOptions
 /** Beside the sessions and not in the project's own list, which is not ours to change. A folder that cannot be written to fails later, with a reason. */
 function keepOutOfGit(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     writeFileSync(join(directory, ".gitignore"), "*\n", { flag: "wx" });
   } catch {
     // It is there already, or `open` says what is wrong.

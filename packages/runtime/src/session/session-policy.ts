@@ -44,7 +44,10 @@ export type Given = {
 
 /** The rules and the mode of one session, which answers and the host may change while it runs. */
 export class SessionPolicy {
-  readonly #fixed: Pick<Policy, "base" | "inertGit" | "box" | "environment" | "listFolder" | "programs" | "networkReads">;
+  readonly #fixed: Pick<
+    Policy,
+    "base" | "inertGit" | "box" | "environment" | "listFolder" | "readText" | "programs" | "networkReads"
+  >;
   readonly #grants: Grants | undefined;
   readonly #workspace: Workspace;
   #state: PolicyState;
@@ -133,10 +136,15 @@ export class SessionPolicy {
 export function groundOf(
   workspace: Workspace,
   { env, roots }: { env: Given["env"]; roots: readonly string[] },
-): Pick<Policy, "inertGit" | "listFolder" | "programs"> {
+): Pick<Policy, "inertGit" | "listFolder" | "readText" | "programs"> {
   return {
     inertGit: onFirstCall(async () => (await import("../workspace/inert-git.ts")).installInertGit(workspace)),
     listFolder: (folder) => workspace.readDirectory(folder).catch(() => undefined),
+    readText: (file) =>
+      workspace.readFile(file, { maxBytes: 100_000 }).then(
+        (bytes) => Buffer.from(bytes).toString(),
+        () => undefined,
+      ),
     programs: findIn(workspace, [workspace.root, ...roots], env["PATH"]),
   };
 }
@@ -171,6 +179,7 @@ function findIn(workspace: Workspace, roots: readonly string[], path: string | u
   const get = (): Promise<ProgramFinder> => (finder ??= load());
   return {
     place: async (name) => (await get()).place(name),
+    found: async (name) => (await get()).found?.(name),
     isShadowed: async (name, changed) => (await get()).isShadowed(name, changed),
   };
 }

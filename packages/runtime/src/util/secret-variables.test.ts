@@ -28,6 +28,9 @@ describe("a variable that is withheld", () => {
     MYSQL: [`app:${password}@tcp(127.0.0.1:3306)/db`, password],
     ENCODED_URL: ["amqp://u:p%40ss%2Fw0rd%21x@mq/", "p@ss/w0rd!x"],
     CLONE_URL: [`https://${password}:x-oauth-basic@git.example.com/a.git`, password],
+    TEAM_WEBHOOK: ["https://chat.example.org/in/T024BE7LD/v5UTG79BG16QmtsL4F", "in/T024BE7LD/v5UTG79BG16QmtsL4F"],
+    ALERT_WEBHOOK_URL: ["https://alerts.example.org/x?room=7&code=v5UTG79BG16QmtsL4F", "code=v5UTG79BG16QmtsL4F"],
+    ROOM_TOKEN: ["https://rooms.example.org/join/v5UTG79BG16QmtsL4F", "join/v5UTG79BG16QmtsL4F"],
     FOO: [key, key],
     BAR: [`use ${key} here`, key],
   };

@@ -43,16 +43,24 @@ export function carefulVariables(env: Environment, keep: readonly string[] = [])
   };
 }
 
+type UserWishes = {
+  readonly keys?: readonly string[];
+  readonly keep?: readonly string[];
+  readonly known?: Environment;
+  readonly secrets?: readonly string[];
+};
+
 /**
  * The variables of a program the user has let run: all of them, as in the user's own shell, but for the keys Outrider itself asks
- * models with, under whatever name they stand. `keep` names those that are passed on nevertheless.
+ * models with, under whatever name they stand. `keep` names those that are passed on nevertheless; `known` are all the variables a key
+ * may be in, `secrets` keys that are in none.
  */
 export function userEnvironment(
   env: Environment,
-  { keys = modelKeys, keep = [] }: { keys?: readonly string[]; keep?: readonly string[] } = {},
+  { keys = modelKeys, keep = [], known = env, secrets: written = [] }: UserWishes = {},
 ): Record<string, string> {
-  const values = keys.flatMap((name) => (keep.includes(name) ? [] : (env[name]?.trim() ?? [])));
-  const secrets = values.filter((value) => value.length >= leastLength);
+  const values = keys.flatMap((name) => (keep.includes(name) ? [] : (known[name]?.trim() ?? [])));
+  const secrets = [...values, ...written].filter((value) => value.length >= leastLength);
   return pick(
     env,
     (name, value) => keep.includes(name) || !(keys.includes(name) || secrets.some((secret) => value.includes(secret))),

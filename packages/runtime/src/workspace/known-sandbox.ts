@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { findBubblewrap } from "./find-bubblewrap.ts";
+import { makeFolder } from "../util/make-folder.ts";
 
 export type KnownSandbox = { readonly works: true } | { readonly works: false; readonly reason: string };
 
@@ -56,7 +57,7 @@ function linkOf(path: string): string | undefined {
 
 function remember(path: string, key: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     writeFileSync(path, key, { mode: 0o600 });
   } catch {
     return; // then the next start tries it out again

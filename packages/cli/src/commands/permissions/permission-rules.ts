@@ -1,54 +1,28 @@
-import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
-import { realpath } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
-import {
-  type Decision,
-  isPermissionMode,
-  type Policy,
-  parseRule,
-  type Rule,
-  RuntimeError,
-  type SessionOptions,
-} from "@outrider/runtime";
-import { createGrants, resolveLayers, sandboxOptions, surroundingsOf } from "@outrider/runtime/host";
-import {
-  boxReach,
-  createProgramFinder,
-  explainPermission,
-  type FolderEntry,
-  lintRule,
-  type RuleProblem,
-} from "@outrider/runtime/admin";
-import { parseArguments } from "../../flags/args.ts";
-import { checkTools } from "../../request/check-tools.ts";
+import { RuntimeError } from "@outrider/runtime";
+import { explainCall, lintRule, type RuleProblem } from "@outrider/runtime/admin";
 import { exitCodes } from "../../exit-codes.ts";
-import type { FlagValues } from "../../flags/flags.ts";
-import { lookAtProject, type Project } from "../../request/project.ts";
-import { print, visible } from "../../terminal/visible.ts";
+import { parseArguments } from "../../flags/args.ts";
 import { type OwnWords, takeOwnWords } from "../../flags/words.ts";
+import { surroundings } from "../../request/plan-run.ts";
+import { lookAtProject, type Project } from "../../request/project.ts";
+import { toSessionRequest } from "../../request/session-request.ts";
+import { print, visible } from "../../terminal/visible.ts";
 
 const projectFlags = { switches: ["--trust-project", "--json"], values: ["--cwd", "--settings", "--setting-sources"] };
 
-/** The decision about one call, made as a run here would make it. */
+/** The decision about one call, as a session with these flags would make it. */
 export async function explain(args: readonly string[]): Promise<number> {
-  const words = takeOwnWords(args, projectFlags);
+  const words = takeOwnWords(args, { switches: ["--json"], values: [] });
   const { flags, positionals } = parseArguments(words.rest);
   const [call, ...more] = positionals;
   if (call === undefined || more.length > 0)
     throw new RuntimeError("usage", 'permissions explain takes one call, like "Bash(git push)"; see outrider permissions --help');
-  const project = await projectOf(words);
-  const { policy, sandbox } = await policyOf(project, flags);
-  const { home, cwd } = project;
-  const decision = await explainPermission(call, policy, async (path) =>
-    realPath(path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : resolve(cwd, path)),
-  );
-  const { effect, reason, rule, source, programs, changes, doubt } = decision;
-  const { trusted, reason: why, executors } = project.trust;
+  const request = await toSessionRequest(flags, warn);
+  const { project, mode, ...decision } = await explainCall(request, call, { around: surroundings(), warn });
+  const { effect, reason, rule, source, programs, changes, place, doubt } = decision;
+  const { trusted, reason: why, executors } = await project.trust();
   const trust = executors.length > 0 ? `${trusted ? "trusted" : "not trusted"} (${why})` : undefined;
-  const boxes = policy.mode === "sandboxed" && effect === "allow" && decision.by === undefined ? "require" : sandbox.mode;
-  const place = programs && effect !== "deny" ? placeOf(decision, boxes) : undefined;
-  const told = { ...decision, ...(place && { place: place.type }), mode: policy.mode, trusted };
-  if (words.has("--json")) return await say(`${JSON.stringify(told, null, 2)}\n`);
+  if (words.has("--json")) return await say(`${JSON.stringify({ ...decision, mode, trusted }, null, 2)}\n`);
   const lines = [
     ["decision", effect],
     ["reason", reason],
@@ -56,19 +30,18 @@ export async function explain(args: readonly string[]): Promise<number> {
     ["written in", source],
     ["runs", programs?.join(" · ")],
     ["changes", changes?.join(" · ")],
-    ["place", place?.words],
+    [
+      "place",
+      place && (place === "box" ? "the sandbox" : `outside, as the user${effect === "ask" ? ", once somebody says yes" : ""}`),
+    ],
     ["not understood", doubt],
     ["project", trust],
   ];
   return await say(lines.flatMap(([name, value]) => (value ? [`${name}: ${visible(value)}\n`] : [])).join(""));
 }
 
-/** Where a command would run, as `--sandbox` and what lets it run decide. */
-function placeOf({ effect, by = "mode" }: Decision, sandbox: "auto" | "require" | "off"): { type: string; words: string } {
-  if (sandbox === "require") return { type: "box", words: "the sandbox" };
-  if (sandbox === "auto" && effect === "allow" && by === "mode")
-    return { type: "box", words: "the sandbox; outside where there is none" };
-  return { type: "outside", words: effect === "allow" ? "outside, as the user" : "outside, as the user, once somebody says yes" };
+function warn(line: string): void {
+  process.stderr.write(`outrider: ${visible(line)}\n`);
 }
 
 async function projectOf(words: OwnWords): Promise<Project> {
@@ -78,58 +51,6 @@ async function projectOf(words: OwnWords): Promise<Project> {
     settingSources: words.value("--setting-sources"),
     trustProject: words.has("--trust-project"),
   });
-}
-
-type Ground = { readonly policy: Policy; readonly sandbox: NonNullable<SessionOptions["sandbox"]> };
-
-async function policyOf(project: Project, flags: FlagValues): Promise<Ground> {
-  const { cwd, root, home, layers, trust } = project;
-  const resolved = await resolveLayers(layers, { trusted: trust.trusted });
-  checkTools(flags);
-  const { permissions } = resolved.settings;
-  const mode = flags["permission-mode"] ?? permissions.defaultMode;
-  const toRules = (texts: readonly string[] | undefined, source: string): Rule[] =>
-    (texts ?? []).map((text) => parseRule(text, source));
-  const written = (rules: readonly { text: string; source: string }[]): Rule[] =>
-    rules.map(({ text, source }) => parseRule(text, source));
-  const grants = createGrants({ root, directory: join(project.outriderHome, "grants"), home });
-  const sandboxMode = flags.sandbox as "auto" | "require" | "off" | undefined; // its choices are the modes
-  const sandbox = sandboxOptions({ sandboxMode }, resolved, surroundingsOf());
-  const policy: Policy = {
-    mode: isPermissionMode(mode) ? mode : "default",
-    ...(sandbox.mode !== "off" && { box: async () => boxReach(sandbox) }),
-    allow: [...toRules(flags.allowedTools, "--allowedTools"), ...written(permissions.allow), ...grants.rules()],
-    ask: written(permissions.ask),
-    deny: [...toRules(flags.disallowedTools, "--disallowedTools"), ...written(permissions.deny)],
-    base: { root: cwd, home, platform: process.platform },
-    directories: permissions.additionalDirectories.map((path) => resolve(cwd, path)),
-    readable: [],
-    environment: new Set(Object.keys(process.env)),
-    listFolder: async (folder) => listFolder(folder),
-    programs: createProgramFinder({
-      path: process.env["PATH"],
-      roots: [cwd, ...permissions.additionalDirectories.map((path) => resolve(cwd, path))],
-      isFile: async (path) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false,
-      resolve: async (path) => realpathSync(path),
-    }),
-    networkReads: permissions.networkReads || Boolean(flags["allow-network-reads"]),
-    inertGit: async () => "git", // a run makes it when it first needs it
-  };
-  return { policy, sandbox };
-}
-
-function listFolder(folder: string): FolderEntry[] | undefined {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
-  } catch {
-    return undefined; // nothing is known about what cannot be listed
-  }
-}
-
-function kindOf(entry: Dirent): FolderEntry["kind"] {
-  if (entry.isSymbolicLink()) return "symlink";
-  if (entry.isDirectory()) return "directory";
-  return entry.isFile() ? "file" : "other";
 }
 
 /** Rules that were given, or all there are in the settings files. */
@@ -168,15 +89,6 @@ function rulesIn({ layers }: Project): WrittenRule[] {
       });
     }),
   );
-}
-
-/** Links followed as far as there is something. */
-async function realPath(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    return path === dirname(path) ? path : join(await realPath(dirname(path)), basename(path));
-  }
 }
 
 async function say(text: string): Promise<number> {

@@ -11,18 +11,12 @@ import {
   type ProviderSettings,
 } from "./definition.ts";
 import { defined } from "../../util/defined.ts";
-import { requireProvider } from "./definitions.ts";
 
-/**
- * A provider that can be asked, by its name or definition; close it to let go of its connections. Variables (keys, addresses, proxies) are
- * looked up in `env`, and nowhere when that is absent.
- */
+/** A provider that can be asked; close it to let go of its connections. */
 export async function createProvider(
-  provider: ProviderDefinition | string,
-  given: Omit<ProviderSettings, "env"> & { readonly env?: ProviderSettings["env"] | undefined },
+  definition: ProviderDefinition,
+  settings: ProviderSettings,
 ): Promise<Provider & { close(): void }> {
-  const definition = typeof provider === "string" ? requireProvider(provider) : provider;
-  const settings = { ...given, env: given.env ?? {} };
   const resolved = resolveSettings(definition, settings);
   if (!resolved.model) {
     throw new RuntimeError("config", `${definition.title} has no default model: name the one to ask`, {

@@ -37,7 +37,6 @@ export type StartedSession = Pick<
   InteractiveSession,
   | "open"
   | "submit"
-  | "hasTurn"
   | "shown"
   | "abort"
   | "events"

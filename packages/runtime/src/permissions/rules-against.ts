@@ -1,0 +1,103 @@
+import type { Target } from "./command-paths.ts";
+import { ask, askBy } from "./decide.ts";
+import type { ListFolder } from "./glob-words.ts";
+import type { FileUse, Program } from "./parsed-command.ts";
+import { mayHold, mayReach } from "./path-patterns.ts";
+import { toAbsolutePattern } from "./paths.ts";
+import { type Decision, denied, type Policy } from "./policy.ts";
+import { namesOfProgram, namesIn } from "./possible-names.ts";
+import { readConflict } from "./read-conflict.ts";
+import type { Looking } from "./read-only-commands.ts";
+import { type Action, denies, namesTool, type Rule, unescapeGlob } from "./rules.ts";
+import { exactWord, type ShellWord, unknownWord } from "./shell-words.ts";
+import { shownBy, shownUnknown } from "./shown-files.ts";
+import { writeConflict } from "./write-conflict.ts";
+
+type Kind = "look" | "edit";
+type Touched = { readonly kind: Kind; readonly target: Target };
+type Find = (use: FileUse) => Promise<Target[]>;
+
+/** Rules for files that speak against something, and how a command may come into conflict with them without naming a file. */
+export class RulesAgainst {
+  readonly #policy: Policy;
+  readonly #action: Action;
+  readonly #rules: readonly { readonly rule: Rule; readonly kind: Kind; readonly effect: "deny" | "ask" }[];
+
+  constructor(policy: Policy, action: Action) {
+    this.#policy = policy;
+    this.#action = action;
+    this.#rules = (["deny", "ask"] as const).flatMap((effect) =>
+      policy[effect].flatMap((rule) =>
+        (["look", "edit"] as const).flatMap((kind) =>
+          namesTool(rule, { tool: "", kind, resource: "" }) ? [{ rule, kind, effect }] : [],
+        ),
+      ),
+    );
+  }
+
+  /** A word of a program names a file that a rule speaks against: `cp .env x` reads it as much as `cat` does. */
+  async named(program: Program, by: { looking: Looking | undefined; ruled: Program; find: Find }): Promise<Decision | undefined> {
+    if (this.#rules.length === 0) return undefined;
+    const words = by.looking ? by.looking.reads.flatMap(namesIn) : [program, by.ruled].flatMap(namesOfProgram);
+    let named: Decision | undefined;
+    for (const word of words) {
+      for (const target of await by.find({ word, places: program.places })) {
+        if (!target) continue;
+        for (const { rule, kind, effect } of this.#rules) {
+          const hit = kind === "edit" && by.looking ? undefined : this.#meets(rule, kind, target);
+          if (hit === "surely" && effect === "deny") return denied(rule);
+          if (hit) named = askBy(rule, ask(this.#policy, this.#action, `The rule ${rule.text} protects what it may read`));
+        }
+      }
+    }
+    return named;
+  }
+
+  #meets(rule: Rule, kind: Kind, { path, pattern }: NonNullable<Target>): "surely" | "maybe" | undefined {
+    const { base } = this.#policy;
+    if (denies(rule, { tool: "", kind, resource: path }, base)) return "surely";
+    if (!pattern || rule.pattern === undefined) return undefined;
+    const absolute = toAbsolutePattern(unescapeGlob(rule.pattern), base);
+    if (path.endsWith("/**")) return mayReach(absolute, path.slice(0, -3)) ? "maybe" : undefined;
+    return mayHold(path, absolute, this.#wildGlobs) === "same" ? "surely" : undefined;
+  }
+
+  /** Files that are not written out may be those that rules protect. */
+  unnamed(uses: readonly Touched[]): string | undefined {
+    for (const { kind, target } of uses) {
+      const against = target ? undefined : this.#rules.find((one) => one.kind === kind);
+      if (against)
+        return `it ${kind === "edit" ? "changes" : "reads"} files that are not written out, and the rule ${against.rule.text} protects some`;
+    }
+    return undefined;
+  }
+
+  /** It may show a file that rules protect, although no word names it. */
+  async shown(program: Program, by: { looking: Looking | undefined; find: Find }): Promise<string | undefined> {
+    const rules = this.#rules.filter(({ kind }) => kind === "look").map(({ rule }) => rule);
+    if (rules.length === 0) return undefined;
+    const shown = shownBy(program) ?? (by.looking && shownUnknown(`it is not known what ${program.name} reads`));
+    if (!shown) return undefined;
+    const words = (shown.type === "below" ? shown.reads : undefined) ?? wordsRead(program, by.looking);
+    const targets = await Promise.all(words.map((word) => by.find({ word, places: program.places })));
+    return readConflict({ shown, targets: targets.flat(), wildGlobs: this.#wildGlobs }, rules, this.#policy.base);
+  }
+
+  /** It may change a file that rules protect, although no word names it. */
+  async changed(program: Program, uses: readonly Touched[], list: ListFolder | undefined): Promise<string | undefined> {
+    const rules = this.#rules.filter(({ kind, rule }) => kind === "edit" && rule.pattern !== undefined).map(({ rule }) => rule);
+    return writeConflict(program, uses, { rules, base: this.#policy.base, list });
+  }
+
+  /** `shopt` or a variable may have changed what patterns stand for. */
+  get #wildGlobs(): boolean {
+    return /glob/i.test(this.#action.resource);
+  }
+}
+
+/** Words that name what a program reads: all that may be names, where it is called in a way that is not in the tables. */
+function wordsRead(program: Program, looking: Looking | undefined): readonly ShellWord[] {
+  if (looking) return looking.reads.length > 0 ? looking.reads : [exactWord(".")];
+  const operands = program.words.slice(1).filter((word) => !word.text.startsWith("-") || word.kind !== "exact");
+  return operands.length > 0 ? operands.map((word) => (word.kind === "open" ? unknownWord : word)) : [exactWord(".")];
+}
