@@ -194,6 +194,9 @@ describe("a dump behind something else", () => {
       diff.map(({ type, line }) => [type, line]),
       lines.map((_, index) => ["add", index + 1]),
     );
+    const two = (writers["xxd"] ?? String)(Buffer.from(secret)).split("\n");
+    assert.equal(two.length, 2);
+    for (const line of redactor.value(two)) assert.match(line, /\[redacted:SERVICE_TOKEN\]/);
     const plain = ["one", "two\nthree"];
     assert.equal(redactor.value(plain), plain);
     assert.deepEqual(redactor.value(["a\nb", `c ${secret}`, "d"]), ["a\nb", "c [redacted:SERVICE_TOKEN]", "d"]);

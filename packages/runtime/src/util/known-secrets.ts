@@ -47,11 +47,10 @@ export function prepareSecrets({ env = {}, secrets = [] }: SecretSources): Known
     const isLong = bytes.length >= leastHexBytes;
     if (isLong && !byBytes.has(latin)) byBytes.set(latin, name);
     const encoded = isLong ? inBase64(bytes) : [];
-    const backwards = isLong ? [reversed(secret)] : [];
-    for (const form of [secret, ...inAddresses(secret), ...backwards, ...encoded]) addForm(form, name);
+    for (const form of [secret, ...inAddresses(secret), ...encoded]) addForm(form, name);
     for (const form of [...keyForms(secret), secret, reversed(secret), ...encoded]) pieces.add(form, name);
     for (const part of [secret, ...partsOf(secret)]) {
-      if (part.length >= leastHexBytes) addForm(reversed(part), name);
+      if (isLong) addForm(reversed(part), name);
       for (const form of [part, inJson(part)]) {
         streamed.add(form);
         addForm(form, name);
@@ -87,16 +86,8 @@ type KnownShapes = Pick<KnownSecrets, "triggers" | "shapesOf"> & { readonly shap
 
 let shapesOnce: KnownShapes | undefined;
 
-/** Does anything stand in it by which secrets are recognised? A quick no for nearly every text. */
-export function mayHoldSecret(text: string): boolean {
-  const { triggers } = knownShapes();
-  triggers.lastIndex = 0;
-  return triggers.test(text);
-}
-
 /** What in a text has the shape of a secret. */
 export function keysIn(text: string): readonly string[] {
-  if (!mayHoldSecret(text)) return [];
   const { triggers, shapesOf } = knownShapes();
   const found: string[] = [];
   triggers.lastIndex = 0;
@@ -105,7 +96,7 @@ export function keysIn(text: string): readonly string[] {
     const shapes = shapesOf(hit[0]).filter((shape) => startsSecret(text, index, shape));
     const key = shapes.map((shape) => shape.find(text, index)).find((one) => one?.kind !== undefined);
     if (key) found.push(text.slice(key.start, key.end));
-    triggers.lastIndex = Math.max(index + 1, key?.end ?? 0);
+    triggers.lastIndex = key?.end ?? index + 1;
   }
   return found;
 }
@@ -175,7 +166,7 @@ function reversed(text: string): string {
 /** As in an address, and as in a form, where a plus sign stands for a space. */
 function inAddresses(secret: string): readonly string[] {
   const encoded = encodeURIComponent(toWellFormed(secret));
-  return secret.includes(" ") ? [encoded, encoded.replaceAll("%20", "+"), secret.replaceAll(" ", "+")] : [encoded];
+  return [encoded, encoded.replaceAll("%20", "+"), secret.replaceAll(" ", "+")];
 }
 
 const endOfLine = /(?:(?<=\\[nr])|(?<![A-Za-z0-9+/\\]))([A-Za-z0-9+/]{4,}={0,2})[ \t]*(?:\r?\n|(?:\\r)?\\n|$)/g;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { mayHoldSecret } from "./known-secrets.ts";
+import { keysIn } from "./known-secrets.ts";
 import { createRedactor } from "./redact.ts";
 
 const mixed = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0";
@@ -88,8 +88,16 @@ describe("a word behind something hidden", () => {
     assert.equal(text("?key=abcdefghijklm&key=abc123def456"), "?key=abcdefghijklm&key=[redacted:parameter]");
   });
 
+  it("in the same search begins anew, too, and only there", () => {
+    const text = `e2b_${"0".repeat(30)}ghp_${"a".repeat(40)} and task-1234567890-abcdefgh`;
+    assert.equal(createRedactor().text(text), "[redacted:e2b-key][redacted:github-token] and task-1234567890-abcdefgh");
+  });
+
   it("a text may be asked about again and again", () => {
-    assert.deepEqual([mayHoldSecret(key), mayHoldSecret(key), mayHoldSecret("plain words")], [true, true, false]);
+    const { isPlain } = createRedactor();
+    const piece = `words ${key}!`;
+    assert.deepEqual([isPlain("", piece), isPlain("", piece), keysIn(piece), keysIn(piece)], [false, false, [key], [key]]);
+    assert.deepEqual([isPlain("", piece), keysIn("plain words")], [false, []]);
   });
 });
 
@@ -130,6 +138,38 @@ describe("a value", () => {
     const of = (type: string) => ({ type, text: key, providerMetadata: { id: "1" } });
     assert.deepEqual(redact(of("text")), { ...of("text"), text: shown });
     assert.deepEqual(redact(of("reasoning")), { type: "reasoning", text: shown });
+    assert.deepEqual(redact([of("text"), of("reasoning")]), [
+      { ...of("text"), text: shown },
+      { type: "reasoning", text: shown },
+    ]);
+  });
+});
+
+describe("a list that reads like the lines of a difference", () => {
+  const { value: redact } = createRedactor();
+  const shown = "[redacted:github-token]";
+
+  it("keeps nothing secret in what else its items hold, whether or not a line changed", () => {
+    for (const [text, after] of [
+      ["plain", "plain"],
+      [key, shown],
+    ])
+      assert.deepEqual(
+        redact([
+          { type: "context", text, note: key },
+          { type: "add", text: "more", note: [key] },
+        ]),
+        [
+          { type: "context", text: after, note: shown },
+          { type: "add", text: "more", note: [shown] },
+        ],
+      );
+  });
+
+  it("is looked at line by line where what was hidden went over several", () => {
+    const [first, last] = [`-----BEGIN ${"PRIVATE KEY"}-----`, `-----END ${"PRIVATE KEY"}-----`];
+    const hidden = "[redacted:private-key]";
+    assert.deepEqual(redact(["a", first, mixed, other, last, "z"]), ["a", first, hidden, hidden, last, "z"]);
   });
 });
 

@@ -163,8 +163,7 @@ function hideShapes(known: KnownSecrets, { text, from = 0, note }: Part): string
       }
       const kind = keyAt(text, found.start, known) ?? found.kind;
       const mask = `[redacted:${kind}]`;
-      if (kind === privateKey)
-        for (const form of keyForms(text.slice(found.start, found.end))) known.met.add(form, `redacted:${kind}`);
+      for (const form of keyForms(text.slice(found.start, found.end))) known.met.add(form, `redacted:${kind}`);
       note(mask, text.slice(found.start, found.end));
       shown += text.slice(done, Math.max(done, found.start)) + mask;
       done = found.end;
@@ -196,39 +195,40 @@ function redactValue(value: unknown, redact: (text: string) => string, depth = 0
   if (typeof value !== "object" || value === null) return value;
   if (depth > maxDepth) return "[nested too deeply to be kept]";
   if (!Array.isArray(value)) return redactObject(value as Record<string, unknown>, redact, depth); // neither null nor a list
-  const lines = redactLines(value, redact);
-  if (lines) return lines;
+  const items = redactLines(value, redact) ?? value;
   let list: unknown[] | undefined;
-  for (const [index, item] of value.entries()) {
+  for (const [index, item] of items.entries()) {
     const shown = redactValue(item, redact, depth + 1);
     if (shown === item) continue;
-    list ??= [...value];
+    list ??= [...items];
     list[index] = shown;
   }
-  return list ?? value;
+  return list ?? items;
 }
 
 /** Texts of a list, and the lines of a difference, may be those of one text: what goes over several of them is hidden line by line, as in a dump. */
 function redactLines(list: readonly unknown[], redact: (text: string) => string): readonly unknown[] | undefined {
   const texts = list.flatMap((item) => (typeof item === "string" ? [item] : isDiffLine(item) ? [item.text] : []));
-  if (list.length < 2 || texts.length < list.length) return undefined;
+  if (texts.length < list.length) return undefined;
   const joined = texts.join("\n");
   const shown = redact(joined);
-  if (shown === joined) return list;
+  if (shown === joined) return undefined;
   const lines = shown.split("\n");
   if (lines.length !== joined.split("\n").length) return undefined;
   let at = 0;
-  return list.map((item, index) => {
+  return texts.map((given, index) => {
     const from = at;
-    at += texts[index]?.split("\n").length ?? 0;
+    at += given.split("\n").length;
     const text = lines.slice(from, at).join("\n");
+    const item = list[index];
     return isDiffLine(item) ? { ...item, text } : text;
   });
 }
 
 function isDiffLine(item: unknown): item is { readonly text: string } {
-  if (typeof item !== "object" || item === null || !("type" in item && "text" in item)) return false;
-  return typeof item.text === "string" && diffTypes.has(item.type);
+  if (typeof item !== "object" || item === null) return false;
+  const { type, text } = item as { readonly type?: unknown; readonly text?: unknown }; // an object may have any property
+  return typeof text === "string" && diffTypes.has(type);
 }
 
 const diffTypes: ReadonlySet<unknown> = new Set(["hunk", "context", "remove", "add"]);

@@ -44,7 +44,7 @@ export function isPlainSetting(name: string, value: string): boolean {
 }
 
 /** Names of what says where or which something is, and of keys that open nothing (`PRIMARY_KEY`). */
-const places: ReadonlySet<string> = new Set(["FILE", "PATH", "NAME", "URL", "URI", "ID", "TYPE", "DIR"]);
+const places: ReadonlySet<string | undefined> = new Set(["FILE", "PATH", "NAME", "URL", "URI", "ID", "TYPE", "DIR"]);
 const openingKey = /API|SECRET|PRIVATE|ACCESS|AUTH|SIGNING|ENCRYPTION|TOKEN|PASS/;
 const words = /^[a-z]{1,15}\d{0,2}(?:[-_.:][a-z]{1,15}\d{0,2})*$/i;
 const path = /^(?:[a-z]:|~)?[\w.@ \\/-]+$/i;
@@ -54,7 +54,7 @@ const nothingThere = /^(?:none|no|not|null|unused|dummy|changeme)(?:[-_ ](?:need
 /** Words, a path or an address under a name that promises just that: `KEY_FILE=package.json`, `PRIMARY_KEY=customer_id`, `AUTH_URL=https://…`. */
 export function isOrdinary(name: string, value: string): boolean {
   if (nothingThere.test(value)) return true;
-  const last = wordsOf(name).at(-1) ?? "";
+  const last = wordsOf(name).at(-1);
   if (last === "KEY" ? openingKey.test(name.toUpperCase()) : !places.has(last)) return false;
   if (words.test(value)) return !looksRandom(value) && (last !== "KEY" || /[-_.:]/.test(value));
   if (last === "KEY" || value.length > 512) return false;

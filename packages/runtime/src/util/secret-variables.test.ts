@@ -19,6 +19,7 @@ describe("a variable that is withheld", () => {
   const variables: Record<string, [value: string, secret: string]> = {
     APP_CONNECTION_STRING: [`Server=db;User Id=sa;Password=${password};`, password],
     ODBC: [`Driver=x;Pwd='${password}';Server=db`, password],
+    ODBC_PLAIN: [`Driver=x;Pwd=${password};Server=db`, password],
     LIBPQ: [`host=db password=${password} user=a`, password],
     DATABASE_URL: [`postgres://app:${password}@db.example.com:5432/app`, password],
     REDIS_URL: [`redis://:${password}@cache:6379/0`, password],
@@ -30,9 +31,12 @@ describe("a variable that is withheld", () => {
     CLONE_URL: [`https://${password}:x-oauth-basic@git.example.com/a.git`, password],
     TEAM_WEBHOOK: ["https://chat.example.org/in/T024BE7LD/v5UTG79BG16QmtsL4F", "in/T024BE7LD/v5UTG79BG16QmtsL4F"],
     ALERT_WEBHOOK_URL: ["https://alerts.example.org/x?room=7&code=v5UTG79BG16QmtsL4F", "code=v5UTG79BG16QmtsL4F"],
+    DOOR_WEBHOOK: ["https://door.example.org/open/the-front-door", "https://door.example.org/open/the-front-door"],
     ROOM_TOKEN: ["https://rooms.example.org/join/v5UTG79BG16QmtsL4F", "join/v5UTG79BG16QmtsL4F"],
     FOO: [key, key],
     BAR: [`use ${key} here`, key],
+    OVERLAPPING: ["gsk_live_a1B2c3D4e5F6g7H8i9", "sk_live_a1B2c3D4e5F6g7H8i9"],
+    EIGHT: ["p:p1@h.x", "p:p1@h.x"],
   };
   for (const [name, [value, secret]] of Object.entries(variables))
     it(`is known to the redactor with the secret in it: ${name}`, () => {
@@ -44,9 +48,14 @@ describe("a variable that is withheld", () => {
 
   it("gives no ordinary word away as a secret", () => {
     const { text } = createRedactor({
-      env: { DATABASE_URL: "postgres://postgres:postgres@localhost/app", B: "redis://:short@h/0" },
+      env: {
+        ...{ DATABASE_URL: "postgres://deploy-user:postgres@localhost/app", B: "redis://:shorty@h/0" },
+        ...{ SITE_AUTH: "https://login.example.org/some/plain-path", MY_WEBHOOK: "https://h.example.org/short" },
+      },
     });
-    assert.equal(text("postgres, localhost and short"), "postgres, localhost and short");
+    const words =
+      "deploy-user, postgres, localhost, shorty, https://login.example.org/some/plain-path, https://h.example.org/short";
+    assert.equal(text(words), words);
   });
 });
 
@@ -61,6 +70,8 @@ describe("an ordinary value", () => {
         TOKEN_FILE: "conf/token.txt",
       },
       ...{ SECRET_TYPE: "kubernetes.io/tls", AUTH_TYPE: "bearer-token", CREDENTIALS_DIR: "./conf/keys" },
+      ...{ JOB: "task-1234567890-abcdefgh", MAX_CONNECTIONS: "twenty-or-so-9", IMAGE: "a:b@c.x" },
+      ...{ TOKEN_PATH: `${"conf/".repeat(102)}ab` },
     };
     assert.deepEqual(scrubEnvironment(env), env);
     const { text } = createRedactor({ env });
@@ -71,6 +82,8 @@ describe("an ordinary value", () => {
     const env = {
       ...{ SIGNING_KEY: "correct-horse-battery", API_KEY: "correct-horse-battery", STRIPE_KEY: "a1b2-c3d4-e5f6-g7h8" },
       ...{ TOKEN_URL: "https://h/?token=a1b2c3d4e5f6", KEY_ID: "a1b2c3d4e5f6g7h8i9", MY_TOKEN: "correct-horse-battery" },
+      ...{ KEY_NAME: "correct horse battery", PET_KEY: "correct/horse/battery", KEY_FILE: "keys/z9y8x7w6v5u4t3s2r1" },
+      ...{ TOKEN_PATH: `${"conf/".repeat(102)}abc` },
     };
     assert.deepEqual(scrubEnvironment(env), {});
   });
@@ -120,6 +133,13 @@ describe("a secret of several lines", () => {
     text(JSON.stringify(pem));
     const [first = "", second = ""] = body;
     for (const line of [first, second]) assert.equal(text(JSON.stringify(`x\n${line}`)), '"x\\n[redacted:private-key]"');
+  });
+
+  it("is hidden in a dump as far as it goes, and what follows it is not", () => {
+    const bytes = Buffer.from(`${pem}\n${"plain words ".repeat(4)}`).toString("hex");
+    const shown = createRedactor().text(bytes);
+    assert.match(shown, /^\[redacted:private-key\]/);
+    assert.ok(shown.endsWith(Buffer.from("plain words ".repeat(4)).toString("hex")), shown);
   });
 
   it("is hidden in the first lines of a dump, known or not", () => {

@@ -32,7 +32,7 @@ export function passwordsIn(value: string): readonly string[] {
   if (value.includes("@"))
     for (const [, user = "", password, other = "", last = ""] of value.matchAll(userinfo))
       found.push(password ?? last, ...[user, other].filter(isPiece)); // a token may stand in the place of the user
-  if (value.includes("=")) for (const [, one, two, three] of value.matchAll(setting)) found.push(one ?? two ?? three ?? "");
+  if (value.includes("=")) for (const [, one, two, three = ""] of value.matchAll(setting)) found.push(one ?? two ?? three);
   return [...new Set(found.flatMap((text) => [text, decoded(text)]))].filter(isSecretValue);
 }
 
@@ -53,7 +53,6 @@ function isSecretAddress(name: string, value: string): boolean {
 
 /** Is the value of this variable a secret as a whole? `holdsKey` says whether something in it has the shape of a key. */
 export function isSecretVariable(name: string, value: string, holdsKey: (value: string) => boolean): boolean {
-  if (value.length < 8) return false;
   if (isGivingName(name) && !isOrdinary(name, value) && (isSecretValue(value) || isSecretAddress(name, value))) return true;
   return holdsPassword(value) || holdsKey(value);
 }
