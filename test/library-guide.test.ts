@@ -24,11 +24,20 @@ const examples = [...guide.matchAll(/^```ts\n\/\/ (\S+)\n([\s\S]*?)^```\n(?:\n``
   ([, name = "", source = "", output]): Example => ({ name, source, output }),
 );
 
+/** The README files show programs too: they are compiled, and not run. */
+const shown = ["README.md", "packages/runtime/README.md"].flatMap((path, file) =>
+  [...readFileSync(join(root, path), "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, source = ""], index) => ({
+    name: `readme-${file}-${index}.ts`,
+    source,
+  })),
+);
+
 const bash = (command: string): ServerReply => ({ calls: [{ name: "Bash", input: { command } }] });
 const call = (name: string, input: object): ServerReply => ({ calls: [{ name, input }] });
 
 /** What the model says to each of them. */
 const scripts: Readonly<Record<string, readonly ServerReply[]>> = {
+  "openai.ts": [{ text: "Good morning from OpenAI." }],
   "query.ts": [{ text: "It keeps a list of birds." }],
   "result.ts": [{ text: "There are 3.", usage: { outputTokens: 7 } }],
   "session.ts": [bash("wc -l birds.txt"), { text: "It has 3 lines." }, { text: "Three." }],
@@ -79,6 +88,7 @@ describe("the guide to the library", () => {
     writeFileSync(join(project, "package.json"), '{"type":"module"}');
     writeFileSync(join(project, "birds.txt"), "owl\nwren\nwren\n");
     writeFileSync(join(project, "weather-server.mjs"), weatherServer);
+    for (const { name, source } of shown) writeFileSync(join(project, name), source);
     for (const { name, source } of examples) {
       writeFileSync(join(project, name), source);
       writeFileSync(join(project, name.replace(/\.ts$/, ".js")), transformSync(source, { loader: "ts", target: "node20" }).code);
@@ -110,7 +120,8 @@ describe("the guide to the library", () => {
         "es2022",
       ];
       const how = ["--module", String(module), "--moduleResolution", String(resolution)];
-      const files = examples.map(({ name }) => name);
+      assert.equal(shown.length, 2);
+      const files = [...examples, ...shown].map(({ name }) => name);
       const { status, stdout } = spawnSync(process.execPath, [tsc, ...flags, ...how, ...files], {
         cwd: project,
         encoding: "utf8",
@@ -156,6 +167,8 @@ async function run(name: string, server: ModelServer): Promise<{ status: number 
       TMPDIR: home,
       ANTHROPIC_API_KEY: "k",
       ANTHROPIC_BASE_URL: server.url,
+      OPENAI_API_KEY: "k",
+      OPENAI_BASE_URL: `${server.url}/v1`,
     },
   });
   const read = async (stream: NodeJS.ReadableStream): Promise<string> => {

@@ -27,9 +27,21 @@ export { loadTrajectory, readTrajectoryJson, seedSession } from "../transports/a
 export { CheckpointHistory, type MessageHistory } from "../transports/run-headless/message-history.ts";
 export { SessionManager } from "../transports/run-headless/session-manager.ts";
 export { runHeadless } from "../transports/run-headless/run-headless.ts";
-export type { AgentStreamOptions, AgentStreamResult, RunnableAgent } from "../transports/run-headless/runnable-agent.ts";
+export type {
+  AgentStreamOptions,
+  AgentStreamResult,
+  ModelMessage,
+  RunnableAgent,
+  StreamUsage,
+  StreamUsage as UsageMeasurement,
+} from "../transports/run-headless/runnable-agent.ts";
+export type {
+  CompactionCallbacks,
+  CompactionCallbacks as CompactionOrchestratorCallbacks,
+  CompactionCircuitBreaker,
+} from "../transports/run-headless/compact-history.ts";
 export { registerSignalHandlers } from "../transports/run-headless/signal-handlers.ts";
-export { TodoContinuation, type TodoItem } from "../transports/run-headless/todo-continuation.ts";
+export { TodoContinuation, type TodoItem, type TodoReminder } from "../transports/run-headless/todo-continuation.ts";
 export {
   toTrajectory,
   toTrajectoryDocument,

@@ -64,7 +64,8 @@ export {
   type SessionHostOptions,
 } from "../hosting/session-host.ts";
 export type { SessionChoice, SessionRequest } from "../hosting/session-request.ts";
-export type { AcceptedPrompt, ShutdownOptions, TransportAdapter, WaitingPrompt } from "../session/interactive-session.ts";
+export type { ShutdownOptions, TransportAdapter } from "../session/interactive-session.ts";
+export type { AcceptedPrompt, WaitingPrompt } from "../session/session-turns.ts";
 export type { InboxLimits, SubmitOptions } from "../session/inbox.ts";
 export { type AskOptions, createQuery, type Query, type QueryOptions, type QueryResult } from "../hosting/query.ts";
 export type {

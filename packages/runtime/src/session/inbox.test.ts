@@ -255,6 +255,21 @@ describe("prompts of a session that is shut down", () => {
     await last.session.shutdown();
   });
 
+  it("are on record when they were accepted while it was shut down", async () => {
+    const { session, store } = open([{ text: "hanging", hang: true }], {
+      hooks: { UserPromptSubmit: [{ hooks: [() => new Promise((resolve) => setTimeout(() => resolve({}), 20))] }] },
+    });
+    void session.submit("one");
+    await until(session, "turn.started");
+    const accepted = session.accept("two").then(
+      () => "accepted",
+      () => "refused",
+    );
+    await session.shutdown({ waiting: "keep" });
+    const isOnRecord = JSON.stringify(await store.read(session.id)).includes('"two"');
+    assert.equal(await accepted, isOnRecord ? "accepted" : "refused");
+  });
+
   it("stay with the original when the session is copied, and are left behind when it goes back", async () => {
     const { session, store, ofType } = open([{ text: "a" }, { hang: true }]);
     await session.submit("zero");

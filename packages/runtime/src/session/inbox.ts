@@ -21,6 +21,8 @@ export type InboxPrompt = Prompt & {
   isGone: boolean;
   /** Its key was given before: this is the prompt that has it. */
   repeats?: string;
+  /** That prompt has its outcome already. */
+  isOver?: boolean;
   /** Resolves when it is on record; absent for one that begins at once. */
   recorded?: Promise<void>;
   readonly outcome: Promise<Outcome>;
@@ -156,9 +158,10 @@ export class Inbox {
     }
   }
 
-  /** Resolves when nothing runs any more. */
+  /** Resolves when nothing runs any more, and nothing is on its way to the record. */
   async idle(): Promise<void> {
     await this.#running?.done;
+    await this.#inOrder(async () => {});
   }
 
   #start(prompt: InboxPrompt): void {

@@ -1,23 +1,17 @@
 import type { CheckpointInspection, CheckpointSummary, RestoreOptions } from "../checkpoints/checkpoints.ts";
 import type { RestoreResult } from "../checkpoints/restore.ts";
 import type { CommandResult, CommandSummary } from "../commands/command.ts";
-import { TurnAborted } from "../engine/turn-aborted.ts";
 import { followConversation } from "../journal/kept-conversation.ts";
 import { Transcript } from "../journal/transcript.ts";
 import { type Answer, PermissionGate } from "../permissions/gate.ts";
 import type { JsonValue, Message, UserMessage } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
-import { type AgentEvent, type Emit, type EventType, isEphemeral, type PromptMode } from "../protocol/events.ts";
+import { type AgentEvent, type Emit, type EventType, isEphemeral } from "../protocol/events.ts";
 import type { CancelCause, Outcome } from "../protocol/outcome.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
-import type { SessionStore } from "../journal/store.ts";
-import { toSendableInput } from "../model/sendable/sendable-content.ts";
-import { monotonicMs } from "../util/monotonic-clock.ts";
 import type { Masked } from "../util/masked.ts";
 import { createRedactor, type Redactor } from "../util/redact.ts";
 import { createIdSeries } from "../util/unique-ids.ts";
-import { untilAborted } from "../util/until-aborted.ts";
-import { SessionCommands } from "./session-commands.ts";
 import { createSession, type OpenSession } from "./create-session.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { EventHub, type SubscribeOptions } from "./event-hub.ts";
@@ -27,12 +21,10 @@ import { endHooks } from "./end-hooks.ts";
 import { tellOpening } from "./tell-opening.ts";
 import { takeSnapshot } from "./take-snapshot.ts";
 import { tellStopped } from "./tell-stopped.ts";
-import { Inbox, type InboxPrompt, type SubmitOptions, toInboxPrompt } from "./inbox.ts";
-import type { PromptRecords } from "./prompt-records.ts";
-import { Beginning, nothingDone, runPromptTurn } from "./prompt-turn.ts";
+import type { InboxPrompt, SubmitOptions } from "./inbox.ts";
+import { SessionTurns, type AcceptedPrompt, type WaitingPrompt } from "./session-turns.ts";
 import type { SessionControls } from "./session-controls.ts";
 import { toShownOutcome } from "./shown-outcome.ts";
-import { Steering } from "./steering.ts";
 import { outcomeError, type PermissionRequest, type SessionEventName, type SessionEvents, SessionView } from "./session-view.ts";
 
 /** Something that serves a session to the outside: it encodes its events and decodes requests to it. */
@@ -42,27 +34,6 @@ export interface TransportAdapter {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
-
-/** A prompt that is on record: it survives the end of the process, and begins once. */
-export type AcceptedPrompt<Structured = JsonValue> = {
-  /** Also the `turnId` of its turn. */
-  readonly id: string;
-  /** Its key was known: this is the prompt that was given it first. */
-  readonly isRepeated: boolean;
-  /** How its turn went, or the turn that it joined. Rejects with `closed` when the session is shut down first and the prompt kept. */
-  readonly outcome: Promise<Outcome<Structured>>;
-};
-
-/** A prompt that has not begun. */
-export type WaitingPrompt = {
-  readonly id: string;
-  readonly key: string | undefined;
-  readonly mode: PromptMode;
-  readonly input: UserMessage;
-  readonly displayInput: string | undefined;
-  /** An earlier process accepted it: it begins when somebody says so. */
-  readonly isHeld: boolean;
-};
 
 export type ShutdownOptions = {
   readonly reason?: string | undefined;
@@ -98,7 +69,6 @@ export class InteractiveSession<Structured = JsonValue> {
   readonly id: string;
   readonly #complete: CompleteOptions | undefined;
   readonly #isStored: boolean;
-  readonly #store: SessionStore;
   #options: SessionOptions;
   readonly #redactor: Redactor;
   readonly #newId: () => string;
@@ -107,18 +77,13 @@ export class InteractiveSession<Structured = JsonValue> {
   readonly #listeners = new Listeners<SessionEvents>((name, error) => this.#reportListener(name, error));
   readonly #gate = new PermissionGate();
   readonly #transcript = new Transcript();
-  readonly #steering = new Steering();
-  readonly #turnIds = new Set<string>();
   readonly #said = new WeakMap<Outcome<unknown>, Outcome>();
   #controls: Promise<SessionControls> | undefined;
   #opening: Promise<OpenSession> | undefined;
   #completed: CompletedOptions | undefined;
   readonly #leaving = new AbortController();
-  #commands: SessionCommands;
-  readonly #inbox: Inbox;
-  #records: Promise<PromptRecords> | undefined;
+  readonly #turns: SessionTurns;
   #closing: Promise<void> | undefined;
-  readonly #beginning = new Beginning();
   #cancelled: CancelCause | undefined;
 
   /** `complete` adds to the options what takes time to find out, once, when the session is opened. */
@@ -127,7 +92,6 @@ export class InteractiveSession<Structured = JsonValue> {
     this.#newId = options.newId ?? createIdSeries();
     this.id = options.resumeSessionId ?? options.sessionId ?? this.#newId();
     const store = options.sessionStore ?? createMemoryStore();
-    this.#store = store;
     this.#isStored = options.sessionStore !== undefined;
     this.#redactor = options.redactor ?? createRedactor({ env: process.env });
     const isNew = options.resumeSessionId === undefined;
@@ -138,16 +102,21 @@ export class InteractiveSession<Structured = JsonValue> {
       store,
       now: options.now ?? Date.now,
       onEvent: (event) => this.#follow(event),
-      onFault: (error) => this.#inbox.stop(error),
+      onFault: (error) => this.#turns.inbox.stop(error),
       redactor: this.#redactor,
     });
-    this.#commands = new SessionCommands(options.commands);
-    this.#inbox = new Inbox({
-      limits: options.inbox,
-      record: async (prompt) => await (await this.#openRecords()).record(prompt),
-      recordCancelled: ({ id: promptId }, cause) => this.#hub.emit({ type: "prompt.cancelled", promptId, cause }),
-      run: (prompt, controller, over) => this.#run(prompt, controller, over),
-      isCommand: (message) => this.#commands.called(message) !== undefined,
+    this.#turns = new SessionTurns({
+      sessionId: this.id,
+      store,
+      newId: this.#newId,
+      hub: this.#hub,
+      transcript: this.#transcript,
+      options: () => this.#options,
+      open: () => this.#open(),
+      opensSlowly: complete !== undefined,
+      leaving: this.#leaving.signal,
+      lastCompaction: () => this.#view.lastCompaction,
+      unrecordable: (thrown, text) => this.#unrecordable(thrown, text),
     });
   }
 
@@ -163,30 +132,33 @@ export class InteractiveSession<Structured = JsonValue> {
    */
   async submit(input: string | UserMessage, options?: string | SubmitOptions, rawInput?: string): Promise<Outcome<Structured>> {
     const given = typeof options === "object" ? options : { displayInput: options, rawInput };
-    return await this.#toStructured(await this.#add(input, given, false).outcome);
+    return await this.#toStructured(await this.#take(input, given, false).outcome);
   }
 
   /** The same for whoever must know that the prompt is safe: resolves as soon as it is on record, and rejects when it was not accepted. */
   async accept(input: string | UserMessage, options: SubmitOptions = {}): Promise<AcceptedPrompt<Structured>> {
-    const prompt = this.#add(input, options, true);
+    const prompt = this.#take(input, options, true);
     await prompt.recorded;
-    const { id, repeats } = prompt;
+    const { id, repeats, isOver = false } = prompt;
     const outcome = prompt.outcome.then((ended) => this.#toStructured(ended));
     outcome.catch(() => {}); // whoever waits for it is told
-    return { id: repeats ?? id, isRepeated: repeats !== undefined, outcome };
+    return { id: repeats ?? id, isRepeated: repeats !== undefined, isOver, outcome };
   }
 
   /** Prompts that are accepted and have not begun, in the order in which they will. */
   get inbox(): WaitingPrompt[] {
-    return this.#inbox.waiting.map(({ id, key, mode, message, displayInput, isHeld }) => ({
-      ...{ id, key, mode, input: message, displayInput, isHeld },
-    }));
+    return this.#turns.waiting;
+  }
+
+  /** Has a turn of this name begun? */
+  hasTurn(turnId: string): boolean {
+    return this.#turns.has(turnId);
   }
 
   /** Takes back a prompt that waits; resolves when that is on record. False when it does not wait: it has begun, or there is none. */
   async cancelPrompt(id: string): Promise<boolean> {
     await this.#opening?.catch(() => {}); // then nothing waits that could be cancelled
-    const isCancelled = this.#inbox.cancel(id);
+    const isCancelled = this.#turns.inbox.cancel(id);
     await this.#hub.flush();
     return isCancelled;
   }
@@ -194,21 +166,12 @@ export class InteractiveSession<Structured = JsonValue> {
   /** Lets prompts go on that an earlier process had accepted: they are held until somebody says so. All of them, or one. */
   async goOn(id?: string): Promise<void> {
     await this.#open();
-    this.#inbox.release(id);
+    this.#turns.inbox.release(id);
   }
 
   /** What `submit` resolved with, for others to read: masked, with `masked` saying where. */
   shown(outcome: Outcome<unknown>): Masked<Outcome> {
     return toShownOutcome(this.#said.get(outcome) ?? (outcome as Outcome), this.#redactor); // anything else is as the model said it
-  }
-
-  /**
-   * Hands in something for the running turn: the model reads it before it is asked again. `missed` when no turn runs, or when it ended first;
-   * the input is then nowhere, and may be submitted. Until it is a part of the turn, aborting `taken` takes it back.
-   */
-  async steer(input: UserMessage, taken?: AbortSignal): Promise<"joined" | "missed"> {
-    const isForModel = this.#commands.called(input) === undefined;
-    return this.#inbox.isBusy && isForModel ? await this.#steering.add(await toSendableInput(input), taken) : "missed";
   }
 
   /** For hosts that change the model, the permission mode or the tools while the session lives. */
@@ -219,14 +182,14 @@ export class InteractiveSession<Structured = JsonValue> {
 
   /** Stops the running turn and drops what waits. `interrupted` fires when it has stopped. */
   abort(cause: CancelCause = "abort"): void {
-    this.#inbox.cancelAll(cause);
+    this.#turns.inbox.cancelAll(cause);
     this.#cancelled = cause;
-    this.#inbox.interrupt(cause);
+    this.#turns.inbox.interrupt(cause);
   }
 
   /** Stops the running turn; the next prompt begins. */
   interrupt(cause: CancelCause = "abort"): void {
-    this.#inbox.interrupt(cause);
+    this.#turns.inbox.interrupt(cause);
   }
 
   /**
@@ -235,7 +198,7 @@ export class InteractiveSession<Structured = JsonValue> {
    */
   async compact(instructions?: string): Promise<CompactionReport | undefined> {
     if (this.#closing) throw new RuntimeError("closed", "The session is shut down");
-    return await this.#inbox.instead((signal) => this.#compact((event) => this.#hub.emit(event), signal, instructions));
+    return await this.#turns.compact(instructions);
   }
 
   /** The prompts of the session with the files each of them changed. */
@@ -274,7 +237,7 @@ export class InteractiveSession<Structured = JsonValue> {
 
   /** Drops the prompts that wait; each `submit` resolves as cancelled. */
   cancelQueue(): void {
-    this.#inbox.cancelAll("abort");
+    this.#turns.inbox.cancelAll("abort");
   }
 
   /**
@@ -288,20 +251,12 @@ export class InteractiveSession<Structured = JsonValue> {
 
   /** Runs a command for its result, without a turn; null when there is none of that name. */
   async executeCommand(name: string, args: string): Promise<CommandResult | null> {
-    const command = this.#commands.get(name);
-    if (!command) return null;
-    const { runCommand } = await import("./command-turn.ts");
-    const { id: sessionId } = this;
-    const { signal } = this.#leaving;
-    return await runCommand(
-      { command, args },
-      { sessionId, cwd: this.#options.cwd, signal, compact: (focus) => this.compact(focus) },
-    );
+    return await this.#turns.executeCommand(name, args, (focus) => this.compact(focus));
   }
 
   /** What a prompt that begins with a slash may start. */
   listCommands(): CommandSummary[] {
-    return this.#commands.list();
+    return this.#turns.commands.list();
   }
 
   /** What a `permission.requested` of `events()` asks about, with the real input of the call; undefined when nobody waits for an answer any more. */
@@ -352,12 +307,12 @@ export class InteractiveSession<Structured = JsonValue> {
   }
 
   isExecuting(): boolean {
-    return this.#inbox.isBusy;
+    return this.#turns.inbox.isBusy;
   }
 
   /** The next prompt that waits. */
   getPendingPrompt(): string | null {
-    const [next] = this.#inbox.waiting;
+    const [next] = this.#turns.inbox.waiting;
     return next ? (next.displayInput ?? next.input) : null;
   }
 
@@ -421,110 +376,22 @@ export class InteractiveSession<Structured = JsonValue> {
     const completed = await this.#complete?.(this.#options, { session: this, leaving: this.#leaving.signal });
     if (completed) this.#options = { ...completed.options, sessionStore: this.#options.sessionStore, redactor: this.#redactor };
     this.#completed = completed;
-    this.#commands = new SessionCommands(this.#options.commands);
     const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, this.#gate);
     const { journal, past } = session;
     const { turnIds, compactions } = followConversation(past, this.#transcript);
-    for (const turnId of turnIds) this.#turnIds.add(turnId);
+    for (const turnId of turnIds) this.#turns.know(turnId);
     for (const event of compactions) session.compaction.remember(event);
-    // A turn that was left behind keeps its name.
-    if (past !== journal.events) for (const { turnId } of journal.events.of("turn.started")) this.#turnIds.add(turnId ?? "");
     this.#view.resume(past);
-    const isWaitedFor = journal.events.last("prompt.accepted") !== undefined;
-    if (journal.events.length > 0) this.#beginning.source = "resume";
     this.#hub.attach(journal);
     tellOpening(session, { options: this.#options, name: this.#view.name, emit: (event) => this.#hub.emit(event) });
     await this.#hub.flush();
-    if (isWaitedFor) {
-      this.#records = this.#createRecords(session);
-      this.#inbox.recover((await this.#records).recover());
-    }
+    await this.#turns.recover(session);
     return session;
   }
 
-  async #openRecords(): Promise<PromptRecords> {
-    const session = await this.#open();
-    this.#records ??= this.#createRecords(session);
-    return await this.#records;
-  }
-
-  async #createRecords(session: OpenSession): Promise<PromptRecords> {
-    const { PromptRecords } = await import("./prompt-records.ts");
-    return new PromptRecords({
-      session,
-      sessionId: this.id,
-      store: this.#store,
-      emit: (event) => this.#hub.emit(event),
-      flush: () => this.#hub.flush(),
-      beginning: this.#beginning,
-      turnIds: this.#turnIds,
-      newId: this.#newId,
-      isCommand: ({ message }) => this.#commands.called(message) !== undefined,
-      release: (id) => this.#inbox.release(id),
-      leaving: this.#leaving.signal,
-    });
-  }
-
-  #add(input: string | UserMessage, options: SubmitOptions, wantsReceipt: boolean): InboxPrompt {
+  #take(input: string | UserMessage, options: SubmitOptions, wantsReceipt: boolean): InboxPrompt {
     if (this.#closing) throw new RuntimeError("closed", "The session is shut down");
-    const prompt = toInboxPrompt(input, options, this.#newId);
-    this.#inbox.add(prompt, { wantsReceipt });
-    return prompt;
-  }
-
-  /** Never rejects: a turn's failure is its outcome, and a broken store is told to every reader by the hub. */
-  async #run(prompt: InboxPrompt, controller: AbortController, finish: () => void): Promise<Outcome> {
-    let turnId = prompt.id;
-    let over = false;
-    // What something in the background has to tell after its turn belongs to no turn.
-    const emitFrom = (taskId?: string): Emit => {
-      return (event) => this.#hub.emit(event, over ? undefined : turnId, taskId);
-    };
-    const startedAt = monotonicMs();
-    let report = nothingDone;
-    try {
-      const session = this.#complete ? await untilAborted(this.#open(), controller.signal) : await this.#open();
-      if (this.#turnIds.has(turnId) && !prompt.isRecorded) turnId = this.#newId(); // a host gave the name of an earlier turn
-      this.#turnIds.add(turnId);
-      report = await runPromptTurn({
-        session,
-        prompt,
-        turnId,
-        controller,
-        transcript: this.#transcript,
-        hub: this.#hub,
-        emitFrom,
-        takeInput: () => [
-          ...this.#steering.take().map((added) => ({ input: added, origin: "user" as const })),
-          ...this.#inbox.take(),
-        ],
-        beginning: this.#beginning,
-        commands: this.#commands,
-        commandContext: (emit, signal) => ({
-          ...{ sessionId: this.id, cwd: this.#options.cwd, signal },
-          compact: (focus) => this.#compact(emit, signal, focus),
-        }),
-      });
-      this.#steering.end();
-      finish();
-      over = true;
-      this.#hub.emit({ type: "turn.ended", ...report, durationMs: Math.round(monotonicMs() - startedAt) }, turnId);
-      await this.#hub.flush();
-      return report.outcome;
-    } catch (error) {
-      this.#steering.end();
-      finish();
-      if (error instanceof TurnAborted) return { type: "cancelled", cause: error.by, text: "" }; // before there was a session
-      return this.#unrecordable(error, report.outcome.text);
-    }
-  }
-
-  async #compact(emit: Emit, signal: AbortSignal, instructions?: string): Promise<CompactionReport | undefined> {
-    const { compaction, deps } = await this.#open();
-    deps.provider.ledger.begin();
-    const result = await compaction.compact({ emit, signal, transcript: this.#transcript }, instructions);
-    await this.#hub.flush();
-    return result && this.#view.lastCompaction;
+    return this.#turns.take(input, options, wantsReceipt);
   }
 
   /** Nothing can be stored any more, or nothing could be opened: readers and listeners hear it, and the outcome says it. */
@@ -553,11 +420,12 @@ export class InteractiveSession<Structured = JsonValue> {
   }
 
   async #close(reason: string, waiting: "cancel" | "keep"): Promise<void> {
-    if (waiting === "keep") this.#inbox.keepAll();
-    else this.#inbox.cancelAll("abort");
-    this.#inbox.interrupt("abort");
+    const { inbox } = this.#turns;
+    if (waiting === "keep") inbox.keepAll();
+    else inbox.cancelAll("abort");
+    inbox.interrupt("abort");
     this.#leaving.abort();
-    await this.#inbox.idle();
+    await inbox.idle();
     const session = await this.#opening?.catch(() => undefined);
     if (!session) {
       await this.#completed?.close?.();
@@ -566,7 +434,7 @@ export class InteractiveSession<Structured = JsonValue> {
     const { hooks } = session.deps;
     const hurried = this.#cancelled !== undefined && this.#cancelled !== "abort";
     const emit: Emit = (event) => this.#hub.emit(event);
-    if (hooks) await endHooks(hooks, { reason, begun: this.#beginning.begun, hurried, emit });
+    if (hooks) await endHooks(hooks, { reason, begun: this.#turns.beginning.begun, hurried, emit });
     const sandboxSnapshotId = this.#isStored ? await takeSnapshot(this.#options.sandboxClient, emit) : undefined;
     await session.workspace.close();
     session.temporary?.remove();

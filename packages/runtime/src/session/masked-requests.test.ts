@@ -6,7 +6,6 @@ import { after, describe, it } from "node:test";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { toMessages } from "../journal/transcript.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
-import { userText } from "../protocol/content.ts";
 import { defineTool } from "../tools/tool.ts";
 import { createRedactor } from "../util/redact.ts";
 import { InteractiveSession } from "./interactive-session.ts";
@@ -93,9 +92,8 @@ const paths: Record<string, Path> = {
     request: 1,
     go: async (session) => {
       const turn = session.submit("go");
-      const joined = session.steer(userText(`and use ${secret}`));
-      await turn;
-      assert.equal(await joined, "joined");
+      const joined = session.submit(`and use ${secret}`, { mode: "steer" });
+      assert.deepEqual(await joined, await turn);
     },
   },
   "a note of a SessionStart hook": {

@@ -16,8 +16,8 @@ export type RecordsOptions = {
   readonly emit: Emit;
   readonly flush: () => Promise<void>;
   readonly beginning: Beginning;
-  /** Names of turns there are or will be. */
-  readonly turnIds: Set<string>;
+  /** Names of turns there are or will be, and whether they have begun. */
+  readonly turnIds: Map<string, boolean>;
   readonly newId: () => string;
   readonly isCommand: (prompt: InboxPrompt) => boolean;
   /** Lets a prompt of an earlier process go on. */
@@ -33,7 +33,7 @@ const keptOutcomes = 1_000;
 export class PromptRecords {
   readonly #options: RecordsOptions;
   readonly #idsByKey = new Map<string, string>();
-  readonly #outcomes = new Map<string, Promise<Outcome>>();
+  readonly #kept = new Map<string, { readonly outcome: Promise<Outcome>; isOver: boolean }>();
 
   constructor(options: RecordsOptions) {
     this.#options = options;
@@ -42,9 +42,10 @@ export class PromptRecords {
   /** The prompts that were accepted before the journal was opened and have not begun, in their order. They are held. */
   recover(): InboxPrompt[] {
     const { session, turnIds } = this.#options;
-    const { over, waiting } = recoverPrompts(session.journal.events, session.past);
+    const hasBegun = (turnId: string): boolean => turnIds.get(turnId) === true;
+    const { over, waiting } = recoverPrompts(session.journal.events, { standing: session.past, hasBegun });
     for (const { promptId, key } of [...over, ...waiting]) {
-      turnIds.add(promptId);
+      if (!turnIds.has(promptId)) turnIds.set(promptId, false);
       if (key !== undefined) this.#idsByKey.set(key, promptId);
     }
     if (waiting.length > 0) this.#options.emit({ type: "warning.raised", message: toldOf(waiting) });
@@ -56,7 +57,7 @@ export class PromptRecords {
     const { turnIds, newId, emit, flush } = this.#options;
     if (this.#isRepetition(prompt)) return;
     if (turnIds.has(prompt.id)) prompt.id = newId();
-    turnIds.add(prompt.id);
+    turnIds.set(prompt.id, false);
     prompt.message = await toSendableInput(prompt.message);
     await this.#admit(prompt);
     if (prompt.isGone) return;
@@ -81,16 +82,23 @@ export class PromptRecords {
     prompt.isGone = true;
     prompt.repeats = known;
     this.#options.release(known);
-    (this.#outcomes.get(known) ?? this.#recall(known)).then(prompt.settle, prompt.refuse);
+    const kept = this.#kept.get(known) ?? { outcome: this.#recall(known), isOver: true };
+    prompt.isOver = kept.isOver;
+    kept.outcome.then(prompt.settle, prompt.refuse);
     return true;
   }
 
   #remember({ id, key, outcome }: InboxPrompt): void {
     if (key === undefined) return;
     this.#idsByKey.set(key, id);
-    this.#outcomes.set(id, outcome);
-    const [oldest] = this.#outcomes.keys();
-    if (this.#outcomes.size > keptOutcomes && oldest !== undefined) this.#outcomes.delete(oldest);
+    const kept = { outcome, isOver: false };
+    const end = (): void => {
+      kept.isOver = true;
+    };
+    outcome.then(end, end);
+    this.#kept.set(id, kept);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > keptOutcomes && oldest !== undefined) this.#kept.delete(oldest);
   }
 
   /** Hooks are heard before a prompt is stored: what they do not let in is not kept. */
@@ -149,15 +157,19 @@ export type RecoveredPrompts = { readonly over: readonly Accepted[]; readonly wa
  * What has begun stays begun, whatever the session went back to; what came after the place it went back to does not wait any more. A copy of a
  * session does not have the prompts that wait in the original.
  */
-function recoverPrompts(stored: StoredEvents, standing: StoredEvents): RecoveredPrompts {
-  const ids = new Set<string | undefined>();
-  for (const event of stored.of("turn.started", "input.added", "prompt.cancelled"))
-    if (event.taskId === undefined) ids.add(event.type === "turn.started" ? event.turnId : event.promptId);
+function recoverPrompts(
+  stored: StoredEvents,
+  { standing, hasBegun }: { readonly standing: StoredEvents; readonly hasBegun: (turnId: string) => boolean },
+): RecoveredPrompts {
+  const all = [...stored.of("prompt.accepted")];
+  const counted = standing === stored ? all : [...standing.of("prompt.accepted")];
+  const joinedOrCancelled = new Set<string | undefined>();
+  for (const { taskId, promptId } of stored.of("input.added", "prompt.cancelled"))
+    if (taskId === undefined) joinedOrCancelled.add(promptId);
+  const isOver = ({ promptId }: Accepted): boolean => hasBegun(promptId) || joinedOrCancelled.has(promptId);
   const [start] = stored.of("session.started");
   const lastCopied = start?.forkedFrom?.seq ?? 0;
-  let waiting: Accepted[] = [];
-  for (const event of standing.of("prompt.accepted"))
-    if (!ids.has(event.promptId) && event.seq > lastCopied)
-      waiting = event.mode === "now" ? [event, ...waiting] : [...waiting, event];
-  return { over: [...stored.of("prompt.accepted")].filter(({ promptId }) => ids.has(promptId)), waiting };
+  const waiting = counted.filter((event) => !isOver(event) && event.seq > lastCopied);
+  const urgent = waiting.filter(({ mode }) => mode === "now").reverse();
+  return { over: all.filter(isOver), waiting: [...urgent, ...waiting.filter(({ mode }) => mode !== "now")] };
 }

@@ -62,8 +62,7 @@ describe("/compact as a prompt", () => {
   it("waits for the turn that runs, and can be interrupted", async () => {
     const { session } = open([{ text: "a", delayMs: 30 }, { hang: true }, { text: "b" }]);
     const turn = session.submit("one");
-    assert.equal(await session.steer(userText("/compact")), "missed");
-    const compacting = session.submit("/compact");
+    const compacting = session.submit("/compact", { mode: "steer" });
     for await (const event of session.events()) if (event.type === "compaction.started") break;
     await turn;
     session.abort();

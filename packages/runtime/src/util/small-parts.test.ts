@@ -54,6 +54,17 @@ describe("sleep", () => {
 });
 
 describe("untilAborted", () => {
+  it("leaves nothing unheard behind when it is asked too late", async () => {
+    const unheard: unknown[] = [];
+    const hear = (reason: unknown): void => void unheard.push(reason);
+    process.on("unhandledRejection", hear);
+    const late = new Promise((_, reject) => setImmediate(() => reject(new Error("late"))));
+    await assert.rejects(untilAborted(late, AbortSignal.abort(new Error("stop"))), /stop/);
+    await sleep(20, new AbortController().signal);
+    process.off("unhandledRejection", hear);
+    assert.deepEqual(unheard, []);
+  });
+
   it("is what comes first, and leaves no listener", async () => {
     const controller = new AbortController();
     const { signal } = controller;

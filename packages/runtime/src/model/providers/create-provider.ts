@@ -11,12 +11,18 @@ import {
   type ProviderSettings,
 } from "./definition.ts";
 import { defined } from "../../util/defined.ts";
+import { requireProvider } from "./definitions.ts";
 
-/** A provider that can be asked; close it to let go of its connections. */
+/**
+ * A provider that can be asked, by its name or definition; close it to let go of its connections. Variables (keys, addresses, proxies) are
+ * looked up in `env`, and nowhere when that is absent.
+ */
 export async function createProvider(
-  definition: ProviderDefinition,
-  settings: ProviderSettings,
+  provider: ProviderDefinition | string,
+  given: Omit<ProviderSettings, "env"> & { readonly env?: ProviderSettings["env"] | undefined },
 ): Promise<Provider & { close(): void }> {
+  const definition = typeof provider === "string" ? requireProvider(provider) : provider;
+  const settings = { ...given, env: given.env ?? {} };
   const resolved = resolveSettings(definition, settings);
   if (!resolved.model) {
     throw new RuntimeError("config", `${definition.title} has no default model: name the one to ask`, {

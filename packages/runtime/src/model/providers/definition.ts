@@ -34,9 +34,9 @@ export interface ProviderDefinition {
 }
 
 export type ProviderSettings = {
-  readonly apiKey?: string;
-  readonly baseURL?: string;
-  readonly model?: string;
+  readonly apiKey?: string | undefined;
+  readonly baseURL?: string | undefined;
+  readonly model?: string | undefined;
   /** How long the server may be silent. */
   readonly timeoutMs?: number;
   readonly contextWindow?: number;

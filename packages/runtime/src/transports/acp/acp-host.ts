@@ -37,6 +37,7 @@ export type StartedSession = Pick<
   InteractiveSession,
   | "open"
   | "submit"
+  | "hasTurn"
   | "shown"
   | "abort"
   | "events"

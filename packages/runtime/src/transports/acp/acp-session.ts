@@ -9,6 +9,7 @@ import type { PermissionMode } from "../../protocol/permission.ts";
 import { listCommands } from "../../session/session-commands.ts";
 import type { PermissionRequest } from "../../session/session-view.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
+import { SessionWriter } from "../session-writer.ts";
 import type { AcpClient, PlannedSession, StartedSession } from "./acp-host.ts";
 import { permissionOptions, toAnswer } from "./permission-question.ts";
 import { toUserMessage } from "./prompt-input.ts";
@@ -34,8 +35,7 @@ export class AcpSession {
   #started: StartedSession | undefined;
   #turn: AbortController | undefined;
   #answered: Promise<unknown> = Promise.resolve();
-  #following: Promise<void> | undefined;
-  #onTurnTold: () => void = () => {};
+  #writer: SessionWriter | undefined;
 
   constructor(plan: PlannedSession, options: AcpSessionOptions) {
     this.id = plan.sessionId;
@@ -136,13 +136,10 @@ export class AcpSession {
 
   async #runPrompt(message: UserMessage, signal: AbortSignal): Promise<PromptResponse> {
     const session = await this.#startedOr(signal);
-    if (!session || signal.aborted) return { stopReason: "cancelled" };
+    const writer = this.#writer;
+    if (!session || !writer || signal.aborted) return { stopReason: "cancelled" };
     this.#updates.takeUsage();
-    const told = new Promise<void>((resolve) => {
-      this.#onTurnTold = resolve;
-    });
-    const outcome = session.shown(await session.submit(message));
-    await Promise.race([told, this.#following]); // a session that cannot be followed any more has nothing more to tell
+    const outcome = session.shown(await writer.run(message));
     if (outcome.type === "stopped" && outcome.limit === "hook")
       await this.#say(`Stopped by a hook: ${outcome.reason ?? "it gave no reason"}`);
     return toPromptResponse(cancelledIfAborted(outcome, signal), this.#updates.takeUsage());
@@ -162,7 +159,7 @@ export class AcpSession {
 
   async #start(): Promise<StartedSession> {
     const session = await this.#plan.start(this.#mode);
-    this.#following = this.#follow(session, session.events({ whenFull: "wait", capacity: 256 }));
+    this.#writer = new SessionWriter(session, (event) => this.#tellEvent(session, event));
     try {
       await session.open();
     } catch (error) {
@@ -175,18 +172,11 @@ export class AcpSession {
   }
 
   /** The session waits for a client that is slow to read. One that has left is told nothing, and keeps nothing waiting. */
-  async #follow(session: StartedSession, events: AsyncIterable<AgentEvent>): Promise<void> {
-    try {
-      for await (const event of events) {
-        await this.#tell(this.#updates.encode(event));
-        if (event.type === "permission.requested" && this.#plan.answersPermissions) this.#ask(session.openPermission(event));
-        if (event.type === "session.changed" && event.permissionMode) await this.#followMode(session);
-        if (event.type === "warning.raised") this.#options.warn(event.message);
-        if (event.type === "turn.ended" && event.taskId === undefined) this.#onTurnTold();
-      }
-    } catch {
-      // The outcome of the prompt says what is wrong with the session.
-    }
+  async #tellEvent(session: StartedSession, event: AgentEvent): Promise<void> {
+    await this.#tell(this.#updates.encode(event));
+    if (event.type === "permission.requested" && this.#plan.answersPermissions) this.#ask(session.openPermission(event));
+    if (event.type === "session.changed" && event.permissionMode) await this.#followMode(session);
+    if (event.type === "warning.raised") this.#options.warn(event.message);
   }
 
   /** Never waited for here: while the question is open, everything else goes on being told and heard. */

@@ -1,10 +1,9 @@
-import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import type { UserMessage } from "../../protocol/content.ts";
-import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
-import type { OutputFormat, ShownOutcome } from "./output-format.ts";
+import { SessionWriter } from "../session-writer.ts";
 import type { LineOutput } from "./line-output.ts";
+import type { OutputFormat, ShownOutcome } from "./output-format.ts";
 
 /**
  * One prompt through a session to an output, to its end. Never rejects; the end is written exactly once.
@@ -21,39 +20,21 @@ export async function runPrompt(
   },
 ): Promise<ShownOutcome> {
   const { format, output } = target;
-  const events = session.events({ whenFull: "wait", capacity: 256 });
-  const turn = session
-    .submit(prompt)
-    .catch((error: unknown): Outcome<unknown> => ({ type: "failed", error: toRuntimeError(error).toJSON(), text: "" }));
+  const writer = new SessionWriter(session, (event) => {
+    const text = format.event(event);
+    if (text) output.write(text);
+    return output.full ? output.drain() : undefined;
+  });
   output.onClosed(() => session.abort("output-closed"));
-  const writing = writeEvents(events, format, output);
-  const outcome = await turn;
-  const problem = await writing;
-  const written: Outcome<unknown> =
-    problem && outcome.type === "completed" ? { type: "failed", error: problem.toJSON(), text: outcome.text } : outcome;
-  const honest = session.shown(target.judge?.(written) ?? written);
+  const outcome = await writer.run(prompt);
+  writer.close();
+  const honest = session.shown(target.judge?.(outcome) ?? outcome);
   output.write(await format.end(honest));
   await output.drain();
-  return output.closed && honest.type === "completed"
-    ? session.shown({ type: "cancelled", cause: "output-closed", text: honest.text })
-    : honest;
+  return output.closed ? session.shown(unread(honest)) : honest;
 }
 
-/** Writes until the turn's last event; answers what kept it from reading on, if anything did. */
-async function writeEvents(
-  events: AsyncIterable<AgentEvent>,
-  format: OutputFormat,
-  output: LineOutput,
-): Promise<RuntimeError | undefined> {
-  try {
-    for await (const event of events) {
-      const text = format.event(event);
-      if (text) output.write(text);
-      if (output.full) await output.drain();
-      if (event.type === "turn.ended") return undefined;
-    }
-    return new RuntimeError("internal", "The event stream ended before the turn did");
-  } catch (error) {
-    return toRuntimeError(error);
-  }
+/** What nobody was there to read has not completed. */
+export function unread(outcome: ShownOutcome): Outcome {
+  return outcome.type === "completed" ? { type: "cancelled", cause: "output-closed", text: outcome.text } : outcome;
 }

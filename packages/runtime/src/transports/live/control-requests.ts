@@ -17,9 +17,9 @@ export type ControlTargets = {
   readonly session: () => Promise<InteractiveSession>;
   readonly mcp: () => Promise<McpServers | undefined>;
   /** Ends the running turn. */
-  readonly interrupt: (cancelQueued: boolean) => Interrupted;
+  readonly interrupt: (cancelQueued: boolean) => Promise<Interrupted>;
   /** Takes back a message that still waits. */
-  readonly cancel: (uuid: string) => boolean;
+  readonly cancel: (uuid: string) => Promise<boolean>;
   readonly parseServers: (value: JsonValue | undefined) => McpServerConfigs;
   readonly resolveModel: (name: string) => Promise<string>;
   readonly flagSettings: FlagSettings;
@@ -60,11 +60,11 @@ const done: ControlReply = { response: {} };
 
 const handlers: Readonly<Record<string, Handler>> = {
   async interrupt({ cancel_queued: cancelQueued }, { interrupt }) {
-    const { stillQueued, cancelled } = interrupt(cancelQueued === true);
+    const { stillQueued, cancelled } = await interrupt(cancelQueued === true);
     return { response: { still_queued: stillQueued, ...(cancelQueued === true && { cancelled }) } };
   },
   async cancel_async_message({ message_uuid: uuid }, { cancel }) {
-    return { response: { cancelled: typeof uuid === "string" && cancel(uuid) } };
+    return { response: { cancelled: typeof uuid === "string" && (await cancel(uuid)) } };
   },
   async set_permission_mode({ mode }, { session, status }) {
     if (!isPermissionMode(mode)) return { error: `There is no permission mode ${JSON.stringify(mode)}`, code: "invalid_mode" };

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../protocol/content.ts";
 import type { AnsweredPrompts } from "../headless/output-format.ts";
 import type { PermissionAnswerer } from "../../hosting/permission-answers.ts";
-import type { LivePrompt } from "./prompt-queue.ts";
+import type { LivePrompt } from "./live-prompts.ts";
 
 /** Joins the driver of a live run, which knows which messages are answered, with the encoders that write it down. */
 export type PromptsView = { look: () => AnsweredPrompts };

@@ -1,5 +1,6 @@
-import type { JsonObject } from "../../protocol/content.ts";
+import type { JsonObject, UserMessage } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import type { AgentEvent, PromptMode } from "../../protocol/events.ts";
 import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import { toShownOutcome } from "../../session/shown-outcome.ts";
@@ -20,9 +21,9 @@ import { toControlResponse, toElicitation, toReplay } from "./live-frames.ts";
 import type { LiveOptions, LiveRun, LiveSession } from "./live-options.ts";
 import { answerPermissionQuestions } from "../../hosting/permission-answers.ts";
 import { askHost } from "./ask-host.ts";
-import { type LivePrompt, PromptQueue } from "./prompt-queue.ts";
-import { RunningTurn } from "./running-turn.ts";
-import { SessionWriter } from "./session-writer.ts";
+import { type LivePrompt, LivePrompts, type LiveTurn } from "./live-prompts.ts";
+import { unread } from "../headless/run-prompt.ts";
+import { SessionWriter, toFailure } from "../session-writer.ts";
 
 /** Prompts, answers and requests as lines, each acting when it arrives; every prompt gets exactly one result. */
 export function runLive(options: LiveOptions): LiveRun {
@@ -41,13 +42,11 @@ const tooMany = new RuntimeError("busy", `More than ${maxWaiting} prompts are wa
 class LiveDriver {
   readonly #options: LiveOptions;
   readonly #channel: ControlChannel;
-  readonly #queue = new PromptQueue();
+  readonly #prompts = new LivePrompts();
   readonly #hostServers = new Map<string, HostMcpTransport>();
   /** Requests of the host that are not answered yet. */
   readonly #answering = new Set<Promise<void>>();
   readonly #writing = new Set<Promise<void>>();
-  /** Turns by the names that hosts gave to messages of theirs. */
-  readonly #turnsByUuid = new Map<string, string>();
   readonly #flagSettings = new FlagSettings();
   #setup: LiveSetup = { hostServers: new Map(), unsupported: [] };
   #initialized: () => void = () => {};
@@ -58,10 +57,20 @@ class LiveDriver {
   /** The host has its answer to `initialize`: what it asked for comes after it. */
   #introduced: Promise<void> = Promise.resolve();
   #served = false;
+  #reading: Promise<Outcome | undefined> = Promise.resolve(undefined);
   #opening: Promise<Opened> | undefined;
   #opened: Opened | undefined;
-  #turn: RunningTurn | undefined;
+  /** Aborted when nothing that was asked for a turn is to be answered any more; the last one is of the running turn. */
+  readonly #turns: AbortController[] = [];
+  #turn: LiveTurn | undefined;
   #stopped: CancelCause | undefined;
+  #cut: () => void = () => {};
+  /** Nothing more is to be read: a session that was stopped must not wait for a host that keeps its end open. */
+  readonly #cutting = new Promise<undefined>((resolve) => {
+    this.#cut = () => resolve(undefined);
+  });
+  /** The last words are said: what the session still tells while it is shut down is not for the output. */
+  #isClosing = false;
   /** How the last message went that has its result. */
   #last: ShownOutcome | undefined;
 
@@ -80,19 +89,12 @@ class LiveDriver {
   }
 
   async run(): Promise<ShownOutcome> {
-    const { awaitInitialize, output } = this.#options;
+    const { output } = this.#options;
     output.onClosed(() => this.stop("output-closed")); // also while nothing is asked for
-    const reading = this.#read();
-    if (awaitInitialize) await Promise.race([this.#initializing, reading]);
-    for (let prompt = await this.#queue.next(); prompt && !this.#stopped; prompt = await this.#queue.next()) {
-      this.#last = await this.#runPrompt(prompt);
-      if (this.#queue.waiting.length === 0) this.#notices.changeState("idle");
-      if (output.closed) break;
-    }
-    // Nothing more will be read: a session that was stopped must not wait for a host that keeps its end open.
-    const isCut = this.#stopped !== undefined || output.closed;
-    const problem = isCut ? undefined : await reading;
-    if (!isCut) await Promise.all(this.#answering);
+    this.#reading = this.#read();
+    const problem = await Promise.race([this.#reading, this.#cutting]);
+    await this.#prompts.done();
+    if (!this.#stopped) await Promise.all(this.#answering);
     await Promise.all(this.#writing);
     this.#channel.close();
     const ending = problem ?? (this.#last ? undefined : this.#nothing());
@@ -103,7 +105,7 @@ class LiveDriver {
   async #close(ending: Outcome): Promise<ShownOutcome> {
     const { output } = this.#options;
     const outcome = this.#shown(ending);
-    this.#opened?.writer.stop();
+    this.#isClosing = true;
     output.write((await (await this.#format()).close?.(outcome)) ?? "");
     await output.drain();
     return outcome;
@@ -111,10 +113,11 @@ class LiveDriver {
 
   stop(cause: CancelCause): void {
     this.#stopped = cause;
-    this.#drop([...(this.#turn?.takeBack() ?? []), ...this.#queue.clear()], cause);
-    this.#queue.end();
+    for (const prompt of this.#prompts.entering) this.#drop(prompt, cause);
     this.#initialized();
-    this.#endTurn(cause);
+    this.#opened?.session.abort(cause);
+    this.#turns.at(-1)?.abort(); // withdraws questions that are still open
+    this.#cut();
   }
 
   /** Answers what is wrong with the input, if anything is. What was read before it is still done. */
@@ -128,7 +131,7 @@ class LiveDriver {
     } catch (error) {
       return { type: "failed", error: toInputError(error).toJSON(), text: "" };
     } finally {
-      this.#queue.end();
+      this.#initialized();
       this.#channel.close(); // nobody can answer any more
     }
   }
@@ -140,7 +143,7 @@ class LiveDriver {
       case "unusable":
         return this.#writeSoon(this.#writeNotRun({ type: "failed", error: frame.error.toJSON(), text: "" }, frame.uuid));
       case "interrupt":
-        return void this.#interrupt(false);
+        return this.#writeSoon(this.#interrupt(false));
       case "request": {
         const answering = this.#answer(frame.requestId, frame.request);
         this.#answering.add(answering);
@@ -154,65 +157,109 @@ class LiveDriver {
     }
   }
 
-  #takeUser(frame: Extract<InputFrame, { type: "user" }>): void {
-    const given: LivePrompt = { input: frame.input, uuid: frame.uuid };
-    if (!this.#queue.isNew(frame.uuid)) return this.#replay(given, frame.uuid ?? this.#options.newId());
-    if (!frame.query) {
-      this.#queue.keep(frame.input);
-      this.#notices.tell("queued", given);
-      return this.#writeSoon(this.#writeNotRun({ type: "completed", text: "" }, given.uuid, "completed"));
+  #takeUser({ input, uuid, query, priority }: Extract<InputFrame, { type: "user" }>): void {
+    if (!this.#prompts.isNew(uuid)) return this.#replay(input, uuid ?? this.#options.newId());
+    if (!query) {
+      this.#prompts.keep(input);
+      this.#notices.tell("queued", { uuid });
+      return this.#writeSoon(this.#writeNotRun({ type: "completed", text: "" }, uuid, "completed"));
     }
-    const waiting = this.#queue.waiting.length + (this.#turn?.joining.length ?? 0);
-    if (waiting >= maxWaiting)
-      return this.#writeSoon(this.#writeNotRun({ type: "failed", error: tooMany.toJSON(), text: "" }, given.uuid));
-    this.#notices.tell("queued", given);
-    const prompt = this.#queue.complete(given);
-    if (frame.priority === "now") {
-      this.#queue.add(prompt, "first");
-      return this.#endTurn("abort");
-    }
-    const turn = frame.priority === "later" ? undefined : this.#turn;
-    if (turn) turn.join(prompt, (taken) => this.#join(prompt, turn, taken));
-    else this.#queue.add(prompt);
+    if (this.#prompts.waiting.length >= maxWaiting)
+      return this.#writeSoon(this.#writeNotRun({ type: "failed", error: tooMany.toJSON(), text: "" }, uuid));
+    const mode = priority === "now" ? "now" : priority === "next" && this.#prompts.isBusy ? "steer" : "queue";
+    const prompt = this.#prompts.add(input, uuid);
+    prompt.entered = this.#enter(prompt, mode);
   }
 
-  /** Into the running turn if it asks the model once more, else as a prompt of its own. */
-  async #join(prompt: LivePrompt, turn: RunningTurn, taken: AbortSignal): Promise<void> {
-    const opened = await this.#open().catch(() => undefined); // then the turn that is to be joined tells why
-    const fate = (await opened?.session.steer(prompt.input, taken)) ?? "missed";
-    if (taken.aborted) return; // it was taken back, and has its result
-    if (fate === "missed") return this.#queue.add(prompt);
-    if (prompt.uuid !== undefined) this.#turnsByUuid.set(prompt.uuid, turn.turnId);
-    turn.joined.push(prompt);
-    this.#notices.tell("started", prompt);
-  }
-
-  async #runPrompt(prompt: LivePrompt): Promise<ShownOutcome> {
-    const turn = new RunningTurn(prompt);
-    if (prompt.uuid !== undefined) this.#turnsByUuid.set(prompt.uuid, turn.turnId);
-    this.#turn = turn;
-    this.#notices.tell("started", prompt);
-    let outcome: ShownOutcome;
+  /** Hands the prompt to the session, whose events tell what becomes of it. */
+  async #enter(prompt: LivePrompt, mode: PromptMode): Promise<void> {
     try {
-      const { writer } = await this.#open();
+      if (this.#options.awaitInitialize) await this.#initializing;
+      const { session, writer } = await this.#open();
       await this.#introduced;
-      this.#notices.changeState("running");
-      if (turn.signal.aborted) outcome = await this.#cancelled(this.#stopped ?? "abort", prompt);
-      else outcome = await writer.run(prompt.input, turn.turnId);
+      if (prompt.state !== "entering") return; // it was taken back, and has its result
+      await session.open();
+      const held = session.inbox.find(({ key }) => key !== undefined && key === prompt.uuid);
+      if (held) this.#prompts.rename(prompt, held.id);
+      const { uuid: key, turnId: id } = prompt;
+      const accepting = session.accept(prompt.input, { mode, key, id });
+      prompt.outcome = accepting.then(({ outcome }) => outcome);
+      prompt.outcome.catch(() => {}); // told below
+      if ((await accepting).isOver) return await this.#answerAgain(prompt, await prompt.outcome);
+      await Promise.race([prompt.ended, writer.over]);
+      if (!this.#prompts.hasEnded(prompt)) await this.#finish(prompt, await writer.over);
     } catch (error) {
-      outcome = this.#shown({ type: "failed", error: toRuntimeError(error).toJSON(), text: "" });
-      await this.#writeEnd(outcome);
+      if (this.#prompts.hasEnded(prompt)) return;
+      const outcome = this.#shown(toFailure(error));
+      await this.#writeEnd(outcome, prompt);
+      this.#endPrompt(prompt, outcome);
     }
+  }
+
+  /** An earlier process has worked on this message: how it went is still known. */
+  async #answerAgain(prompt: LivePrompt, outcome: Outcome): Promise<void> {
+    this.#replay(prompt.input, prompt.uuid ?? prompt.turnId);
+    await this.#writeNotRun(outcome, prompt.uuid, "completed");
+    this.#endPrompt(prompt, this.#shown(outcome));
+  }
+
+  /** Everything that happens, in order: what it is to the host's messages, and what is written of it. */
+  async #write({ format, alsoTo }: LiveSession, event: AgentEvent): Promise<void> {
+    const { output } = this.#options;
+    const isOwn = event.taskId === undefined;
+    if (isOwn && event.type === "prompt.accepted") this.#notices.tell("queued", this.#prompts.accept(event));
+    if (isOwn && event.type === "turn.started") this.#beginTurn(event.turnId ?? "");
+    if (isOwn && event.type === "input.added") this.#join(event.promptId);
+    if (isOwn && event.type === "turn.ended") this.#turns.shift()?.abort();
+    alsoTo?.(event);
+    const text = format.event(event);
+    if (text && !this.#isClosing) output.write(text);
+    if (isOwn && event.type === "turn.started" && this.#turn?.prompt) this.#replay(this.#turn.prompt.input, this.#turn.id);
+    if (output.full) await output.drain();
+    if (isOwn && event.type === "turn.ended" && this.#turn?.prompt) await this.#finish(this.#turn.prompt);
+    if (isOwn && event.type === "prompt.cancelled") await this.#cancelled(event.cause, this.#prompts.of(event.promptId));
+  }
+
+  #beginTurn(turnId: string): void {
+    const prompt = this.#prompts.begin(turnId);
+    this.#turn = { id: turnId, prompt, joined: [] };
+    if (prompt) this.#notices.tell("started", prompt);
+    this.#notices.changeState("running");
+  }
+
+  #join(promptId: string | undefined): void {
+    const prompt = promptId === undefined ? undefined : this.#prompts.begin(promptId, this.#turn?.id);
+    if (!prompt) return;
+    this.#turn?.joined.push(prompt);
+    this.#notices.tell("started", prompt);
+  }
+
+  /** The last words on a prompt and on those that joined it. `problem`: what kept its events from being read. */
+  async #finish(prompt: LivePrompt, problem?: RuntimeError): Promise<void> {
+    const { output } = this.#options;
+    const format = await this.#format();
+    const outcome = (await prompt.outcome?.catch(toFailure)) ?? toFailure(problem);
+    const told = problem && outcome.type === "completed" ? { ...toFailure(problem), text: outcome.text } : outcome;
+    const honest = this.#shown(format.judge?.(told) ?? told);
+    output.write(await format.end(honest));
+    await output.drain();
+    const written = output.closed ? this.#shown(unread(honest)) : honest;
+    const joined = this.#turn?.prompt === prompt ? this.#turn.joined : [];
     this.#turn = undefined; // from here on messages wait for a turn of their own
-    turn.end();
     this.#notices.tell("completed", prompt);
-    await turn.settled();
-    for (const joined of turn.joined) {
-      this.#replay(joined, joined.uuid ?? this.#options.newId());
-      await this.#writeEnd(outcome, joined);
-      this.#notices.tell("completed", joined);
+    for (const other of joined) {
+      this.#replay(other.input, other.uuid ?? this.#options.newId());
+      await this.#writeEnd(written, other);
+      this.#notices.tell("completed", other);
+      this.#endPrompt(other, written);
     }
-    return outcome;
+    this.#endPrompt(prompt, written);
+  }
+
+  #endPrompt(prompt: LivePrompt, outcome: ShownOutcome): void {
+    this.#last = outcome;
+    this.#prompts.end(prompt);
+    if (!this.#prompts.isBusy) this.#notices.changeState("idle");
   }
 
   #open(): Promise<Opened> {
@@ -234,20 +281,15 @@ class LiveDriver {
         elicit: (server, request, signal) => this.#channel.ask(toElicitation(server, request), signal),
       }),
     });
-    const { session, format, alsoTo } = live;
-    const writer = new SessionWriter({
-      session,
-      format,
-      output,
-      alsoTo,
-      onTurnStarted: () => this.#turn && this.#replay(this.#turn.prompt, this.#turn.turnId),
-      onTurnEnded: () => this.#turn?.end(),
-    });
+    const { session } = live;
+    const writer = new SessionWriter(session, (event) => this.#write(live, event));
+    session.on("thinking", (isThinking) => (isThinking ? this.#turns.push(new AbortController()) : undefined));
+    output.onClosed(() => session.abort("output-closed"));
     const answerer = live.permissions === "host" ? askHost(this.#channel, live.mcp) : live.permissions;
     if (answerer)
       answerPermissionQuestions(session, {
         answerer: this.#notices.watch(answerer),
-        turn: () => this.#turn?.signal ?? AbortSignal.abort(),
+        turn: () => this.#turns.at(-1)?.signal ?? AbortSignal.abort(),
         warn,
       });
     if (this.#stopped) session.abort(this.#stopped);
@@ -283,7 +325,7 @@ class LiveDriver {
       flagSettings: this.#flagSettings,
       hostServerSays: (server, message) => this.#hostServers.get(server)?.receive(message),
       settings,
-      rewind: (target, dryRun) => rewind(this.#turnsByUuid.get(target) ?? target, dryRun, session),
+      rewind: (target, dryRun) => rewind(this.#prompts.turnOf(target) ?? target, dryRun, session),
       status: (fields) => this.#send({ type: "system", subtype: "status", status: null, ...fields, ...this.#stamp() }),
     };
   }
@@ -307,41 +349,47 @@ class LiveDriver {
   }
 
   /** Ends the running turn; answers the names of messages that still wait, and of those that will not run. */
-  #interrupt(cancelQueued: boolean): Interrupted {
-    const dropped = cancelQueued ? [...(this.#turn?.takeBack() ?? []), ...this.#queue.clear()] : [];
-    this.#drop(dropped, "abort");
-    const waiting = [...(this.#turn?.joining ?? []), ...this.#queue.waiting];
-    this.#endTurn("abort");
-    return { stillQueued: namesOf(waiting), cancelled: namesOf(dropped) };
+  async #interrupt(cancelQueued: boolean): Promise<Interrupted> {
+    const running = this.#opened?.session.isExecuting() ? undefined : this.#prompts.entering[0]; // it would be, were the session open
+    const waiting = this.#prompts.waiting.filter((prompt) => prompt !== running);
+    const dropped: LivePrompt[] = [];
+    if (cancelQueued) for (const prompt of waiting) if (await this.#takeBack(prompt)) dropped.push(prompt);
+    if (running) this.#drop(running, "abort");
+    this.#opened?.session.interrupt();
+    this.#turns.at(-1)?.abort(); // withdraws questions that are still open
+    return { stillQueued: namesOf(waiting.filter((prompt) => !dropped.includes(prompt))), cancelled: namesOf(dropped) };
   }
 
-  /** Takes back one message that still waits. */
-  #cancel(uuid: string): boolean {
-    const [joining] = this.#turn?.takeBack(uuid) ?? [];
-    const found = joining ?? this.#queue.remove(uuid);
-    if (found) this.#drop([found], "abort");
-    return found !== undefined;
+  /** Takes back one message that still waits, also one of an earlier process. */
+  async #cancel(uuid: string): Promise<boolean> {
+    const prompt = this.#prompts.waiting.find((other) => other.uuid === uuid);
+    if (prompt) return await this.#takeBack(prompt);
+    const held = this.#opened?.session.inbox.find(({ key }) => key === uuid);
+    return held !== undefined && (await this.#session()).cancelPrompt(held.id);
   }
 
-  /** Prompts that will not run: each still gets its result. */
-  #drop(prompts: readonly LivePrompt[], cause: CancelCause): void {
-    for (const prompt of prompts) this.#writeSoon(this.#cancelled(cause, prompt));
+  async #takeBack(prompt: LivePrompt): Promise<boolean> {
+    const { session } = this.#opened ?? {};
+    if (prompt.state === "accepted") return (await session?.cancelPrompt(prompt.turnId)) ?? false;
+    this.#drop(prompt, "abort");
+    await session?.cancelPrompt(prompt.turnId); // it may be on its way to the journal
+    return true;
   }
 
-  async #cancelled(cause: CancelCause, { uuid }: LivePrompt): Promise<ShownOutcome> {
+  /** A prompt that is not accepted yet, and will not be: it still gets its result. */
+  #drop(prompt: LivePrompt, cause: CancelCause): void {
+    this.#writeSoon(this.#cancelled(cause, prompt));
+  }
+
+  async #cancelled(cause: CancelCause, prompt: LivePrompt | undefined): Promise<void> {
+    if (!prompt || prompt.state === "ended") return;
     const outcome = this.#shown({ type: "cancelled", cause, text: "" });
-    await this.#writeNotRun(outcome, uuid, "cancelled");
-    return outcome;
+    if (prompt.state === "entering") this.#notices.tell("queued", prompt); // it was, here
+    this.#endPrompt(prompt, outcome);
+    await this.#writeNotRun(outcome, prompt.uuid, "cancelled");
   }
 
-  /** A turn whose session is still being opened ends when it would begin. */
-  #endTurn(cause: CancelCause): void {
-    if (!this.#turn) return void (this.#stopped && this.#opened?.session.abort(cause));
-    this.#opened?.session.abort(cause);
-    this.#turn.end(); // withdraws questions that are still open
-  }
-
-  #replay({ input }: LivePrompt, uuid: string): void {
+  #replay(input: UserMessage, uuid: string): void {
     if (!this.#options.replayUserMessages) return;
     const timestamp = new Date().toISOString();
     this.#send(toReplay(this.#redactor.value(input), { session_id: this.#options.sessionId, uuid, timestamp }));
@@ -379,9 +427,8 @@ class LiveDriver {
 
   #answered(): AnsweredPrompts {
     const turn = this.#turn;
-    const prompts = this.#told ? [this.#told] : turn ? [turn.prompt, ...turn.joined] : [];
-    const waiting = this.#queue.waiting.length + (turn?.joining.length ?? 0);
-    return { uuids: namesOf(prompts), waiting };
+    const prompts = this.#told ? [this.#told] : turn?.prompt ? [turn.prompt, ...turn.joined] : [];
+    return { uuids: namesOf(prompts), waiting: this.#prompts.waiting.length };
   }
 
   async #format(): Promise<OutputFormat> {
@@ -393,7 +440,8 @@ class LiveDriver {
   }
 
   #shown(outcome: Outcome): ShownOutcome {
-    return toShownOutcome(outcome, this.#redactor);
+    const { session } = this.#opened ?? {};
+    return session ? session.shown(outcome) : toShownOutcome(outcome, this.#redactor);
   }
 
   #stamp(): { session_id: string; uuid: string } {
