@@ -17,7 +17,7 @@ export function childEnvironment(
   const keys = [...modelKeys, ...ownKeys(keySource)];
   const shown = Object.fromEntries(Object.entries(around.env).filter(([name]) => !hiddenVariables.includes(name)));
   const profiles = Object.values(settings.provider.providers ?? {});
-  const secrets = profiles.flatMap(({ apiKey }) => (apiKey === undefined || variableOf(apiKey) !== undefined ? [] : [apiKey]));
+  const secrets = profiles.flatMap(({ apiKey = "" }) => (variableOf(apiKey) ? [] : [apiKey]));
   const own = { keys, keep: passEnv, known: { ...around.env, ...settings.env }, secrets };
   const fromSettings = userEnvironment(settings.env, own);
   const env = {
@@ -26,8 +26,9 @@ export function childEnvironment(
     ...options.env,
     CLAUDECODE: "1", // known to programs that behave otherwise in the hands of an agent
   };
-  const copies = Object.keys(settings.env).filter((name) => !Object.hasOwn(fromSettings, name));
-  const warnings = copies.map((name) => `env.${name} of the settings has no effect: it holds the key of a model`);
+  const warnings = Object.keys(settings.env).flatMap((name) =>
+    Object.hasOwn(fromSettings, name) ? [] : [`env.${name} of the settings has no effect: it holds a model's key`],
+  );
   return { env, passEnv, warnings };
 }
 

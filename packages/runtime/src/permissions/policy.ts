@@ -32,7 +32,7 @@ export type Policy = {
   readonly box?: (() => Promise<BoxReach>) | undefined;
   /** What is in a folder: without it, a command with a pattern is asked about. */
   readonly listFolder?: ListFolder | undefined;
-  /** What a small file says; undefined when that cannot be told. Without it, such files count as if they said anything. */
+  /** What a small file says; it rejects, or answers undefined, when that cannot be told: such a file counts as if it said anything. */
   readonly readText?: ((file: string) => Promise<string | undefined>) | undefined;
   /** Where the name of a program leads; without it, programs nobody knows are asked about. */
   readonly programs?: ProgramFinder | undefined;

@@ -76,9 +76,9 @@ export class ProgramOrders {
   }
 
   async #switches(file: string, go: FoundProgram | undefined): Promise<boolean> {
-    const { readText } = this.#policy;
-    const text = await readText?.(file);
-    const own = go && (await readText?.(join(dirname(dirname(go.real)), "VERSION")));
+    const read = (path: string): Promise<string | undefined> | undefined => this.#policy.readText?.(path).catch(() => undefined);
+    const text = await read(file);
+    const own = go && (await read(join(dirname(dirname(go.real)), "VERSION")));
     return text === undefined || switchesToolchain(text, own);
   }
 }

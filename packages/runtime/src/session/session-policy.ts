@@ -140,11 +140,7 @@ export function groundOf(
   return {
     inertGit: onFirstCall(async () => (await import("../workspace/inert-git.ts")).installInertGit(workspace)),
     listFolder: (folder) => workspace.readDirectory(folder).catch(() => undefined),
-    readText: (file) =>
-      workspace.readFile(file, { maxBytes: 100_000 }).then(
-        (bytes) => Buffer.from(bytes).toString(),
-        () => undefined,
-      ),
+    readText: async (file) => Buffer.from(await workspace.readFile(file, { maxBytes: 100_000 })).toString(),
     programs: findIn(workspace, [workspace.root, ...roots], env["PATH"]),
   };
 }

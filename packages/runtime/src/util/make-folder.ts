@@ -10,7 +10,7 @@ export function makeFolder(path: string): string | undefined {
     return mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
     let missing = path;
-    while (!existsSync(dirname(missing)) && dirname(missing) !== missing) missing = dirname(missing);
+    while (!existsSync(dirname(missing))) missing = dirname(missing);
     mkdirSync(missing, { mode: 0o700 }); // throws what is wrong
     throw error;
   }

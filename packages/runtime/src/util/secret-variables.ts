@@ -47,8 +47,7 @@ function decoded(text: string): string {
 /** An address that lets whoever knows it in: what stands behind the host is the secret. */
 function isSecretAddress(name: string, value: string): boolean {
   const behind = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+[/?#](\S{8,})$/i.exec(value)?.[1] ?? "";
-  const isHook = wordsOf(name).some((word) => /^WEBHOOKS?$/.test(word));
-  return behind !== "" && (isHook || behind.split(/[/?&=#]/).some(isPiece));
+  return behind !== "" && (/webhook/i.test(name) || behind.split(/[/?&=#]/).some(isPiece));
 }
 
 /** Is the value of this variable a secret as a whole? `holdsKey` says whether something in it has the shape of a key. */
