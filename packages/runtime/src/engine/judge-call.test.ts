@@ -113,11 +113,20 @@ describe("the verdict on a call", () => {
       seen.push(input["permission_suggestions"]);
       return { hookSpecificOutput: { decision: { behavior: "allow" } } };
     };
+    let asked = 0;
+    const before = () => {
+      asked++;
+      return {};
+    };
     const { deps } = depsWith({
       ask: ["Bash(npm publish:*)"],
-      hooks: hooksOf({ PermissionRequest: [{ hooks: [answer] }] }),
+      hooks: hooksOf({
+        PreToolUse: [{ hooks: [{ type: "callback", callback: before, guard: true }] }],
+        PermissionRequest: [{ hooks: [answer] }],
+      }),
     });
     assert.equal((await judgeCall(deps, bashCall("npm publish"), bash)).type, "allowed");
+    assert.equal(asked, 1); // again only about an input that was changed
     assert.deepEqual(seen, [
       [
         {

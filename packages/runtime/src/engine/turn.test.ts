@@ -297,6 +297,8 @@ describe("a turn", () => {
             { name: "Strict", input: { file: "x" } },
             { name: "Strict", input: {}, malformedInput: '{"path": "a' },
             { name: "Fails", input: {} },
+            { name: "Strict", input: {}, malformedInput: `{${"p".repeat(199)}` },
+            { name: "Strict", input: {}, malformedInput: `{${"q".repeat(200)}` },
           ],
         },
         { text: "ok" },
@@ -307,13 +309,15 @@ describe("a turn", () => {
     const texts = results?.role === "tool" ? results.content.map((result) => [result.isError, textOf(result.content)]) : [];
     assert.deepEqual(
       texts.map(([isError]) => isError),
-      [true, true, true, true],
+      [true, true, true, true, true, true],
     );
     for (const [index, words] of [
       /There is no tool named Nope.*Strict, Fails/,
       /path/,
       /cut off, broken, or nested/,
       /^No such file: x$/,
+      /Received: \{p{199}$/,
+      /Received: \{q{199}…$/,
     ].entries()) {
       assert.match(String(texts[index]?.[1]), words);
     }

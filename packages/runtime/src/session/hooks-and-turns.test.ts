@@ -203,7 +203,8 @@ describe("Stop hooks", () => {
       outputSchema,
     });
     assert.deepEqual(await structured.session.submit("go"), { type: "completed", text: '{"n":1}', structured: { n: 1 } });
-    await structured.close();
+    const warnings = (await structured.close()).flatMap((event) => (event.type === "warning.raised" ? [event.message] : []));
+    assert.match(warnings.join("\n"), /^A Stop hook wanted the model to go on, but its structured answer is final: /);
   });
 
   it("with continue: false let the turn end with its answer", async () => {
@@ -340,6 +341,20 @@ describe("hooks that ask a model", () => {
       ["hook", 5],
     ]);
     assert.equal(events.filter((event) => event.type === "message.ended").length, 2);
+  });
+});
+
+describe("a hook that asks an agent", () => {
+  it("says why that came to no answer", async () => {
+    const script: ScriptStep[] = [
+      { calls: [{ name: "Glob", input: { pattern: "*" } }] },
+      { calls: [{ name: "Glob", input: { pattern: "*.txt" } }] },
+      { text: "Done." },
+    ];
+    const hooks: HooksByEvent = { PreToolUse: [{ hooks: [{ type: "agent", prompt: "May it?", maxTurns: 1 }] }] };
+    const { session, close } = open(script, hooks);
+    assert.equal((await session.submit("go")).type, "completed");
+    assert.match(JSON.stringify(await close()), /the agent came to no answer \(max-turns\)/);
   });
 });
 

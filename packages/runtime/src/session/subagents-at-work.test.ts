@@ -91,6 +91,10 @@ describe("a session with subagents", () => {
     assert.equal(spent, 120); // 12 cents: the sixth call was the one too many
     assert.equal(eventsOf(events, "task.ended").length, 4);
     assert.deepEqual(new Set(eventsOf(events, "task.ended").map((event) => event.outcome.type)), new Set(["stopped"]));
+    const told = eventsOf(events, "tool.ended").filter((event) =>
+      /The subagent was stopped: the budget of the session is spent\./.test(JSON.stringify(event)),
+    );
+    assert.equal(told.length, 4);
   });
 
   it("lets them work side by side as long as the budget would pay for all", async () => {

@@ -148,8 +148,7 @@ function missingSentence(facts: { problem: SchemaProblem; expected: unknown; val
   const { problem, expected, value } = facts;
   const names = Array.isArray(expected) ? expected.map(String) : [];
   const missing = names.filter((name) => !isRecord(value) || !Object.hasOwn(value, name));
-  const where = problem.instanceLocation === "#" ? "" : `${problem.instanceLocation}/`;
-  const quoted = missing.map((name) => nameOf(`${where || "#/"}${encodeURIComponent(escapePointer(name))}`));
+  const quoted = missing.map((name) => nameOf(`${problem.instanceLocation}/${encodeURIComponent(escapePointer(name))}`));
   return `${listOf(quoted, "and")} ${missing.length > 1 ? "are" : "is"} required but missing.`;
 }
 

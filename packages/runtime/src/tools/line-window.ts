@@ -83,7 +83,7 @@ function collectLines({ offset, limit, maxCharacters }: WindowWanted) {
       if (seen < 8192 && bytes.subarray(0, 8192 - seen).includes(0)) binary = true;
       seen += bytes.length;
       let start = 0;
-      while (!isFull && !binary && start < bytes.length) {
+      while (start < bytes.length) {
         if (lines.length >= limit) isFull = true;
         const newline = bytes.indexOf(10, start);
         if (newline === -1 || isFull) break;

@@ -21,6 +21,14 @@ describe("limitText", () => {
     assert.equal(head.length + tail.length + cut.omitted, lines.length);
   });
 
+  it("ends with a line only where that costs less than an eighth", () => {
+    const headOf = (firstLine: number): string => {
+      const source = `${"a".repeat(firstLine)}\n`.padEnd(1_000, "b");
+      return limitText(source, 16 * 2 + "… 1000 characters omitted …".length + 2).text.replace(/\n?….*/s, "");
+    };
+    assert.deepEqual([headOf(13), headOf(14)], [`${"a".repeat(13)}\nbb`, "a".repeat(14)]);
+  });
+
   it("never exceeds the limit, never splits a character, and counts right, for any text and limit", () => {
     const alphabet = ["a", "😀", "\n", "é", "字", "𝒳"];
     let seed = 7;

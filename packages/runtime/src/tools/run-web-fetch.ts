@@ -91,7 +91,7 @@ function isReadable(contentType: string): boolean {
 }
 
 function mediaTypeOf(contentType: string): string {
-  return (contentType.split(";")[0] ?? "").trim().toLowerCase();
+  return contentType.replace(/;.*/s, "").trim().toLowerCase();
 }
 
 function startOf(body: Uint8Array): string {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { findRipgrep } from "../ripgrep.ts";
+import { findRipgrep, runRipgrep } from "../ripgrep.ts";
 import type { ToolBench } from "../../../../../test/support/tool-bench.ts";
 import { createToolBench } from "../../../../../test/support/tool-bench.ts";
 import { createGrepTool } from "./grep.ts";
@@ -57,6 +57,11 @@ describe("Grep", () => {
       { ...bench.context, workspace: { ...bench.workspace, run } },
     );
     assert.deepEqual(said.content, [{ type: "text", text: "src/a.ts:2:  needle();" }]);
+  });
+
+  it("says that ripgrep was ended, even when it had nothing to say", async () => {
+    const ended = { ripgrep: "/bin/sh", args: ["-c", "kill -9 $$"], separator: "\n", context: bench.context } as const;
+    await assert.rejects(runRipgrep({ ...ended, onRecord: () => true }), { message: "The search was ended by SIGKILL." });
   });
 
   it("searches without ripgrep when none can be started", async () => {

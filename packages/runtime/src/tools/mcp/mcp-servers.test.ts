@@ -178,6 +178,7 @@ describe("McpServers", () => {
       assert.equal(await mcp.toggle("a", true), true);
       assert.equal(mcp.states[0]?.status, "connected");
       assert.equal(await mcp.toggle("nobody", true), false);
+      assert.equal(await mcp.reconnect("nobody"), false);
     });
   });
 
