@@ -151,6 +151,19 @@ const READERS = {
   "journal/lock-owner.ts": "for the program that tells when a process started",
 };
 
+// Who may know a tool by its name. Everybody else asks the tool for its facts, so that a tool of a program is treated like our own.
+const NAMERS = {
+  "permissions/rules.ts": "what rules call tools, and the other names they have for them",
+  "permissions/lint-rule.ts": "the grammar of rules",
+  "permissions/judge-case.ts": "cases are written in the words of rules",
+  "hooks/run.ts": "what matchers of hooks call tools",
+  "session/sandboxed-mode.ts": "a Read rule is what hides files from a box",
+  "checkpoints/reversible-execution.ts": "a published function that is asked by name, for tools without facts",
+  "transports/headless/tool-use-result.ts": "Claude's frames have a shape for each tool",
+  "testing/store-conformance.ts": "sample events",
+};
+const toolNames = "Bash|Read|Edit|Write|Glob|Grep|WebFetch|WebSearch|TodoWrite|Task|Agent|MultiEdit|NotebookEdit";
+
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const problems = [];
 const rank = Object.keys(LAYERS);
@@ -227,6 +240,11 @@ if (!process.argv[2]) {
   for (const path of marking)
     if (!(path in MARKERS)) problems.push(`src/${path} calls a value masked or live and is not in MARKERS`);
   for (const path in MARKERS) if (!marking.has(path)) problems.push(`MARKERS names src/${path}, which marks nothing`);
+  const naming = new Set(sourceFiles(src).filter((path) => !path.startsWith(join("tools", "builtin")) && namesTool(src, path)));
+  for (const path of naming) if (!(path in NAMERS)) problems.push(`src/${path} knows a tool by its name and is not in NAMERS`);
+  for (const path in NAMERS) if (!naming.has(path)) problems.push(`NAMERS names src/${path}, which names no tool`);
+  for (const path of sourceFiles(cli))
+    if (path !== join("commands", "demo.ts") && namesTool(cli, path)) problems.push(`cli/src/${path} knows a tool by its name`);
   for (const path of sourceFiles(cli))
     if (mark.test(readFileSync(join(cli, path), "utf8"))) problems.push(`cli/src/${path} calls a value masked or live`);
   for (const path of sourceFiles(cli))
@@ -244,6 +262,13 @@ function opens(file) {
 
 function readsSurroundings(file) {
   return /\bprocess\.(?:env|argv)\b|\bhomedir\(/.test(readFileSync(file, "utf8"));
+}
+
+function namesTool(folder, path) {
+  // A "Glob" in permissions/ is a node of bash's grammar.
+  const names = path.startsWith("permissions") ? toolNames.replace("Glob|", "") : toolNames;
+  const pattern = new RegExp(`"(?:${names})"|^\\s*(?:${names}): `, "m");
+  return pattern.test(readFileSync(join(folder, path), "utf8").replace(/^\s*(?:\/\/|\/?\*).*$/gm, ""));
 }
 
 function sourceFiles(folder) {

@@ -13,6 +13,7 @@ import type { EventBody } from "../../packages/runtime/src/protocol/events.ts";
 import { createRedactor } from "../../packages/runtime/src/util/redact.ts";
 import type { CompactionSettings } from "../../packages/runtime/src/context/compaction-limits.ts";
 import { Compactor, type CompactorDeps, type ContextFit } from "../../packages/runtime/src/context/compactor.ts";
+import { builtinFacts } from "../../packages/runtime/src/tools/builtin/facts.ts";
 
 export type CompactionBench = {
   readonly events: EventBody[];
@@ -58,6 +59,7 @@ export function createCompactionBench(replies: readonly ScriptStep[], options: B
     clock: () => time.now,
     newId: () => `id-${++id}`,
     readText: undefined,
+    factsOf: builtinFacts,
     hooks: undefined,
     redactor,
     ...deps,

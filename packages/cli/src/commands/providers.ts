@@ -6,7 +6,6 @@ import {
   outriderHome,
   type Profile,
   type ProviderSettingsFile,
-  saveProfile,
   suggestProfileKey,
 } from "@outrider/runtime/host";
 import { exitCodes } from "../exit-codes.ts";
@@ -142,6 +141,7 @@ async function add(args: readonly string[]): Promise<number> {
     profileName(values.get("--name")) ?? suggestProfileKey({ type, model: profile.model }, Object.keys(settings.providers));
   await tryOut(profile, key);
   const makeCurrent = current || settings.currentProvider === undefined;
+  const { saveProfile } = await import("@outrider/runtime/admin");
   const path = await saveProfile(home, { key, profile, makeCurrent });
   const verb = Object.hasOwn(settings.providers, key) ? "Replaced" : "Wrote";
   process.stdout.write(

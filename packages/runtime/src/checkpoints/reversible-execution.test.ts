@@ -6,17 +6,25 @@ const isolations = ["none", "worktree", "provider-sandbox"] as const;
 
 function judge(
   toolName: string,
-  more: Partial<ReversibleCall["options"]> & { checkpointed?: boolean; input?: unknown } = {},
+  more: Partial<ReversibleCall["options"]> & Pick<Partial<ReversibleCall>, "checkpointed" | "input" | "facts"> = {},
 ): string {
-  const { checkpointed = false, input, ...rest } = more;
+  const { checkpointed = false, input, facts, ...rest } = more;
   const options = { mode: "local-first", ...rest } as const;
-  const report = evaluateReversibleSafety({ toolName, checkpointed, input, options });
+  const report = evaluateReversibleSafety({ toolName, checkpointed, input, facts, options });
   const blocked = isBlockedByReversibility(report, options) ? "blocked" : "runs";
   assert.equal(report.reversible, ["reversible", "read-only"].includes(report.status));
   return `${report.sideEffect} ${report.status} ${report.rollbackLayer} ${blocked}`;
 }
 
 describe("reversible execution, local first", () => {
+  it("takes a tool's word for what it does, whatever it is called", () => {
+    assert.equal(judge("Paint", { facts: { kind: "edit" } }), "file-mutation requires-checkpoint none blocked");
+    assert.equal(judge("Paint", { facts: { kind: "run" } }), "shell-process requires-isolation none blocked");
+    assert.equal(judge("Paint", { facts: { kind: "look" } }), "none read-only none runs");
+    assert.equal(judge("Paint", { facts: { kind: "note", startsAgents: true } }), "subagent requires-isolation none blocked");
+    assert.equal(judge("Paint"), "unknown unknown none runs");
+  });
+
   it("judges each tool by its checkpoints and isolation", () => {
     const table = ["Write", "Edit", "Bash", "BackgroundProcess", "Read", "Glob", "WebFetch", "mcp__x__y"].map((tool) => [
       tool,

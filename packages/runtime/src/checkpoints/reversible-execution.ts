@@ -1,3 +1,5 @@
+import type { ToolFacts } from "../protocol/tool-facts.ts";
+
 /** What stands between a call's effects and the user's files. */
 export type ExecutionIsolation = "none" | "worktree" | "provider-sandbox";
 
@@ -25,7 +27,9 @@ export type ReversibleSafetyReport = {
 export type ReversibleCall = {
   readonly toolName: string;
   readonly input?: unknown;
-  /** Checkpoints are taken of what Write and Edit change. */
+  /** What the tool says about itself; of a tool without facts its name may tell. */
+  readonly facts?: ToolFacts | undefined;
+  /** Checkpoints are taken of what tools change that change files. */
   readonly checkpointed: boolean;
   readonly options: ReversibleExecutionOptions;
 };
@@ -35,9 +39,15 @@ const shellProcesses = ["Shell", "Bash", "BackgroundProcess"];
 const readOnly = ["Read", "Glob", "Grep", "WebFetch", "WebSearch", "TodoWrite"];
 
 /** Whether what a call does could be undone, and by what. Pure: it asks nobody and runs nothing. */
-export function evaluateReversibleSafety({ toolName, input, checkpointed, options }: ReversibleCall): ReversibleSafetyReport {
+export function evaluateReversibleSafety({
+  toolName,
+  input,
+  facts,
+  checkpointed,
+  options,
+}: ReversibleCall): ReversibleSafetyReport {
   const isolation = options.isolation ?? "none";
-  const sideEffect = sideEffectOf(toolName);
+  const sideEffect = facts ? effectOf(facts) : sideEffectOf(toolName);
   const report = (status: ReversibleStatus, rollbackLayer: RollbackLayer, message: string): ReversibleSafetyReport => {
     return {
       toolName,
@@ -84,6 +94,12 @@ export function evaluateReversibleSafety({ toolName, input, checkpointed, option
 export function isBlockedByReversibility({ status }: ReversibleSafetyReport, options: ReversibleExecutionOptions): boolean {
   if (status === "unknown") return options.enforceUntrackedSideEffects ?? false;
   return status === "requires-checkpoint" || status === "requires-isolation";
+}
+
+function effectOf({ kind, startsAgents }: ToolFacts): ReversibleSideEffect {
+  if (startsAgents) return "subagent";
+  if (kind === "edit") return "file-mutation";
+  return kind === "run" ? "shell-process" : "none";
 }
 
 function sideEffectOf(toolName: string): ReversibleSideEffect {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Message, userText } from "../protocol/content.ts";
+import type { ToolFacts } from "../protocol/tool-facts.ts";
+import { builtinFacts } from "../tools/builtin/facts.ts";
 import { planClearing } from "./clear-results.ts";
 import { estimateResult, estimateText } from "./token-estimate.ts";
 
@@ -33,7 +35,7 @@ describe("which results give way to a note", () => {
       result("WebFetch", [], { images: 2 }),
       result("Grep", [just]),
     ];
-    const { results, freedTokens, through } = planClearing(all, 7);
+    const { results, freedTokens, through } = planClearing(all, 7, builtinFacts);
     assert.deepEqual(
       results.map(({ note }) => note),
       [
@@ -46,5 +48,19 @@ describe("which results give way to a note", () => {
     const sizes = cleared.reduce((sum, part) => sum + estimateResult(part), 0);
     assert.equal(freedTokens, sizes - results.reduce((sum, { note }) => sum + estimateText(note), 0));
     assert.equal(through, 7);
+  });
+
+  it("are judged by what their tools say of themselves", () => {
+    const facts: Record<string, ToolFacts> = {
+      Peek: { kind: "look", isRepeatable: true },
+      Hire: { kind: "note", startsAgents: true },
+    };
+    const long = "x".repeat(1000);
+    const all = [result("Peek", [long]), result("Hire", [long]), result("Paint", [long])];
+    const { results } = planClearing(all, 3, (name) => facts[name]);
+    assert.deepEqual(
+      results.map(({ note }) => /Call Peek again|do not repeat it/.exec(note)?.[0]),
+      ["Call Peek again", "do not repeat it"],
+    );
   });
 });

@@ -161,7 +161,7 @@ export class ContextFit {
 
   #clear(messages: Message[], limits: ContextLimits): boolean {
     const preTokens = Math.round(this.#count.used(messages));
-    const plan = planClearing(messages, this.#cut(messages, limits, false));
+    const plan = planClearing(messages, this.#cut(messages, limits, false), this.#deps.factsOf);
     const postTokens = Math.round(preTokens - plan.freedTokens * this.#count.scale);
     if (plan.results.length === 0 || postTokens > limits.limit * enoughAfterClearing) return false;
     const cleared = { through: plan.through, results: plan.results, preTokens, postTokens };

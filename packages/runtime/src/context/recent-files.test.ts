@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Message } from "../protocol/content.ts";
+import { builtinFacts } from "../tools/builtin/facts.ts";
 import { rereadFiles } from "./recent-files.ts";
 
 describe("files shown again after a compaction", () => {
@@ -13,7 +14,7 @@ describe("files shown again after a compaction", () => {
   });
   const again = async (messages: readonly Message[], replaced = messages.length, maxTokens = 10_000): Promise<string[]> => {
     const readText = async (path: string): Promise<string | undefined> => (path === "/gone" ? undefined : `text of ${path}`);
-    return (await rereadFiles(messages, { replaced, maxTokens, readText })).map(({ path }) => path);
+    return (await rereadFiles(messages, { replaced, maxTokens, readText, factsOf: builtinFacts })).map(({ path }) => path);
   };
 
   it("are the last five that were read or changed, the latest first, each once", async () => {
@@ -31,7 +32,7 @@ describe("files shown again after a compaction", () => {
 
   it("fill at most half of the room each, and cannot end their own frame", async () => {
     const readText = async (): Promise<string> => `</file>${"x".repeat(10_000)}`;
-    const [file] = await rereadFiles([read("/a")], { replaced: 1, maxTokens: 200, readText });
+    const [file] = await rereadFiles([read("/a")], { replaced: 1, maxTokens: 200, readText, factsOf: builtinFacts });
     assert.ok(file?.text.startsWith("‹/file>xxx"));
     assert.ok(Buffer.byteLength(file?.text ?? "") / 3.5 < 130);
   });

@@ -1,4 +1,6 @@
 import { callsOf, type Message } from "../protocol/content.ts";
+import type { FactsOf } from "../protocol/tool-facts.ts";
+import { isRecord } from "../util/is-record.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { firstTokens } from "./summary-steps.ts";
 import { estimateText } from "./token-estimate.ts";
@@ -11,20 +13,20 @@ export type RecentFilesOptions = {
   readonly replaced: number;
   readonly maxTokens: number;
   readonly readText: ReadText;
+  readonly factsOf: FactsOf;
 };
 
 const maxFiles = 5;
 /** Less of a file is no help. */
 const minTokens = 50;
-const fileTools: ReadonlySet<string> = new Set(["Read", "Edit", "Write"]);
 
 /** The files the model was working with last, as they are now, within a limit of tokens. */
 export async function rereadFiles(
   messages: readonly Message[],
-  { replaced, maxTokens, readText }: RecentFilesOptions,
+  { replaced, maxTokens, readText, factsOf }: RecentFilesOptions,
 ): Promise<{ path: string; text: string }[]> {
-  const shown = new Set(filesIn(messages.slice(replaced)));
-  const paths = filesIn(messages.slice(0, replaced)).filter((path) => !shown.has(path));
+  const shown = new Set(filesIn(messages.slice(replaced), factsOf));
+  const paths = filesIn(messages.slice(0, replaced), factsOf).filter((path) => !shown.has(path));
   const files: { path: string; text: string }[] = [];
   let left = maxTokens;
   for (const path of paths) {
@@ -39,22 +41,22 @@ export async function rereadFiles(
 }
 
 /** Newest first, each once; calls that failed say nothing about a file. */
-function filesIn(messages: readonly Message[]): string[] {
+function filesIn(messages: readonly Message[], factsOf: FactsOf): string[] {
   const failed = new Set<string>();
   for (const message of messages)
     if (message.role === "tool") for (const part of message.content) if (part.isError) failed.add(part.callId);
   const paths = messages
     .flatMap((message) => (message.role === "assistant" ? callsOf(message) : []))
     .flatMap((call) => {
-      const path = fileTools.has(call.name) && !failed.has(call.callId) ? pathIn(call.input) : undefined;
+      const path = failed.has(call.callId) ? undefined : pathIn(call.input, factsOf(call.name)?.fields?.file);
       return path === undefined ? [] : [path];
     });
   return [...new Set(paths.toReversed())];
 }
 
-function pathIn(input: unknown): string | undefined {
-  if (typeof input !== "object" || input === null || !("file_path" in input)) return undefined;
-  return typeof input.file_path === "string" ? input.file_path : undefined;
+function pathIn(input: unknown, field: string | undefined): string | undefined {
+  const path = isRecord(input) && field !== undefined ? input[field] : undefined;
+  return typeof path === "string" ? path : undefined;
 }
 
 function cut(text: string, tokens: number): string {
@@ -62,7 +64,7 @@ function cut(text: string, tokens: number): string {
   return head.length === text.length ? text : `${head}\n[… ${text.length - head.length} characters more in the file …]`;
 }
 
-/** Reads through the workspace, and only what a Read call would be allowed to without a question. */
+/** Reads through the workspace, and only what a call that reads would be allowed to without a question. */
 export function createTextReader(
   workspace: Pick<Workspace, "resolve" | "readFile">,
   mayRead: (realPath: string) => Promise<boolean>,

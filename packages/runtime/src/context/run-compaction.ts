@@ -4,6 +4,7 @@ import type { CompactionResult, CompactionTrigger } from "../protocol/events.ts"
 import { compactMessages } from "../journal/transcript.ts";
 import type { ContextLimits } from "./compaction-limits.ts";
 import { historyText } from "./history-text.ts";
+import type { FactsOf } from "../protocol/tool-facts.ts";
 import { type ReadText, rereadFiles } from "./recent-files.ts";
 import { minChunkTokens, summarySystem, type SummaryTask } from "./summary-steps.ts";
 import { summarize, type SummarizeDeps } from "./summarize.ts";
@@ -19,6 +20,7 @@ export interface CompactionHooks {
 export type RunCompactionDeps = SummarizeDeps & {
   readonly newId: () => string;
   readonly readText: ReadText | undefined;
+  readonly factsOf: FactsOf;
   readonly hooks: CompactionHooks | undefined;
 };
 
@@ -134,7 +136,9 @@ async function toResult(deps: RunCompactionDeps, input: CompactionInput, summary
   const spare = (Math.min(limits.limit * 0.6, mostAfter(input) - 1) - sizeOf(bare)) / scale;
   const maxTokens = Math.min(spare, input.fileTokens ?? limits.limit / 10 / scale);
   const files =
-    deps.readText && maxTokens > 0 ? await rereadFiles(messages, { replaced, maxTokens, readText: deps.readText }) : [];
+    deps.readText && maxTokens > 0
+      ? await rereadFiles(messages, { replaced, maxTokens, readText: deps.readText, factsOf: deps.factsOf })
+      : [];
   const result = { ...bare, files };
   return { ...result, postTokens: sizeOf(result) };
 }

@@ -99,7 +99,7 @@ const defaultTurns = 20;
 
 /** A turn of its own with the tools that only look, and with no hooks: a hook that judges must not set off others. */
 async function runAgent(deps: SessionDeps, question: Parameters<HookPorts["runAgent"]>[0]): Promise<string> {
-  const tools = new Map([...deps.tools].filter(([name]) => lookingTools.has(name)));
+  const tools = new Map([...deps.tools].filter(([, { facts }]) => facts?.kind === "look"));
   const definitions = [...tools.values()].map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   const { outcome } = await runTurn(
     {
@@ -132,8 +132,6 @@ async function runAgent(deps: SessionDeps, question: Parameters<HookPorts["runAg
 
 /** The agent only looks: its tools change nothing, so there are no intents to store before they run. */
 const nothingToStore = async (): Promise<void> => {};
-
-const lookingTools: ReadonlySet<string> = new Set(["Read", "Glob", "Grep"]);
 
 /** Of all the agent does, what it costs belongs to the session. */
 function tellCall(emit: Emit, event: EventBody): void {

@@ -34,7 +34,7 @@ export {
   type TrustJudgement,
 } from "../settings/trust.ts";
 export type { Executor } from "../settings/trust-executors.ts";
-export { chooseProfile, removeProfile } from "../settings/user-settings.ts";
+export { chooseProfile, removeProfile, saveProfile } from "../settings/edit-profiles.ts";
 export {
   forgetServer,
   saveServer,

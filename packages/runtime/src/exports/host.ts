@@ -11,7 +11,7 @@ export {
   type ProviderChoice,
 } from "../settings/load-provider.ts";
 export { type Profile, type ProviderSettingsFile, suggestProfileKey } from "../settings/profiles.ts";
-export { loadCatalogOverride, loadUserSettings, saveProfile } from "../settings/user-settings.ts";
+export { loadCatalogOverride, loadUserSettings } from "../settings/user-settings.ts";
 export { createClaudeFormat, loadPartialMessages } from "../transports/headless/claude-format.ts";
 export { eventUuid, frameUuid } from "../transports/headless/frame-uuid.ts";
 export type { ModelCall } from "../transports/headless/run-totals.ts";

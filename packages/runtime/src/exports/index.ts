@@ -103,6 +103,7 @@ export type {
   StandardResult,
   StandardSchema,
 } from "../tools/standard-schema.ts";
+export type { CallKind, ToolFacts, ToolPresentation } from "../protocol/tool-facts.ts";
 export { defineTool, type JsonToolDeclaration, type SchemaToolDeclaration, type ToolDeclaration } from "../tools/define-tool.ts";
 export { type Access, type Tool, type ToolContext, ToolFailure, type ToolMemory, type ToolOutput } from "../tools/tool.ts";
 export {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
+import type { CallKind } from "../protocol/tool-facts.ts";
 import { fixedPart, foldPath, guardOf, toAbsolutePattern } from "./paths.ts";
 import { isInside } from "../util/is-inside.ts";
 
@@ -17,7 +18,7 @@ export type Rule = {
 /** One thing a call would do, in the terms rules are written in. */
 export type Action = {
   readonly tool: string;
-  readonly kind: "look" | "edit" | "run" | "reach" | "note";
+  readonly kind: CallKind;
   /** Absolute real paths for look and edit. */
   readonly resource: string;
   /** With `look`: names and facts are shown, not what files say. */
@@ -29,6 +30,11 @@ export type Action = {
   /** What would read the command; bash when absent. */
   readonly shell?: string;
 };
+
+/** What rules have to say about reading a file, whoever reads it. */
+export function readingOf(realPath: string): Action {
+  return { tool: "Read", kind: "look", resource: realPath };
+}
 
 /** Where relative patterns start. */
 export type RuleBase = { readonly root: string; readonly home: string | undefined; readonly platform?: string };
@@ -121,6 +127,11 @@ export const toolAliases: ReadonlyMap<string, string> = new Map([
 
 export function isCommandTool(name: string): boolean {
   return (toolAliases.get(name) ?? name) === "Bash";
+}
+
+/** Rules with this name speak of starting agents. */
+export function isAgentTool(name: string): boolean {
+  return (toolAliases.get(name) ?? name) === "Task";
 }
 
 /** `Edit` rules speak for every tool that changes files, `Read` rules for every tool that reads them, `mcp__x` for every tool of that server. */

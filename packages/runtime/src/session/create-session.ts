@@ -15,13 +15,15 @@ import { parseRule, type Rule } from "../permissions/rules.ts";
 import type { JsonValue, ToolDefinition } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Emit, SessionFacts } from "../protocol/events.ts";
+import type { FactsOf } from "../protocol/tool-facts.ts";
 import { type AgentDefinition, builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
+import { factsAmong, taskNames } from "../tools/builtin/facts.ts";
 import { createTaskTool } from "../tools/builtin/task.ts";
 import { masksIn } from "../tools/hidden-values.ts";
 import { defaultOutputLimit } from "../tools/output-limit.ts";
 import type { SchemaSource } from "../tools/standard-schema.ts";
-import { createToolMemory, type Tool } from "../tools/tool.ts";
+import { createToolMemory, runsCommands, type Tool } from "../tools/tool.ts";
 import { userEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
@@ -98,7 +100,8 @@ export async function createSession(
   const toolDefinitions = definitionsOf(tools, answerSchema);
   const names = toolDefinitions.map((tool) => tool.name);
   const placesLine = (): string | undefined => describePlaces(opened.places, rules.current.mode);
-  const sandbox = names.includes("Bash") ? placesLine : () => undefined;
+  const startsAgents = [...tools.values()].some(({ facts }) => facts?.startsAgents);
+  const sandbox = runsCommands(tools.values()) ? placesLine : () => undefined;
   const stored = storedSystem(options, past);
   const system = redactor.text(
     stored === undefined
@@ -160,7 +163,9 @@ export async function createSession(
     updatePermissions: (updates, emit) => applyUpdates(updates, { rules, followMode, emit }),
     toolAliases: options.toolAliases,
     ...(options.audit && { audit: (entry: AuditEntry) => options.audit?.(redactor.value(entry)) }),
-    irreversible: options.reversibleExecution && (await irreversibleCalls(options, options.reversibleExecution)),
+    irreversible:
+      options.reversibleExecution &&
+      (await irreversibleCalls(options, { chosen: options.reversibleExecution, factsOf: factsAmong(tools) })),
     gate,
     answerable: options.answersPermissions ?? false,
     outputLimit: options.outputLimit ?? defaultOutputLimit,
@@ -183,7 +188,7 @@ export async function createSession(
     deps: bound,
     now: options.now ?? Date.now,
   });
-  const checkpoints = keptTurns(options, journal);
+  const checkpoints = keptTurns(options, journal, factsAmong(tools));
   return {
     journal,
     past,
@@ -207,7 +212,7 @@ export async function createSession(
     compaction,
     temporary:
       options.overflowDirectory === undefined && !options.sandboxClient ? { remove: removeAtExit(overflowDirectory) } : undefined,
-    subagents: tools.has("Task") ? openSubagents(options, { compaction, sandbox: placesLine, env }) : undefined,
+    subagents: startsAgents ? openSubagents(options, { compaction, sandbox: placesLine, env }) : undefined,
   };
 }
 
@@ -251,12 +256,15 @@ function instructionFacts({ instructions }: SessionOptions): Pick<SessionFacts, 
 
 async function irreversibleCalls(
   { checkpoints, sandboxClient }: SessionOptions,
-  chosen: ReversibleExecutionOptions,
+  { chosen, factsOf }: { chosen: ReversibleExecutionOptions; factsOf: FactsOf },
 ): Promise<SessionDeps["irreversible"]> {
   const { evaluateReversibleSafety, isBlockedByReversibility } = await import("../checkpoints/reversible-execution.ts");
   const options = { ...(sandboxClient && { isolation: "provider-sandbox" as const }), ...chosen };
   return ({ name, input }) => {
-    const report = evaluateReversibleSafety({ toolName: name, input, checkpointed: checkpoints !== undefined, options });
+    const report = evaluateReversibleSafety({
+      ...{ toolName: name, input, options, facts: factsOf(name) },
+      checkpointed: checkpoints !== undefined,
+    });
     return isBlockedByReversibility(report, options) ? report : undefined;
   };
 }
@@ -340,9 +348,6 @@ async function checkProhibitions(options: SessionOptions, offered: readonly stri
   for (const { text, source } of [...deny, ...ask]) checkRuleTool(text, { where: source, code: "config", more });
 }
 
-/** It is offered under the first; models that know it under the other one are understood. */
-const taskNames: readonly string[] = ["Task", "Agent"];
-
 /** What the model is offered: the tools, and the one it answers with where its provider cannot be given a schema. */
 function definitionsOf(tools: ReadonlyMap<string, Tool>, answerSchema: AnswerSchema | undefined): ToolDefinition[] {
   const answerTool = answerSchema?.begin().tool;
@@ -355,9 +360,13 @@ function toRules(texts: readonly string[] | undefined, source: string): Rule[] {
 }
 
 /** Files on another machine are not this one's to keep. */
-function keptTurns({ checkpoints, sandboxClient }: SessionOptions, { events }: JournalWriter): TurnCheckpoints | undefined {
+function keptTurns(
+  { checkpoints, sandboxClient }: SessionOptions,
+  { events }: JournalWriter,
+  factsOf: FactsOf,
+): TurnCheckpoints | undefined {
   if (!checkpoints || sandboxClient) return undefined;
-  return new TurnCheckpoints(() => checkpoints(), { resumed: events.length > 0, past: () => turnsSinceChange(events) });
+  return new TurnCheckpoints(() => checkpoints(), { resumed: events.length > 0, past: () => turnsSinceChange(events, factsOf) });
 }
 
 /** A resumed session keeps its prompt to the letter, so that providers still find it in their cache. */

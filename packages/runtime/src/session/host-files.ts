@@ -1,4 +1,5 @@
 import { decide } from "../permissions/decide.ts";
+import { readingOf } from "../permissions/rules.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { rememberFile } from "../tools/file-memory.ts";
 import { loadFile } from "../tools/load-file.ts";
@@ -31,7 +32,6 @@ export async function noteRead(ports: FilePorts, { path, mtimeMs }: { path: stri
 }
 
 async function checkReadable({ workspace, policy }: FilePorts, resource: string): Promise<void> {
-  const action = { tool: "Read", kind: "look" as const, resource };
-  const { effect, reason } = await decide(policy.current, [action], (path) => workspace.resolve(path));
+  const { effect, reason } = await decide(policy.current, [readingOf(resource)], (path) => workspace.resolve(path));
   if (effect !== "allow") throw new RuntimeError("usage", `Reading ${resource} is not permitted: ${reason}`);
 }

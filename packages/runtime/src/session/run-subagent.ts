@@ -7,7 +7,7 @@ import { fewerTurns, stricterMode, toolsOf } from "../tasks/agent-limits.ts";
 import { chooseModel, needsList } from "../tasks/choose-model.ts";
 import { buildSubagentPrompt } from "../tasks/subagent-prompt.ts";
 import type { TaskEnd } from "../tasks/task.ts";
-import { createToolMemory, type Tool, ToolFailure } from "../tools/tool.ts";
+import { createToolMemory, runsCommands, type Tool, ToolFailure } from "../tools/tool.ts";
 import { SessionCompaction } from "./session-compaction.ts";
 import type { SecondRoot } from "./second-root.ts";
 import type { SubagentOptions, SubagentRun } from "./subagents.ts";
@@ -124,7 +124,7 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
       platform: process.platform,
       date: new Date(options.now()),
       tools: tools.map(({ name }) => name),
-      sandbox: options.sandbox(),
+      sandbox: runsCommands(tools) ? options.sandbox() : undefined,
       instructions: agent.omitInstructions ? undefined : options.instructions,
     }),
   );

@@ -6,9 +6,11 @@ import type { CompactionHooks } from "../context/run-compaction.ts";
 import type { SessionDeps } from "../engine/deps.ts";
 import type { Transcript } from "../journal/transcript.ts";
 import { decide } from "../permissions/decide.ts";
+import { readingOf } from "../permissions/rules.ts";
 import { addUsage, noUsage } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent, CompactionResult, Emit } from "../protocol/events.ts";
+import { factsAmong } from "../tools/builtin/facts.ts";
 import type { Redactor } from "../util/redact.ts";
 import { defined } from "../util/defined.ts";
 
@@ -101,6 +103,7 @@ export class SessionCompaction {
       now,
       clock: deps.clock,
       newId: deps.newId,
+      factsOf: factsAmong(deps.tools),
     });
     for (const event of this.#past) compactor.remember(event);
     return compactor;
@@ -119,7 +122,7 @@ export type Compacted = CompactionResult & { type: "compacted" };
 
 /** What a Read call would be allowed to without a question. */
 async function mayRead({ policy, workspace }: SessionCompactionOptions["deps"], resource: string): Promise<boolean> {
-  const decision = await decide(policy(), [{ tool: "Read", kind: "look", resource }], (path) => workspace.resolve(path));
+  const decision = await decide(policy(), [readingOf(resource)], (path) => workspace.resolve(path));
   return decision.effect === "allow";
 }
 

@@ -4,22 +4,28 @@ import type { ChangeKeeper } from "../engine/kept-changes.ts";
 import type { StoredEvents } from "../journal/store.ts";
 import { textOf } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
+import type { FactsOf } from "../protocol/tool-facts.ts";
+import { isRecord } from "../util/is-record.ts";
 
 /** The turns of a journal after the last one that changed a file, which is on record itself; with the commands they ran. */
-export function turnsSinceChange(events: StoredEvents): PastTurn[] {
+export function turnsSinceChange(events: StoredEvents, factsOf: FactsOf): PastTurn[] {
   let turns: (PastTurn & { commands: { callId: string; command: string }[] })[] = [];
   for (const event of events.of("turn.started", "tool.started")) {
     if (event.type === "turn.started") {
       const prompt = event.displayInput ?? textOf(event.input.content);
       if (event.turnId !== undefined) turns.push({ turnId: event.turnId, prompt, at: event.at, commands: [] });
-    } else if (event.name === "Write" || event.name === "Edit") turns = [];
-    else if (event.name === "Bash") turns.at(-1)?.commands.push({ callId: event.callId, command: commandIn(event.input) });
+      continue;
+    }
+    const facts = factsOf(event.name);
+    if (facts?.kind === "edit") turns = [];
+    if (facts?.kind === "run")
+      turns.at(-1)?.commands.push({ callId: event.callId, command: commandIn(event.input, facts.fields?.command) });
   }
   return turns;
 }
 
-function commandIn(input: unknown): string {
-  return typeof input === "object" && input !== null && "command" in input ? String(input.command) : "";
+function commandIn(input: unknown, field: string | undefined): string {
+  return isRecord(input) && field !== undefined && field in input ? String(input[field]) : "";
 }
 
 export type TurnKeeper = ChangeKeeper & {

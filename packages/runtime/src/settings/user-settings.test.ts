@@ -3,7 +3,8 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { loadCatalogOverride, loadUserSettings, saveProfile } from "./user-settings.ts";
+import { saveProfile } from "./edit-profiles.ts";
+import { loadCatalogOverride, loadUserSettings } from "./user-settings.ts";
 
 let home: string;
 let path: string;

@@ -3,7 +3,8 @@ import { describe, it } from "node:test";
 import { fewerTurns, stricterMode, toolsOf } from "./agent-limits.ts";
 
 const agent = { name: "a", description: "d", prompt: "p", source: "s" };
-const offered = ["Bash", "Read", "Glob", "mcp__db__query", "mcp__db__drop", "Task"].map((name) => ({ name }));
+const spawner = { name: "Task", facts: { kind: "note", startsAgents: true } as const };
+const offered = [...["Bash", "Read", "Glob", "mcp__db__query", "mcp__db__drop"].map((name) => ({ name })), spawner];
 const names = (more: object): string[] => toolsOf({ ...agent, ...more }, [...offered, ...offered]).tools.map(({ name }) => name);
 
 describe("an agent's tools", () => {
@@ -11,6 +12,8 @@ describe("an agent's tools", () => {
     assert.deepEqual(names({}), ["Bash", "Read", "Glob", "mcp__db__query", "mcp__db__drop"]);
     assert.deepEqual(names({ tools: ["*"] }), ["Bash", "Read", "Glob", "mcp__db__query", "mcp__db__drop"]);
     assert.deepEqual(names({ tools: ["Task", "Agent", "Read"] }), ["Read"]);
+    const ownSpawner = { ...spawner, name: "Delegate" };
+    assert.deepEqual(toolsOf(agent, [ownSpawner, { name: "Read" }]).tools, [{ name: "Read" }]);
   });
 
   it("are those it names, by any name, less those it is denied", () => {

@@ -1,5 +1,6 @@
-import { namesTool, type Rule } from "../permissions/rules.ts";
+import { isAgentTool, namesTool, type Rule } from "../permissions/rules.ts";
 import { unknownTool } from "../permissions/tool-names.ts";
+import type { ToolFacts } from "../protocol/tool-facts.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { toolRule } from "./agent-tool-rule.ts";
@@ -12,12 +13,12 @@ export type AgentTools<Tool> = {
 };
 
 /** Of the session's tools those the agent is given. Never the one that starts agents. */
-export function toolsOf<Tool extends { readonly name: string }>(
+export function toolsOf<Tool extends { readonly name: string; readonly facts?: ToolFacts }>(
   { name, tools: wanted, disallowedTools = [], source }: AgentDefinition,
   offered: Iterable<Tool>,
 ): AgentTools<Tool> {
   const warnings: string[] = [];
-  const all = [...new Set(offered)].filter((tool) => tool.name !== "Task");
+  const all = [...new Set(offered)].filter((tool) => !tool.facts?.startsAgents);
   const unwanted = disallowedTools.map((text) => toolRule(text, source));
   const problemWith = (rule: Rule): string | undefined =>
     rule.tool === "*"
@@ -56,7 +57,7 @@ function names(rule: Rule, { name }: { readonly name: string }): boolean {
 }
 
 function isSpawner({ tool }: Rule): boolean {
-  return tool === "Task" || tool === "Agent";
+  return isAgentTool(tool);
 }
 
 const strictness: Readonly<Record<PermissionMode, number>> = {

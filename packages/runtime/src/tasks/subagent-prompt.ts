@@ -4,7 +4,7 @@ export type SubagentFacts = {
   readonly platform: string;
   readonly date: Date;
   readonly tools: readonly string[];
-  /** Where commands run. */
+  /** Where commands run; absent for an agent that runs none. */
   readonly sandbox?: string | undefined;
   /** The instruction files of the user and of the project, as the session has them. */
   readonly instructions: string | undefined;
@@ -18,7 +18,7 @@ export function buildSubagentPrompt({ prompt, cwd, platform, date, tools, sandbo
     `Working directory: ${cwd}`,
     `Platform: ${platform}`,
     `Date: ${date.toISOString().slice(0, 10)}`,
-    ...(sandbox !== undefined && tools.includes("Bash") ? [`Sandbox: ${sandbox}`] : []),
+    ...(sandbox === undefined ? [] : [`Sandbox: ${sandbox}`]),
     ...(tools.length > 0 ? [`Tools: ${tools.join(", ")}`] : []),
   ].join("\n");
   return [prompt.trim(), facts, instructions].filter(Boolean).join("\n\n");

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import type { ToolFacts } from "../protocol/tool-facts.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { toJsonSchema } from "./library-schema.ts";
 import { parseSchema } from "./schema.ts";
@@ -16,6 +17,8 @@ export type ToolDeclaration<Input> = {
   readonly concurrent?: boolean | undefined;
   /** How long it may take to stop by itself after an abort before it is left behind; 700 ms when absent. */
   readonly abortGraceMs?: number | undefined;
+  /** What the tool says about itself: what its calls do, which fields of the input name files, how to show it. */
+  readonly facts?: ToolFacts | undefined;
   /** What a call is about to touch. Without it every call is asked about, unless a rule names the tool. */
   access?(input: Input, workspace: Workspace, memory?: ToolMemory): Access | Promise<Access>;
   /** Does it. A text is the answer; failures that the model should read are thrown as `ToolFailure`. */
@@ -41,7 +44,7 @@ export type JsonToolDeclaration<Input> = ToolDeclaration<Input> & {
 export function defineTool<Output>(tool: SchemaToolDeclaration<Output>): Tool;
 export function defineTool<Input = JsonObject>(tool: JsonToolDeclaration<Input>): Tool;
 export function defineTool<Input>(tool: SchemaToolDeclaration<Input> | JsonToolDeclaration<Input>): Tool {
-  const { name, description, inputSchema: schema, abortGraceMs } = tool;
+  const { name, description, inputSchema: schema, abortGraceMs, facts } = tool;
   check(name, tool);
   const read = isLibrarySchema(schema) ? reader(schema) : undefined;
   // Checked against the schema before: by the schema itself, or by the engine against the JSON Schema.
@@ -51,7 +54,7 @@ export function defineTool<Input>(tool: SchemaToolDeclaration<Input> | JsonToolD
     description,
     inputSchema: parseSchema(("jsonSchema" in tool ? tool.jsonSchema : undefined) ?? toJsonSchema(schema)),
     concurrent: tool.concurrent ?? false,
-    ...defined({ abortGraceMs }),
+    ...defined({ abortGraceMs, facts }),
     ...(read && { checkInput: (input: unknown) => read.parse(input) }),
     access: async (input, workspace, memory) => (await tool.access?.(await inputOf(input), workspace, memory)) ?? unknownAccess,
     execute: async (input, context) => toOutput(name, await tool.execute(await inputOf(input), context)),

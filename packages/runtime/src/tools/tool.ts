@@ -1,16 +1,14 @@
 import type { ImagePart, JsonObject, TextPart } from "../protocol/content.ts";
 import type { ToolDetails } from "../protocol/events.ts";
 import type { InertGit } from "../protocol/permission.ts";
+import type { CallKind, ToolFacts } from "../protocol/tool-facts.ts";
 import type { Tasks } from "../tasks/task.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { InputCheck } from "./input.ts";
 
-/**
- * What a call is about to touch, in the words permission rules are written in.
- * `look` reads the workspace, `edit` changes files, `run` starts programs, `reach` talks to the network, `note` touches nothing.
- */
+/** What a call is about to touch, in the words permission rules are written in. */
 export type Access = {
-  readonly kind: "look" | "edit" | "run" | "reach" | "note";
+  readonly kind: CallKind;
   /** What rules match: absolute real paths (look, edit), the command (run), the URL or query (reach), the kind of agent (note); mostly empty for `note`. */
   readonly resources: readonly string[];
   /** The command is to run outside the sandbox, which needs more than what the mode allows. */
@@ -62,6 +60,8 @@ export interface Tool<Input = unknown> {
   readonly checkInput?: (input: unknown) => Promise<InputCheck>;
   /** May run beside other calls of the same message. */
   readonly concurrent: boolean;
+  /** For all who meet its calls and must not know it by its name. Of a tool without facts nothing is known but what `access` says. */
+  readonly facts?: ToolFacts;
   /** How long it may take to stop by itself after an abort before it is left behind; 700 ms when absent. */
   readonly abortGraceMs?: number;
   /** Commands it runs find the `git` it is given. Without this, a command with git is asked about even if it only looks. */
@@ -87,6 +87,10 @@ export class ToolFailure extends Error {
 /** Checks the types of one tool and erases its input type, so that tools of many shapes share a list. The engine has checked the input against the schema. */
 export function defineTool<Input>(tool: Tool<Input>): Tool {
   return tool as Tool;
+}
+
+export function runsCommands(tools: Iterable<Pick<Tool, "facts">>): boolean {
+  return [...tools].some(({ facts }) => facts?.kind === "run");
 }
 
 export function createToolMemory(): ToolMemory {

@@ -7,6 +7,7 @@ import { defaultOutputLimit } from "../output-limit.ts";
 import { defineTool, type Tool, type ToolContext, ToolFailure, type ToolMemory, type ToolOutput } from "../tool.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
 import { defined } from "../../util/defined.ts";
+import { bashFacts } from "./facts.ts";
 
 type BashInput = { command: string; timeout?: number; description?: string; dangerouslyDisableSandbox?: boolean };
 
@@ -62,6 +63,7 @@ export const bashTool: Tool = defineTool<BashInput>({
     additionalProperties: false,
   },
   concurrent: false,
+  facts: bashFacts,
   takesGit: true,
   async access(input, workspace, memory) {
     const cwd = memory && placeIn(memory, workspace).directory;

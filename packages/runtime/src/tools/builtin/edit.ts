@@ -1,5 +1,6 @@
 import type { EditInput } from "../run-edit.ts";
 import { defineTool, type Tool } from "../tool.ts";
+import { editFacts } from "./facts.ts";
 
 export const editTool: Tool = defineTool<EditInput>({
   name: "Edit",
@@ -19,6 +20,7 @@ export const editTool: Tool = defineTool<EditInput>({
     additionalProperties: false,
   },
   concurrent: false,
+  facts: editFacts,
   checksMasks: true,
   async access(input, workspace) {
     return { kind: "edit", resources: [await workspace.resolve(input.file_path)] };

@@ -7,6 +7,7 @@ import { newestFirst } from "../newest-first.ts";
 import type { Tool } from "../tool.ts";
 import { defineTool, ToolFailure } from "../tool.ts";
 import { orToolFailure } from "../workspace-failure.ts";
+import { globFacts } from "./facts.ts";
 
 type GlobInput = { pattern: string; path?: string };
 
@@ -30,6 +31,7 @@ export function createGlobTool(options: { ripgrep?: boolean } = {}): Tool {
       additionalProperties: false,
     },
     concurrent: true,
+    facts: globFacts,
     async access(input, workspace) {
       return { kind: "look", resources: [(await aim(input, workspace)).root] };
     },

@@ -10,6 +10,7 @@ import type { FoundFile, SearchQuery, SearchResult } from "../search.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { defineTool, ToolFailure } from "../tool.ts";
 import { orToolFailure } from "../workspace-failure.ts";
+import { grepFacts } from "./facts.ts";
 
 type GrepInput = {
   pattern: string;
@@ -75,6 +76,7 @@ export function createGrepTool(options: { ripgrep?: boolean } = {}): Tool {
       "what .gitignore ignores, unless path names it. Use this instead of grep or rg in Bash; use Glob to find files by name.",
     inputSchema,
     concurrent: true,
+    facts: grepFacts,
     async access(input, workspace) {
       return { kind: "look", resources: [await workspace.resolve(input.path ?? ".")] };
     },

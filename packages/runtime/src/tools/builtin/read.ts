@@ -7,6 +7,7 @@ import { decodeText } from "../text-file.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { Tool, ToolContext, ToolOutput } from "../tool.ts";
 import { defineTool, ToolFailure } from "../tool.ts";
+import { readFacts } from "./facts.ts";
 
 type ReadInput = { file_path: string; offset?: number; limit?: number };
 
@@ -37,6 +38,7 @@ export const readTool: Tool = defineTool<ReadInput>({
     additionalProperties: false,
   },
   concurrent: true,
+  facts: readFacts,
   async access(input, workspace) {
     return { kind: "look", resources: [await workspace.resolve(input.file_path)] };
   },

@@ -3,6 +3,7 @@ import { type AgentDefinition, defaultAgent } from "../../tasks/agent-definition
 import type { TaskEnd } from "../../tasks/task.ts";
 import { defineTool, type Tool, ToolFailure, type ToolOutput } from "../tool.ts";
 import { defined } from "../../util/defined.ts";
+import { taskFacts } from "./facts.ts";
 
 type TaskInput = { description: string; prompt: string; subagent_type?: string; model?: string };
 
@@ -28,6 +29,7 @@ export function createTaskTool(agents: readonly AgentDefinition[]): Tool {
       required: ["description", "prompt", ...(general ? [] : ["subagent_type"])],
     },
     concurrent: true,
+    facts: taskFacts,
     abortGraceMs,
     async access({ subagent_type }) {
       return { kind: "note", resources: [find(subagent_type)?.name ?? subagent_type ?? ""] };

@@ -1,5 +1,6 @@
 import type { Tool, ToolMemory } from "../tool.ts";
 import { defineTool } from "../tool.ts";
+import { todoWriteFacts } from "./facts.ts";
 
 export type TodoStatus = "pending" | "in_progress" | "completed";
 /** `activeForm`: the same in the words of someone doing it ("Running tests"). */
@@ -37,6 +38,7 @@ export const todoWriteTool: Tool = defineTool<{ todos: Todo[] }>({
     additionalProperties: false,
   },
   concurrent: false,
+  facts: todoWriteFacts,
   async access() {
     return { kind: "note", resources: [] };
   },

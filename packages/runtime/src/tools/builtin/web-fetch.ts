@@ -1,5 +1,6 @@
 import type { ResolveHost } from "../http-get.ts";
 import { defineTool, type Tool } from "../tool.ts";
+import { webFetchFacts } from "./facts.ts";
 
 type WebFetchInput = { url: string; prompt?: string };
 
@@ -33,6 +34,7 @@ export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
       additionalProperties: false,
     },
     concurrent: true,
+    facts: webFetchFacts,
     async access(input) {
       // The parsed spelling, so that a rule for a host cannot be passed by writing it differently.
       return { kind: "reach", resources: [URL.canParse(input.url) ? new URL(input.url).href : input.url] };

@@ -1,5 +1,6 @@
 import type { Tool } from "../tool.ts";
 import { defineTool, ToolFailure } from "../tool.ts";
+import { webSearchFacts } from "./facts.ts";
 
 /** Whatever answers searches: the runtime brings no search engine of its own. */
 export type WebSearchBackend = (query: {
@@ -30,6 +31,7 @@ export function createWebSearchTool(options: { webSearch?: WebSearchBackend } = 
       additionalProperties: false,
     },
     concurrent: true,
+    facts: webSearchFacts,
     async access(input) {
       return { kind: "reach", resources: [input.query] };
     },

@@ -1,5 +1,6 @@
 import type { WriteInput } from "../run-write.ts";
 import { defineTool, type Tool } from "../tool.ts";
+import { writeFacts } from "./facts.ts";
 
 export const writeTool: Tool = defineTool<WriteInput>({
   name: "Write",
@@ -16,6 +17,7 @@ export const writeTool: Tool = defineTool<WriteInput>({
     additionalProperties: false,
   },
   concurrent: false,
+  facts: writeFacts,
   checksMasks: true,
   async access(input, workspace) {
     return { kind: "edit", resources: [await workspace.resolve(input.file_path)] };

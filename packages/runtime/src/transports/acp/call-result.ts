@@ -1,5 +1,6 @@
 import { isJsonObject, type ToolResultPart } from "../../protocol/content.ts";
 import type { AgentEvent, DiffLine } from "../../protocol/events.ts";
+import { builtinFacts } from "../../tools/builtin/facts.ts";
 import { absolutePath } from "./describe-call.ts";
 import type { ToolCallContent, ToolCallFields } from "./wire.ts";
 
@@ -45,16 +46,14 @@ function toHunks(lines: readonly DiffLine[]): { oldText: string; newText: string
 }
 
 function toContent({ name, result }: AgentEvent<"tool.ended">): ToolCallContent[] {
+  const isPlain = builtinFacts(name)?.shown?.isPlain; // clients show text as Markdown
   return result.content.flatMap((part): ToolCallContent[] => {
     if (part.type === "image")
       return [{ type: "content", content: { type: "image", data: part.data, mimeType: part.mediaType } }];
     if (part.text === "") return [];
-    return [{ type: "content", content: { type: "text", text: plainTools.has(name) ? fenced(part.text) : part.text } }];
+    return [{ type: "content", content: { type: "text", text: isPlain ? fenced(part.text) : part.text } }];
   });
 }
-
-/** Clients show text as Markdown; what these tools answer is not written in it. */
-const plainTools: ReadonlySet<string> = new Set(["Bash", "Read", "Edit", "Write", "Glob", "Grep", "TodoWrite"]);
 
 function fenced(text: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));

@@ -1,13 +1,17 @@
 import { isAbsolute, join, relative } from "node:path";
 import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
-import type { ToolCallContent, ToolCallFields, ToolKind } from "./wire.ts";
+import type { ToolFacts } from "../../protocol/tool-facts.ts";
+import { builtinFacts } from "../../tools/builtin/facts.ts";
+import type { ToolCallFields } from "./wire.ts";
 
 export type CallDescription = Required<Pick<ToolCallFields, "title" | "kind">> & Pick<ToolCallFields, "locations" | "content">;
 
 /** What people see of a call: a line of words, what kind of thing it is, the files it is about and what it would change in them. */
 export function describeCall(name: string, input: unknown, cwd: string): CallDescription {
   const fields = isJsonObject(input) ? input : {};
-  return { title: oneLine(titleOf(name, fields, cwd)) || name, kind: kinds[name] ?? "other", ...aboutFiles(name, fields, cwd) };
+  const facts = builtinFacts(name);
+  const title = facts?.shown?.title(fields, (path) => path && shortPath(path, cwd)) ?? name;
+  return { title: oneLine(title) || name, kind: facts?.shown?.as ?? "other", ...aboutFiles(facts, fields, cwd) };
 }
 
 /** A path as a tool takes it, made absolute. */
@@ -15,64 +19,21 @@ export function absolutePath(path: string, cwd: string): string {
   return isAbsolute(path) ? path : join(cwd, path);
 }
 
-const kinds: Readonly<Record<string, ToolKind>> = {
-  Read: "read",
-  Edit: "edit",
-  Write: "edit",
-  Bash: "execute",
-  Glob: "search",
-  Grep: "search",
-  WebFetch: "fetch",
-  WebSearch: "fetch",
-  TodoWrite: "think",
-  Task: "think",
-  Agent: "think",
-};
-
-function titleOf(name: string, input: JsonObject, cwd: string): string {
-  const text = (key: string): string => (typeof input[key] === "string" ? input[key] : "");
-  switch (name) {
-    case "Read":
-    case "Edit":
-    case "Write":
-      return text("file_path") && `${name} ${shortPath(text("file_path"), cwd)}`;
-    case "Bash":
-      return text("command");
-    case "Glob":
-      return text("pattern") && `Find ${text("pattern")}`;
-    case "Grep":
-      return text("pattern") && `Search for ${text("pattern")}`;
-    case "WebFetch":
-      return text("url") && `Fetch ${text("url")}`;
-    case "WebSearch":
-      return text("query") && `Search the web for ${text("query")}`;
-    case "TodoWrite":
-      return "Update the task list";
-    case "Task":
-    case "Agent":
-      return text("description");
-    default:
-      return name;
-  }
-}
-
-function aboutFiles(name: string, input: JsonObject, cwd: string): Pick<CallDescription, "locations" | "content"> {
-  const place = input["file_path"] ?? (name === "Grep" || name === "Glob" ? input["path"] : undefined);
+function aboutFiles(
+  facts: ToolFacts | undefined,
+  input: JsonObject,
+  cwd: string,
+): Pick<CallDescription, "locations" | "content"> {
+  const { file = "file_path", folder } = facts?.fields ?? {};
+  const place = input[file] ?? (folder === undefined ? undefined : input[folder]);
   if (typeof place !== "string" || place === "") return {};
   const path = absolutePath(place, cwd);
-  const { offset } = input;
-  const line = name === "Read" && typeof offset === "number" && Number.isInteger(offset) && offset > 0 ? { line: offset } : {};
-  const content = proposedChange(name, input, path);
-  return { locations: [{ path, ...line }], ...(content && { content }) };
-}
-
-/** Before the call nobody knows what the file holds: an edit shows its two texts, a new text the whole of it. */
-function proposedChange(name: string, input: JsonObject, path: string): ToolCallContent[] | undefined {
-  const { old_string: oldText, new_string: newText, content } = input;
-  if (name === "Edit" && typeof oldText === "string" && typeof newText === "string")
-    return [{ type: "diff", path, oldText, newText }];
-  if (name === "Write" && typeof content === "string") return [{ type: "diff", path, oldText: null, newText: content }];
-  return undefined;
+  const line = facts?.shown?.line?.(input);
+  const change = facts?.shown?.change?.(input);
+  return {
+    locations: [{ path, ...(line !== undefined && { line }) }],
+    ...(change && { content: [{ type: "diff", path, ...change }] }),
+  };
 }
 
 function shortPath(path: string, cwd: string): string {

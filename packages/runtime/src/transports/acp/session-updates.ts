@@ -6,6 +6,7 @@ import { type CallDescription, describeCall } from "./describe-call.ts";
 import { toNotices } from "./notices.ts";
 import type { ContentBlock, PermissionQuestion, PlanEntry, SessionUpdate } from "./wire.ts";
 import { defined } from "../../util/defined.ts";
+import { builtinFacts } from "../../tools/builtin/facts.ts";
 
 type ModelCall = AgentEvent<"message.ended" | "side-call.ended">;
 
@@ -263,8 +264,10 @@ function toUserChunks({ content }: UserMessage, messageId: string | undefined): 
 }
 
 function toPlan({ name, status }: AgentEvent<"tool.ended">, input: unknown): SessionUpdate[] {
-  if (name !== "TodoWrite" || status !== "ok" || !isJsonObject(input) || !Array.isArray(input["todos"])) return [];
-  const entries = input["todos"].flatMap((todo): PlanEntry[] => {
+  const field = builtinFacts(name)?.fields?.plan;
+  const todos = field !== undefined && status === "ok" && isJsonObject(input) ? input[field] : undefined;
+  if (!Array.isArray(todos)) return [];
+  const entries = todos.flatMap((todo): PlanEntry[] => {
     if (!isJsonObject(todo) || typeof todo["content"] !== "string") return [];
     const { content, status: how } = todo;
     const known = how === "completed" || how === "in_progress" ? how : "pending";

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { callsOf, type Message } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { fieldIn } from "./runnable-agent.ts";
+import { builtinFacts } from "../../tools/builtin/facts.ts";
 
 export type TodoItem = {
   id?: string;
@@ -77,10 +78,14 @@ export class TodoContinuation {
   }
 }
 
-/** What TodoWrite was last called with. */
+/** What the list was last said to be. */
 function latestTodos(messages: readonly Message[]): TodoItem[] {
   const calls = messages.flatMap((message) => (message.role === "assistant" ? callsOf(message) : []));
-  return todosIn(fieldIn(calls.findLast(({ name }) => name === "TodoWrite")?.input, "todos"));
+  const plans = calls.flatMap(({ name, input }) => {
+    const field = builtinFacts(name)?.fields?.plan;
+    return field === undefined ? [] : [fieldIn(input, field)];
+  });
+  return todosIn(plans.at(-1));
 }
 
 function todosIn(value: unknown): TodoItem[] {
