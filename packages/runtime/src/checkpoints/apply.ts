@@ -1,7 +1,7 @@
 import { chmodSync, constants, lchownSync, lstatSync, mkdirSync } from "node:fs";
 import { open, readdir, rename, rm, rmdir, symlink, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { syncFolder } from "../journal/sync-folder.ts";
+import { syncFolder } from "../util/sync-folder.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Blobs } from "./blobs.ts";
 import { type FileState, missingFolders, pathObstacle, readState, sameContent, sameMode } from "./file-state.ts";

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { syncFolder } from "../journal/sync-folder.ts";
+import { syncFolder } from "../util/sync-folder.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { type FileState, readContent } from "./file-state.ts";

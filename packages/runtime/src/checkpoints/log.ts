@@ -1,7 +1,8 @@
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { syncFolder } from "../journal/sync-folder.ts";
+import { replaceFileSync } from "../util/replace-file.ts";
+import { syncFolder } from "../util/sync-folder.ts";
 import { type CheckpointRecord, parseRecordLine, toRecordLine } from "./record.ts";
 import { storageFailure } from "./storage-failure.ts";
 import { makeFolder } from "../util/make-folder.ts";
@@ -64,16 +65,8 @@ export async function readLastRecord(path: string): Promise<CheckpointRecord | u
 
 /** Puts `records` in the place of the whole log; readers see the old one or the new one. Call with the session's lock. */
 export async function replaceRecords(path: string, records: readonly CheckpointRecord[]): Promise<void> {
-  const fresh = `${path}.new`;
   try {
-    const file = openSync(fresh, "w", 0o600);
-    try {
-      for (const record of records) writeSync(file, toRecordLine(record));
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(fresh, path);
+    replaceFileSync(path, records.map(toRecordLine).join(""), { isLasting: true });
     await syncFolder(dirname(path));
   } catch (error) {
     throw storageFailure(`The checkpoint log ${path} cannot be shortened`, error);

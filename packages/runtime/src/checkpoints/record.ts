@@ -61,10 +61,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function toRecord(value: unknown): CheckpointRecord | undefined {
   if (!isFields(value) || !isCount(value["n"]) || value["n"] < 1) return undefined;
-  return isRecord(value) ? (value as unknown as CheckpointRecord) : undefined; // every field was looked at
+  return isWholeRecord(value) ? (value as unknown as CheckpointRecord) : undefined; // every field was looked at
 }
 
-function isRecord(value: Fields): boolean {
+function isWholeRecord(value: Fields): boolean {
   switch (value["type"]) {
     case "begin":
       return (

@@ -1,5 +1,5 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { createFileStore } from "../journal/file-store.ts";
 import { readJournalFile } from "../journal/mend.ts";
@@ -10,6 +10,7 @@ import type { AgentEvent } from "../protocol/events.ts";
 import { toRecording } from "../session/recorded-calls.ts";
 import { scrubEnvironment } from "../workspace/environment.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { replaceFile } from "../util/replace-file.ts";
 
 export type Replay = Provider & { readonly remaining: number };
 
@@ -43,10 +44,8 @@ export function recordTo(
     secrets: secretsIn(env),
     async add(call) {
       calls.push(call);
-      const temporary = `${path}.${process.pid}.tmp`;
       try {
-        await writeFile(temporary, `${JSON.stringify(toCassette(provider, calls), null, 1)}\n`, { mode: 0o600 });
-        await rename(temporary, path);
+        await replaceFile(path, `${JSON.stringify(toCassette(provider, calls), null, 1)}\n`);
       } catch (error) {
         throw cannotWrite(path, error);
       }

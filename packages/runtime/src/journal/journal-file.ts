@@ -7,7 +7,7 @@ import type { Lock } from "./lock.ts";
 import { sealLines } from "./seal-lines.ts";
 import type { SideFiles } from "./side-files.ts";
 import { toStorageFailure } from "./storage-failure.ts";
-import { syncFolder } from "./sync-folder.ts";
+import { syncFolder } from "../util/sync-folder.ts";
 
 /**
  * What an acknowledged event survives. All of them: the end of the process, `kill -9` included.

@@ -1,7 +1,7 @@
-import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync, unlinkSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
-import { randomUuid } from "../util/unique-ids.ts";
+import { replaceFileWith } from "../util/replace-file.ts";
 import { forkLines } from "./fork-lines.ts";
 import { mapPathOf } from "./line-map.ts";
 import { LineTable } from "./line-table.ts";
@@ -10,7 +10,7 @@ import { noSuchEvent, unknownSession } from "./name-session.ts";
 import { wholeLog } from "./recover.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
 import { logSuffix, type StorePlace } from "./store-place.ts";
-import { syncFolder } from "./sync-folder.ts";
+import { syncFolder } from "../util/sync-folder.ts";
 
 /** Every session that holds something. */
 export function listSessions({ directory }: StorePlace): string[] {
@@ -34,17 +34,16 @@ export async function forkLog(
   const count = at === undefined ? lines.length : lines.countUpTo(at);
   if (count === 0) throw new RuntimeError("usage", `Session ${sourceId} has no event ${at}, nor one before it`);
   const lock = await takeLock(`${path}.lock`, newId);
-  const temporary = `${path}.${randomUuid()}.tmp`;
   try {
     if (existsSync(path))
       throw new RuntimeError("usage", `Session ${newId} exists already`, { hint: "Choose another session id" });
     const copy = new LineTable();
-    const size = await writeLog(place, temporary, forkLines({ lines, count, sourceId, newId, copy }));
-    renameSync(temporary, path);
+    const size = await replaceFileWith(path, async (temporary) =>
+      writeLog(place, temporary, forkLines({ lines, count, sourceId, newId, copy })),
+    );
     recent.remember(path, wholeLog(copy, size));
     if (place.sync !== "never") await syncFolder(place.directory);
   } catch (error) {
-    if (existsSync(temporary)) unlinkSync(temporary);
     throw toStorageFailure("write", path, error);
   } finally {
     lock.release();

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
-import { randomUuid } from "../util/unique-ids.ts";
+import { replaceFileSync } from "../util/replace-file.ts";
 import { listSessions } from "./maintain-store.ts";
 import { mentionsReferences } from "./large-values.ts";
 import { emptyChain, type LogPosition, scanLog } from "./recover.ts";
@@ -111,20 +111,9 @@ function checksum(text: string): number {
 
 /** The last writer wins: each of them wrote the truth. A folder that cannot be written to is listed all the same. */
 function writeIndex(path: string, index: Index): void {
-  const temporary = `${path}.${randomUuid()}.tmp`;
   try {
-    writeFileSync(temporary, JSON.stringify(index), { mode: 0o600, flag: "wx" });
-    renameSync(temporary, path);
+    replaceFileSync(path, JSON.stringify(index));
   } catch {
-    discard(temporary); // the next one reads the logs again
-  }
-}
-
-/** A full disk takes an empty file, and another one each time. */
-function discard(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // It is a read-only folder that has none.
+    // The next one reads the logs again.
   }
 }

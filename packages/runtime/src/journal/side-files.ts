@@ -1,11 +1,10 @@
-import { mkdir, open, readFile, rename, unlink, utimes } from "node:fs/promises";
+import { mkdir, readFile, utimes } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { AgentEvent } from "../protocol/events.ts";
 import { toSafeJson } from "../util/jsonl.ts";
-import { randomUuid } from "../util/unique-ids.ts";
+import { replaceFile } from "../util/replace-file.ts";
 import { dehydrate, hydrate, type TextReference } from "./large-values.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
-import { syncFolder } from "./sync-folder.ts";
 
 /** A file that nobody names any more is collected only when nobody has touched it for this long. */
 export const sideFileGraceMs: number = 60 * 60 * 1000;
@@ -69,24 +68,9 @@ async function reuse(path: string, sha256: string): Promise<boolean> {
   }
 }
 
-async function writeAtOnce(path: string, bytes: Buffer, sync: boolean): Promise<void> {
-  const folder = dirname(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${randomUuid()}.tmp`;
-  try {
-    const file = await open(temporary, "wx", 0o600);
-    try {
-      await file.writeFile(bytes);
-      if (sync) await file.datasync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-    if (sync) await syncFolder(folder);
-  } catch (error) {
-    await unlink(temporary).catch(() => {}); // the first failure is the one to tell
-    throw error;
-  }
+async function writeAtOnce(path: string, bytes: Buffer, isLasting: boolean): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await replaceFile(path, bytes, { isLasting });
 }
 
 /** With their long texts put back. A text that is missing or damaged becomes a sentence that says so, here and in the warnings. */

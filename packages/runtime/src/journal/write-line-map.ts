@@ -1,5 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { randomUuid } from "../util/unique-ids.ts";
+import { replaceFileSync } from "../util/replace-file.ts";
 import { keepConversation } from "./kept-conversation.ts";
 import { readIntactLines } from "./intact-lines.ts";
 import { type MapHead, mapPathOf, mapVersion } from "./line-map.ts";
@@ -9,7 +8,6 @@ import { createStoredEvents } from "./stored-events.ts";
 /** For the next one who goes on with this session. A map that cannot be written is none; the log does not need it. */
 export function writeLineMap(path: string): void {
   const lines = new LineTable();
-  const temporary = `${mapPathOf(path)}.${randomUuid()}.tmp`;
   try {
     const { bytes, end, chain, isWhole } = readIntactLines(path, lines);
     const columns = lines.columns();
@@ -33,9 +31,8 @@ export function writeLineMap(path: string): void {
     ]);
     const checksum = Buffer.alloc(4);
     checksum.writeUInt32LE(crc32(map));
-    writeFileSync(temporary, Buffer.concat([map, checksum]), { mode: 0o600, flag: "wx" });
-    renameSync(temporary, mapPathOf(path));
+    replaceFileSync(mapPathOf(path), Buffer.concat([map, checksum]));
   } catch {
-    rmSync(temporary, { force: true });
+    // The next one who comes reads the log.
   }
 }

@@ -9,6 +9,7 @@ import type { Decision, Policy, ResolvePath } from "./policy.ts";
 import { parseRule } from "./rules.ts";
 import { messageOf } from "../util/message-of.ts";
 import { isRecord } from "../util/is-record.ts";
+import { isInside } from "../util/is-inside.ts";
 
 /** One line of a file of security cases: a situation, what happens in it, and what must come of that. */
 export type PermissionCase = {
@@ -158,7 +159,7 @@ function followLinks(links: readonly Link[]): ResolvePath {
   return async (path) => {
     let current = path;
     for (let steps = 0; steps < 40; steps++) {
-      const link = links.find(({ from }) => current === from || current.startsWith(`${from}/`));
+      const link = links.find(({ from }) => isInside(from, current));
       if (!link) return current;
       current = resolvePath(link.to + current.slice(link.from.length));
     }

@@ -1,8 +1,8 @@
-import { mkdir, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
-import { randomUuid } from "../util/unique-ids.ts";
+import { replaceFile } from "../util/replace-file.ts";
 import { readJsonFile } from "./json-file.ts";
 import type { ParsedJson } from "./json-text.ts";
 
@@ -20,21 +20,10 @@ export async function editSettings(
   const values = change(before.values);
   await check({ ...before, values });
   try {
-    await replaceFile(path, `${JSON.stringify(values, null, 2)}\n`, mode);
+    await mkdir(dirname(path), { recursive: true, mode: mode === 0o600 ? 0o700 : 0o777 });
+    const target = await realpath(path).catch(() => path); // a link stays one: people keep their settings elsewhere
+    await replaceFile(target, `${JSON.stringify(values, null, 2)}\n`, { mode });
   } catch (error) {
     throw new RuntimeError("storage-failed", `${path} cannot be written: ${error instanceof Error ? error.message : error}`);
-  }
-}
-
-async function replaceFile(path: string, text: string, mode: number): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: mode === 0o600 ? 0o700 : 0o777 });
-  const target = await realpath(path).catch(() => path); // a link stays one: people keep their settings elsewhere
-  const temporary = `${target}.${randomUuid()}.tmp`;
-  try {
-    await writeFile(temporary, text, { mode });
-    await rename(temporary, target);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
   }
 }

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { pathKey } from "../util/path-key.ts";
-import { randomUuid } from "../util/unique-ids.ts";
+import { replaceFile } from "../util/replace-file.ts";
+import { messageOf } from "../util/message-of.ts";
 
 /** What the user said yes to: the content of one project, file by file, in one place. */
 export type TrustRecord = {
@@ -20,14 +21,11 @@ export type TrustRecord = {
 export async function writeTrustRecord(outriderHome: string, record: TrustRecord): Promise<string> {
   const directory = join(outriderHome, "trust");
   const path = fileFor(outriderHome, record.root);
-  const temporary = join(directory, `.${randomUuid()}.tmp`);
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await chmod(directory, 0o700);
-    await writeFile(temporary, `${JSON.stringify({ version: 1, ...record }, null, 2)}\n`, { mode: 0o600, flag: "wx" });
-    await rename(temporary, path);
+    await replaceFile(path, `${JSON.stringify({ version: 1, ...record }, null, 2)}\n`);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {}); // the first failure is the one to tell
     throw new RuntimeError("storage-failed", `${path} cannot be written: ${messageOf(error)}`, {
       hint: "Point OUTRIDER_HOME at a folder that can be written to",
     });
@@ -80,13 +78,13 @@ function namesIn(directory: string): string[] {
 function readRecord(path: string): TrustRecord | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return isRecord(value) ? value : undefined;
+    return isTrustRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isRecord(value: unknown): value is TrustRecord {
+function isTrustRecord(value: unknown): value is TrustRecord {
   if (typeof value !== "object" || value === null) return false;
   const { root, fingerprint, at, files } = value as Partial<Record<keyof TrustRecord, unknown>>; // each is looked at here
   return [root, fingerprint, at].every((text) => typeof text === "string") && isPairs(files);
@@ -96,8 +94,4 @@ function isPairs(value: unknown): boolean {
   const isPair = (pair: unknown): boolean =>
     Array.isArray(pair) && pair.length === 2 && pair.every((part) => typeof part === "string");
   return Array.isArray(value) && value.every(isPair);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
-import type { JsonObject, JsonValue } from "../protocol/content.ts";
+import type { JsonObject } from "../protocol/content.ts";
 import { nearest } from "../util/nearest.ts";
+import { isRecord } from "../util/is-record.ts";
 
 /** One entry of a JSON Schema validator's flat output: outer keywords come before the inner ones that made them fail. */
 export type SchemaProblem = { keyword: string; keywordLocation: string; instanceLocation: string; error: string };
@@ -249,8 +250,4 @@ function listOf(items: readonly string[], word: "and" | "or"): string {
   if (items.length < 2) return items.join("");
   if (items.length > maxListed) return `${items.slice(0, maxListed).join(", ")} ${word} ${items.length - maxListed} more`;
   return `${items.slice(0, -1).join(", ")} ${word} ${items.at(-1)}`;
-}
-
-function isRecord(value: unknown): value is Record<string, JsonValue | undefined> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -7,6 +7,7 @@ import type { SandboxClient } from "./sandbox-client.ts";
 import { unboxedVariables } from "./unboxed-variables.ts";
 import type { NetworkReach, ProgramCommand, Workspace } from "./workspace.ts";
 import type { WorkspaceManifest } from "./workspace-manifest.ts";
+import { isInside } from "../util/is-inside.ts";
 
 export type OpenWorkspaceOptions = LocalWorkspaceOptions & {
   readonly sandbox?: SandboxOptions | undefined;
@@ -142,7 +143,7 @@ function boxOnDemand(local: LocalWorkspace, { overflowDirectory, livesInBox, ope
   const own = [local.root, resolve(local.root, overflowDirectory)];
   const at = async (path: string): Promise<Workspace> => {
     const full = resolve(local.root, path);
-    const isElsewhere = !full.startsWith("/tmp/") || own.some((folder) => full === folder || full.startsWith(`${folder}/`));
+    const isElsewhere = !full.startsWith("/tmp/") || own.some((folder) => isInside(folder, full));
     if (isElsewhere && full !== "/tmp") return local;
     return boxed || livesInBox() ? await box() : local;
   };

@@ -9,6 +9,7 @@ import type { PromptRun } from "./run-headless.ts";
 import { now, type RunOutput, type Stop } from "./run-output.ts";
 import { fieldIn, toStreamUsage } from "./runnable-agent.ts";
 import { type OpenStep, StreamSteps } from "./stream-step.ts";
+import { messageOf } from "../../util/message-of.ts";
 
 declare const OUTRIDER_VERSION: string;
 
@@ -228,8 +229,4 @@ const overflowWords =
 function isOverflow(error: unknown): boolean {
   if (error instanceof RuntimeError) return error.code === "context-overflow";
   return overflowWords.test(messageOf(error)) && !/rate.?limit/i.test(messageOf(error));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

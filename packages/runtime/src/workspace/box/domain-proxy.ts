@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { canonicalHost, type DomainRule, isAllowedTarget } from "./domain-rules.ts";
 import { joinStreams, type ProxyTarget, Refusal } from "./proxy-target.ts";
 import { acceptSocks } from "./socks-connection.ts";
+import { messageOf } from "../../util/message-of.ts";
 
 export type DomainProxyOptions = {
   readonly rules: readonly DomainRule[];
@@ -188,8 +189,4 @@ function refuse(response: ServerResponse, error: unknown): void {
   if (response.headersSent) return void response.destroy();
   response.writeHead(error instanceof Refusal ? 403 : 502, { "content-type": "text/plain", connection: "close" });
   response.end(`${messageOf(error)}\n`);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,15 +1,5 @@
-import {
-  type Checking,
-  checkFields,
-  type Field,
-  isRecord,
-  isSet,
-  nameOf,
-  number,
-  objectOf,
-  report,
-  text,
-} from "./field-checks.ts";
+import { type Checking, checkFields, type Field, isSet, nameOf, number, objectOf, report, text } from "./field-checks.ts";
+import { isRecord } from "../../../util/is-record.ts";
 import { audioTypes, canonicalType, imageTypes } from "../media-files.ts";
 
 /** A message or the content of a result: text, or since 1.6 a list of parts. */

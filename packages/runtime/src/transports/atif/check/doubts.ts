@@ -1,4 +1,5 @@
-import { depthOf, isRecord, isSet, type JsonRecord, maxDepth, type TrajectoryProblem } from "./field-checks.ts";
+import { depthOf, isSet, type JsonRecord, maxDepth, type TrajectoryProblem } from "./field-checks.ts";
+import { isRecord } from "../../../util/is-record.ts";
 import { isIsoTime } from "./iso-time.ts";
 import { canonicalType } from "../media-files.ts";
 

@@ -1,3 +1,5 @@
+import { isRecord } from "../../../util/is-record.ts";
+
 /** What is wrong with a document, where, and by which rule of the format. */
 export type TrajectoryProblem = { readonly path: string; readonly rule: string; readonly message: string };
 
@@ -22,10 +24,6 @@ export type Field = {
 };
 
 export type JsonRecord = Record<string, unknown>;
-
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Present and not null. */
 export function isSet(value: unknown): boolean {

@@ -1,4 +1,5 @@
-import { isRecord, type TrajectoryProblem } from "./field-checks.ts";
+import type { TrajectoryProblem } from "./field-checks.ts";
+import { isRecord } from "../../../util/is-record.ts";
 
 /** Files that the steps of a document name and that are not there. Only the document's own, as Harbor looks; sounds in strict mode too. */
 export function missingMedia(

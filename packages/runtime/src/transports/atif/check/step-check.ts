@@ -6,7 +6,6 @@ import {
   checkFields,
   type Field,
   integer,
-  isRecord,
   isSet,
   type JsonRecord,
   listOf,
@@ -19,6 +18,7 @@ import {
   textOrNumber,
   toInteger,
 } from "./field-checks.ts";
+import { isRecord } from "../../../util/is-record.ts";
 import { isIsoTime } from "./iso-time.ts";
 
 /** `embedded` are the ids of the trajectories inside the same document. */

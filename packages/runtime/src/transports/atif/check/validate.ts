@@ -6,7 +6,6 @@ import {
   depthOf,
   type Field,
   integer,
-  isRecord,
   isSet,
   type JsonRecord,
   listOf,
@@ -21,6 +20,7 @@ import {
   type TrajectoryProblem,
   type ValidationMode,
 } from "./field-checks.ts";
+import { isRecord } from "../../../util/is-record.ts";
 import { missingMedia } from "./missing-media.ts";
 import { checkStep } from "./step-check.ts";
 

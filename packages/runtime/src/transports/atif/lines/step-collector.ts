@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { FinalMetrics, Step, Trajectory } from "../atif.ts";
-import { writeFileAtomically } from "../write/atomic-file.ts";
+import { writeSharedFile } from "../write/shared-file.ts";
 import type { MetadataEvent, StepEvent, StepMetrics, TrajectoryEvent } from "./trajectory-events.ts";
 import { toSafeJson } from "../../../util/jsonl.ts";
 
@@ -34,7 +34,7 @@ export class StepCollector {
 
   write(path: string): void {
     const trajectory = this.toTrajectory();
-    if (trajectory) writeFileAtomically(resolve(path), `${toSafeJson(trajectory)}\n`);
+    if (trajectory) writeSharedFile(resolve(path), `${toSafeJson(trajectory)}\n`);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { EventBody } from "../../../protocol/events.ts";
-import { isRecord } from "../check/field-checks.ts";
+import { isRecord } from "../../../util/is-record.ts";
 
 /** How other runtimes' summaries are introduced. */
 const preface = "The conversation before this point was replaced by a summary. It is a record of what happened, not a request.";

@@ -5,7 +5,7 @@ import type { AgentEvent, CompactionResult } from "../../../protocol/events.ts";
 import { toAnswerStep, toErrorExtra, toMetrics, toOutcomeExtra, toResult } from "./answer-step.ts";
 import type { Extra, FinalMetrics, Step, Trajectory, TrajectoryAgent } from "../atif.ts";
 import type { CallPrice } from "./call-price.ts";
-import { isRecord } from "../check/field-checks.ts";
+import { isRecord } from "../../../util/is-record.ts";
 import { MediaFiles } from "../media-files.ts";
 import { OpenCalls } from "./open-calls.ts";
 import { toRunNote } from "./run-notes.ts";

@@ -6,7 +6,7 @@ import type { AgentEvent } from "../../../protocol/events.ts";
 import type { Outcome } from "../../../protocol/outcome.ts";
 import type { OutputFormat } from "../../headless/output-format.ts";
 import type { AtifVersion } from "../atif.ts";
-import { makeFolder, writeFileAtomically } from "./atomic-file.ts";
+import { makeFolder, writeSharedFile } from "./shared-file.ts";
 import { loadCallPrice } from "./call-price.ts";
 import { finishDocument, type TrajectoryDocument, type TrajectoryOptions } from "./trajectory.ts";
 import { TrajectoryBuilder } from "./trajectory-builder.ts";
@@ -80,10 +80,10 @@ export function writeDocument(
 ): void {
   const folder = dirname(path);
   for (const [name, data] of media)
-    if (!existsSync(join(folder, name))) writeFileAtomically(join(folder, name), Buffer.from(data, "base64"));
+    if (!existsSync(join(folder, name))) writeSharedFile(join(folder, name), Buffer.from(data, "base64"));
   for (const [name, subagent] of subagents)
-    if (texts.isNew(name, subagent)) writeFileAtomically(join(folder, name), `${texts.of(subagent)}\n`, { isLasting });
-  writeFileAtomically(path, `${texts.of(trajectory)}\n`, { isLasting });
+    if (texts.isNew(name, subagent)) writeSharedFile(join(folder, name), `${texts.of(subagent)}\n`, { isLasting });
+  writeSharedFile(path, `${texts.of(trajectory)}\n`, { isLasting });
 }
 
 /** The part of a file's name that the names of files beside it begin with. */
@@ -102,7 +102,7 @@ function openPlace(wanted: string): string {
       throw new Error("it is no ordinary file");
     makeFolder(dirname(target));
     const trial = `${target}.${process.pid}.trial`;
-    writeFileAtomically(trial, "");
+    writeSharedFile(trial, "");
     rmSync(trial, { force: true });
     return target;
   } catch (error) {

@@ -1,5 +1,4 @@
 import { closeSync, fsync, openSync } from "node:fs";
-import { codeOf } from "./storage-failure.ts";
 
 /** Makes the names in a folder last: a file that was synced is lost all the same if its folder does not know it after a power cut. */
 export async function syncFolder(path: string): Promise<void> {
@@ -7,11 +6,11 @@ export async function syncFolder(path: string): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => fsync(folder, (error) => (error ? reject(error) : resolve())));
   } catch (error) {
-    if (!unsupported.includes(codeOf(error) ?? "")) throw error;
+    if (!unsupported.has(String((error as NodeJS.ErrnoException).code))) throw error; // fsync fails with nothing else
   } finally {
     closeSync(folder);
   }
 }
 
 /** Some file systems keep their folders themselves and refuse. */
-const unsupported = ["EINVAL", "EPERM", "ENOTSUP", "EISDIR"];
+const unsupported: ReadonlySet<string> = new Set(["EINVAL", "EPERM", "ENOTSUP", "EISDIR"]);
