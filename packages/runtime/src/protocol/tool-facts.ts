@@ -16,7 +16,7 @@ export type ToolFacts = {
   readonly isRepeatable?: true;
   /** It has work done by other agents. */
   readonly startsAgents?: true;
-  readonly shown?: ToolPresentation;
+  readonly shown?: ToolPresentation | undefined;
 };
 
 /** How people get to see its calls. */

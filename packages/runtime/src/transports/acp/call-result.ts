@@ -1,6 +1,6 @@
 import { isJsonObject, type ToolResultPart } from "../../protocol/content.ts";
 import type { AgentEvent, DiffLine } from "../../protocol/events.ts";
-import { builtinFacts } from "../../tools/builtin/facts.ts";
+import { shownFacts } from "../../tools/builtin/presentation.ts";
 import { absolutePath } from "./describe-call.ts";
 import type { ToolCallContent, ToolCallFields } from "./wire.ts";
 
@@ -46,7 +46,7 @@ function toHunks(lines: readonly DiffLine[]): { oldText: string; newText: string
 }
 
 function toContent({ name, result }: AgentEvent<"tool.ended">): ToolCallContent[] {
-  const isPlain = builtinFacts(name)?.shown?.isPlain; // clients show text as Markdown
+  const isPlain = shownFacts(name)?.shown?.isPlain; // clients show text as Markdown
   return result.content.flatMap((part): ToolCallContent[] => {
     if (part.type === "image")
       return [{ type: "content", content: { type: "image", data: part.data, mimeType: part.mediaType } }];

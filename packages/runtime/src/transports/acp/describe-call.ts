@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative } from "node:path";
 import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
 import type { ToolFacts } from "../../protocol/tool-facts.ts";
-import { builtinFacts } from "../../tools/builtin/facts.ts";
+import { shownFacts } from "../../tools/builtin/presentation.ts";
 import type { ToolCallFields } from "./wire.ts";
 
 export type CallDescription = Required<Pick<ToolCallFields, "title" | "kind">> & Pick<ToolCallFields, "locations" | "content">;
@@ -9,7 +9,7 @@ export type CallDescription = Required<Pick<ToolCallFields, "title" | "kind">> &
 /** What people see of a call: a line of words, what kind of thing it is, the files it is about and what it would change in them. */
 export function describeCall(name: string, input: unknown, cwd: string): CallDescription {
   const fields = isJsonObject(input) ? input : {};
-  const facts = builtinFacts(name);
+  const facts = shownFacts(name);
   const title = facts?.shown?.title(fields, (path) => path && shortPath(path, cwd)) ?? name;
   return { title: oneLine(title) || name, kind: facts?.shown?.as ?? "other", ...aboutFiles(facts, fields, cwd) };
 }
