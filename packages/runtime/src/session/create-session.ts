@@ -130,7 +130,7 @@ export async function createSession(
     ...placeFacts(opened.places, rules.current.mode),
     ...defined({ transcriptPath: options.transcriptPath }),
     ...instructionFacts(options),
-    ...(tools.has("Task") && { agents: agents.map(({ name }) => name) }),
+    ...(startsAgents && { agents: agents.map(({ name }) => name) }),
   };
   const followMode: Controlled["followMode"] = () => {
     const { mode } = rules.current;
