@@ -404,6 +404,18 @@ describe("a session whose context gets full", () => {
     assert.deepEqual(outcome, { type: "stopped", limit: "max-budget", text: "" });
   });
 
+  it("stops at its budget, too, when the summary was for a request that a provider refused as too long", async () => {
+    const refused: ScriptStep = { fail: { code: "context-overflow", message: "too long" } };
+    const { session } = open([{ text: "a" }, refused, { text: "s", usage: { inputTokens: 900_000 } }, { text: "never" }], {
+      maxBudgetUsd: 2,
+      catalogOverride: { models: [{ provider: "scripted", model: "scripted", price: { input: 3, output: 3 } }] },
+    });
+    await session.submit("one");
+    const outcome = await session.submit("two");
+    await session.shutdown();
+    assert.deepEqual(outcome, { type: "stopped", limit: "max-budget", text: "" });
+  });
+
   it("stays small over hundreds of turns and many compactions", async () => {
     let turns = 0;
     const reply: ScriptStep = (request) => {

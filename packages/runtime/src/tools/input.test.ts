@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import { checkInput } from "./input.ts";
+import { describeProblems } from "./input-problems.ts";
 
 const edit: JsonObject = {
   type: "object",
@@ -131,6 +132,13 @@ describe("checkInput", () => {
   for (const [fact, schema, input, message] of cases) {
     it(fact, async () => assert.equal(await complaint(schema, input), message));
   }
+
+  it("says what can be said where the validator tells little", () => {
+    const forbidden = { keyword: "false", keywordLocation: "#", instanceLocation: "#/a", error: "" };
+    const told = (problems: (typeof forbidden)[]) => describeProblems({ problems, schema: {}, input: { a: 1 } });
+    assert.equal(told([]), "The input does not fit the tool's schema.");
+    assert.equal(told([forbidden]), '"a" is not allowed here.');
+  });
 
   it("stops after a few sentences", async () => {
     const properties = Object.fromEntries("abcdefg".split("").map((name) => [name, { type: "string" }]));

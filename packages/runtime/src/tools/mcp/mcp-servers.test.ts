@@ -6,11 +6,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
+import type { JsonObject } from "../../protocol/content.ts";
 import { createLocalWorkspace } from "../../workspace/local.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { createToolMemory, type Tool, type ToolContext } from "../tool.ts";
 import { McpServers, type McpServerState } from "./mcp-servers.ts";
 import { parseMcpServers } from "./server-config.ts";
+import { eventually } from "../../../../../test/support/subagent-stage.ts";
 
 const everything = resolve("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 const env = { PATH: process.env["PATH"] ?? "" };
@@ -180,6 +182,25 @@ describe("McpServers", () => {
       assert.equal(await mcp.toggle("nobody", true), false);
       assert.equal(await mcp.reconnect("nobody"), false);
     });
+  });
+
+  it("hands a server's questions to whoever can answer them, and the answer back", async () => {
+    const ev = { command: process.execPath, args: [everything, "stdio"] };
+    const name = "mcp__ev__trigger-elicitation-request";
+    const asked: unknown[] = [];
+    const elicit = async (server: string, request: JsonObject) => {
+      asked.push([server, request["message"]]);
+      return { action: "decline" };
+    };
+    const mcp = new McpServers({ cwd: folder, env, elicit });
+    try {
+      await mcp.connect(servers({ ev }));
+      await eventually(() => mcp.tools.some((tool) => tool.name === name)); // offered once the server knows what we can do
+      assert.match(await mcp.call(name, {}, new AbortController().signal), /declined/);
+      assert.deepEqual(asked, [["ev", "Please provide inputs for the following fields:"]]);
+    } finally {
+      await mcp.close();
+    }
   });
 
   it("refuses two servers whose tools would have the same names", async () => {
