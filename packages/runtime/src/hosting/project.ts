@@ -53,7 +53,7 @@ export function existingFolder(name: string, path: string): string {
   return realpathSync(path);
 }
 
-export function once<T>(run: () => Promise<T>): () => Promise<T> {
+function once<T>(run: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => {
     result ??= run();
