@@ -157,3 +157,32 @@ describe("outrider permissions", () => {
     }
   });
 });
+
+describe("names of files", () => {
+  const decided = async (command: string, cwd: string): Promise<unknown> => {
+    const { stdout } = await run(["permissions", "explain", `Bash(${command})`, "--json", "--cwd", cwd], {
+      env: { OUTRIDER_HOME: tempFolder(), PATH: `${bin}:${process.env["PATH"]}` },
+    });
+    return JSON.parse(stdout).effect;
+  };
+  const bin = tempFolder();
+  writeFileSync(join(bin, "sometool"), "#!/bin/sh\n", { mode: 0o755 });
+
+  it("are not taken for what a program knows of itself", async () => {
+    const cwd = tempFolder();
+    assert.equal(await decided("sometool version", cwd), "allow");
+    for (const name of ["version.py", "version", "Version.ts"]) {
+      const there = tempFolder();
+      writeFileSync(join(there, name), "");
+      assert.deepEqual([name, await decided("sometool version", there)], [name, "ask"]);
+    }
+  });
+
+  it("are no options where a pattern stands for them", async () => {
+    const cwd = tempFolder();
+    for (const name of ["-v", "a[$(id)]", "zz"]) writeFileSync(join(cwd, name), "");
+    for (const command of ["printf *", "printf ?v a* z*", "printf [-]v a* z", "printf *v *] z*"])
+      assert.deepEqual([command, await decided(command, cwd)], [command, "ask"]);
+    assert.equal(await decided("printf '%s\\n' *", cwd), "allow");
+  });
+});

@@ -34,6 +34,12 @@ function withParents(folder: string): string[] {
   return folder === dirname(folder) ? [folder] : [folder, ...withParents(dirname(folder))];
 }
 
+/** Is there something of this name in a folder, with or without an ending, so that the name may be taken for it? */
+export async function holdsName(folders: readonly string[], name: string, list: ListFolder): Promise<boolean> {
+  const found = await Promise.all(folders.map((folder) => list(folder)));
+  return found.some((entries) => entries?.some((entry) => entry.name.toLowerCase().split(".")[0] === name) ?? true);
+}
+
 /** Might python, started in one of these folders, import something that lies there? A folder with nothing in it tells nothing. */
 export async function mayHoldModules(folders: readonly string[], list: ListFolder): Promise<boolean> {
   for (const folder of folders) {

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { foldersOf, type Ground, targetsOf } from "./command-paths.ts";
-import { hasOrders, mayHoldModules, type Orders } from "./folder-orders.ts";
+import { hasOrders, holdsName, mayHoldModules, type Orders } from "./folder-orders.ts";
 import type { ListFolder } from "./glob-words.ts";
 import { switchesToolchain } from "./go-toolchain.ts";
 import type { Program } from "./parsed-command.ts";
@@ -27,8 +27,15 @@ export class ProgramOrders {
     const question = questionOf(program);
     if (!question) return false;
     if (await this.#obeys(program, { reads: [], ground })) return false;
+    if (question === "likely" && (await this.#mayMeanFile(program, ground))) return false;
     const place = await this.#policy.programs?.place(program.name);
     return place === "other" || (place === "system" && question === "certain");
+  }
+
+  /** `pydoc version` and `tsc version` take what lies there. */
+  async #mayMeanFile({ places }: Program, ground: Ground | undefined): Promise<boolean> {
+    const folders = this.#list && ground ? await foldersOf(places, ground) : undefined;
+    return !this.#list || !folders || holdsName(folders, "version", this.#list);
   }
 
   /** Why a program that looks may be another one, or do what the project says. Bash has its builtins itself. */

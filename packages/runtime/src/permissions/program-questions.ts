@@ -14,7 +14,8 @@ export function questionOf({ name, words }: Program): "certain" | "likely" | und
   if (/^(?:-v|-V|-version)$/.test(question.text)) return shortVersion.test(name) ? "certain" : undefined;
   if (question.text !== "version") return undefined;
   if (hasVersion.has(name)) return "certain";
-  return rowOf(name) || isInterpreter(name) || runsAnything(name) || takesTasks.test(name) ? undefined : "likely";
+  const isElse = isInterpreter(name) || runsAnything(name) || takesTasks.test(name) || takesCode.test(name);
+  return rowOf(name) || isElse ? undefined : "likely";
 }
 
 const list = (text: string): ReadonlySet<string> => new Set(text.split(" "));
@@ -24,7 +25,7 @@ const list = (text: string): ReadonlySet<string> => new Set(text.split(" "));
  * that the project names.
  */
 const obeysProject = list(
-  "flask hg chg dotnet msbuild pylint epylint rubocop rspec mocha gatsby serverless sls react-native nest knex poetry bundler jupyter ctags universal-ctags " +
+  "cfn-lint standard-version wp flask hg chg dotnet msbuild pylint epylint rubocop rspec mocha gatsby serverless sls react-native nest knex poetry bundler jupyter ctags universal-ctags " +
     "django-admin celery gunicorn uvicorn hypercorn daphne waitress-serve alembic scrapy mkdocs sphinx-build airflow dbt prefect dagster luigi invoke inv fab " +
     "nose2 nosetests behave robot pybot sbtn mill amm boot clojure clj ant mvnd mvnDebug swift swiftc stack cabal ghcup elm crystal shards dart flutter pub " +
     "fvm melos sequelize sequelize-cli typeorm prisma drizzle-kit mikro-orm vite vitest playwright cypress storybook sb start-storybook eslint eslint_d " +
@@ -69,12 +70,16 @@ export function ordersFor(name: string): readonly string[] | undefined {
 }
 
 const hasVersion = list(
-  "go git docker podman kubectl helm terraform tofu gh npm openssl hugo buf minikube kind k3d flux argocd istioctl vault consul nomad packer kustomize " +
+  "go git docker podman helm terraform tofu gh npm openssl hugo buf minikube kind k3d vault consul nomad packer kustomize " +
     "zig rclone restic syft grype trivy golangci-lint goreleaser",
 );
 
 const shortVersion =
   /^(?:node|nodejs|npm|python[\d.]*|pip3?|git|bash|make|gcc|g\+\+|clang|cc|java|javac|docker|ruby|perl|php|jq|rg|curl|wget|sqlite3|bun|deno|tsc)$/;
+
+/** Take it for a module, a file of code or a folder, or ask a server what version that is. */
+const takesCode =
+  /^(?:pydoc|python|pypy|easy_install|pyvenv|isympy|docutils|rst2|rustfmt$|rustdoc$|tsc$|kotlin|bb$|b2$|bjam$|xmake|premake|bmake|standard-version|vercel|now$|wp$|cfn-lint|initdb|kubectl|oc$|flux$|argocd|istioctl|linkerd|cilium)/;
 
 /** Run the task, script or target of that name. */
 const takesTasks =

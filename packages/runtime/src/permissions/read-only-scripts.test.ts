@@ -22,7 +22,7 @@ const readers: Readonly<Record<string, (words: readonly ShellWord[]) => Looking 
 const commands: Readonly<Record<string, readonly string[]>> = {
   "looks": [
     "sed p", "sed --debug p", "sed --posix -u p", "awk '{print}'", "jq -n 1", "find", "printf a", "printf -- a",
-    "printf '%s' a", "printf '%d%%\\n' 1", "printf '%%n'", "printf '%s n' x", "printf a -v", "test", "test -f a",
+    "printf '%s' a", "printf '%d%%\\n' 1", "printf '%%n'", "printf '%s n' x", "printf a -v", "printf '* %s' a '%s'", "test", "test -f a",
     "test -v x", "test -v x y", "test -v", "test a -v", "test \"$x\"", "test \"$x\" = a", "test a = \"$x\"",
     "test a = \"$x\" -a b", "test \"$x\" -eq 1", "test -n \"$x\"", "test \\( \"$x\" \\)", "[ \"$x\" = a ]", "[ -n \"$x\" ]",
     "[ a = \"$x\" ]", "[ \"$x\" ]", "[ \"$x\" -nt \"$y\" ]", "printf '%d%%\\n' 1", "printf '100%%\\n'",
@@ -116,7 +116,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
     "yq \"$x\" a", "yq 'load(\"x\")' a", "yq 'env(x)' a", "yq 'eval(\"x\")' a", "yq '.system' a", "yq 'split_doc' a",
     "yq '$ENV' a", "yq -i .x a", "find . -name *", "find . -name $x", "find . -name", "find . -delete",
     "find . -exec rm {} \\; -delete", "find . -fprint x", "find . -type f -print0 x", "find -L \"$x\"", "find \"$x\"",
-    "find *.ts", "find . -print \"a$x\"", "find -D x .", "printf", "printf -- -v", "printf -v x a", "printf '%n' x",
+    "find *.ts", "find . -print \"a$x\"", "find -D x .", "printf", "printf -- -v", "printf -v x a", "printf '%n' x", "printf '?v' -v", "printf '[a' b '%n'", "printf '*' \"$x\"",
     "printf '%5n' x", "printf \"$x\"", "printf \"a$x\"", "printf --", "test -v 'x[0]'", "test -v \"$x\"", "test -R 'x[0]'",
     "test $x", "test *.ts", "test -n $x", "test \"$x\" \"$y\"", "test \"$x\" -f", "[ \"$x\" \"-$y\" a ]", "printf '%%%n' x",
     "jq \"--arg$x\" b . a", "jq . --slurpfile x", "jq --argfile x . a", "find . -name b c",

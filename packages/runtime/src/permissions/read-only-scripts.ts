@@ -157,11 +157,16 @@ export function readFind(words: Words): Looking | undefined {
   return { ...nothing, reads: [...reads, ...below] };
 }
 
+function isFormat(word: ShellWord | undefined): boolean {
+  return isPlain(word) && !word.text.startsWith("-") && !/%[^%a-zA-Z]*n/.test(word.text.replaceAll("%%", ""));
+}
+
 /** `printf` without `-v` and `%n`, which set variables by computed names. */
 export function readPrintf(words: Words): Looking | undefined {
   const format = words[0]?.text === "--" ? words[1] : words[0];
-  if (!isPlain(format) || format.text.startsWith("-") || /%[^%a-zA-Z]*n/.test(format.text.replaceAll("%%", ""))) return undefined;
-  return nothing;
+  // In the place of a pattern there may be any of the names behind it.
+  const formats = isPlain(format) && /[*?[]/.test(format.text) ? words : [format];
+  return formats.every(isFormat) ? nothing : undefined;
 }
 
 const binaryTests = /^(?:=|==|!=|<|>|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef|-a|-o|\]|\))$/;
