@@ -141,7 +141,7 @@ describe("a command that makes a repository hostile before it looks", () => {
         stage.write("driver", `[filter "x"]\n\tclean = ${stage.evil}\n`);
         const workspace = createLocalWorkspace({ root: stage.folder, env, overflowDirectory: join(top, `overflow-${count++}`) });
         const folder = (await installInertGit(workspace)) ?? "";
-        const command = `${maker}; git status; git diff; echo $(git status -s)`;
+        const command = `${maker}; git status; git diff; echo "$(git status -s)"`;
         const context = {
           callId: "c",
           workspace,

@@ -52,7 +52,7 @@ describe("git that nobody was asked about", () => {
       hostileRepositories.find(({ name }) => name === "a monitor")?.build(stage);
       writeFileSync(join(folder, "check.sh"), "#!/bin/bash\ntype git\n", { mode: 0o755 });
       const flags = ["--sandbox", sandbox, "--allowedTools", "Bash(./check.sh:*)"];
-      const answer = await answerTo("./check.sh && git status --short | cat; echo $(git diff)", stage, flags);
+      const answer = await answerTo('./check.sh && git status --short | cat; echo "$(git diff)"', stage, flags);
       assert.match(answer, /git is \/usr[^ ]*\/git\\n/);
       assert.match(answer, /M a\.txt/);
       assert.equal(existsSync(join(folder, "mark")), false, answer);

@@ -79,7 +79,7 @@ export const lookingForms: readonly string[] = [
   "git config --list",
   "git config --get core.bare",
   "echo a | xargs -I{} git diff HEAD",
-  "echo $(git status --short) | wc -l",
+  'echo "$(git status --short)" | wc -l',
   "find . -maxdepth 1 -name a.txt -exec git blame {} +",
   "timeout 20 git status",
   "bash -c 'git diff'",

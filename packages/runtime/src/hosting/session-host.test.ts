@@ -65,6 +65,33 @@ describe("SessionHost", () => {
     await assert.rejects(sessions.open("first"), { code: "not-found" });
   });
 
+  it("gives a copy no name of a session that is open: whoever forks gets nobody else's", async () => {
+    const sessions = start(answers("a", "b"));
+    const alice = await sessions.create({ session: { type: "new", id: "alice" } });
+    await alice.session.submit("secret");
+    const bob = await sessions.create({ session: { type: "new", id: "bob" } });
+    await bob.session.submit("plain");
+    for (const id of ["alice", "bob"])
+      await assert.rejects(sessions.fork("bob", { id }), { code: "usage", message: /exists already/ });
+    const both = await Promise.allSettled([sessions.fork("bob", { id: "copy" }), sessions.fork("bob", { id: "copy" })]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+    await assert.rejects(sessions.fork("bob", { at: 1.5 }), { code: "usage" });
+  });
+
+  it("refuses wrong defaults and limits when it is made, by name", () => {
+    const wrong: [options: string, message: RegExp][] = [
+      ['{"defaults":{"options":{"disallowedTool":["Bash"]}}}', /disallowedTool/],
+      ['{"defaults":{"options":{"permissionMode":"yolo"}}}', /permissionMode/],
+      ['{"defaults":{"sandboxMode":"on"}}', /sandboxMode/],
+      ['{"defaults":{"provder":"x"}}', /provder/],
+      ['{"maxSessions":-1}', /maxSessions/],
+      ['{"maxSessions":"3"}', /maxSessions/],
+      ['{"idleMs":-1}', /idleMs/],
+    ];
+    for (const [options, message] of wrong)
+      assert.throws(() => new SessionHost(JSON.parse(options)), { code: "usage", message }, options);
+  });
+
   it("refuses to fork at an event that is not there, and to remove what is not there; closing what is closed is nothing", async () => {
     const sessions = start(answers("one"));
     const { id, session } = await sessions.create();

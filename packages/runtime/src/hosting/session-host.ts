@@ -56,6 +56,13 @@ type Entry = {
 const defaultSessions = 1_000;
 const defaultIdleMs = 10 * 60_000;
 
+function checkLimits({ maxSessions = defaultSessions, idleMs = defaultIdleMs }: SessionHostOptions): void {
+  if (!Number.isInteger(maxSessions) || maxSessions < 1)
+    throw new RuntimeError("usage", `maxSessions is a whole number above 0, not ${String(maxSessions)}`);
+  if (typeof idleMs !== "number" || !(idleMs > 0))
+    throw new RuntimeError("usage", `idleMs is a time above 0, not ${String(idleMs)}`);
+}
+
 /**
  * The sessions of one process. They share providers, MCP servers and the store, and nothing else: no folder, no variables, no signals of the
  * process. What ends the process is somebody else's to decide; `shutdown` ends all sessions in their own way first.
@@ -72,6 +79,8 @@ export class SessionHost {
   #ended: Promise<void> | undefined;
 
   constructor(options: SessionHostOptions = {}) {
+    checkRequest(options.defaults ?? {});
+    checkLimits(options);
     this.#options = options;
     this.#around = options.around ?? surroundingsOf();
     const { persistent, options: own } = options.defaults ?? {};
@@ -115,7 +124,7 @@ export class SessionHost {
     if (typeof session === "function" || session.type !== "new")
       throw new RuntimeError("usage", "A session that exists is opened or forked, not created");
     const id = session.id ?? randomUuid();
-    if (this.#entries.has(id)) throw new RuntimeError("usage", `Session ${id} exists already`);
+    this.#refuseOpen(id);
     return await this.#hold(id, { ...request, session: { ...session, id } });
   }
 
@@ -135,9 +144,15 @@ export class SessionHost {
     from: string,
     { at, id = randomUuid(), ...request }: HostedRequest & { at?: number; id?: string } = {},
   ): Promise<HeldSession> {
+    if (at !== undefined && !Number.isInteger(at)) throw new RuntimeError("usage", `at is the number of an event, not ${at}`);
     const wanted = { ...this.#requests.get(from), ...this.#entries.get(from)?.request, ...request };
     const cwd = wanted.cwd ?? this.#options.defaults?.cwd ?? (await this.#folderOf(from));
+    this.#refuseOpen(id);
     return await this.#hold(id, { ...wanted, cwd, session: { type: "fork", from, id, at } });
+  }
+
+  #refuseOpen(id: string): void {
+    if (this.#entries.has(id)) throw new RuntimeError("usage", `Session ${id} exists already`);
   }
 
   /** All sessions that are stored, the latest first, and what they are doing. */

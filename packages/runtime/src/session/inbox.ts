@@ -239,11 +239,16 @@ export type SubmitOptions = {
   readonly rawInput?: string | undefined;
 };
 
+const modes: readonly PromptMode[] = ["queue", "steer", "now"];
+
 export function toInboxPrompt(
   input: string | UserMessage,
   { mode = "queue", key, id, displayInput, rawInput }: SubmitOptions,
   newId: () => string,
 ): InboxPrompt {
+  if (key !== undefined && (typeof key !== "string" || key === ""))
+    throw new RuntimeError("usage", "The key of a prompt is a text that is not empty: all prompts with one key are one prompt");
+  if (!modes.includes(mode)) throw new RuntimeError("usage", `The mode of a prompt is ${modes.join(", ")}, not ${String(mode)}`);
   const message = typeof input === "string" ? userText(input) : input;
   const words = textOf(message.content);
   let settle: InboxPrompt["settle"] = () => {};

@@ -16,7 +16,7 @@ export type ControlTargets = {
   /** Opens the session if no prompt has done so yet. */
   readonly session: () => Promise<InteractiveSession>;
   readonly mcp: () => Promise<McpServers | undefined>;
-  /** Ends the running turn. */
+  /** Takes back what waits, if that is wanted, and gets ready to end the running turn. */
   readonly interrupt: (cancelQueued: boolean) => Promise<Interrupted>;
   /** Takes back a message that still waits. */
   readonly cancel: (uuid: string) => Promise<boolean>;
@@ -32,11 +32,12 @@ export type ControlTargets = {
 };
 
 /** The ids of prompts that still wait, and of those that were taken out of the queue. */
-export type Interrupted = { readonly stillQueued: string[]; readonly cancelled: string[] };
+/** `end` ends the turn: a host hears the answer before what that brings about. */
+export type Interrupted = { readonly stillQueued: string[]; readonly cancelled: string[]; readonly end: () => void };
 
-/** `beside` stands next to the response instead of in it. */
+/** `beside` stands next to the response instead of in it; `after` is done when it is written. */
 export type ControlReply =
-  | { readonly response: JsonObject; readonly beside?: JsonObject }
+  | { readonly response: JsonObject; readonly beside?: JsonObject; readonly after?: () => void }
   | { readonly error: string; readonly code?: string };
 
 type Handler = (request: JsonObject, targets: ControlTargets) => Promise<ControlReply>;
@@ -60,8 +61,8 @@ const done: ControlReply = { response: {} };
 
 const handlers: Readonly<Record<string, Handler>> = {
   async interrupt({ cancel_queued: cancelQueued }, { interrupt }) {
-    const { stillQueued, cancelled } = await interrupt(cancelQueued === true);
-    return { response: { still_queued: stillQueued, ...(cancelQueued === true && { cancelled }) } };
+    const { stillQueued, cancelled, end } = await interrupt(cancelQueued === true);
+    return { response: { still_queued: stillQueued, ...(cancelQueued === true && { cancelled }) }, after: end };
   },
   async cancel_async_message({ message_uuid: uuid }, { cancel }) {
     return { response: { cancelled: typeof uuid === "string" && (await cancel(uuid)) } };

@@ -143,7 +143,7 @@ class LiveDriver {
       case "unusable":
         return this.#writeSoon(this.#writeNotRun({ type: "failed", error: frame.error.toJSON(), text: "" }, frame.uuid));
       case "interrupt":
-        return this.#writeSoon(this.#interrupt(false));
+        return this.#writeSoon(this.#interrupt(false).then(({ end }) => end()));
       case "request": {
         const answering = this.#answer(frame.requestId, frame.request);
         this.#answering.add(answering);
@@ -305,8 +305,11 @@ class LiveDriver {
 
   async #answer(requestId: string, request: JsonObject & { subtype: string }): Promise<void> {
     this.#served = true;
-    if (request.subtype !== "initialize")
-      return this.#send(toControlResponse(requestId, await answerControlRequest(request, this.#targets())));
+    if (request.subtype !== "initialize") {
+      const reply = await answerControlRequest(request, this.#targets());
+      this.#send(toControlResponse(requestId, reply));
+      return "response" in reply ? reply.after?.() : undefined;
+    }
     const replying = this.#initialize(request);
     this.#introduced = replying.then((reply) => this.#send(toControlResponse(requestId, reply)));
     await this.#introduced;
@@ -354,10 +357,12 @@ class LiveDriver {
     const waiting = this.#prompts.waiting.filter((prompt) => prompt !== running);
     const dropped: LivePrompt[] = [];
     if (cancelQueued) for (const prompt of waiting) if (await this.#takeBack(prompt)) dropped.push(prompt);
-    if (running) this.#drop(running, "abort");
-    this.#opened?.session.interrupt();
-    this.#turns.at(-1)?.abort(); // withdraws questions that are still open
-    return { stillQueued: namesOf(waiting.filter((prompt) => !dropped.includes(prompt))), cancelled: namesOf(dropped) };
+    const end = (): void => {
+      if (running) this.#drop(running, "abort");
+      this.#opened?.session.interrupt();
+      this.#turns.at(-1)?.abort(); // withdraws questions that are still open
+    };
+    return { stillQueued: namesOf(waiting.filter((prompt) => !dropped.includes(prompt))), cancelled: namesOf(dropped), end };
   }
 
   /** Takes back one message that still waits, also one of an earlier process. */
