@@ -50,6 +50,7 @@ const risky: [line: string, from: number, why: RegExp][] = [
   ["git diff --output=x", 1, /^git diff --output can run or write/],
   ["git diff --ext-diff", 1, /^git diff --ext-diff can run or write/],
   ["git add --pathspec-from-file=x", 1, /pathspec-from-file can run or write/],
+  ["git hash-object -w --stdin-paths", 1, /stdin-paths can run or write/],
   ["git apply --directory=x", 1, /directory can run or write/],
   ["git merge -s mine x", 1, /^git merge -s can run another program/],
   ["git merge -s mine x", 2, /^git merge -s can run another program/],

@@ -91,7 +91,7 @@ export const gitRows: Readonly<Record<string, Row>> = {
     looks: "-inwlLchHvFEGPaIrqozWp -e: -A: -B: -C: -m: --max-depth: --max-count: --threads:",
     operands: "text",
   },
-  "hash-object": { looks: "-t: --path:", operands: "reads" },
+  "hash-object": { looks: "-t: --path:", lists: "--stdin-paths", operands: "reads" },
   init: {
     looks: "-q -b: --initial-branch: --shared? --object-format:",
     configures: "--template:",

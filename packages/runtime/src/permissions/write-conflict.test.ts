@@ -33,8 +33,10 @@ async function conflict(
 
 describe("files that are kept from being edited", () => {
   const unnamed = `patch -p1; git clean -f; git apply x; git am x; git stash; git stash pop; git reset --hard; git reset --merge; git reset --keep; git checkout .;
-    git checkout ./; git restore :/; git rm $x; git mv "a$x" b; git checkout "$x"; git stash "list$x"; git clean list; git apply show`;
-  const named = `git status; git stash list; git stash show; git stash drop; git stash clear; git reset; git reset --soft; git checkout main; git restore a; git add .; ls; git; git log .; git $x`;
+    git checkout ./; git restore :/; git rm $x; git mv "a$x" b; git checkout "$x"; git stash "list$x"; git clean list; git apply show; git restore -- '*'; git rm -qf '?';
+    git checkout -- '[a]'; git checkout HEAD -- '\\*'; git checkout -f; git checkout -qf main; git switch --discard-changes main; git switch --force main; git sparse-checkout set x;
+    git read-tree -u HEAD; git checkout-index -af`;
+  const named = `git status; git stash list; git stash show; git stash drop; git stash clear; git reset; git reset --soft; git checkout main; git switch main; git restore a; git add '*'; git add .; ls; git; git log .; git $x`;
   for (const line of unnamed.split(";").map((one) => one.trim()))
     it(`may be changed without being named: ${line}`, async () => {
       assert.match(await conflict(line), /changes files without naming them, and the rule Edit\(src\/keep\/\*\*\) protects/);

@@ -40,11 +40,13 @@ function kindsThatChange({ name, words }: Program): readonly ("look" | "edit")[]
 function changesUnnamed({ name, words }: Program): boolean {
   const call = name === "git" ? splitGit(words.slice(1)) : undefined;
   if (!call) return name === "patch";
-  if (/^(?:clean|apply|am)$/.test(call.subcommand)) return true;
+  if (/^(?:clean|apply|am|sparse-checkout|read-tree|checkout-index)$/.test(call.subcommand)) return true;
   const [action] = call.rest;
   if (call.subcommand === "stash") return !isPlain(action) || !/^(?:list|show|drop|clear)$/.test(action.text);
   const has = (pattern: RegExp): boolean => call.rest.some((word) => pattern.test(word.text));
   if (call.subcommand === "reset") return has(/^--(?:h|me|k)/);
+  if (/^(?:checkout|switch)$/.test(call.subcommand) && has(/^-[^-]*f|^--(?:fo|discard)/)) return true;
   const isOpen = call.rest.some((word) => !isPlain(word));
-  return /^(?:checkout|restore|rm|mv)$/.test(call.subcommand) && (isOpen || has(/^(?:\.\/?|:.*)$/));
+  // Patterns in quotes are for git itself.
+  return /^(?:checkout|restore|rm|mv)$/.test(call.subcommand) && (isOpen || has(/^(?:\.\/?|:.*)$|[*?[\\]/));
 }
