@@ -37,4 +37,13 @@ describe("createAgent", () => {
     await assert.rejects(createAgent({ model, tools: { none: { inputSchema: z.object({}) } } }), { code: "usage" });
     await assert.rejects(createAgent({ model, tools: { odd: { ...echo, inputSchema: 3 } } }), { code: "usage" });
   });
+
+  it("says what a model is when it gets none", async () => {
+    for (const options of ["{}", '{"model":"gpt-5"}', '{"model":null}'])
+      await assert.rejects(createAgent(JSON.parse(options)), { code: "usage", message: /model must be/ }, options);
+    const provider = createScriptedProvider([]);
+    await assert.rejects(createAgent({ ...JSON.parse('{"instructions":3}'), model: provider }), {
+      message: /instructions must be/,
+    });
+  });
 });

@@ -38,6 +38,10 @@ export async function createAgent<Structured = JsonValue>(
   options: AgentOptions<Structured>,
 ): Promise<InteractiveSession<Structured>> {
   const { model, instructions, tools: given = [], cwd = process.cwd(), ...rest } = options;
+  if (typeof model !== "object" || model === null)
+    throw new RuntimeError("usage", 'model must be a model of the AI SDK or a provider, such as createProvider("openai") makes');
+  if (instructions !== undefined && typeof instructions !== "string")
+    throw new RuntimeError("usage", "instructions must be a text");
   const tools = isList(given) ? given : Object.entries(given).map(([name, tool]) => fromAiSdkTool(name, tool));
   const session = new InteractiveSession({
     bare: true,
