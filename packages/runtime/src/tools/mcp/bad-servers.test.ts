@@ -74,6 +74,12 @@ describe("a server that is none", () => {
       "failed",
       /\(it ended with exit code 3, and said: no licence\)$/,
     ],
+    [
+      "falls over",
+      () => ({ command: process.execPath, args: ["-e", "throw new TypeError('no such tool')"] }),
+      "failed",
+      /and said: TypeError: no such tool\)$/,
+    ],
     ["ends well", () => shell("sleep 0.2"), "failed", /\(it ended with exit code 0\)$/],
     ["is killed", () => shell("sleep 0.2; kill -9 $$"), "failed", /\(it was ended by SIGKILL\)$/],
     ["prints on and on", () => shell("yes garbage"), "failed", /\(it prints what is no message: garbage\)$/],

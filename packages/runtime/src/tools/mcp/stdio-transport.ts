@@ -43,7 +43,12 @@ export class StdioTransport implements McpTransport {
 
   /** How the program went wrong, as far as it shows, with its last words, for the error message. */
   get trouble(): string | undefined {
-    const said = this.#stderr.trim().split("\n").at(-1)?.slice(0, maxLastWords);
+    const lines = this.#stderr
+      .trim()
+      .split("\n")
+      .filter((line) => !/^\s*(?:Node\.js v\d|at |\^|$)/.test(line));
+    // A program that fell over says why before it shows where.
+    const said = (lines.findLast((line) => /^\w*(?:Error|Exception)\b/.test(line)) ?? lines.at(-1))?.slice(0, maxLastWords);
     if (!said) return this.#problem;
     return this.#problem === undefined ? `it said: ${said}` : `${this.#problem}, and said: ${said}`;
   }
