@@ -48,6 +48,7 @@ const run = spawnSync(
   [
     "--enable-source-maps",
     "--test",
+    "--test-timeout=900000", // one that hangs is a failure, not a run without an end
     "--test-reporter=spec",
     "--test-reporter-destination=stdout",
     `--test-reporter=${pathToFileURL(join(root, "scripts/slowest-files.mjs"))}`,

@@ -64,6 +64,7 @@ function createMachine(disk: string = newFolder()): E2BSandbox & { disk: string 
         const child = spawn("bwrap", [...machine, "--", "bash", "-c", command], {
           env: { PATH: "/usr/bin:/bin", HOME: "/root", ...envs },
           stdio: [stdin ? "pipe" : "ignore", "pipe", "pipe"],
+          detached: true, // a group of its own: bubblewrap's second process outlives the first when that is killed at once
         });
         const pid = child.pid ?? 0;
         inputs.set(pid, child.stdin);
@@ -84,7 +85,7 @@ function createMachine(disk: string = newFolder()): E2BSandbox & { disk: string 
           });
         });
         ended.catch(() => {});
-        return { pid, wait: () => ended, kill: async () => child.kill("SIGKILL") };
+        return { pid, wait: () => ended, kill: async () => killGroup(pid) };
       },
       async sendStdin(pid, data) {
         await new Promise<void>((resolve, reject) => {
@@ -107,6 +108,14 @@ function createMachine(disk: string = newFolder()): E2BSandbox & { disk: string 
       return { snapshotId: copy };
     },
   };
+}
+
+function killGroup(pid: number): boolean {
+  try {
+    return process.kill(-pid, "SIGKILL");
+  } catch {
+    return false; // gone by itself
+  }
 }
 
 async function createE2B(): Promise<SandboxClient> {
