@@ -70,7 +70,8 @@ describe("a failure after the result", () => {
       });
       const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
       assert.ok(lines(stdout).length <= 1, stdout);
-      assert.doesNotMatch(stderr, /process-sweep|node:internal|EMFILE.*\n *at /s, `${limit}: ${stderr}`);
+      // With too few to load a program, Node itself does not come to the first line of ours.
+      assert.doesNotMatch(stderr, /process-sweep|_onTimeout/, `${limit}: ${stderr}`);
     }
   });
 });
