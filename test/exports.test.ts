@@ -157,6 +157,7 @@ const published: Record<string, string[]> = {
     "createGrants",
     "createIdSeries",
     "createRedactor",
+    "createTextFormat",
     "editDistance",
     "eventUuid",
     "existingFolder",

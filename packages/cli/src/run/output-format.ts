@@ -2,9 +2,9 @@ import type { AtifVersion } from "@outrider/runtime/atif";
 import { type InteractiveSession, RuntimeError, type SessionOptions } from "@outrider/runtime";
 import {
   type AnsweredPrompts,
-  createClaudeFormat,
-  loadPartialMessages,
+  type ClaudeFormatOptions,
   createIdSeries,
+  createTextFormat,
   type OutputFormat,
   type OutputFormatName,
   outputFormatNames,
@@ -75,10 +75,11 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
     case "robota":
       return await basicFormat(name, common);
     default:
-      return createClaudeFormat(name, {
+      if (name === "text") return createTextFormat();
+      return await claudeFormat(name, {
         ...common,
         includeHookEvents,
-        partialMessages: includePartialMessages ? await loadPartialMessages() : undefined,
+        includePartialMessages,
         forwardSubagentText: flags["forward-subagent-text"] ?? false,
         mcpServers,
         commands: () => session.listCommands().map(({ name }) => name),
@@ -88,6 +89,17 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
         earlierCalls: () => session.past("message.ended", "side-call.ended"),
       });
   }
+}
+
+type ClaudeOptions = Omit<ClaudeFormatOptions, "partialMessages"> & { readonly includePartialMessages?: boolean };
+
+async function claudeFormat(
+  name: OutputFormatName,
+  { includePartialMessages, ...options }: ClaudeOptions,
+): Promise<OutputFormat> {
+  const { createClaudeFormat, loadPartialMessages } = await import("@outrider/runtime/host");
+  const partialMessages = includePartialMessages ? await loadPartialMessages() : undefined;
+  return createClaudeFormat(name, { ...options, partialMessages });
 }
 
 async function calibanFormat(...given: Parameters<typeof createCalibanFormat>): Promise<OutputFormat> {
@@ -113,7 +125,7 @@ export async function createEarlyFormat(
   const ids = { sessionId, newId: createIdSeries() };
   if (flavor === "caliban") return await calibanFormat(name, { ...ids, live });
   if (flavor === "robota") return await basicFormat(name, ids);
-  return createClaudeFormat(name, { ...ids, prompts });
+  return await claudeFormat(name, { ...ids, prompts });
 }
 
 export function formatName(text: string | undefined): OutputFormatName {

@@ -12,7 +12,7 @@ export {
 } from "../settings/load-provider.ts";
 export { type Profile, type ProviderSettingsFile, suggestProfileKey } from "../settings/profiles.ts";
 export { loadCatalogOverride, loadUserSettings } from "../settings/user-settings.ts";
-export { createClaudeFormat, loadPartialMessages } from "../transports/headless/claude-format.ts";
+export { type ClaudeFormatOptions, createClaudeFormat, loadPartialMessages } from "../transports/headless/claude-format.ts";
 export { eventUuid, frameUuid } from "../transports/headless/frame-uuid.ts";
 export type { ModelCall } from "../transports/headless/run-totals.ts";
 export { LineOutput } from "../transports/headless/line-output.ts";
@@ -23,6 +23,7 @@ export {
   type ShownOutcome,
   outputFormatNames,
 } from "../transports/headless/output-format.ts";
+export { createTextFormat } from "../transports/headless/text-format.ts";
 export { runPrompt } from "../transports/headless/run-prompt.ts";
 export { editDistance, nearest } from "../util/nearest.ts";
 export { createIdSeries, randomUuid } from "../util/unique-ids.ts";

@@ -14,6 +14,7 @@ import type { PartialMessages, PartialWriter } from "./partial-messages.ts";
 import { RunLedger } from "./price-run.ts";
 import { ProgressFrames } from "./progress-frames.ts";
 import { type ModelCall, RunTotals } from "./run-totals.ts";
+import { createTextFormat } from "./text-format.ts";
 import { addedInputLine, interruptLine, toolResultLine } from "./user-frames.ts";
 
 export type ClaudeFormatOptions = InitFacts & {
@@ -43,6 +44,7 @@ export async function loadPartialMessages(): Promise<MakePartial> {
 
 /** Claude Code's headless shapes: scripts, jq filters and clients written for it read ours. See docs/contract.md. */
 export function createClaudeFormat(name: OutputFormatName, options: ClaudeFormatOptions): OutputFormat {
+  if (name === "text") return createTextFormat();
   const run = new RunTotals();
   const lines = new ClaudeLines(options);
   const ledger = new RunLedger(options.catalogOverride);
@@ -57,14 +59,13 @@ export function createClaudeFormat(name: OutputFormatName, options: ClaudeFormat
     const costs = await ledger.add(run.takeCalls());
     return lines.line("result", toResultFields(outcome, { run, costs, prompts, shownInPieces, index: results++ }));
   };
-  const text = async (outcome: Outcome): Promise<string> => (outcome.type === "completed" ? `${outcome.text}\n` : "");
-  if (name !== "stream-json")
+  if (name === "json")
     return {
       event(event) {
         if (!isEphemeral(event.type)) run.apply(event);
         return "";
       },
-      end: name === "text" ? text : result,
+      end: result,
     };
   const stream = new ClaudeStream({ run, lines, options });
   return { event: (event) => stream.event(event), end: result };
