@@ -9,8 +9,8 @@ export { type CaseVerdict, isAsExpected, judgeCase, type PermissionCase, parseCa
 export { lintRule, type RuleProblem } from "../permissions/lint-rule.ts";
 export { checkRuleTool, unknownTool, unofferedTool } from "../permissions/tool-names.ts";
 export { unknownToolsOf } from "../tasks/unknown-tools.ts";
-export { boxReach } from "../session/sandboxed-mode.ts";
-export { toRecording } from "../session/recorded-calls.ts";
+export { boxReach } from "../session/files/sandboxed-mode.ts";
+export { toRecording } from "../session/past/recorded-calls.ts";
 export {
   type Checkpoints,
   type CheckpointInspection,
@@ -59,8 +59,8 @@ export {
   type SessionReplayValidation,
   validateCommandSessionReplayLog,
   validateSessionReplayLogEntries,
-} from "../session/replay-validation.ts";
-export { asAgent } from "../session/as-agent.ts";
+} from "../session/past/replay-validation.ts";
+export { asAgent } from "../session/subagents/as-agent.ts";
 export { builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
 export { parseAgents } from "../tasks/parse-agents.ts";
 export { chooseModel } from "../tasks/choose-model.ts";

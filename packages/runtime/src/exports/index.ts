@@ -42,7 +42,7 @@ export { isEphemeral } from "../protocol/events.ts";
 export type { CancelCause, Outcome, StopLimit } from "../protocol/outcome.ts";
 export { isPermissionMode, type PermissionMode, permissionModes } from "../protocol/permission.ts";
 export type { SessionOptions } from "../session/session-options.ts";
-export type { SubscribeOptions } from "../session/event-hub.ts";
+export type { SubscribeOptions } from "../session/events/event-hub.ts";
 export {
   type ContextState,
   type ContextState as ContextWindowState,
@@ -54,7 +54,7 @@ export {
   type ToolState,
   type ToolState as ToolSummary,
   type UsageSnapshot,
-} from "../session/history.ts";
+} from "../session/past/history.ts";
 export { InteractiveSession, type InteractiveSessionOptions } from "../hosting/interactive-session.ts";
 export {
   type HeldSession,
@@ -65,8 +65,8 @@ export {
 } from "../hosting/session-host.ts";
 export type { SessionChoice, SessionRequest } from "../hosting/session-request.ts";
 export type { ShutdownOptions, TransportAdapter } from "../session/interactive-session.ts";
-export type { AcceptedPrompt, WaitingPrompt } from "../session/session-turns.ts";
-export type { InboxLimits, SubmitOptions } from "../session/inbox.ts";
+export type { AcceptedPrompt, WaitingPrompt } from "../session/prompts/session-turns.ts";
+export type { InboxLimits, SubmitOptions } from "../session/prompts/inbox.ts";
 export { type AskOptions, createQuery, type Query, type QueryOptions, type QueryResult } from "../hosting/query.ts";
 export type {
   ExecutionResult,
@@ -127,7 +127,7 @@ export type { HookCallback } from "../hooks/hook.ts";
 export type { Answer } from "../permissions/gate.ts";
 export type { HookEventName } from "../protocol/events.ts";
 export type { CompactionSettings } from "../context/compaction-limits.ts";
-export type { CompactionReport } from "../session/history.ts";
+export type { CompactionReport } from "../session/past/history.ts";
 export type { PermissionOptions, WrittenRule } from "../session/session-policy.ts";
 export type { SandboxLimits } from "../workspace/box/start-script.ts";
 export { createClientWorkspace } from "../workspace/client-workspace.ts";
@@ -146,7 +146,7 @@ export {
   createProjectSessionStore,
   listResumableSessionSummaries,
   type ResumableSessionSummary,
-} from "../session/project-session-store.ts";
+} from "../session/past/project-session-store.ts";
 export type { SessionControls } from "../session/session-controls.ts";
 export type { AgentDefinition } from "../tasks/agent-definition.ts";
 export {

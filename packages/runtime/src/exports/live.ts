@@ -1,5 +1,5 @@
 /** A session driven over lines: prompts, permission questions, hooks and MCP servers of a host, as Claude Code's control protocol has them. */
-export { listCommands } from "../session/session-commands.ts";
+export { listCommands } from "../session/prompts/session-commands.ts";
 export type { LiveSetup } from "../transports/live/initialize.ts";
 export type { PromptsView } from "../transports/live/host-notices.ts";
 export type { LiveOptions, LiveRun, LiveSession, LiveWays } from "../transports/live/live-options.ts";

@@ -1,5 +1,5 @@
 import { RuntimeError } from "../protocol/errors.ts";
-import { asAgent } from "../session/as-agent.ts";
+import { asAgent } from "../session/subagents/as-agent.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import { builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
 import { resolveModelWord } from "./model-words.ts";

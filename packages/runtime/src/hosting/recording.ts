@@ -7,7 +7,7 @@ import type { Provider } from "../model/model.ts";
 import { type Cassette, createReplayProvider, type Places, parseCassette, toCassette, withRecorder } from "../model/replay.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
-import { toRecording } from "../session/recorded-calls.ts";
+import { toRecording } from "../session/past/recorded-calls.ts";
 import { scrubEnvironment } from "../workspace/environment.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { replaceFile } from "../util/replace-file.ts";

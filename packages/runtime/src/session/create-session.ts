@@ -28,17 +28,17 @@ import { userEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
 import { removeAtExit } from "../util/temporary-folder.ts";
-import { describePlaces, placeFacts, retellPlaces } from "./command-places.ts";
-import { SessionCompaction } from "./session-compaction.ts";
+import { describePlaces, placeFacts, retellPlaces } from "./files/command-places.ts";
+import { SessionCompaction } from "./prompts/session-compaction.ts";
 import type { Controlled } from "./session-controls.ts";
-import { outputsShown } from "./shown-outputs.ts";
-import { type SubagentOptions, Subagents } from "./subagents.ts";
+import { outputsShown } from "./events/shown-outputs.ts";
+import { type SubagentOptions, Subagents } from "./subagents/subagents.ts";
 import { openGround } from "./session-ground.ts";
 import type { SessionPolicy } from "./session-policy.ts";
-import { TurnCheckpoints, turnsSinceChange } from "./turn-checkpoints.ts";
+import { TurnCheckpoints, turnsSinceChange } from "./files/turn-checkpoints.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-import { openBudget, windowOf } from "./model-limits.ts";
+import { openBudget, windowOf } from "./prompts/model-limits.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { defined } from "../util/defined.ts";
 

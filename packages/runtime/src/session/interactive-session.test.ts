@@ -6,7 +6,7 @@ import { after, describe, it } from "node:test";
 import { createFileStore } from "../journal/file-store.ts";
 import { createScriptedProvider, type ScriptedReply, type ScriptStep } from "../model/scripted.ts";
 import type { SessionOptions } from "./session-options.ts";
-import { chatEntryToMessage, isChatEntry } from "./history.ts";
+import { chatEntryToMessage, isChatEntry } from "./past/history.ts";
 import { InteractiveSession } from "./interactive-session.ts";
 
 const root = mkdtempSync(join(tmpdir(), "outrider-session-"));

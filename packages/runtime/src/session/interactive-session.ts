@@ -14,17 +14,17 @@ import { createRedactor, type Redactor } from "../util/redact.ts";
 import { createIdSeries } from "../util/unique-ids.ts";
 import { createSession, type OpenSession } from "./create-session.ts";
 import type { SessionOptions } from "./session-options.ts";
-import { EventHub, type SubscribeOptions } from "./event-hub.ts";
-import type { CompactionReport, ContextState, HistoryEntry, ToolState } from "./history.ts";
-import { Listeners } from "./listeners.ts";
-import { endHooks } from "./end-hooks.ts";
-import { tellOpening } from "./tell-opening.ts";
-import { takeSnapshot } from "./take-snapshot.ts";
-import { tellStopped } from "./tell-stopped.ts";
-import type { InboxPrompt, SubmitOptions } from "./inbox.ts";
-import { SessionTurns, type AcceptedPrompt, type WaitingPrompt } from "./session-turns.ts";
+import { EventHub, type SubscribeOptions } from "./events/event-hub.ts";
+import type { CompactionReport, ContextState, HistoryEntry, ToolState } from "./past/history.ts";
+import { Listeners } from "./events/listeners.ts";
+import { endHooks } from "./prompts/end-hooks.ts";
+import { tellOpening } from "./events/tell-opening.ts";
+import { takeSnapshot } from "./files/take-snapshot.ts";
+import { tellStopped } from "./events/tell-stopped.ts";
+import type { InboxPrompt, SubmitOptions } from "./prompts/inbox.ts";
+import { SessionTurns, type AcceptedPrompt, type WaitingPrompt } from "./prompts/session-turns.ts";
 import type { SessionControls } from "./session-controls.ts";
-import { toShownOutcome } from "./shown-outcome.ts";
+import { toShownOutcome } from "./events/shown-outcome.ts";
 import { outcomeError, type PermissionRequest, type SessionEventName, type SessionEvents, SessionView } from "./session-view.ts";
 
 /** Something that serves a session to the outside: it encodes its events and decodes requests to it. */

@@ -5,10 +5,10 @@ import type { PermissionMode } from "../protocol/permission.ts";
 import type { Effort } from "../model/model.ts";
 import type { Tool, ToolMemory } from "../tools/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import type { SeenFile } from "./host-files.ts";
-import { EditCheckpoints } from "./edit-checkpoints.ts";
+import type { SeenFile } from "./files/host-files.ts";
+import { EditCheckpoints } from "./files/edit-checkpoints.ts";
 import type { SessionPolicy } from "./session-policy.ts";
-import type { TurnCheckpoints } from "./turn-checkpoints.ts";
+import type { TurnCheckpoints } from "./files/turn-checkpoints.ts";
 
 /** The parts of an open session that may change while it lives. */
 export type Controlled = {
@@ -78,12 +78,12 @@ export class SessionControls {
 
   /** A file for the host to show; only one that the model may read without a question. */
   async readFile(wanted: { path: string; maxBytes: number }): Promise<SeenFile> {
-    return await (await import("./host-files.ts")).readForHost(this.#session, wanted);
+    return await (await import("./files/host-files.ts")).readForHost(this.#session, wanted);
   }
 
   /** The host knows that the file was read at this time: the model need not read it again before it changes it. */
   async noteRead(seen: { path: string; mtimeMs: number }): Promise<void> {
-    await (await import("./host-files.ts")).noteRead(this.#session, seen);
+    await (await import("./files/host-files.ts")).noteRead(this.#session, seen);
   }
 
   setPermissionMode(mode: PermissionMode): void {

@@ -16,7 +16,7 @@ type Given = {
 };
 
 export async function openGround(options: SessionOptions, { env, home, overflowDirectory }: Given): Promise<SessionGround> {
-  const boxed = options.permissionMode === "sandboxed" ? await import("./sandboxed-mode.ts") : undefined;
+  const boxed = options.permissionMode === "sandboxed" ? await import("./files/sandboxed-mode.ts") : undefined;
   let policy: SessionPolicy | undefined;
   const opened = await openWorkspace({
     root: options.cwd,
@@ -50,7 +50,7 @@ export async function openGround(options: SessionOptions, { env, home, overflowD
 function boxOf(options: SessionOptions, places: CommandPlaces): Policy["box"] {
   if (places.sandbox === "none") return undefined;
   return async () => {
-    const { boxReach, otherMachine } = await import("./sandboxed-mode.ts");
+    const { boxReach, otherMachine } = await import("./files/sandboxed-mode.ts");
     return places.sandbox === "client" ? otherMachine : boxReach(options.sandbox);
   };
 }

@@ -19,7 +19,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { Redactor } from "../util/redact.ts";
 import type { SandboxOptions } from "../workspace/sandbox.ts";
 import type { SandboxClient } from "../workspace/sandbox-client.ts";
-import type { InboxLimits } from "./inbox.ts";
+import type { InboxLimits } from "./prompts/inbox.ts";
 import type { PermissionOptions } from "./session-policy.ts";
 import type { WorkspaceManifest } from "../workspace/workspace-manifest.ts";
 

@@ -14,7 +14,7 @@ import {
   type ToolState,
   toContextState,
   type UsageSnapshot,
-} from "./history.ts";
+} from "./past/history.ts";
 import { defined } from "../util/defined.ts";
 
 export type ExecutionResult = {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { createRedactor } from "./redact.ts";
-import { HeldDeltas } from "../session/held-deltas.ts";
+import { HeldDeltas } from "../session/events/held-deltas.ts";
 import { looksRandom } from "./secret-pieces.ts";
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

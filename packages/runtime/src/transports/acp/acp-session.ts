@@ -6,7 +6,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { PermissionMode } from "../../protocol/permission.ts";
-import { listCommands } from "../../session/session-commands.ts";
+import { listCommands } from "../../session/prompts/session-commands.ts";
 import type { PermissionRequest } from "../../session/session-view.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { SessionWriter } from "../session-writer.ts";

@@ -3,7 +3,7 @@ import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent, PromptMode } from "../../protocol/events.ts";
 import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
-import { toShownOutcome } from "../../session/shown-outcome.ts";
+import { toShownOutcome } from "../../session/events/shown-outcome.ts";
 import { readLines, toLine } from "../../util/jsonl.ts";
 import type { AnsweredPrompts, OutputFormat, ShownOutcome } from "../headless/output-format.ts";
 import { createRedactor, type Redactor } from "../../util/redact.ts";

@@ -1,0 +1,26 @@
+import type { Hooks } from "../../hooks/hook.ts";
+import type { Emit } from "../../protocol/events.ts";
+import { monotonicMs } from "../../util/monotonic-clock.ts";
+
+/** How long hooks may take at the end of a session; after a signal somebody waits for us to be gone. */
+const graceMs = 2000;
+const shortGraceMs = 1000;
+
+export type SessionEnd = {
+  readonly reason: string;
+  /** The session had begun as far as its hooks are concerned. */
+  readonly begun: boolean;
+  readonly hurried: boolean;
+  readonly emit: Emit;
+};
+
+/** SessionEnd hooks, and what still runs in the background, have a moment; the end waits no longer for them. */
+export async function endHooks(hooks: Hooks, { reason, begun, hurried, emit }: SessionEnd): Promise<void> {
+  const limitMs = hurried ? shortGraceMs : graceMs;
+  const startedAt = monotonicMs();
+  if (begun) {
+    const signal = AbortSignal.timeout(limitMs);
+    await hooks.ask("SessionEnd", () => ({ reason }), { signal, emit }).catch(() => {}); // cut off by the grace: its event says so
+  }
+  await hooks.close(Math.max(0, limitMs - (monotonicMs() - startedAt)));
+}

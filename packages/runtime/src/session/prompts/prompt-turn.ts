@@ -1,0 +1,137 @@
+import type { Admission } from "../../engine/admit-prompt.ts";
+import type { TurnDeps } from "../../engine/deps.ts";
+import { runTurn, type TurnReport } from "../../engine/turn.ts";
+import { TurnAborted } from "../../engine/turn-aborted.ts";
+import type { Transcript } from "../../journal/transcript.ts";
+import { toSendableInput } from "../../model/sendable/sendable-content.ts";
+import { noUsage, type UserMessage } from "../../protocol/content.ts";
+import type { AgentEvents, Emit } from "../../protocol/events.ts";
+import { oneAtATime } from "../../util/one-at-a-time.ts";
+import type { CommandHostContext } from "../../commands/command.ts";
+import type { OpenSession } from "../create-session.ts";
+import type { EventHub } from "../events/event-hub.ts";
+import type { CommandCall, SessionCommands } from "./session-commands.ts";
+import { defined } from "../../util/defined.ts";
+
+export type Prompt = {
+  message: UserMessage;
+  /** Its words. */
+  readonly input: string;
+  /** What the user typed, for hooks. */
+  readonly rawInput: string;
+  /** What people are shown instead. */
+  displayInput: string | undefined;
+  /** What its hooks said when it was accepted. */
+  admission?: AgentEvents["prompt.accepted"]["admission"];
+};
+
+/** Whether SessionStart hooks have let the session begin, so that SessionEnd hooks will hear of its end. */
+export class Beginning {
+  begun = false;
+  source: "startup" | "resume" = "startup";
+  /** Two prompts that come together must not both begin it. */
+  readonly inOrder: ReturnType<typeof oneAtATime> = oneAtATime();
+}
+
+export type PromptTurn = {
+  readonly session: OpenSession;
+  readonly prompt: Prompt;
+  readonly turnId: string;
+  readonly controller: AbortController;
+  readonly transcript: Transcript;
+  readonly hub: Pick<EventHub, "flush" | "congestion">;
+  /** For the conversation, or for one of its subagents. */
+  readonly emitFrom: (taskId?: string) => Emit;
+  /** What has come in since the turn began. */
+  readonly takeInput: TurnDeps["takeInput"];
+  readonly beginning: Beginning;
+  readonly commands: SessionCommands;
+  readonly commandContext: (emit: Emit, signal: AbortSignal) => CommandHostContext;
+};
+
+export const nothingDone: TurnReport = {
+  outcome: { type: "completed", text: "" },
+  usage: noUsage,
+  modelCalls: 0,
+  modelDurationMs: 0,
+};
+
+/** A turn from the hooks that see its prompt to its last tool: all of it but the end on record. Rejects only when nothing can be stored. */
+export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
+  const { session, prompt, turnId, hub, emitFrom } = turn;
+  const emit = emitFrom();
+  session.deps.provider.ledger.begin();
+  const keeper = session.checkpoints?.forTurn({ turnId, prompt: prompt.displayInput ?? prompt.input });
+  const command = turn.commands.called(prompt.message);
+  const admission = command ? undefined : await admit({ ...turn, signal: turn.controller.signal }, emit);
+  const displayInput = admission?.blocked ? undefined : prompt.displayInput;
+  emit({
+    type: "turn.started",
+    input: admission?.blocked ? admission.input : await toSendableInput(prompt.message),
+    ...defined({ displayInput }),
+    ...(command && { command: command.command.name }),
+  });
+  for (const note of [...(admission?.notes ?? []), ...(prompt.admission?.notes ?? [])])
+    emit({ type: "input.added", input: note, origin: "hook" });
+  await hub.flush();
+  const report = await answer(turn, { keeper, command, refusal: admission?.outcome ?? earlierRefusal(prompt) });
+  const lapse = await keeper?.end();
+  if (lapse !== undefined) emit({ type: "warning.raised", message: lapse });
+  await hub.flush();
+  return report;
+}
+
+type Course = {
+  readonly keeper: ReturnType<NonNullable<OpenSession["checkpoints"]>["forTurn"]> | undefined;
+  readonly command: CommandCall | undefined;
+  readonly refusal: Admission["outcome"];
+};
+
+async function answer(turn: PromptTurn, { keeper, command, refusal }: Course): Promise<TurnReport> {
+  const { session, controller, transcript, hub, emitFrom, takeInput } = turn;
+  const { signal } = controller;
+  const emit = emitFrom();
+  if (command) {
+    const { runCommandTurn } = await import("./command-turn.ts");
+    return await runCommandTurn({ ...command, emit, signal, contextOf: (told) => turn.commandContext(told, signal) });
+  }
+  if (refusal) return { ...nothingDone, outcome: refusal };
+  const place = {
+    signal,
+    flush: () => hub.flush(),
+    congestion: () => hub.congestion(),
+    interrupt: () => controller.abort(new TurnAborted("abort")),
+  };
+  const own = {
+    ...place,
+    emit,
+    fit: session.compaction.fit({ emit, signal, transcript }),
+    keeper,
+    takeInput,
+    tasks: session.subagents?.inTurn({ ...place, keeper, deps: session.deps, emitFrom }),
+  };
+  return await runTurn(session.deps, own, transcript.messages);
+}
+
+/** What hooks said to a prompt when it was accepted still holds. */
+function earlierRefusal({ admission }: Prompt): Admission["outcome"] {
+  return admission?.refusal === undefined ? undefined : { type: "stopped", limit: "hook", text: "", reason: admission.refusal };
+}
+
+type Admitting = Pick<PromptTurn, "session" | "prompt" | "beginning"> & { readonly signal: AbortSignal };
+
+/** What hooks have to say to a prompt before it is taken into the record; undefined without hooks, and for subagents. */
+export async function admit({ session, prompt, signal, beginning }: Admitting, emit: Emit): Promise<Admission | undefined> {
+  const { hooks, agent, request } = session.deps;
+  if (!hooks || agent) return undefined;
+  const { admitPrompt } = await import("../../engine/admit-prompt.ts");
+  const ask = async (): Promise<Admission> => {
+    const { input, rawInput } = prompt;
+    const opened = beginning.begun ? undefined : { source: beginning.source, model: request.model };
+    const isAdmitted = prompt.admission !== undefined;
+    const admission = await admitPrompt({ hooks, signal, emit }, { input, rawInput, isAdmitted, opened });
+    beginning.begun = admission.opened;
+    return admission;
+  };
+  return beginning.begun ? await ask() : await beginning.inOrder(ask);
+}

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { createMemoryStore } from "../../journal/memory-store.ts";
+import { createScriptedProvider, type ScriptStep } from "../../model/scripted.ts";
+import { textOf, userText } from "../../protocol/content.ts";
+import { SessionCommands } from "./session-commands.ts";
+import { InteractiveSession } from "../interactive-session.ts";
+
+const cwd = mkdtempSync(join(tmpdir(), "outrider-compact-"));
+after(() => rmSync(cwd, { recursive: true, force: true }));
+
+function open(replies: readonly ScriptStep[]) {
+  const provider = createScriptedProvider(replies, { contextWindow: 100_000 });
+  const store = createMemoryStore();
+  return { provider, store, session: new InteractiveSession({ cwd, provider, sessionStore: store }) };
+}
+
+describe("/compact as a prompt", () => {
+  it("is told from what only looks like it", () => {
+    const commands = new SessionCommands();
+    const focusOf = (text: string): unknown => commands.called(userText(text))?.args;
+    assert.deepEqual(["/compact", " /compact focus on\nauth ", "/compactor", "/usr/compact", "please /compact"].map(focusOf), [
+      "",
+      "focus on\nauth",
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("summarises with its words as the focus, is a turn with one end, and no part of the conversation", async () => {
+    const { session, provider, store } = open([
+      { text: "a" },
+      { text: "what happened", usage: { inputTokens: 70, outputTokens: 5 } },
+      { text: "b" },
+    ]);
+    await session.submit("one");
+    const outcome = await session.submit("/compact focus on auth");
+    assert.match(outcome.text, /^Older messages gave way to a summary: about [\d,]+ tokens before, [\d,]+ now$/);
+    await session.submit("two");
+    await session.shutdown();
+    assert.match(textOf(provider.requests[1]?.messages[0]?.content ?? []), /focus on auth$/);
+    const sent = JSON.stringify(provider.requests[2]?.messages);
+    assert.match(sent, /what happened/);
+    assert.doesNotMatch(sent, /\/compact/);
+    const [, ended] = (await store.read(session.id)).filter((event) => event.type === "turn.ended");
+    assert.deepEqual([ended?.outcome.type, ended?.usage.inputTokens, ended?.modelCalls], ["completed", 70, 0]);
+  });
+
+  it("says so when there is nothing to do, and fails like any other prompt", async () => {
+    const { session } = open([{ text: "a" }, { fail: { code: "provider-auth", message: "wrong key" } }]);
+    assert.deepEqual(await session.submit("/compact"), { type: "completed", text: "Nothing to summarise yet" });
+    await session.submit("one");
+    const outcome = await session.submit("/compact");
+    assert.equal(outcome.type === "failed" && outcome.error.code, "provider-auth");
+    await session.shutdown();
+  });
+
+  it("waits for the turn that runs, and can be interrupted", async () => {
+    const { session } = open([{ text: "a", delayMs: 30 }, { hang: true }, { text: "b" }]);
+    const turn = session.submit("one");
+    const compacting = session.submit("/compact", { mode: "steer" });
+    for await (const event of session.events()) if (event.type === "compaction.started") break;
+    await turn;
+    session.abort();
+    assert.deepEqual(await compacting, { type: "cancelled", cause: "abort", text: "" });
+    assert.deepEqual(await session.submit("two"), { type: "completed", text: "b" });
+    await session.shutdown();
+  });
+
+  it("is a command like any other", async () => {
+    const { session } = open([{ text: "a" }, { text: "what happened" }]);
+    assert.deepEqual(
+      session.listCommands().map(({ name }) => name),
+      ["compact"],
+    );
+    await session.submit("one");
+    const result = await session.executeCommand("compact", "");
+    assert.deepEqual([result?.success, await session.executeCommand("nothing", "")], [true, null]);
+    await session.shutdown();
+    assert.equal((await session.executeCommand("compact", ""))?.success, false);
+  });
+});
+
+describe("edit checkpoints of a session", () => {
+  it("are refused in words where none are kept", async () => {
+    const { session } = open([]);
+    for (const look of [
+      () => session.listEditCheckpoints(),
+      () => session.inspectEditCheckpoint("1"),
+      () => session.restoreEditCheckpoint("1"),
+      () => session.rollbackEditCheckpoint("1"),
+    ])
+      await assert.rejects(look, { code: "usage", message: /keeps no checkpoints/ });
+    await session.shutdown();
+  });
+});

@@ -1,0 +1,142 @@
+import { defaultThreshold, checkThreshold, type CompactionSettings } from "../../context/compaction-limits.ts";
+import type { Compactor } from "../../context/compactor.ts";
+import { type Fit, fitOnDemand } from "../../context/fit.ts";
+import type { ReadText } from "../../context/recent-files.ts";
+import type { CompactionHooks } from "../../context/run-compaction.ts";
+import type { SessionDeps } from "../../engine/deps.ts";
+import type { Transcript } from "../../journal/transcript.ts";
+import { decide } from "../../permissions/decide.ts";
+import { readingOf } from "../../permissions/rules.ts";
+import { addUsage, noUsage } from "../../protocol/content.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
+import type { AgentEvent, CompactionResult, Emit } from "../../protocol/events.ts";
+import { factsAmong } from "../../tools/builtin/facts.ts";
+import type { Redactor } from "../../util/redact.ts";
+import { defined } from "../../util/defined.ts";
+
+export type SessionCompactionOptions = {
+  readonly settings: Partial<CompactionSettings>;
+  readonly deps: SessionDeps;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+};
+
+type Turn = { readonly emit: Emit; readonly signal: AbortSignal; readonly transcript: Transcript };
+
+/** Compaction bound to a session: its model, budget, files, rules and hooks. Loads its work only when there is some. */
+export class SessionCompaction {
+  readonly #options: SessionCompactionOptions;
+  readonly #past: AgentEvent<"compaction.ended">[] = [];
+  #compactor: Promise<Compactor> | undefined;
+  #threshold: number | false;
+
+  constructor(options: SessionCompactionOptions) {
+    this.#options = options;
+    this.#threshold = checkThreshold(options.settings.threshold ?? defaultThreshold);
+  }
+
+  get threshold(): number | false {
+    return this.#threshold;
+  }
+
+  /** From the next turn on. */
+  async setThreshold(threshold: number | false): Promise<void> {
+    this.#threshold = checkThreshold(threshold);
+    (await this.#compactor)?.setThreshold(threshold);
+  }
+
+  /** A stored event of a resumed session. */
+  remember(event: AgentEvent): void {
+    if (event.type === "compaction.ended") this.#past.push(event);
+  }
+
+  fit({ emit, signal, transcript }: Turn): Fit {
+    const { deps } = this.#options;
+    // As it is now: the session's own goes on with the turn's events.
+    const { prompt, measuredFrom, hasSummary } = transcript;
+    let usage = { ...noUsage };
+    const counted: Emit = (event) => {
+      if (event.type === "side-call.ended") usage = addUsage(usage, event.message.usage);
+      emit(event);
+    };
+    return fitOnDemand({
+      threshold: this.#threshold,
+      request: deps.request,
+      contextWindow: deps.contextWindow,
+      transcript: { measuredFrom },
+      open: async () => (await this.#open()).fit({ emit: counted, signal, transcript: { prompt, measuredFrom, hasSummary } }),
+      usage: () => usage,
+    });
+  }
+
+  /** Because somebody asked for it. Answers undefined when there is nothing to summarise; rejects when it failed. */
+  async compact({ emit, signal, transcript }: Turn, instructions?: string): Promise<Compacted | undefined> {
+    const fit = (await this.#open()).fit({ emit, signal, transcript });
+    const result = await fit.compact(transcript.messages, instructions);
+    if (result?.type === "failed") throw new RuntimeError(result.error.code, result.error.message, result.error);
+    if (result?.type === "refused") throw new RuntimeError("usage", `A hook refused the compaction: ${result.reason}`);
+    return result?.type === "compacted" ? result : undefined;
+  }
+
+  #open(): Promise<Compactor> {
+    this.#compactor ??= this.#openOnce();
+    return this.#compactor;
+  }
+
+  async #openOnce(): Promise<Compactor> {
+    const { deps, now, settings } = this.#options;
+    const [{ Compactor }, { createTextReader }] = await Promise.all([
+      import("../../context/compactor.ts"),
+      import("../../context/recent-files.ts"),
+    ]);
+    const compactor = new Compactor({
+      provider: deps.provider,
+      request: deps.request,
+      settings: { ...settings, threshold: this.#threshold },
+      contextWindow: deps.contextWindow,
+      redactor: deps.redactor,
+      readText: hiding(
+        createTextReader(deps.workspace, (path) => mayRead(deps, path)),
+        deps.redactor,
+      ),
+      hooks: ({ emit, signal }) => toHooks(deps, emit, signal),
+      now,
+      clock: deps.clock,
+      newId: deps.newId,
+      factsOf: factsAmong(deps.tools),
+    });
+    for (const event of this.#past) compactor.remember(event);
+    return compactor;
+  }
+}
+
+/** Before it is cut: half a key could not be told from a word. */
+function hiding(readText: ReadText, redactor: Redactor): ReadText {
+  return async (path) => {
+    const text = await readText(path);
+    return text === undefined ? undefined : redactor.text(text);
+  };
+}
+
+export type Compacted = CompactionResult & { type: "compacted" };
+
+/** What a Read call would be allowed to without a question. */
+async function mayRead({ policy, workspace }: SessionCompactionOptions["deps"], resource: string): Promise<boolean> {
+  const decision = await decide(policy(), [readingOf(resource)], (path) => workspace.resolve(path));
+  return decision.effect === "allow";
+}
+
+function toHooks({ hooks }: SessionCompactionOptions["deps"], emit: Emit, signal: AbortSignal): CompactionHooks | undefined {
+  if (!hooks) return undefined;
+  const place = { emit, signal };
+  return {
+    async before({ trigger, focus }) {
+      const { decision, stop, context } = await hooks.ask("PreCompact", () => ({ trigger, focus }), place);
+      const refused = stop ?? (decision?.effect === "deny" ? decision.reason : undefined);
+      return { ...defined({ refused }), ...(context.length > 0 && { focus: context.join("\n\n") }) };
+    },
+    async after({ trigger, summary }) {
+      await hooks.ask("PostCompact", () => ({ trigger, summary }), place);
+    },
+  };
+}

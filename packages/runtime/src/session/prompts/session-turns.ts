@@ -1,0 +1,208 @@
+import type { CommandHostContext, CommandResult } from "../../commands/command.ts";
+import { TurnAborted } from "../../engine/turn-aborted.ts";
+import type { SessionStore } from "../../journal/store.ts";
+import type { Transcript } from "../../journal/transcript.ts";
+import type { JsonValue, UserMessage } from "../../protocol/content.ts";
+import type { Emit, PromptMode } from "../../protocol/events.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+import { monotonicMs } from "../../util/monotonic-clock.ts";
+import { untilAborted } from "../../util/until-aborted.ts";
+import type { OpenSession } from "../create-session.ts";
+import type { EventHub } from "../events/event-hub.ts";
+import type { CompactionReport } from "../past/history.ts";
+import { Inbox, type InboxPrompt, type SubmitOptions, toInboxPrompt } from "./inbox.ts";
+import type { PromptRecords } from "./prompt-records.ts";
+import { Beginning, nothingDone, runPromptTurn } from "./prompt-turn.ts";
+import { SessionCommands } from "./session-commands.ts";
+import type { SessionOptions } from "../session-options.ts";
+
+/** A prompt that is on record: it survives the end of the process, and begins once. */
+export type AcceptedPrompt<Structured = JsonValue> = {
+  /** Also the `turnId` of its turn. */
+  readonly id: string;
+  /** Its key was known: this is the prompt that was given it first. */
+  readonly isRepeated: boolean;
+  /** It had its outcome before it came again: nothing happens for it any more. */
+  readonly isOver: boolean;
+  /** How its turn went, or the turn that it joined. Rejects with `closed` when the session is shut down first and the prompt kept. */
+  readonly outcome: Promise<Outcome<Structured>>;
+};
+
+/** A prompt that has not begun. */
+export type WaitingPrompt = {
+  readonly id: string;
+  readonly key: string | undefined;
+  readonly mode: PromptMode;
+  readonly input: UserMessage;
+  readonly displayInput: string | undefined;
+  /** An earlier process accepted it: it begins when somebody says so. */
+  readonly isHeld: boolean;
+};
+
+export type TurnsOptions = {
+  readonly sessionId: string;
+  readonly store: SessionStore;
+  readonly newId: () => string;
+  readonly hub: EventHub;
+  readonly transcript: Transcript;
+  /** As they are now: opening the session completes them. */
+  readonly options: () => SessionOptions;
+  readonly open: () => Promise<OpenSession>;
+  /** A prompt that is aborted does not wait for the session. */
+  readonly opensSlowly: boolean;
+  /** The session is being shut down. */
+  readonly leaving: AbortSignal;
+  readonly lastCompaction: () => CompactionReport | undefined;
+  /** Nothing can be stored: tells whoever listens, and answers the outcome. */
+  readonly unrecordable: (thrown: unknown, text: string) => Outcome;
+};
+
+/** The prompts of a session and what becomes of each: a turn of the conversation, or a command. */
+export class SessionTurns {
+  readonly inbox: Inbox;
+  readonly beginning: Beginning = new Beginning();
+  readonly #options: TurnsOptions;
+  #records: Promise<PromptRecords> | undefined;
+  /** Names of turns there are or will be, and whether they have begun. */
+  readonly #turnIds = new Map<string, boolean>();
+
+  constructor(options: TurnsOptions) {
+    this.#options = options;
+    this.inbox = new Inbox({
+      limits: options.options().inbox,
+      record: async (prompt) => await (await this.#openRecords()).record(prompt),
+      recordCancelled: ({ id: promptId }, cause) => options.hub.emit({ type: "prompt.cancelled", promptId, cause }),
+      run: (prompt, controller, over) => this.#run(prompt, controller, over),
+      isCommand: (message) => this.commands.called(message) !== undefined,
+    });
+  }
+
+  get commands(): SessionCommands {
+    return new SessionCommands(this.#options.options().commands);
+  }
+
+  get waiting(): WaitingPrompt[] {
+    return this.inbox.waiting.map(({ id, key, mode, message, displayInput, isHeld }) => ({
+      ...{ id, key, mode, input: message, displayInput, isHeld },
+    }));
+  }
+
+  /** Has a turn of this name begun? */
+  has(turnId: string): boolean {
+    return this.#turnIds.get(turnId) === true;
+  }
+
+  /** There is such a turn. */
+  know(turnId: string | undefined): void {
+    if (turnId !== undefined) this.#turnIds.set(turnId, true);
+  }
+
+  take(input: string | UserMessage, options: SubmitOptions, wantsReceipt: boolean): InboxPrompt {
+    const prompt = toInboxPrompt(input, options, this.#options.newId);
+    this.inbox.add(prompt, { wantsReceipt });
+    return prompt;
+  }
+
+  /** What the journal of a session that was just opened tells: its turns, and the prompts that wait. */
+  async recover(session: OpenSession): Promise<void> {
+    const { events } = session.journal;
+    if (events.length === 0) return;
+    this.beginning.source = "resume";
+    if (session.past !== events) for (const { turnId } of events.of("turn.started")) this.know(turnId); // one that was left behind keeps its name
+    if (!events.last("prompt.accepted")) return;
+    this.#records = this.#createRecords(session);
+    this.inbox.recover((await this.#records).recover());
+  }
+
+  /** In the place of a turn. */
+  async compact(instructions: string | undefined): Promise<CompactionReport | undefined> {
+    const emit: Emit = (event) => this.#options.hub.emit(event);
+    return await this.inbox.instead((signal) => this.#compact(emit, signal, instructions));
+  }
+
+  /** Without a turn; null when there is none of that name. */
+  async executeCommand(name: string, args: string, compact: CommandHostContext["compact"]): Promise<CommandResult | null> {
+    const command = this.commands.get(name);
+    if (!command) return null;
+    const { runCommand } = await import("./command-turn.ts");
+    return await runCommand({ command, args }, { ...this.#place(this.#options.leaving), compact });
+  }
+
+  async #openRecords(): Promise<PromptRecords> {
+    const session = await this.#options.open();
+    this.#records ??= this.#createRecords(session);
+    return await this.#records;
+  }
+
+  async #createRecords(session: OpenSession): Promise<PromptRecords> {
+    const { PromptRecords } = await import("./prompt-records.ts");
+    const { sessionId, store, newId, leaving, hub } = this.#options;
+    return new PromptRecords({
+      session,
+      ...{ sessionId, store, newId, leaving },
+      emit: (event) => hub.emit(event),
+      flush: () => hub.flush(),
+      beginning: this.beginning,
+      turnIds: this.#turnIds,
+      isCommand: ({ message }) => this.commands.called(message) !== undefined,
+      release: (id) => this.inbox.release(id),
+    });
+  }
+
+  /** Never rejects: a turn's failure is its outcome, and a broken store is told to every reader by the hub. */
+  async #run(prompt: InboxPrompt, controller: AbortController, finish: () => void): Promise<Outcome> {
+    const { hub, open, opensSlowly, transcript, newId } = this.#options;
+    let turnId = prompt.id;
+    let over = false;
+    // What something in the background has to tell after its turn belongs to no turn.
+    const emitFrom = (taskId?: string): Emit => {
+      return (event) => hub.emit(event, over ? undefined : turnId, taskId);
+    };
+    const startedAt = monotonicMs();
+    let report = nothingDone;
+    try {
+      const session = opensSlowly ? await untilAborted(open(), controller.signal) : await open();
+      if (this.#turnIds.has(turnId) && !prompt.isRecorded) turnId = newId(); // a host gave the name of an earlier turn
+      this.#turnIds.set(turnId, true);
+      report = await runPromptTurn({
+        session,
+        prompt,
+        turnId,
+        controller,
+        transcript,
+        hub,
+        emitFrom,
+        takeInput: () => this.inbox.take(),
+        beginning: this.beginning,
+        commands: this.commands,
+        commandContext: (emit, signal) => ({
+          ...this.#place(signal),
+          compact: (focus) => this.#compact(emit, signal, focus),
+        }),
+      });
+      finish();
+      over = true;
+      hub.emit({ type: "turn.ended", ...report, durationMs: Math.round(monotonicMs() - startedAt) }, turnId);
+      await hub.flush();
+      return report.outcome;
+    } catch (error) {
+      finish();
+      if (error instanceof TurnAborted) return { type: "cancelled", cause: error.by, text: "" }; // before there was a session
+      return this.#options.unrecordable(error, report.outcome.text);
+    }
+  }
+
+  async #compact(emit: Emit, signal: AbortSignal, instructions?: string): Promise<CompactionReport | undefined> {
+    const { open, transcript, hub, lastCompaction } = this.#options;
+    const { compaction, deps } = await open();
+    deps.provider.ledger.begin();
+    const result = await compaction.compact({ emit, signal, transcript }, instructions);
+    await hub.flush();
+    return result && lastCompaction();
+  }
+
+  #place(signal: AbortSignal): Omit<CommandHostContext, "compact"> {
+    const { sessionId, options } = this.#options;
+    return { sessionId, cwd: options().cwd, signal };
+  }
+}

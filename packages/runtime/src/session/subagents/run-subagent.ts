@@ -1,0 +1,166 @@
+import type { SessionDeps, SubagentRef } from "../../engine/deps.ts";
+import { runTurn } from "../../engine/turn.ts";
+import { Transcript } from "../../journal/transcript.ts";
+import { callsOf, noUsage, type ToolDefinition } from "../../protocol/content.ts";
+import type { Denial, Emit, EventBody } from "../../protocol/events.ts";
+import { fewerTurns, stricterMode, toolsOf } from "../../tasks/agent-limits.ts";
+import { chooseModel, needsList } from "../../tasks/choose-model.ts";
+import { buildSubagentPrompt } from "../../tasks/subagent-prompt.ts";
+import type { TaskEnd } from "../../tasks/task.ts";
+import { createToolMemory, runsCommands, type Tool, ToolFailure } from "../../tools/tool.ts";
+import { SessionCompaction } from "../prompts/session-compaction.ts";
+import type { SecondRoot } from "../files/second-root.ts";
+import type { SubagentOptions, SubagentRun } from "./subagents.ts";
+import { defined } from "../../util/defined.ts";
+
+/**
+ * One task to its end, in a turn of its own: the session's engine, workspace, rules, answerers, hooks and budget; its own prompt, context
+ * and memory. Everything it does is told with its `taskId`. Rejects only when it cannot begin; how it went is in what it answers.
+ */
+export async function runSubagent(run: SubagentRun, options: SubagentOptions): Promise<TaskEnd> {
+  const { taskId, spec, place, signal, shared } = run;
+  const { callId, agent, description, prompt } = spec;
+  const { model, warning } = await modelOf(run, options);
+  const second = spec.root === undefined ? undefined : await openRoot(spec.root, run, options);
+  const share = shared?.join(place.deps.provider);
+  const granted = toolsOf(agent, place.deps.tools.values());
+  const given = { ...(second?.deps ?? place.deps), ...(share && { provider: share.provider }) };
+  const deps = childDeps(given, { run, model, tools: granted.tools, deny: granted.deny, options });
+  const { system } = deps.request;
+  const tell = place.emitFrom(taskId);
+  const startedAt = deps.clock();
+  try {
+    const started: EventBody<"task.started"> = {
+      type: "task.started",
+      taskId,
+      callId,
+      agent: agent.name,
+      description,
+      prompt,
+      model: { provider: deps.provider.name, id: model },
+      system,
+      tools: granted.tools.map(({ name }) => name),
+      permissionMode: deps.policy().mode,
+    };
+    tell(started);
+    for (const message of [...granted.warnings, ...(warning === undefined ? [] : [warning])])
+      tell({ type: "warning.raised", message });
+    await place.flush();
+    const transcript = new Transcript(taskId);
+    transcript.apply(deps.redactor.value(started));
+    const denials = new Denials(tell);
+    const emit: Emit = (event) => denials.emit(event);
+    const settings = options.compaction();
+    const report = await runTurn(
+      deps,
+      {
+        signal,
+        emit,
+        fit: new SessionCompaction({ settings, deps, now: options.now }).fit({ emit, signal, transcript }),
+        flush: place.flush,
+        congestion: place.congestion,
+        keeper: second ? second.keeper : place.keeper,
+        interrupt: place.interrupt,
+      },
+      transcript.messages,
+    );
+    const end = {
+      outcome: report.outcome,
+      usage: report.usage,
+      modelCalls: report.modelCalls,
+      durationMs: Math.round(deps.clock() - startedAt),
+    };
+    tell({ type: "task.ended", taskId, callId, ...end });
+    return { ...end, denials: denials.list };
+  } finally {
+    const lapse = await second?.keeper?.end();
+    if (lapse !== undefined) tell({ type: "warning.raised", message: lapse });
+    await second?.close();
+    share?.leave();
+  }
+}
+
+async function openRoot(root: string, { taskId, spec, place }: SubagentRun, options: SubagentOptions): Promise<SecondRoot> {
+  const { openSecondRoot } = await import("../files/second-root.ts");
+  return await openSecondRoot({ root, taskId, prompt: spec.description }, place.deps, options.secondRoot);
+}
+
+async function modelOf({ spec, place }: SubagentRun, options: SubagentOptions): Promise<{ model: string; warning?: string }> {
+  const { provider, request } = place.deps;
+  const { budget } = provider.ledger;
+  const wanted = spec.model ?? spec.agent.model;
+  const listed = needsList(wanted) ? await options.listModels(provider.name) : [];
+  const choice = chooseModel(wanted, { provider: provider.name, id: request.model }, listed);
+  const isUnpriced =
+    budget?.price({ model: { provider: provider.name, id: choice.model }, usage: { ...noUsage } }, choice.model) === null;
+  if (isUnpriced && !options.allowUnknownPrice && choice.model !== request.model)
+    throw new ToolFailure(
+      `The price of ${provider.name}/${choice.model} is not known, so the session's budget cannot be kept. Use the session's own model.`,
+    );
+  return choice;
+}
+
+type Child = {
+  readonly run: SubagentRun;
+  readonly model: string;
+  readonly tools: readonly Tool[];
+  readonly deny: ReturnType<SessionDeps["policy"]>["deny"];
+  readonly options: SubagentOptions;
+};
+
+/** The session's deps, narrowed. */
+function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Child): SessionDeps {
+  const { agent } = run.spec;
+  const reference: SubagentRef = { id: run.taskId, type: agent.name };
+  const policy: SessionDeps["policy"] = () => {
+    const session = deps.policy();
+    return { ...session, mode: stricterMode(session.mode, agent.permissionMode), deny: [...session.deny, ...deny] };
+  };
+  const definitions = tools.map(({ name, description, inputSchema }): ToolDefinition => ({ name, description, inputSchema }));
+  const system = deps.redactor.text(
+    buildSubagentPrompt({
+      prompt: agent.prompt,
+      cwd: deps.workspace.root,
+      platform: process.platform,
+      date: new Date(options.now()),
+      tools: tools.map(({ name }) => name),
+      sandbox: runsCommands(tools) ? options.sandbox() : undefined,
+      instructions: agent.omitInstructions ? undefined : options.instructions,
+    }),
+  );
+  return {
+    ...deps,
+    request: { ...deps.request, model, system, tools: definitions, ...defined({ effort: agent.effort }) },
+    contextWindow:
+      model === deps.request.model
+        ? deps.contextWindow
+        : () => options.contextWindowOf({ provider: deps.provider.name, id: model }),
+    maxTurns: fewerTurns(deps.maxTurns, agent.maxTurns),
+    answerSchema: undefined,
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    memory: createToolMemory(),
+    policy,
+    // A stricter mode of its own may ask where the session would not even do that.
+    answerable: deps.answerable && deps.policy().mode !== "dontAsk",
+    agent: reference,
+    hooks: deps.hooks?.ofAgent(reference, () => policy().mode),
+  };
+}
+
+/** Hears of the calls that were refused on their way into the record. */
+class Denials {
+  readonly list: Denial[] = [];
+  readonly #tell: Emit;
+  readonly #inputs = new Map<string, unknown>();
+
+  constructor(tell: Emit) {
+    this.#tell = tell;
+  }
+
+  emit(event: EventBody): void {
+    this.#tell(event);
+    if (event.type === "message.ended") for (const call of callsOf(event.message)) this.#inputs.set(call.callId, call.input);
+    if (event.type === "permission.decided" && event.effect === "deny")
+      this.list.push({ callId: event.callId, tool: event.tool, input: this.#inputs.get(event.callId), reason: event.reason });
+  }
+}
