@@ -222,6 +222,19 @@ describe("outrider --load-trajectory", () => {
       [written.steps.filter((step) => step["is_copied_context"] === true).length, written.final_metrics["total_prompt_tokens"]],
       [2, 100],
     );
+    assert.deepEqual(
+      written.steps
+        .map(({ source, message, extra: _, ...step }) => [source, message, step["timestamp"] !== undefined])
+        .slice(0, 2),
+      [
+        ["user", "What colour is it?", false],
+        ["agent", "Blue.", false],
+      ],
+    );
+    const shown = await run(["sessions", "show", written.session_id, "--json"], { cwd, env });
+    const { spent } = JSON.parse(shown.stdout) as { spent: { costUsd: number | null; modelCalls: number } };
+    assert.deepEqual([spent.costUsd, spent.modelCalls], [written.final_metrics["total_cost_usd"], 1]);
+    assert.ok(Number(spent.costUsd) > 0, "nobody knows the price of the imported model, and it was not paid here");
     writeFileSync(join(cwd, "given.json"), JSON.stringify({ ...given, steps: [] }));
     const refused = await run(["-p", "And now?", "--load-trajectory", "given.json"], { cwd, env });
     assert.deepEqual([refused.code, /trajectory\.steps: a trajectory has at least one step/.test(refused.stderr)], [78, true]);

@@ -199,6 +199,11 @@ export interface AgentEvents {
     leftAlone: string[];
     commandCount: number;
   };
+  /**
+   * A step of a trajectory that the session begins with, as its writer told it: pictures are in it as base64 (`source.data`).
+   * What a model is shown of it follows in events of its own.
+   */
+  "step.imported": { step: JsonObject };
   "warning.raised": { message: string };
   /** Always the last event of its turn; everything before it is stored. */
   "turn.ended": { outcome: Outcome; usage: Usage; modelCalls: number; durationMs: number; modelDurationMs: number };

@@ -47,7 +47,9 @@ export async function reportSession(
   { summary, file, home, damage }: { summary: SessionSummary; file: string; home: string; damage: string[] },
 ): Promise<SessionReport> {
   const started = events.filter((event) => event.type === "session.started");
-  const calls = events.filter((event) => event.type === "message.ended" || event.type === "side-call.ended");
+  const calls = events
+    .filter((event) => event.type === "message.ended" || event.type === "side-call.ended")
+    .filter(isOwn(started[0]));
   const origin = summary.forkedFrom;
   const override = await loadCatalogOverride(home);
   const spendingOf = async (counted: typeof calls): Promise<Spending> => {
@@ -71,6 +73,11 @@ export async function reportSession(
     turnList: turnsIn(events),
     replay: validateSessionReplayLogEntries(events),
   };
+}
+
+/** What a session was given before it began without a count was paid by somebody else: its price, which nobody may know, is no part of the sum. */
+function isOwn(start: AgentEvent | undefined): (call: AgentEvent<"message.ended" | "side-call.ended">) => boolean {
+  return ({ seq, message: { usage } }) => seq > (start?.seq ?? 0) || usage.inputTokens + usage.outputTokens > 0;
 }
 
 function toolsIn(events: readonly AgentEvent[]): ToolReport[] {

@@ -52,8 +52,8 @@ export class AgentRun implements PromptRun {
   }
 
   begin(): void {
-    const { sessionId, modelId } = this.#config;
-    const agent = { name: "outrider", version: OUTRIDER_VERSION, model_name: modelId };
+    const { sessionId, modelId, agentName = "outrider" } = this.#config;
+    const agent = { name: agentName, version: OUTRIDER_VERSION, model_name: modelId };
     this.#output.emit({ type: "metadata", timestamp: now(), session_id: sessionId, agent });
   }
 

@@ -38,7 +38,9 @@ export async function compactHistory(compactor: HistoryCompactor, reason: "thres
   const at = (): string => new Date(now()).toISOString();
   callbacks?.onCompactionStart?.();
   callbacks?.onBlockingChange?.({ blocking: true, reason });
-  emit({ type: "compaction", timestamp: at(), event: "start", tokensBefore: usedTokens(history), reason });
+  const begun = { type: "compaction", tokensBefore: usedTokens(history), strategy: reason, blocking: true } as const;
+  emit({ ...begun, timestamp: at(), event: "start", reason });
+  emit({ ...begun, timestamp: at(), event: "blocking_change", reason });
   let report: CompactionReport;
   try {
     report = await history.compact();
@@ -47,7 +49,9 @@ export async function compactHistory(compactor: HistoryCompactor, reason: "thres
     const message = error instanceof Error ? error.message : String(error);
     report = { success: false, tokensBefore: usedTokens(history), tokensAfter: usedTokens(history), reason: message };
   }
-  emit({ type: "compaction", timestamp: at(), event: "complete", ...toFields(report), durationMs: now() - startedAt });
+  const ended = { type: "compaction", ...toFields(report), strategy: reason, blocking: false } as const;
+  emit({ ...ended, timestamp: at(), event: "complete", durationMs: now() - startedAt });
+  emit({ ...ended, timestamp: at(), event: "blocking_change" });
   callbacks?.onCompactionComplete?.(report);
   callbacks?.onBlockingChange?.({ blocking: false, reason, tokensBefore: report.tokensBefore, tokensAfter: report.tokensAfter });
   if (report.success) {

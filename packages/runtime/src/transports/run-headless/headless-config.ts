@@ -20,6 +20,8 @@ export type RunPrompt = {
 type CommonConfig = {
   readonly sessionId: string;
   readonly modelId: string;
+  /** What the lines and the trajectory call the agent; `outrider` when absent. */
+  readonly agentName?: string | undefined;
   readonly initialUserMessage?: RunPrompt | undefined;
   /** How often the agent is called in the whole run, reminders included; tries again are not counted. A prompt is one call of a session. */
   readonly maxIterations?: number | undefined;

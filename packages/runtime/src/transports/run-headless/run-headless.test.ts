@@ -222,8 +222,19 @@ describe("runHeadless", () => {
     history.addUserMessage("Earlier");
     history.addModelMessages([{ role: "assistant", content: "x".repeat(4000) }]);
     const agent = agentOf([{ rejects: new Error("prompt is too long: 210000 tokens") }, say("Fits.")]);
-    const { kinds, outcome } = await run(agent, { messageHistory: history });
-    assert.deepEqual(kinds, ["metadata", "step 1 user", "compaction", "compaction", "turn-start", "step 2 agent"]);
+    const { events, kinds, outcome } = await run(agent, { messageHistory: history, agentName: "reviewer" });
+    const compactions = ["compaction", "compaction", "compaction", "compaction"];
+    assert.deepEqual(kinds, ["metadata", "step 1 user", ...compactions, "turn-start", "step 2 agent"]);
+    assert.deepEqual(
+      events.flatMap((event) => (event.type === "compaction" ? [[event.event, event.blocking, event.strategy]] : [])),
+      [
+        ["start", true, "overflow"],
+        ["blocking_change", true, "overflow"],
+        ["complete", false, "overflow"],
+        ["blocking_change", false, "overflow"],
+      ],
+    );
+    assert.equal(events[0]?.type === "metadata" && events[0].agent.name, "reviewer");
     assert.deepEqual([outcome.text, agent.calls[1]?.messages.map(({ role }) => role)], ["Fits.", ["user", "user"]]);
     const never = agentOf([{ rejects: new Error("prompt is too long") }]);
     const failed = await run(never, { disableCompaction: true });

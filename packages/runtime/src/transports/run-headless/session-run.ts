@@ -25,7 +25,7 @@ export class SessionRun implements PromptRun {
   constructor(config: SessionRunConfig, { output, priceOf }: { readonly output: RunOutput; readonly priceOf: CallPrice }) {
     this.#config = config;
     this.#output = output;
-    this.#lines = new StepLines({ sessionId: config.sessionId, modelName: config.modelId, priceOf });
+    this.#lines = new StepLines({ sessionId: config.sessionId, modelName: config.modelId, agentName: config.agentName, priceOf });
     this.#stop = () => config.agent.abort();
   }
 

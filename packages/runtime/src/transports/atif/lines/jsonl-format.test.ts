@@ -10,6 +10,8 @@ import { InteractiveSession } from "../../../session/interactive-session.ts";
 import { LineOutput } from "../../headless/line-output.ts";
 import { runPrompt } from "../../headless/run-prompt.ts";
 import { createAtifJsonlFormat } from "./jsonl-format.ts";
+import { StepLines } from "./step-lines.ts";
+import type { TrajectoryEvent } from "./trajectory-events.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-jsonl-"));
 writeFileSync(join(folder, "a.txt"), "hi\n");
@@ -119,6 +121,41 @@ describe("the atif-jsonl format", () => {
       session.on("text_delta", () => session.abort());
     });
     assert.deepEqual(kinds(interrupted).slice(-2), ["step agent", "interrupt"]);
+  });
+
+  it("tells that the session waits for its summary, and when it no longer does", async () => {
+    const long = "word ".repeat(4000);
+    const usage = { inputTokens: 20_000, outputTokens: 20 };
+    const session = new InteractiveSession({
+      cwd: folder,
+      provider: createScriptedProvider([
+        { text: long, usage },
+        { text: long, usage },
+        { text: "They talked.", usage },
+      ]),
+    });
+    await session.submit(long);
+    await session.submit("And now?");
+    const lines = new StepLines({ sessionId: session.id });
+    const told: TrajectoryEvent[] = [];
+    const events = session.events();
+    const reading = (async () => {
+      for await (const event of events) told.push(...lines.apply(event));
+    })();
+    assert.ok(await session.compact());
+    await session.shutdown();
+    await reading;
+    assert.deepEqual(
+      told.flatMap((line) =>
+        line.type === "compaction" ? [[line.event, line.blocking, line.strategy, (line.tokensAfter ?? 0) > 0]] : [],
+      ),
+      [
+        ["start", true, "manual", false],
+        ["blocking_change", true, "manual", false],
+        ["complete", false, "manual", true],
+        ["blocking_change", false, "manual", true],
+      ],
+    );
   });
 
   it("introduces itself also when no session could be opened", async () => {

@@ -15,6 +15,8 @@ export type StepLinesOptions = {
   readonly sessionId: string;
   /** The model as the lines name it; the one that the session says when absent. */
   readonly modelName?: string | undefined;
+  /** `outrider` when absent. */
+  readonly agentName?: string | undefined;
   /** What an answer cost. */
   readonly priceOf?: CallPrice | undefined;
   /** Milliseconds since 1970: for what is said when nothing happens any more. */
@@ -72,18 +74,8 @@ export class StepLines {
         return [approval(event, event.effect === "allow" ? "approved" : "denied", event.reason)];
       }
       case "compaction.started":
-        return [
-          {
-            type: "compaction",
-            timestamp: event.at,
-            event: "start",
-            tokensBefore: event.usedTokens,
-            strategy: event.trigger,
-            blocking: true,
-          },
-        ];
       case "compaction.ended":
-        return [toCompaction(event)];
+        return toCompaction(event);
       default:
         return [];
     }
@@ -121,7 +113,7 @@ export class StepLines {
     if (this.#introduced) return [];
     this.#introduced = true;
     const agent = {
-      name: "outrider",
+      name: this.#options.agentName ?? "outrider",
       version: this.#facts?.version ?? OUTRIDER_VERSION,
       model_name: this.#options.modelName ?? this.#facts?.model.id ?? "unknown",
     };
@@ -201,18 +193,23 @@ function approval(
   return { type: "approval", timestamp: event.at, state, toolCallId: event.callId, toolName: event.tool, reason };
 }
 
-function toCompaction({ at, trigger, preTokens, durationMs, result }: AgentEvent<"compaction.ended">): TrajectoryEvent {
+/** The session waits for its summary from the first line to the last. */
+function toCompaction(event: AgentEvent<"compaction.started" | "compaction.ended">): TrajectoryEvent[] {
+  const common = { type: "compaction", timestamp: event.at, strategy: event.trigger } as const;
+  if (event.type === "compaction.started") {
+    const begun = { ...common, tokensBefore: event.usedTokens, blocking: true };
+    return [
+      { ...begun, event: "start" },
+      { ...begun, event: "blocking_change" },
+    ];
+  }
+  const { result, preTokens: tokensBefore, durationMs } = event;
   const reason = result.type === "failed" ? result.error.message : result.type === "refused" ? result.reason : result.type;
-  return {
-    type: "compaction",
-    timestamp: at,
-    event: "complete",
-    tokensBefore: preTokens,
-    ...(result.type === "compacted" ? { tokensAfter: result.postTokens } : { reason }),
-    strategy: trigger,
-    durationMs,
-    blocking: false,
-  };
+  const after = result.type === "compacted" ? { tokensAfter: result.postTokens } : { reason };
+  return [
+    { ...common, event: "complete", tokensBefore, ...after, durationMs, blocking: false },
+    { ...common, event: "blocking_change", tokensBefore, ...after, blocking: false },
+  ];
 }
 
 /** Pictures are not part of these lines. */

@@ -11,9 +11,10 @@ import { RuntimeError } from "../../../protocol/errors.ts";
 import type { AgentEvent, EventBody, ToolStatus } from "../../../protocol/events.ts";
 import { toArguments } from "../write/answer-step.ts";
 import { toCompacted } from "./compacted-context.ts";
+import { type ToldPictures, toToldStep } from "./told-step.ts";
 import type { JsonRecord } from "../check/field-checks.ts";
 import { isRecord } from "../../../util/is-record.ts";
-import { imageTypes } from "../media-files.ts";
+import { canonicalType, imageTypes } from "../media-files.ts";
 import { validateTrajectory } from "../check/validate.ts";
 import { defined } from "../../../util/defined.ts";
 
@@ -60,6 +61,9 @@ class TrajectoryReader {
   readonly #events: AgentEvent[] = [];
   readonly #warnings = new Set<string>();
   readonly #ids = new Set<string>();
+  /** By the ids of the document, which may use one for several calls: the latest counts. */
+  readonly #latestIds = new Map<string, string>();
+  readonly #pictures: ToldPictures = { load: (source) => this.#loadPicture(source), nameOnly };
   #at: string;
   #turn = 0;
   #isOpen = false;
@@ -79,9 +83,11 @@ class TrajectoryReader {
   read(step: JsonRecord): void {
     const { timestamp } = step;
     if (typeof timestamp === "string" && !Number.isNaN(Date.parse(timestamp))) this.#at = new Date(timestamp).toISOString();
+    const isFirst = this.#events.length === 0;
+    this.#emit({ type: "step.imported", step: toToldStep(step, this.#pictures) });
     if (step["source"] === "user") return this.#readPrompt(step);
     if (step["source"] === "agent") return this.#readAnswer(step);
-    this.#readSystem(step);
+    this.#readSystem(step, isFirst);
   }
 
   finish(): ImportedTrajectory {
@@ -168,7 +174,7 @@ class TrajectoryReader {
     }
   }
 
-  #readSystem(step: JsonRecord): void {
+  #readSystem(step: JsonRecord, isFirst: boolean): void {
     const { extra } = step;
     const management = fieldOf(extra, "context_management");
     const seen = recordsIn(fieldOf(step["observation"], "results")).flatMap((result) => this.#toParts(result["content"] ?? ""));
@@ -178,7 +184,7 @@ class TrajectoryReader {
       return this.#emit(toCompacted(management, { text: text || String(step["message"]), size }));
     }
     if (fieldOf(management, "type") === "pruning" && this.#readPruning(extra)) return;
-    const isPrompt = fieldOf(extra, "system_prompt") === true || (this.#events.length === 0 && !isRecord(management));
+    const isPrompt = fieldOf(extra, "system_prompt") === true || (isFirst && !isRecord(management));
     const content = [...this.#toParts(step["message"]), ...seen];
     if (isPrompt) this.#system = content.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");
     else if (content.length > 0) this.#emit({ type: "input.added", input: { role: "user", content }, origin: originOf(extra) });
@@ -189,7 +195,7 @@ class TrajectoryReader {
     const through = fieldOf(pruned, "through_message");
     if (typeof through !== "number") return false;
     const results = recordsIn(fieldOf(pruned, "results")).map(({ tool_call_id: callId, note }) => ({
-      callId: String(callId),
+      callId: this.#latestIds.get(String(callId)) ?? String(callId),
       note: String(note),
     }));
     this.#emit({ type: "context.cleared", through, results, preTokens: 0, postTokens: 0 });
@@ -204,14 +210,19 @@ class TrajectoryReader {
   #toParts(content: unknown): (TextPart | ImagePart)[] {
     if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
     return recordsIn(content).map((part) => {
-      const path = fieldOf(part["source"], "path");
       if (typeof part["text"] === "string") return { type: "text", text: part["text"] };
-      const mediaType = String(fieldOf(part["source"], "media_type"));
-      const data = imageTypes.has(mediaType) && typeof path === "string" ? this.#options.loadImage?.(path) : undefined;
-      if (data !== undefined) return { type: "image", mediaType, data };
-      this.#warnings.add(`${path} could not be read and is named only`);
-      return { type: "text", text: `[${part["type"]}: ${path}]` };
+      const picture = this.#loadPicture(part["source"]);
+      if (picture) return { type: "image", ...picture };
+      this.#warnings.add(`${fieldOf(part["source"], "path")} could not be read and is named only`);
+      return { type: "text", text: nameOnly(part) };
     });
+  }
+
+  #loadPicture(source: unknown): { mediaType: string; data: string } | undefined {
+    const path = fieldOf(source, "path");
+    const mediaType = canonicalType(String(fieldOf(source, "media_type")));
+    const data = imageTypes.has(mediaType) && typeof path === "string" ? this.#options.loadImage?.(path) : undefined;
+    return data === undefined ? undefined : { mediaType, data };
   }
 
   /** Providers want ids of letters and digits, and each one once in a conversation. */
@@ -220,6 +231,7 @@ class TrajectoryReader {
     let id = plain;
     for (let times = 2; this.#ids.has(id); times++) id = `${plain}-${times}`;
     this.#ids.add(id);
+    this.#latestIds.set(String(call["tool_call_id"]), id);
     return id;
   }
 
@@ -249,6 +261,8 @@ const finishReasons: readonly FinishReason[] = [
   "tool-calls",
   "paused",
   "refusal",
+  "content-filter",
+  "context-overflow",
   "interrupted",
   "other",
 ];
@@ -257,6 +271,10 @@ const origins: readonly EventBody<"input.added">["origin"][] = ["continuation", 
 
 function originOf(extra: unknown): EventBody<"input.added">["origin"] {
   return origins.find((origin) => origin === fieldOf(extra, "origin")) ?? "hook";
+}
+
+function nameOnly(part: JsonRecord): string {
+  return `[${part["type"]}: ${fieldOf(part["source"], "path")}]`;
 }
 
 function toToolName(name: unknown): string {

@@ -7,6 +7,7 @@ import type { Extra, FinalMetrics, Step, Trajectory, TrajectoryAgent } from "../
 import type { CallPrice } from "./call-price.ts";
 import { isRecord } from "../../../util/is-record.ts";
 import { MediaFiles } from "../media-files.ts";
+import { toNamedStep } from "./imported-step.ts";
 import { OpenCalls } from "./open-calls.ts";
 import { toRunNote } from "./run-notes.ts";
 import { taskOf, toOwnEvent } from "./subagent-events.ts";
@@ -43,6 +44,8 @@ export class TrajectoryBuilder {
   #forkedFrom: Extra = {};
   /** What a journal holds before its first session was taken from somebody else's trajectory. */
   #isImported = true;
+  /** Its steps are told as they were; what was made of them for a model is not told again. */
+  #hasToldSteps = false;
   #calls: OpenCalls | undefined;
   #attempts: Extra = {};
   #sideMetrics: Extra[] = [];
@@ -93,7 +96,12 @@ export class TrajectoryBuilder {
   }
 
   #applyOwn(event: AgentEvent): boolean {
+    if (this.#isImported && this.#hasToldSteps && event.type !== "session.started" && event.type !== "step.imported")
+      return false;
     switch (event.type) {
+      case "step.imported":
+        this.#hasToldSteps = true;
+        return this.#addTold(event);
       case "session.started":
         return this.#describeAgent(event);
       case "turn.started":
@@ -297,9 +305,13 @@ export class TrajectoryBuilder {
     return child ? child.#endTurn(event) : false;
   }
 
+  #addTold({ step }: AgentEvent<"step.imported">): boolean {
+    this.#steps.push({ step_id: this.#steps.length + 1, ...toCopied(toNamedStep(step, this.media)) });
+    return true;
+  }
+
   #add(event: AgentEvent, step: Omit<Step, "step_id">): boolean {
-    const copied = this.#isCopied(event);
-    const note = copied ? { is_copied_context: true, extra: { ...step.extra, note: "Told by an earlier trajectory" } } : {};
+    const note = this.#isCopied(event) ? toCopied(step) : {};
     const last = this.#steps.at(-1);
     if (last && last !== this.#calls?.step) this.settled.add(last);
     this.#steps.push({ step_id: this.#steps.length + 1, timestamp: event.at, ...step, ...note });
@@ -309,6 +321,10 @@ export class TrajectoryBuilder {
   #isCopied(event: AgentEvent): boolean {
     return this.#isImported || event.seq <= this.#copiedThrough;
   }
+}
+
+function toCopied<T extends Omit<Step, "step_id">>(step: T): T {
+  return { ...step, is_copied_context: true, extra: { note: "Told by an earlier trajectory", ...step.extra } };
 }
 
 function toolName(definition: Record<string, unknown>): string {
