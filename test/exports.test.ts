@@ -77,6 +77,7 @@ const published: Record<string, string[]> = {
     "asAgent",
     "boxReach",
     "builtinAgents",
+    "bundledRipgrep",
     "checkRuleTool",
     "childEnvironment",
     "chooseModel",

@@ -250,3 +250,27 @@ describe("doctor", () => {
     assert.match(stdout, /^wrong +home .*cannot be written/m);
   });
 });
+
+describe("a search", () => {
+  it("is made by the ripgrep that is installed with the command", async () => {
+    const cwd = tempFolder();
+    writeFileSync(join(cwd, "a.txt"), "needle\n");
+    // Only ripgrep knows such classes, and there is none on this PATH.
+    const input = { pattern: "^[[:alpha:]]+$", output_mode: "content" };
+    const turns = [{ calls: [{ name: "Grep", input }] }, { text: "done" }];
+    const { env, server } = await model([...turns, ...turns], tempFolder());
+    const path = tempFolder();
+    for (const place of ["off", "auto"]) {
+      const { code, stderr } = await run(["-p", "go", "--cwd", cwd, "--sandbox", place], { env: { ...env, PATH: path } });
+      assert.equal(code, 0, stderr);
+    }
+    const answers = server.requests.filter((_, index) => index % 2 === 1).map(({ body }) => JSON.stringify(body));
+    assert.deepEqual(
+      answers.map((answer) => answer.includes("a.txt:1:needle")),
+      [true, true],
+    );
+    const { stdout } = await run(["doctor", "--offline", "--json"], { env: { ...env, PATH: path } });
+    const found = (JSON.parse(stdout) as Record<string, string>[]).find(({ about }) => about === "ripgrep");
+    assert.match(`${found?.["state"]} ${found?.["says"]}`, /^ok ripgrep \d.*bin\/rg\)$/);
+  });
+});

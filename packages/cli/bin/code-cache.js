@@ -10,7 +10,9 @@ exports.runCached = (program) => {
   const place = cachePlace(program);
   const cachedData = readOwn(place);
   const body = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
-  const script = new vm.Script(body, { filename: program, cachedData });
+  // Without it, code that is run this way cannot import what is an ES module: ripgrep's package.
+  const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+  const script = new vm.Script(body, { filename: program, cachedData, importModuleDynamically });
   const module = { exports: {} };
   if (!cachedData || script.cachedDataRejected) storeLater(place, script);
   script.runInThisContext()(module.exports, createRequire(program), module, program, path.dirname(program));

@@ -47,6 +47,7 @@ export { createSecretHider } from "../settings/hide-secrets.ts";
 export { childEnvironment } from "../hosting/child-environment.ts";
 export { connectServers } from "../hosting/connect-servers.ts";
 export { type ServerPlan, planServers } from "../hosting/plan-servers.ts";
+export { bundledRipgrep } from "../tools/ripgrep.ts";
 export { detectSandbox, type SandboxAvailability } from "../workspace/detect-sandbox.ts";
 export { expireWhenDue } from "../checkpoints/expire.ts";
 export { type Collected, type CollectOptions, collectGarbage } from "../journal/collect-garbage.ts";

@@ -1,21 +1,25 @@
 import { loadRulesAbove } from "./ignore-rules.ts";
-import { findRipgrep, ripgrepArguments, ripgrepUnderstands, runRipgrep } from "./ripgrep.ts";
+import { findRipgrep, ripgrepArguments, ripgrepRoots, ripgrepUnderstands, runRipgrep } from "./ripgrep.ts";
 import type { ToolContext } from "./tool.ts";
 import { walkFiles } from "./walk.ts";
 
 /** Every file below a directory that git would not ignore, hidden ones too: absolute paths in no particular order. */
 export async function listFiles(root: string, context: ToolContext, options: { ripgrep: boolean }): Promise<string[]> {
-  const above = await loadRulesAbove(context.workspace, root);
+  const { workspace, signal } = context;
+  const above = await loadRulesAbove(workspace, root);
   const ripgrep = options.ripgrep && ripgrepUnderstands(above) ? await findRipgrep(context) : undefined;
-  if (!ripgrep) return walkFiles({ workspace: context.workspace, root, above, signal: context.signal });
+  const walk = (): Promise<string[]> => walkFiles({ workspace, root, above, signal });
+  if (!ripgrep) return walk();
 
   const files: string[] = [];
-  await runRipgrep({
+  const roots = await ripgrepRoots(workspace, root);
+  const isDone = await runRipgrep({
     ripgrep,
-    args: ripgrepArguments({ above, args: ["--files", "--null"], root }),
+    args: ripgrepArguments({ above, args: ["--files", "--null"], roots }),
     separator: "\0",
     context,
+    isStuck: async (signal) => (await import("./odd-rules.ts")).hasOddRules({ workspace, root, above, signal }),
     onRecord: (path) => files.push(path) > 0,
   });
-  return files;
+  return isDone ? files : walk();
 }

@@ -1,3 +1,4 @@
+import { type SearchOptions, searchInTime, statSearchRoot } from "./bounded-search.ts";
 import { displayPath } from "./display-path.ts";
 import { createFileFilter } from "./file-filter.ts";
 import { loadRulesAbove } from "./ignore-rules.ts";
@@ -7,7 +8,6 @@ import { cutLine } from "./numbered-lines.ts";
 import { findRipgrep, ripgrepUnderstands } from "./ripgrep.ts";
 import type { FoundFile, SearchQuery, SearchResult } from "./search.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
-import { orToolFailure } from "./workspace-failure.ts";
 
 export type GrepInput = {
   pattern: string;
@@ -26,26 +26,28 @@ export type GrepInput = {
 
 const defaultHeadLimit = 250;
 
-export async function runGrep(input: GrepInput, context: ToolContext, options: { ripgrep?: boolean }): Promise<ToolOutput> {
-  const query = await toQuery(input, context);
-  const useRipgrep = (options.ripgrep ?? true) && ripgrepUnderstands(query.above);
-  const ripgrep = useRipgrep ? await findRipgrep(context) : undefined;
-  const result = await runSearch(query, ripgrep, context);
+export async function runGrep(input: GrepInput, context: ToolContext, options: SearchOptions): Promise<ToolOutput> {
+  const result = await searchInTime(context, options, async (bounded) => {
+    const query = await toQuery(input, bounded);
+    const useRipgrep = (options.ripgrep ?? true) && ripgrepUnderstands(query.above);
+    return await runSearch(query, useRipgrep ? await findRipgrep(bounded) : undefined, bounded);
+  });
   return { content: [{ type: "text", text: await inWords(result, input, context) }] };
 }
 
 async function runSearch(query: SearchQuery, ripgrep: string | undefined, context: ToolContext): Promise<SearchResult> {
-  if (!ripgrep) return await (await import("./search-built-in.ts")).searchBuiltIn(query, context);
-  return await (await import("./search-with-ripgrep.ts")).searchWithRipgrep(query, ripgrep, context);
+  const found = ripgrep && (await (await import("./search-with-ripgrep.ts")).searchWithRipgrep(query, ripgrep, context));
+  return found || (await (await import("./search-built-in.ts")).searchBuiltIn(query, context));
 }
 
-async function toQuery(input: GrepInput, { workspace }: ToolContext): Promise<SearchQuery> {
+async function toQuery(input: GrepInput, context: ToolContext): Promise<SearchQuery> {
   if (input.pattern.includes("\0")) throw new ToolFailure("The pattern contains a NUL character.");
   if (!input.multiline && /\n|(?<!\\)(?:\\\\)*\\n/.test(input.pattern)) {
     throw new ToolFailure("The pattern contains a line break, which never matches within one line. Set multiline: true.");
   }
+  const { workspace } = context;
   const root = await workspace.resolve(input.path ?? ".");
-  const stat = await orToolFailure(workspace.stat(root));
+  const stat = await statSearchRoot(root, context);
   if (!stat) throw new ToolFailure(`${displayPath(workspace.root, root)} does not exist. Use Glob to find the right path.`);
   const headLimit = input.head_limit ?? defaultHeadLimit;
   const rootIsFile = stat.kind !== "directory";

@@ -4,7 +4,7 @@ import { decodeText, splitLines } from "./text-file.ts";
 import type { ToolContext } from "./tool.ts";
 import { ToolFailure } from "./tool.ts";
 import { foldLineEndings } from "./text-edit.ts";
-import { walkFiles } from "./walk.ts";
+import { passOver, walkFiles } from "./walk.ts";
 
 const maxFileBytes = 20 * 1024 * 1024;
 /** JavaScript's regular expressions can take exponential time on an unlucky line; ripgrep's cannot. */
@@ -37,7 +37,7 @@ export async function searchBuiltIn(query: SearchQuery, context: ToolContext): P
       skipped++;
       continue;
     }
-    const bytes = await workspace.readFile(path, { maxBytes: maxFileBytes }).catch(() => undefined);
+    const bytes = await workspace.readFile(path, { maxBytes: maxFileBytes }).catch((error) => passOver(error, undefined));
     const decoded = bytes?.subarray(0, 65_536).includes(0) && !hasByteOrderMark(bytes) ? undefined : bytes && decodeText(bytes);
     if (!decoded) continue;
     const matched = inTime(() => searchText(decoded.text, expression, query));

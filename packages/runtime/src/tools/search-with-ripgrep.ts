@@ -1,24 +1,35 @@
 import { listFiles } from "./list-files.ts";
-import { ripgrepArguments, runRipgrep } from "./ripgrep.ts";
+import { ripgrepArguments, ripgrepRoots, runRipgrep } from "./ripgrep.ts";
 import type { FoundFile, FoundLine, SearchQuery, SearchResult } from "./search.ts";
 import { splitLines } from "./text-file.ts";
 import type { ToolContext } from "./tool.ts";
 
-export async function searchWithRipgrep(query: SearchQuery, ripgrep: string, context: ToolContext): Promise<SearchResult> {
-  const { mayRead } = context;
+/** Undefined when ripgrep can never come to an end here. */
+export async function searchWithRipgrep(
+  query: SearchQuery,
+  ripgrep: string,
+  context: ToolContext,
+): Promise<SearchResult | undefined> {
+  const { mayRead, workspace } = context;
+  const { above, root } = query;
   // Decided on what ripgrep says: to it, a glob that excludes is only one more pattern.
   const isShown = (path: string): boolean =>
     query.rootIsFile || (query.filter.matches(path) && (mayRead === undefined || mayRead(path)));
   const collector = query.mode === "content" ? collectContent(query, isShown) : collectNames(query, isShown);
   const searching = runRipgrep({
     ripgrep,
-    args: ripgrepArguments({ above: query.above, args: [...commonArguments(query), ...collector.args], root: query.root }),
+    args: ripgrepArguments({
+      above,
+      args: [...commonArguments(query), ...collector.args],
+      roots: await ripgrepRoots(workspace, root),
+    }),
     separator: collector.separator,
     context,
+    isStuck: async (signal) => (await import("./odd-rules.ts")).hasOddRules({ workspace, root, above, signal }),
     onRecord: collector.onRecord,
   });
-  const [leftOut] = await Promise.all([countProtected(query, context), searching]);
-  return { files: collector.files, skipped: 0, leftOut };
+  const [leftOut, isDone] = await Promise.all([countProtected(query, context), searching]);
+  return isDone ? { files: collector.files, skipped: 0, leftOut } : undefined;
 }
 
 async function countProtected({ root, rootIsFile, filter }: SearchQuery, context: ToolContext): Promise<number> {

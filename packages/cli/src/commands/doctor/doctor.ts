@@ -6,7 +6,7 @@ import { print, visible } from "../../terminal/visible.ts";
 import { knownServers } from "../mcp/known-servers.ts";
 import { tryServers } from "../mcp/test-servers.ts";
 import { type Finding, finding } from "./finding.ts";
-import { lookAtHome, lookAtNode, lookAtProgram, lookAtProxy, lookAtSandbox } from "./machine.ts";
+import { lookAtHome, lookAtNode, lookAtProgram, lookAtProxy, lookAtRipgrep, lookAtSandbox } from "./machine.ts";
 
 const usage = `Usage:
   outrider doctor [--offline] [--json] [--cwd DIR]
@@ -42,7 +42,7 @@ export async function runDoctor(args: readonly string[]): Promise<number> {
     finding("git", () =>
       lookAtProgram("git", { needed: false, without: "no checkpoints of what commands change, no state of the repository" }),
     ),
-    finding("ripgrep", () => lookAtProgram("rg", { needed: false, without: "searches take the slower way that is built in" })),
+    finding("ripgrep", lookAtRipgrep),
     ...(isOnline ? [finding("mcp", () => lookAtServers(cwd))] : []),
   ]);
   if (words.has("--json")) await print(`${JSON.stringify(findings, null, 2)}\n`);

@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync, rmSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { outriderHome } from "@outrider/runtime/host";
-import { detectSandbox } from "@outrider/runtime/admin";
+import { bundledRipgrep, detectSandbox } from "@outrider/runtime/admin";
 import type { Finding } from "./finding.ts";
 
 type Look = Promise<Omit<Finding, "about">>;
@@ -43,6 +43,14 @@ export async function lookAtProgram(name: string, { needed, without }: { needed:
   const found = await versionOf(name);
   if (found !== undefined) return { state: "ok", says: found };
   return { state: needed ? "wrong" : "note", says: `${name} is not on PATH: ${without}`, todo: `Install ${name}` };
+}
+
+/** The one installed beside us comes first. */
+export async function lookAtRipgrep(): Look {
+  const bundled = await bundledRipgrep();
+  const version = bundled && (await versionOf(bundled));
+  if (version) return { state: "ok", says: `${version} (${bundled})` };
+  return await lookAtProgram("rg", { needed: false, without: "searches take the slower way that is built in" });
 }
 
 async function versionOf(name: string): Promise<string | undefined> {

@@ -1,20 +1,12 @@
-import { basename, dirname, isAbsolute, join, relative } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import type { Workspace } from "../../workspace/workspace.ts";
-import { displayPath } from "../display-path.ts";
-import { leftOutNote } from "../left-out-note.ts";
-import { listFiles } from "../list-files.ts";
-import { newestFirst } from "../newest-first.ts";
-import type { Tool } from "../tool.ts";
-import { defineTool, ToolFailure } from "../tool.ts";
-import { orToolFailure } from "../workspace-failure.ts";
+import type { SearchOptions } from "../bounded-search.ts";
+import type { GlobInput, GlobTarget } from "../run-glob.ts";
+import { defineTool, type Tool } from "../tool.ts";
 import { globFacts } from "./facts.ts";
 
-type GlobInput = { pattern: string; path?: string };
-
-const maxResults = 100;
-
 /** `ripgrep: false` keeps to the built-in walk even where ripgrep is installed; both find the same files. */
-export function createGlobTool(options: { ripgrep?: boolean } = {}): Tool {
+export function createGlobTool(options: SearchOptions = {}): Tool {
   return defineTool<GlobInput>({
     name: "Glob",
     description:
@@ -35,53 +27,23 @@ export function createGlobTool(options: { ripgrep?: boolean } = {}): Tool {
     async access(input, workspace) {
       return { kind: "look", resources: [(await aim(input, workspace)).root] };
     },
-    async execute(input, context) {
-      const { workspace, mayRead } = context;
-      const target = await aim(input, workspace);
-      const name = displayPath(workspace.root, target.root);
-      const stat = await orToolFailure(workspace.stat(target.root));
-      if (stat && stat.kind !== "directory" && input.path !== undefined) throw new ToolFailure(`${name} is not a directory.`);
-      const files = stat?.kind === "directory" ? await listFiles(target.root, context, { ripgrep: options.ripgrep ?? true }) : [];
-      const matching = files.filter((path) => target.matches(relative(target.root, path)));
-      const found = mayRead ? matching.filter(mayRead) : matching;
-      const note = leftOutNote(matching.length - found.length);
-      if (found.length === 0) {
-        const text = [nothingFound(input, stat !== undefined, name), ...note].join("\n");
-        return { content: [{ type: "text", text }] };
-      }
-
-      const sorted = await newestFirst(workspace, found);
-      const shown = sorted.slice(0, maxResults).map((path) => displayPath(workspace.root, path));
-      if (sorted.length > maxResults)
-        shown.push(`[The ${maxResults} newest of ${sorted.length} files are shown. Narrow the pattern to see others.]`);
-      return { content: [{ type: "text", text: [...shown, ...note].join("\n") }] };
-    },
+    // Loaded when it runs: many runs search nothing.
+    execute: async (input, context) =>
+      (await import("../run-glob.ts")).runGlob(await aim(input, context.workspace), context, options),
   });
 }
 
-type Target = { root: string; matches(path: string): boolean };
-
 /** The part of the pattern before its first wildcard is only a path: walking starts there, and that is what permission is asked for. */
-async function aim(input: GlobInput, workspace: Workspace): Promise<Target> {
+async function aim(input: GlobInput, workspace: Workspace): Promise<GlobTarget> {
   const { default: picomatch } = await import("picomatch");
   const start = input.path ?? ".";
   const { base, glob, negated, isGlob } = picomatch.scan(input.pattern);
   if (negated || base.includes("\\")) {
-    return { root: await workspace.resolve(start), matches: picomatch(input.pattern, { dot: true }) };
+    return { ...input, root: await workspace.resolve(start), matches: picomatch(input.pattern, { dot: true }) };
   }
   const fixed = isAbsolute(base) || base.startsWith("~/") ? base : join(start, base);
-  if (isGlob) return { root: await workspace.resolve(fixed), matches: picomatch(glob, { dot: true }) };
+  if (isGlob) return { ...input, root: await workspace.resolve(fixed), matches: picomatch(glob, { dot: true }) };
   const path = fixed.replace(/\/+$/, "");
   const wanted = basename(path);
-  return { root: await workspace.resolve(dirname(path)), matches: (found) => found === wanted };
-}
-
-function nothingFound(input: GlobInput, exists: boolean, name: string): string {
-  if (!exists) return `No files found: ${name} does not exist.`;
-  const hint = input.pattern.includes("/") ? "" : ` To search the directories below it too, use **/${input.pattern}.`;
-  return `No files match ${input.pattern} in ${displayName(name)}.${hint}`;
-}
-
-function displayName(name: string): string {
-  return name === "." ? "the working directory" : name;
+  return { ...input, root: await workspace.resolve(dirname(path)), matches: (found) => found === wanted };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../protocol/content.ts";
+import type { SearchOptions } from "../bounded-search.ts";
 import type { GrepInput } from "../run-grep.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { grepFacts } from "./facts.ts";
@@ -41,7 +42,7 @@ const inputSchema: JsonObject = {
 };
 
 /** `ripgrep: false` keeps to the built-in search even where ripgrep is installed; on ordinary patterns both find the same. */
-export function createGrepTool(options: { ripgrep?: boolean } = {}): Tool {
+export function createGrepTool(options: SearchOptions = {}): Tool {
   return defineTool<GrepInput>({
     name: "Grep",
     description:
