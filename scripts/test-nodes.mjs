@@ -1,4 +1,5 @@
 // Runs the end-to-end tests, and with them the built product, on other versions of Node, which come from the npm registry.
+// `--again` gives files that failed a second try.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -14,7 +15,7 @@ for (const version of versions) {
   console.log(`\nNode ${version}`);
   const { status } = spawnSync(
     process.execPath,
-    [join(root, "scripts/test.mjs"), "--no-build", "--node", node, "e2e", "startup", "exports"],
+    [join(root, "scripts/test.mjs"), "--no-build", "--node", node, "e2e", "startup", "exports", ...process.argv.slice(2)],
     { stdio: "inherit" },
   );
   if (status !== 0) failed = true;

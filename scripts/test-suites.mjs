@@ -1,11 +1,13 @@
 // Tests with packages that are no dependencies of the project. They are installed on the first run, into the folder of the suite: the Claude
 // Agent SDK, which drives the built command (without the 200 MB binary it would bring along), and the libraries whose models and schemas
-// the runtime takes. `npm run test:sdk -- PATTERN…` runs the files whose path contains a pattern; `--no-build` uses the last build, `--node PATH` another Node.
+// the runtime takes. `npm run test:sdk -- PATTERN…` runs the files whose path contains a pattern; `--no-build` uses the last build, `--node PATH` another Node,
+// `--again` gives files that failed a second try.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { runTestFiles } from "./run-test-files.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const args = process.argv.slice(2);
@@ -50,21 +52,17 @@ async function passes(suite, sources) {
     define: { OUTRIDER_VERSION: '"0.0.0-test"' },
     logLevel: "warning",
   });
-  const run = spawnSync(
+  const passed = runTestFiles({
     node,
-    [
-      "--enable-source-maps",
-      "--test",
-      "--test-reporter=spec",
-      "--test-reporter-destination=stdout",
-      "--test-concurrency=2",
-      "--test-timeout=60000",
-      ...sources.map((file) => join(output, file.replace(/\.ts$/, ".mjs"))),
-    ],
-    { stdio: "inherit", cwd: suite, env: { ...process.env, OUTRIDER_ROOT: root, NODE_OPTIONS: "" } },
-  );
+    files: sources.map((file) => join(output, file.replace(/\.ts$/, ".mjs"))),
+    flags: ["--test-timeout=60000", "--test-reporter=spec", "--test-reporter-destination=stdout"],
+    concurrency: 2,
+    again: args.includes("--again"),
+    cwd: suite,
+    env: { ...process.env, OUTRIDER_ROOT: root },
+  });
   rmSync(output, { recursive: true, force: true });
-  return run.status === 0;
+  return passed;
 }
 
 /** The versions that package.json asks for are there. */

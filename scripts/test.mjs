@@ -1,5 +1,6 @@
 // Runs the tests: builds the packages, compiles every *.test.ts with esbuild, hands them to Node's own test runner.
-// `npm test -- PATTERN…` runs the files whose path contains a pattern; `--node PATH` runs them on another Node.
+// `npm test -- PATTERN…` runs the files whose path contains a pattern; `--node PATH` runs them on another Node,
+// `--again` gives files that failed a second try (CI does).
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -8,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { bundleOptions, root } from "./bundle-options.mjs";
 import { listTests } from "./list-tests.mjs";
+import { runTestFiles } from "./run-test-files.mjs";
 
 const output = join(root, `.cache/tests-${process.pid}`); // inside the project, so that packages resolve
 const args = process.argv.slice(2);
@@ -43,20 +45,20 @@ await build({
 // Unit tests are short: they come last, so that no long file is left over for one processor at the end.
 sources.sort((a, b) => Number(a.startsWith("packages/")) - Number(b.startsWith("packages/")));
 const compiled = sources.map((file) => join(output, file.replace(/\.ts$/, ".mjs")));
-const run = spawnSync(
+const passed = runTestFiles({
   node,
-  [
-    "--enable-source-maps",
-    "--test",
+  files: compiled,
+  flags: [
     "--test-timeout=900000", // one that hangs is a failure, not a run without an end
     "--test-reporter=spec",
     "--test-reporter-destination=stdout",
     `--test-reporter=${pathToFileURL(join(root, "scripts/slowest-files.mjs"))}`,
     "--test-reporter-destination=stdout",
-    `--test-concurrency=${availableParallelism() + 1}`, // one more than there are processors: many tests wait for processes and clocks
-    ...compiled,
   ],
-  { stdio: "inherit", cwd: root, env: { ...process.env, OUTRIDER_ROOT: root, NODE_OPTIONS: "" } },
-);
+  concurrency: availableParallelism() + 1, // one more than there are processors: many tests wait for processes and clocks
+  again: args.includes("--again"),
+  cwd: root,
+  env: { ...process.env, OUTRIDER_ROOT: root },
+});
 rmSync(output, { recursive: true, force: true });
-process.exit(run.status ?? 1);
+process.exit(passed ? 0 : 1);
