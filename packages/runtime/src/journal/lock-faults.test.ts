@@ -5,7 +5,7 @@ import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, afterEach, describe, it } from "node:test";
 import { takeLock } from "./lock.ts";
-import { describeSelf, isAlive, parseOwner } from "./lock-owner.ts";
+import { describeSelf, lookAtOwner, parseOwner } from "./lock-owner.ts";
 
 const root = mkdtempSync(join(tmpdir(), "outrider-lock-faults-"));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -285,34 +285,40 @@ describe("the owner of a lock", () => {
     assert.deepEqual(parseOwner('{"pid": 1, "token": "t"}'), { ...rest, pid: 1, token: "t" });
   });
 
-  it("of an older version lives where its host's name is ours", () => {
+  const isAlive = async (...about: Parameters<typeof lookAtOwner>): Promise<boolean> => (await lookAtOwner(...about)).isAlive;
+
+  it("of an older version lives where its host's name is ours", async () => {
     const path = freshPath();
     writeFileSync(path, "");
     const past = new Date(Date.now() - 31_000);
     utimesSync(path, past, past);
     const old = { ...describeSelf("t"), boot: "", space: "", started: "" };
     assert.deepEqual(
-      [isAlive(old, path), isAlive({ ...old, host: "elsewhere" }, path), isAlive({ ...old, pid: dead.pid }, path)],
+      [
+        await isAlive(old, path),
+        await isAlive({ ...old, host: "elsewhere" }, path),
+        await isAlive({ ...old, pid: dead.pid }, path),
+      ],
       [true, false, false],
     );
-    assert.equal(isAlive({ ...old, host: "elsewhere" }, join(path, "nowhere")), true, "what cannot be judged holds");
+    assert.equal(await isAlive({ ...old, host: "elsewhere" }, join(path, "nowhere")), true, "what cannot be judged holds");
     assert.deepEqual(readdirSync(dirname(path)), ["s1.jsonl.lock"]);
   });
 
-  it("from before the machine was started again is another one, also with the same name and number", () => {
+  it("from before the machine was started again is another one, also with the same name and number", async () => {
     const path = freshPath();
     writeFileSync(path, "");
     const past = new Date(Date.now() - 31_000);
     utimesSync(path, past, past);
-    assert.equal(isAlive({ ...describeSelf("t"), boot: "another boot" }, path), false);
+    assert.equal(await isAlive({ ...describeSelf("t"), boot: "another boot" }, path), false);
   });
 
-  it("of another user, to which no signal may be sent, lives", () => {
+  it("of another user, to which no signal may be sent, lives", async () => {
     const { kill } = process;
     Reflect.set(process, "kill", () => {
       throw failure("EPERM");
     });
     undo.push(() => Reflect.set(process, "kill", kill));
-    assert.equal(isAlive(describeSelf("t"), freshPath()), true);
+    assert.equal(await isAlive(describeSelf("t"), freshPath()), true);
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { randomUuid } from "../util/unique-ids.ts";
+import { doorOf, knock } from "./lock-door.ts";
 
 /** Who holds a lock. `boot` and `space` name the kernel and the process namespace in which `pid` means something. */
 export type Owner = {
@@ -41,12 +42,27 @@ export function parseOwner(text: string): Owner | undefined {
   }
 }
 
+/** `freeInMs`: nobody can see from here whether the owner lives; if it does not, its lock is free after this long. */
+export type OwnerState = { readonly isAlive: boolean; readonly freeInMs?: number };
+
 /** Whether the owner of the lock at `path` may still write. Where nobody can know, its last sign of life decides. */
-export function isAlive(owner: Owner, path: string): boolean {
+export async function lookAtOwner(owner: Owner, path: string): Promise<OwnerState> {
   const sameKernel = owner.boot !== "" ? owner.boot === bootId() : owner.host === hostname();
   const sameSpace = owner.space === "" || owner.space === processSpace();
-  return sameKernel && sameSpace ? isRunning(owner) : silenceOf(path) < silenceMs;
+  if (sameKernel && sameSpace) return { isAlive: isRunning(owner) };
+  const answer = sameKernel ? await knock(doorOf(path, owner.token)) : undefined;
+  if (answer !== undefined) return { isAlive: answer };
+  const freeInMs = Math.min(silenceMs, silenceMs - silenceOf(path));
+  return { isAlive: freeInMs > 0, freeInMs };
 }
+
+/** Are there processes on this machine that cannot see ours? Then a lock of ours needs a door. */
+export function isContained(space: string = processSpace()): boolean {
+  return space !== "" && space !== outermostSpace;
+}
+
+/** What every Linux kernel calls the process namespace it boots with. */
+const outermostSpace = "pid:[4026531836]";
 
 function isRunning(owner: Owner): boolean {
   try {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { takeLock } from "./lock.ts";
-import { describeSelf, isAlive, type Owner } from "./lock-owner.ts";
+import { describeSelf, lookAtOwner, type Owner } from "./lock-owner.ts";
 
 const root = mkdtempSync(join(tmpdir(), "outrider-lock-"));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -68,7 +68,13 @@ describe("the lock of a session", () => {
     for (const place of [{ boot: "another boot", host: "another-host" }, { space: "pid:[1]" }]) {
       const path = freshPath();
       writeFileSync(path, JSON.stringify({ ...describeSelf("elsewhere"), pid: 2 ** 22 + 1, ...place }));
-      await assert.rejects(takeLock(path, "s1"), { code: "session-locked" });
+      await assert.rejects(takeLock(path, "s1"), {
+        code: "session-locked",
+        hint: /^That process cannot be seen from here\. If it is gone, the session is free in (?:2\d|30) s\. Wait for it to end, /,
+      });
+      const later = new Date(Date.now() - 20_500);
+      utimesSync(path, later, later);
+      await assert.rejects(takeLock(path, "s1"), { hint: /free in (?:\d|10) s\. / });
       const past = new Date(Date.now() - 31_000);
       utimesSync(path, past, past);
       (await takeLock(path, "s1")).release();
@@ -137,11 +143,11 @@ describe("the lock of a session", () => {
 describe("the owner of a lock without /proc", () => {
   it("is told from a later process by when that was started", {
     skip: spawnSync("ps", ["-p", "1"]).status === 0 ? false : "needs ps",
-  }, () => {
+  }, async () => {
     const self = { ...describeSelf("x"), started: "" };
-    assert.equal(isAlive(self, "/nowhere"), true);
+    assert.deepEqual(await lookAtOwner(self, "/nowhere"), { isAlive: true });
     const { started, boot, space, ...old } = describeSelf("x");
-    assert.equal(isAlive({ ...old, started: "", boot: "", space: "" }, "/nowhere"), true);
+    assert.deepEqual(await lookAtOwner({ ...old, started: "", boot: "", space: "" }, "/nowhere"), { isAlive: true });
   });
 });
 

@@ -12,7 +12,8 @@ import {
 } from "node:fs";
 import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
-import { describeSelf, isAlive, type Owner, parseOwner } from "./lock-owner.ts";
+import { type Door, doorOf, openDoor } from "./lock-door.ts";
+import { describeSelf, isContained, lookAtOwner, type Owner, type OwnerState, parseOwner } from "./lock-owner.ts";
 import { codeOf, toStorageFailure } from "./storage-failure.ts";
 
 export interface Lock {
@@ -32,16 +33,25 @@ const breakingMs = 2_000;
  * One writer per session: a file that only its creator may remove. A lock whose owner is dead is taken over.
  * Synchronous: a few tiny files, and waiting for the thread pool takes longer than the work.
  * `brief`: for what is done at once and may make room on a full disk. There the lock stays empty, which others respect for 200 ms.
+ * `door`: others can tell at once whether we live, from any container of this machine; made when absent where we are in one.
  */
-export async function takeLock(path: string, sessionId: string, options: { readonly brief?: boolean } = {}): Promise<Lock> {
+export async function takeLock(
+  path: string,
+  sessionId: string,
+  options: { readonly brief?: boolean; readonly door?: boolean } = {},
+): Promise<Lock> {
   const mine = describeSelf(randomUuid());
   const deadline = Date.now() + breakingMs + 1000;
   do {
     const file = create(path, mine, options.brief ?? false);
-    if (file !== undefined) return hold({ path, file, mine, sessionId });
+    if (file !== undefined) {
+      const hasDoor = options.door ?? (!options.brief && isContained());
+      return hold({ path, file, mine, sessionId, door: hasDoor ? await openDoor(doorOf(path, mine.token)) : undefined });
+    }
     const found = await readLock(path);
     if (!found) continue;
-    if (found.owner && isAlive(found.owner, path)) throw locked(sessionId, found.owner);
+    const state = found.owner && (await lookAtOwner(found.owner, path));
+    if (found.owner && state?.isAlive) throw locked(sessionId, found.owner, state);
     // Somebody else is breaking it, or was killed doing that.
     if (!breakLock(path, found)) await new Promise((resolve) => setTimeout(resolve, 10));
   } while (Date.now() < deadline);
@@ -73,7 +83,9 @@ function isFull(error: unknown): boolean {
   return code === "ENOSPC" || code === "EDQUOT";
 }
 
-function hold({ path, file, mine, sessionId }: { path: string; file: number; mine: Owner; sessionId: string }): Lock {
+type Held = { path: string; file: number; mine: Owner; sessionId: string; door: Door | undefined };
+
+function hold({ path, file, mine, sessionId, door }: Held): Lock {
   let confirmedAt = Date.now();
   const isMine = (): boolean => readIfThere(path)?.includes(mine.token) ?? false;
   const beat = (): void => {
@@ -94,6 +106,7 @@ function hold({ path, file, mine, sessionId }: { path: string; file: number; min
     },
     release() {
       clearInterval(timer);
+      door?.close();
       if (isMine() || isUnnamed(path, file)) remove(path);
       closeSync(file);
     },
@@ -132,6 +145,7 @@ function breakLock(path: string, found: FoundLock): boolean {
   const claimed = readIfThere(claim) ?? "";
   const judged = found.owner ? claimed.includes(found.identity) : parseOwner(claimed) === undefined;
   if (judged) remove(path);
+  if (judged && found.owner) remove(doorOf(path, found.owner.token));
   remove(claim);
   return judged;
 }
@@ -176,10 +190,11 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-function locked(sessionId: string, owner: Owner): RuntimeError {
+function locked(sessionId: string, owner: Owner, { freeInMs }: OwnerState): RuntimeError {
+  const unseen = `That process cannot be seen from here. If it is gone, the session is free in ${Math.ceil((freeInMs ?? 0) / 1000)} s. `;
   return new RuntimeError("session-locked", `Session ${sessionId} is in use by process ${owner.pid} on ${owner.host}`, {
     retryable: true,
-    hint: "Wait for it to end, fork the session, or use another session id",
+    hint: `${freeInMs === undefined ? "" : unseen}Wait for it to end, fork the session, or use another session id`,
   });
 }
 
