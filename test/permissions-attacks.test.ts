@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe } from "node:test";
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
@@ -12,6 +12,8 @@ const file = join(process.env["OUTRIDER_ROOT"] ?? process.cwd(), "test/fixtures/
 const attacks = JSON.parse(readFileSync(file, "utf8")) as Attacks; // our own file
 const plain = createGround();
 const hostile = createGround({ hostile: true });
+// A link whose name is no text.
+symlinkSync("../../outside/secret.txt", Buffer.concat([Buffer.from(join(hostile.root, "test/odd")), Buffer.from([0xff])]));
 after(() => {
   for (const ground of [plain, hostile]) ground.remove();
 });

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { decide } from "../../packages/runtime/src/permissions/decide.ts";
 import type { Decision, Policy, ResolvePath } from "../../packages/runtime/src/permissions/policy.ts";
 import { createProgramFinder } from "../../packages/runtime/src/permissions/program-finder.ts";
@@ -81,10 +81,10 @@ export const toRules = (texts: readonly string[]): Policy["allow"] => texts.map(
 /** Links are followed as the workspace does it, also those that lead to nothing yet. */
 export const resolveExisting: ResolvePath = createLocalWorkspace({ root: "/", env: {}, overflowDirectory: tmpdir() }).resolve;
 
-/** What is in a folder, as the workspace tells it. */
+/** What is in a folder, as the workspace tells it: by the names in the path, so that `link/..` is where the link lies. */
 export function listFolder(folder: string): { name: string; kind: "file" | "directory" | "symlink" | "other" }[] | undefined {
   try {
-    return readdirSync(folder, { withFileTypes: true }).map((entry) => ({
+    return readdirSync(resolve(folder), { withFileTypes: true }).map((entry) => ({
       name: entry.name,
       kind: entry.isSymbolicLink() ? "symlink" : entry.isDirectory() ? "directory" : entry.isFile() ? "file" : "other",
     }));
@@ -105,4 +105,7 @@ const hostileLinks: readonly (readonly [string, string])[] = [
   ["etc", "../outside"],
   ["packed.zip", "../outside/secret.txt"],
   ["packed.gz", "../outside/secret.txt"],
+  ["self", "."],
+  ["test/[a]b", "../../outside/secret.txt"],
+  ["test/😀", "../../outside/secret.txt"],
 ];

@@ -188,7 +188,7 @@ export class CommandFiles {
     // A folder as input is a folder by another name: /dev/stdin.
     const inputs = reads.flat().map((use) => ({ ...use, word: { needs: { links: true, names: false }, ...use.word } }));
     const uses = await Promise.all([
-      this.#usesOf([...inputs, ...listed.flat()], "look", scene),
+      this.#usesOf([...inputs, ...listed.flat(), ...this.#parsed.tests], "look", scene),
       this.#usesOf(this.#parsed.writes, "edit", scene),
     ]);
     return uses.flat();

@@ -58,11 +58,15 @@ describe("where the words of a command lead", () => {
   for (const [line, expected] of cases)
     it(`${line} → ${expected}`, async () => assert.equal(await targets(wordsOf(`cat ${line}`)[0] ?? unknownWord), expected));
 
-  it("is told for every folder the program may be in, which `cd` reaches by names", async () => {
+  it("is told for every folder the program may be in, which `cd` reaches by names or by where they lead", async () => {
     const a = exactWord("a");
     assert.equal(await targets(a, ["", "src"]), "/p/a, /p/src/a");
     assert.equal(await targets(a, ["link"]), "/far/away/a");
-    assert.equal(await targets(a, ["link .."]), "/p/a");
+    assert.equal(await targets(a, ["link .."]), "/p/a, /far/a");
+    assert.equal(await targets(a, ["link/.."]), "/p/a, /far/a");
+    assert.equal(await targets(a, ["link .. link"]), "/far/away/a, /far/link/a");
+    assert.equal(await targets(a, ["src /etc"]), "/etc/a");
+    assert.equal(await targets(a, ["loop/.."]), "?");
     assert.equal(await targets(a, ["~ x"]), "/home/u/x/a");
     assert.equal(await targets(a, ["~root"]), "?");
     assert.equal(await targets(a, ["loop"]), "?");

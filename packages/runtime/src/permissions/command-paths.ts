@@ -27,18 +27,32 @@ export async function foldersOf(places: Places, ground: Ground): Promise<string[
   if (!places) return undefined;
   const folders: string[] = [];
   for (const chain of places) {
-    // `cd` goes by names, everything else by where the names lead.
-    let logical = ground.cwd;
+    let reached = [ground.cwd];
     for (const word of chain) {
       const text = word.tilde ? expandTilde(word.text, ground.base.home) : word.text;
-      if (text === undefined) return undefined;
-      logical = resolvePath(logical, text);
+      const next = text === undefined ? undefined : await Promise.all(reached.map((from) => afterCd(from, text, ground)));
+      if (!next || next.includes(undefined)) return undefined;
+      reached = [...new Set(next.flatMap((paths) => paths ?? []))];
+      if (reached.length > maxFolders) return undefined;
     }
-    const real = await follow(logical, ground.resolve);
-    if (real === undefined) return undefined;
-    folders.push(real);
+    for (const path of reached) {
+      const real = await follow(path, ground.resolve);
+      if (real === undefined) return undefined;
+      folders.push(real);
+    }
   }
-  return folders;
+  return [...new Set(folders)];
+}
+
+const maxFolders = 16;
+
+/**
+ * Where the shell believes to be: `cd` goes by names, and by where the names lead with `-P`, or when the names alone lead nowhere.
+ */
+async function afterCd(from: string, text: string, { resolve }: Ground): Promise<string[] | undefined> {
+  const named = resolvePath(from, text);
+  const real = await walk(text.startsWith("/") ? "/" : from, text, resolve);
+  return real === undefined ? undefined : [...new Set([named, real])];
 }
 
 async function realTarget(folder: string, text: string, { word, ground }: { word: ShellWord; ground: Ground }): Promise<Target> {
@@ -63,12 +77,18 @@ async function walk(folder: string, text: string, resolve: ResolvePath): Promise
   for (const name of text.split("/")) {
     if (name !== "..") current = join(current, name);
     else {
-      const real = await follow(current, resolve);
-      if (real === undefined) return undefined;
-      current = dirname(real);
+      const parent = await parentOf(current, resolve);
+      if (parent === undefined) return undefined;
+      current = parent;
     }
   }
   return follow(current, resolve);
+}
+
+/** The folder that `..` is in this one. */
+export async function parentOf(folder: string, resolve: ResolvePath): Promise<string | undefined> {
+  const real = await follow(folder, resolve);
+  return real === undefined ? undefined : dirname(real);
 }
 
 async function follow(path: string, resolve: ResolvePath): Promise<string | undefined> {

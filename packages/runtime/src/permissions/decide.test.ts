@@ -223,6 +223,23 @@ describe("a permission decision", () => {
         assert.equal(await effect(run(command), "default"), "ask", command);
   });
 
+  it("asks about a run of something that is not told", async () => {
+    const untold: Action = { tool: "mcp__x__run", kind: "run", resource: "" };
+    const modes = await Promise.all(permissionModes.map(async (mode) => `${mode} ${await effect(untold, mode)}`));
+    assert.deepEqual(modes.sort(), [
+      "acceptEdits ask",
+      "bypassPermissions allow",
+      "default ask",
+      "dontAsk deny",
+      "plan deny",
+      "sandboxed ask",
+    ]);
+    assert.equal(await effect(untold, "default", { allow: ["mcp__x__run"] }), "allow");
+    assert.equal(await effect(untold, "bypassPermissions", { deny: ["mcp__x__run"] }), "deny");
+    assert.equal(await effect(untold, "bypassPermissions", { deny: ["Bash(rm:*)"] }), "ask");
+    assert.equal(await effect(run(""), "default"), "ask");
+  });
+
   it("never lets an allow rule change things in plan mode", async () => {
     assert.equal(await effect(run("npm test"), "plan", { allow: ["Bash"] }), "deny");
     assert.equal(await effect(edit("/repo/proj/a"), "plan", { allow: ["Edit"] }), "deny");

@@ -27,6 +27,7 @@ export async function decide(
 /** Commands are taken apart only where that can matter: the parser is loaded when it is first needed. */
 async function decideRun(policy: Policy, action: Action, resolve: ResolvePath): Promise<Decision> {
   if (policy.mode === "bypassPermissions" && policy.deny.length + policy.ask.length === 0) return bypassed;
+  if (action.resource === "") return decideOne(policy, action); // what is run cannot be told
   const { decideCommand } = await import("./decide-command.ts");
   return decideCommand(policy, action, resolve);
 }

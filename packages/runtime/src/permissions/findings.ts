@@ -6,6 +6,7 @@ export class Findings {
   readonly writes: FileUse[] = [];
   readonly reads: FileUse[] = [];
   readonly patterns: FileUse[] = [];
+  readonly tests: FileUse[] = [];
   readonly settings: Setting[] = [];
   #reason: string | undefined;
   #tooLarge = false;
@@ -35,8 +36,9 @@ export class Findings {
   }
 
   result(): ParsedCommand {
-    const { writes, reads, patterns, settings } = this;
+    const { writes, reads, patterns, tests, settings } = this;
     const [reason, tooLarge] = [this.#reason, this.#tooLarge];
-    return { programs: this.#programs, writes, reads, patterns, settings, understood: reason === undefined, reason, tooLarge };
+    const programs = this.#programs;
+    return { programs, writes, reads, patterns, tests, settings, understood: reason === undefined, reason, tooLarge };
   }
 }

@@ -1,3 +1,5 @@
+import { parentOf } from "./command-paths.ts";
+import type { ResolvePath } from "./policy.ts";
 import { exactWord, type ShellWord } from "./shell-words.ts";
 
 /** What is in a folder; undefined when that cannot be told. Links to the folder are followed. */
@@ -14,14 +16,14 @@ const maxMatches = 1_000;
 export async function expandGlob(
   word: ShellWord,
   folders: readonly string[],
-  list: ListFolder,
+  by: { readonly list: ListFolder; readonly resolve: ResolvePath },
 ): Promise<ShellWord[] | undefined> {
   const found = new Set([word.text]);
   const budget = { folders: maxFolders };
   for (const folder of folders) {
     const start = word.text.startsWith("/") ? "/" : `${folder}/`;
     const matches = await matchFrom({ start, done: word.text.startsWith("/") ? "/" : "" }, segmentsOf(word.text), {
-      list,
+      ...by,
       budget,
     });
     if (!matches) return undefined;
@@ -34,9 +36,9 @@ export async function expandGlob(
   return texts.map((text) => ({ ...exactWord(text), tilde: false }));
 }
 
-type Tools = { readonly list: ListFolder; readonly budget: { folders: number } };
+type Tools = { readonly list: ListFolder; readonly resolve: ResolvePath; readonly budget: { folders: number } };
 
-/** `done` is what the word says so far, `start` where that is. */
+/** `done` is what the word says so far, `start` where that is: behind a link, `..` leads to the parent of where the link leads. */
 async function matchFrom(
   at: { readonly start: string; readonly done: string },
   segments: readonly string[],
@@ -45,38 +47,68 @@ async function matchFrom(
   const [segment, ...rest] = segments;
   if (segment === undefined) return [at.done];
   const slash = rest.length > 0 ? "/" : "";
-  if (!/[*?[]/.test(segment))
-    return matchFrom({ start: `${at.start}${segment}${slash}`, done: `${at.done}${segment}${slash}` }, rest, tools);
-  if (--tools.budget.folders < 0) return undefined;
-  const entries = (await tools.list(at.start)) ?? [];
-  const names = entries
-    .filter(({ name, kind }) => fits(segment, name) && (rest.length === 0 || kind !== "file"))
-    .map(({ name }) => name);
+  const names = /[*?[]/.test(segment)
+    ? await namesFor(segment, { folder: at.start, isLast: rest.length === 0, tools })
+    : [segment];
+  if (!names) return undefined;
   const found: string[] = [];
   for (const name of names) {
-    const more = await matchFrom({ start: `${at.start}${name}${slash}`, done: `${at.done}${name}${slash}` }, rest, tools);
+    const start = name === ".." && rest.length > 0 ? await parentOf(at.start, tools.resolve) : `${at.start}${name}`;
+    const more = start && (await matchFrom({ start: `${start}${slash}`, done: `${at.done}${name}${slash}` }, rest, tools));
     if (!more) return undefined;
     found.push(...more);
   }
   return found;
 }
 
+/** Before its version 5.2, bash takes `..` for a name that `.*` matches. */
+async function namesFor(
+  segment: string,
+  { folder, isLast, tools }: { folder: string; isLast: boolean; tools: Tools },
+): Promise<string[] | undefined> {
+  if (--tools.budget.folders < 0) return undefined;
+  const entries = (await tools.list(folder)) ?? [];
+  const fits = toTest(segment);
+  const names = entries.filter(({ name, kind }) => fits(name) && (isLast || kind !== "file")).map(({ name }) => name);
+  if (!names.every(isTold)) return undefined;
+  return fits("..") && !startsOtherwise.test(segment) ? [...names, ".."] : names;
+}
+
+/** Of a name that is no text, not all bytes are known: there is no telling where it leads. */
+export function isTold(name: string): boolean {
+  return !name.includes("\ufffd");
+}
+
+/** `.[a-z]*` and `.[!.]*` are written so as not to match `..`. */
+const startsOtherwise = /^\.\[(?:(?:\w-\w|\w)+|[!^][^\][]*\.[^\][]*)\]/;
+
 function segmentsOf(text: string): string[] {
   return (text.startsWith("/") ? text.slice(1) : text).split("/");
 }
 
 /** Brackets count as any one letter. A hidden name needs its dot written out. */
-function fits(segment: string, name: string): boolean {
-  if (name.startsWith(".") && !segment.startsWith(".")) return false;
-  const pattern = segment.replace(/\[[!^]?\]?[^\]]*\]/g, "?");
+function toTest(segment: string): (name: string) => boolean {
+  const simple = segment.replace(brackets, "?").replace(/\[.*/s, "*");
+  const [letters, loose] = [simple, simple.replaceAll("?", "*")].map((pattern) => pattern.split(""));
+  return (name) => {
+    if (name.startsWith(".") && !segment.startsWith(".")) return false;
+    // What counts as one letter depends on the locale.
+    return matches((/^[\x20-\x7e]*$/.test(name) ? letters : loose) ?? [], name);
+  };
+}
+
+function matches(pattern: readonly string[], name: string): boolean {
   let reachable = new Set([0]);
   for (const letter of pattern) {
     const next = new Set<number>();
     for (const at of reachable) {
       if (letter === "*") for (let more = at; more <= name.length; more++) next.add(more);
-      else if (letter === "?" || letter === "[" || letter === name[at]) next.add(at + 1);
+      else if (letter === "?" || letter === name[at]) next.add(at + 1);
     }
     reachable = next;
   }
   return reachable.has(name.length);
 }
+
+/** Those of letters, ranges and classes. Others may stand for more than a letter, or end elsewhere than it seems. */
+const brackets = /\[(?:[!^]|(?![!^]))(?:\]|[^\][]|\[:\w+:\])(?:[^\][]|\[:\w+:\])*\]/g;

@@ -12,6 +12,8 @@ export type Program = {
   readonly settings: readonly Setting[];
   readonly places: Places;
   readonly moment: Moment;
+  /** Something is put into its input. */
+  readonly isFed: boolean;
   /** What it runs in turn, such as `rm` in `sudo rm`. */
   readonly inside: readonly Program[];
   /** Does nothing but run what is inside. */
@@ -38,6 +40,8 @@ export type ParsedCommand = {
   readonly reads: readonly FileUse[];
   /** Patterns whose matches loops and arrays hold. */
   readonly patterns: readonly FileUse[];
+  /** Files that `[[ … ]]` asks about. */
+  readonly tests: readonly FileUse[];
   /** Variables it sets in any way. */
   readonly settings: readonly Setting[];
   /** False: it may run programs that are not listed. */

@@ -8,6 +8,8 @@ import { setsInput, wordsPrintedBy } from "./shell-syntax.ts";
 export class PipeInput {
   /** What earlier commands of the pipeline print, as far as it is written out. */
   words: readonly string[] = [];
+  /** Somebody else of the line has a say in what is read. */
+  isFed = false;
   #names: PrintedNames | undefined;
   /** Where the names were printed. */
   #printedAt: Places;
@@ -22,28 +24,36 @@ export class PipeInput {
     this.words = [...this.words, ...wordsPrintedBy(before)];
     this.#names = operator === "|" ? namesPrinted(before, this.namesAt(scope.places), scope.known()) : undefined;
     this.#printedAt = scope.places;
+    this.isFed = true;
   }
 
   /** With another input, what is in the pipe is not read. */
   redirected(redirects: readonly Redirection[], run: () => void): void {
-    if (redirects.some(setsInput)) this.replaced(run);
-    else run();
+    const inputs = redirects.filter(setsInput);
+    if (inputs.length === 0) return run();
+    this.replaced(!inputs.every(isEmpty), run);
   }
 
   /** What `>(…)` reads is what is written to it. */
-  replaced(run: () => void): void {
+  replaced(isFed: boolean, run: () => void): void {
     this.within(() => {
       this.#names = undefined;
+      this.isFed = isFed;
       run();
     });
   }
 
   /** Inside a command, which reads the same input as before when the inner pipeline is over. */
   within(run: () => void): void {
-    const [words, names, printedAt] = [this.words, this.#names, this.#printedAt];
+    const [words, names, printedAt, isFed] = [this.words, this.#names, this.#printedAt, this.isFed];
     run();
     this.words = words;
     this.#names = names;
     this.#printedAt = printedAt;
+    this.isFed = isFed;
   }
+}
+
+function isEmpty(redirection: Redirection): boolean {
+  return redirection.type === "Redirect" && redirection.operator === "<" && redirection.target?.text === "/dev/null";
 }

@@ -15,6 +15,16 @@ describe("a question to a program about itself", () => {
       assert.deepEqual(ordersFor(proxy), ordersFor("cargo"), proxy);
   });
 
+  it("is none where something is put into its input", () => {
+    const last = (command: string): string => questionOf(parseCommand(command).programs.at(-1) ?? assert.fail(command)) ?? "none";
+    const fed = ["< a", "<<< a", "0<a", "<&3", "< /dev/null < a", "<< E\na\nE"].map((input) => `foo --help ${input}`);
+    for (const command of [...fed, "a | foo --help", "a |& foo --help", "{ foo --help; } < a"])
+      assert.equal(last(command), "none", command);
+    for (const input of ["", "< /dev/null", "> a", "2>&1", "2> /dev/null"])
+      assert.equal(last(`foo --help ${input}`), "certain", input);
+    assert.equal(last("cat a | cat; foo --help"), "certain");
+  });
+
   it("is one word that is known to do no more than answer", () => {
     const certain = [
       "foo --help",

@@ -7,8 +7,10 @@ import { isPlain } from "./shell-words.ts";
  * A program is asked about itself: exactly `NAME --help`, `NAME --version` or `NAME version`. `certain` when it is known to answer that and do
  * no more; `likely` for `version` in front of a program nobody knows: the old ones of the system take it for the name of a file.
  */
-export function questionOf({ name, words }: Program): "certain" | "likely" | undefined {
+export function questionOf({ name, words, isFed }: Program): "certain" | "likely" | undefined {
   const [first, question, ...more] = words;
+  // Some take their orders from their input all the same.
+  if (isFed) return undefined;
   if (!isPlain(first) || first.text.includes("/") || !isPlain(question) || more.length > 0 || isObedient(name)) return undefined;
   if (/^--(?:help|version)$/.test(question.text)) return "certain";
   if (/^(?:-v|-V|-version)$/.test(question.text)) return shortVersion.test(name) ? "certain" : undefined;

@@ -54,6 +54,7 @@ export class ProgramReader {
       words,
       places,
       moment,
+      isFed: input.isFed,
       settings: [...settings, ...programs.flatMap((one) => one.settings ?? [])],
       inside,
       transparent: inner.length > 0 && inner.every((one) => one.type !== "hidden" && one.transparent),

@@ -22,10 +22,23 @@ const readers: Readonly<Record<string, (words: readonly ShellWord[]) => Looking 
 const commands: Readonly<Record<string, readonly string[]>> = {
   "looks": [
     "sed p", "sed --debug p", "sed --posix -u p", "awk '{print}'", "jq -n 1", "find", "printf a", "printf -- a",
-    "printf '%s' a", "printf '%d%%\\n' 1", "printf '%%n'", "printf '%s n' x", "printf a -v", "printf '* %s' a '%s'", "test", "test -f a",
+    "printf '%s' a", "printf '%d%%\\n' 1", "printf '%%n'", "printf '%s n' x", "printf a -v", "printf '* %s' a '%s'", "test", "test -f",
     "test -v x", "test -v x y", "test -v", "test a -v", "test \"$x\"", "test \"$x\" = a", "test a = \"$x\"",
     "test a = \"$x\" -a b", "test \"$x\" -eq 1", "test -n \"$x\"", "test \\( \"$x\" \\)", "[ \"$x\" = a ]", "[ -n \"$x\" ]",
-    "[ a = \"$x\" ]", "[ \"$x\" ]", "[ \"$x\" -nt \"$y\" ]", "printf '%d%%\\n' 1", "printf '100%%\\n'",
+    "[ a = \"$x\" ]", "[ \"$x\" ]", "[ -f ]", "[ a -a b ]", "[ -o x ]", "[ -t 1 ]", "[ -z a ]", "printf '%d%%\\n' 1", "printf '100%%\\n'",
+  ],
+  "looks \"\"\u2026 \"\"\u2026 names": [
+    "[ \"$x\" -nt \"$y\" ]",
+  ],
+  "looks a names": [
+    "test -f a", "[ -f a ]", "[ ! -e a ]", "[ -a a ]", "[ ! -a a ]", "test \\( -a a \\)", "[ -n x -a -d a ]", "[ x -o -L a ]",
+    "[ -h a ]", "[ -S a ]", "[ -N a ]", "[ -x a -a b ]", "[ -e a -a -n \"$x\" ]",
+  ],
+  "looks a ] names": [
+    "[ -f a -a -e ] ]",
+  ],
+  "looks a b names": [
+    "[ a -nt b ]", "test a -ot b", "test ! a -ef b", "[ -r a -a -w b ]", "[ a -nt b -a c ]",
   ],
   "looks \"\"\u2026 .": [
     "find . -newer \"$x\"",
@@ -128,7 +141,8 @@ describe("a program that is given a script", () => {
     itHolds(result === "no" ? "may do more than look" : `only ${result}`, list, async (command) => {
       const [name, ...rest] = parseCommand(command).programs[0]?.words ?? [];
       const looking = readers[name?.text ?? ""]?.(rest);
-      const read = looking && ["looks", ...looking.reads.map(showWord), ...(looking.starts ? ["starts"] : [])].join(" ");
+      const more = [...(looking?.starts ? ["starts"] : []), ...(looking?.names ? ["names"] : [])];
+      const read = looking && ["looks", ...looking.reads.map(showWord), ...more].join(" ");
       return (read ?? "no") === result ? undefined : `${command}: ${read ?? "no"}`;
     });
 });

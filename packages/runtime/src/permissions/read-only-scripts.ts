@@ -1,3 +1,4 @@
+import { asksAboutFile, comparesFiles } from "./file-tests.ts";
 import { comparesFile, endOfProgram, runsProgram, takesValue } from "./find-expression.ts";
 import { readLooking, rowOfLooks } from "./looking-options.ts";
 import type { Looking } from "./read-only-commands.ts";
@@ -182,5 +183,15 @@ export function readTest(words: Words): Looking | undefined {
     if (word.splits || word.kind === "glob") return undefined;
     if (next && !(isPlain(next) && binaryTests.test(next.text))) return undefined;
   }
-  return nothing;
+  const reads = words.filter((_, index) => isFileTested(words, index));
+  return reads.length === 0 ? nothing : { ...nothing, reads, names: true };
+}
+
+/** `-a` is also the word between two conditions. */
+function isFileTested(words: Words, index: number): boolean {
+  const textAt = (at: number): string => words[at]?.text ?? "";
+  if (textAt(index) === "]" && index === words.length - 1) return false;
+  const before = textAt(index - 1);
+  const isUnary = asksAboutFile(before) && (before !== "-a" || index === 1 || /^[!(]$/.test(textAt(index - 2)));
+  return isUnary || comparesFiles(before) || comparesFiles(textAt(index + 1));
 }

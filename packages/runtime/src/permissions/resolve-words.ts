@@ -25,7 +25,7 @@ type By = { readonly ground: Ground; readonly list: ListFolder | undefined };
 
 async function matchesOf(word: ShellWord, places: Places, { ground, list }: By): Promise<readonly ShellWord[] | undefined> {
   const folders = list && !word.tilde ? await foldersOf(places, ground) : undefined;
-  return list && folders ? expandGlob(word, folders, list) : undefined;
+  return list && folders ? expandGlob(word, folders, { list, resolve: ground.resolve }) : undefined;
 }
 
 /**

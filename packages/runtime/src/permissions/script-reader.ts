@@ -4,6 +4,7 @@ import type { Findings } from "./findings.ts";
 import { Moments } from "./moments.ts";
 import { doubtAbout } from "./node-doubts.ts";
 import type { FileUse } from "./parsed-command.ts";
+import { asksAboutFile, comparesFiles } from "./file-tests.ts";
 import { PipeInput } from "./pipe-input.ts";
 import { eitherPlace } from "./places.ts";
 import { nameGiven } from "./printed-names.ts";
@@ -87,8 +88,10 @@ export class ScriptReader {
       case "Function":
         return this.#scope.apart(() => this.#children(node));
       case "ProcessSubstitution":
-      case "Coproc":
-        return this.#input.replaced(() => this.#anytime(() => this.#children(node)));
+      case "Coproc": {
+        const isFed = this.#input.isFed || node.type === "Coproc" || node.operator === ">";
+        return this.#input.replaced(isFed, () => this.#anytime(() => this.#children(node)));
+      }
       case "While":
         return this.#loop(node, () => this.#visitWhile(node));
       case "For":
@@ -106,6 +109,10 @@ export class ScriptReader {
         return this.#branches(node);
       case "Redirect":
         return this.#visitRedirection(node);
+      case "TestUnary":
+      case "TestBinary":
+        this.#noteTested(node);
+        return this.#children(node);
       default:
         this.#children(node);
         return this.#scope.setByTheWay(node);
@@ -196,6 +203,16 @@ export class ScriptReader {
     for (const word of words.flatMap((one) => namesIn(one, this.#scope.known()) ?? readWord(one, this.#scope.known())))
       if (word.kind === "glob" || word.splits || word.pattern)
         this.#findings.patterns.push({ word, places: this.#scope.places, moment: this.#moments.next() });
+  }
+
+  /** `[[ -e x ]]` looks at a file as much as `ls` does. */
+  #noteTested(node: Of<"TestUnary"> | Of<"TestBinary">): void {
+    const asks = node.type === "TestUnary" ? asksAboutFile(node.operator) : comparesFiles(node.operator);
+    const words = node.type === "TestUnary" ? [node.operand] : [node.left, node.right];
+    for (const word of asks ? words : []) {
+      const [read = unknownWord] = readWord(word, this.#scope.known());
+      this.#findings.tests.push({ word: read, places: this.#scope.places, moment: this.#moments.next(), namesOnly: true });
+    }
   }
 
   #visitFor(node: Of<"For">): void {

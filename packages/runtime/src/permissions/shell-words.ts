@@ -112,7 +112,8 @@ export function readValue(word: Word, bindings: Bindings): ShellWord | undefined
   return isKnown && !/:~/.test(value.text) ? { ...value, kind: "exact" } : undefined;
 }
 
-function toWord({ text, open, glob, splits, start, digits, below }: Draft, tilde: boolean): ShellWord {
+function toWord({ text, open: isOpen, glob, splits, start, digits, below, bracket }: Draft, tilde: boolean): ShellWord {
+  const open = isOpen || (glob && bracket === true);
   if (below && !open && !start && !tilde) return { kind: "below", text, splits, tilde: false, needs: below };
   // `$HOME` and `$PWD` are known as the beginning of a path only.
   const pattern = glob ? ({ pattern: true } as const) : undefined;
@@ -132,6 +133,8 @@ type Draft = {
   readonly digits?: true | undefined;
   /** The name of some file below what the text says. */
   readonly below?: Needs | undefined;
+  /** It has a bracket that is just a letter: in a pattern it cannot be told from the others. */
+  readonly bracket?: boolean | undefined;
 };
 
 const emptyDraft: Draft = { text: "", open: false, glob: false, splits: false, fresh: true };
@@ -158,22 +161,33 @@ function append(draft: Draft, piece: Draft): Draft {
     start: draft.start,
     digits: draft.digits && piece.digits,
     below: open ? undefined : piece.below,
+    bracket: draft.bracket || piece.bracket,
   };
+}
+
+function letters(text: string): Draft {
+  return text.includes("[") ? { ...closed, text, bracket: true } : { ...closed, text };
+}
+
+/** Bash reads more numbers behind `\x` and `\U` than the parser does, and bytes that are no letters are not kept. */
+function readEscapes({ text, value }: { readonly text: string; readonly value: string }): Draft {
+  return /\\x\{|\\U|\ufffd/.test(text + value) ? openQuoted : letters(value);
 }
 
 function readPart(part: WordPart, bindings: Bindings): Draft[] {
   switch (part.type) {
     case "Literal":
     case "SingleQuoted":
+      return [letters(part.value)];
     case "AnsiCQuoted":
-      return [{ ...closed, text: part.value }];
+      return [readEscapes(part)];
     case "DoubleQuoted":
     case "LocaleString":
       return [part.parts.map((child) => readQuoted(child, bindings)).reduce(append, emptyDraft)].map(
         ({ fresh: _, ...draft }) => draft,
       );
     case "Glob":
-      return [{ ...closed, text: part.text, glob: true }];
+      return [/["'\\$`]/.test(part.text) ? { ...openBare, glob: true } : { ...closed, text: part.text, glob: true }];
     case "ProcessSubstitution":
       return [{ ...closed, text: "/dev/fd/63" }];
     case "BraceExpansion":
@@ -191,7 +205,7 @@ function readPart(part: WordPart, bindings: Bindings): Draft[] {
 }
 
 function readQuoted(child: DoubleQuotedChild, bindings: Bindings): Draft {
-  if (child.type === "Literal") return { ...closed, text: child.value };
+  if (child.type === "Literal") return letters(child.value);
   if (child.type === "SimpleExpansion" && child.text === "$@") return openBare;
   if (printsPlace(child)) return here;
   if (child.type === "ParameterExpansion" && (child.parameter === "@" || child.index?.text === "@")) return openBare;
@@ -231,7 +245,7 @@ function bound(part: { readonly text: string }, bindings: Bindings, quoted: bool
   const start = word.tilde ? "home" : undefined;
   if (word.tilde && !/^~(?:\/|$)/.test(word.text)) return undefined;
   const glob = word.kind === "glob";
-  if (quoted) return { ...closed, text: word.text, glob, start };
+  if (quoted) return { ...letters(word.text), glob, start };
   if (word.text === "" || /[\s\\]/.test(word.text)) return undefined;
   return { ...closed, text: word.text, glob: glob || /[*?[]/.test(word.text), splits: glob, start };
 }

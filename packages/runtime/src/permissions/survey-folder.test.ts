@@ -31,6 +31,9 @@ describe("a survey of a folder", () => {
     assert.equal(await survey({ "/w": [link("circle")] }), "/w/circle is a link that leads elsewhere");
     assert.equal(await survey({ "/w": [link("out")] }, { links: false, names: true }), undefined);
     assert.equal(await survey({ "/w": [file("out")] }), undefined);
+    assert.equal(await survey({ "/w": [file("a\ufffd")] }), undefined);
+    for (const odd of [link("a\ufffd"), folder("a\ufffd")])
+      assert.equal(await survey({ "/w": [odd] }), "/w/a\ufffd has a name that is no text");
     assert.equal(await survey({ "/w": [link("in")], "/w/in": [file("-x")] }), undefined);
   });
 

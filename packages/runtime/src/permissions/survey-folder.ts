@@ -1,4 +1,4 @@
-import type { ListFolder } from "./glob-words.ts";
+import { isTold, type ListFolder } from "./glob-words.ts";
 import type { ResolvePath } from "./policy.ts";
 import { isOddName, type Needs } from "./shell-words.ts";
 
@@ -25,6 +25,7 @@ export async function surveyFolder(folder: string, needs: Needs, survey: Survey)
     for (const { name, kind } of entries) {
       const path = `${current}/${name}`;
       if (kind !== "directory" && !mayFit(name, needs.only)) continue;
+      if (kind !== "file" && !isTold(name)) return `${path} has a name that is no text`;
       if (needs.names && (isOddName(name) || name.startsWith("-"))) return `${path} would be taken apart, or for an option`;
       if (kind === "directory") folders.push(path);
       if (kind === "symlink" && needs.links && !(await leadsWell(path, survey))) return `${path} is a link that leads elsewhere`;
