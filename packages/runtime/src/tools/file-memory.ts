@@ -9,13 +9,18 @@ export function rememberFile(memory: ToolMemory, path: string, seen: { bytes: Ui
   filesOf(memory).set(path, { hash: hashOf(seen.bytes), size: seen.bytes.length, mtimeMs: seen.mtimeMs });
 }
 
-/** Throws unless the file is, byte for byte, the one this session last read or wrote. */
-export function requireSeen(memory: ToolMemory, path: string, now: { bytes: Uint8Array; name: string }): void {
+/** Is the file, byte for byte, the one this session last read or wrote? */
+export function howSeen(memory: ToolMemory, path: string, bytes: Uint8Array): "seen" | "unread" | "changed" {
   const known = filesOf(memory).get(path);
-  if (!known) throw new ToolFailure(`${now.name} has not been read in this session. Read it first, then change it.`);
-  if (known.hash !== hashOf(now.bytes)) {
-    throw new ToolFailure(`${now.name} has changed since it was last read. Read it again, then change it.`);
-  }
+  if (!known) return "unread";
+  return known.hash === hashOf(bytes) ? "seen" : "changed";
+}
+
+/** Throws unless it is. */
+export function requireSeen(memory: ToolMemory, path: string, now: { bytes: Uint8Array; name: string }): void {
+  const seen = howSeen(memory, path, now.bytes);
+  if (seen === "unread") throw new ToolFailure(`${now.name} has not been read in this session. Read it first, then change it.`);
+  if (seen === "changed") throw new ToolFailure(`${now.name} has changed since it was last read. Read it again, then change it.`);
 }
 
 function filesOf(memory: ToolMemory): Map<string, FileState> {

@@ -1,61 +1,127 @@
 import { diffLines } from "./diff.ts";
 import { displayPath } from "./display-path.ts";
 import { explainMissing } from "./edit-hints.ts";
-import { rememberFile, requireSeen } from "./file-memory.ts";
+import { howSeen, rememberFile, requireSeen } from "./file-memory.ts";
+import { healEdit } from "./heal-edit.ts";
 import { explainPlaceholder, refuseMasks, refusePlaceholders } from "./hidden-values.ts";
 import { loadFile, loadFileIfPresent, saveFile } from "./load-file.ts";
 import { numberedLine } from "./numbered-lines.ts";
-import { replaceText } from "./text-edit.ts";
+import { foldLineEndings, lineNumbers, replaceRanges, replaceText } from "./text-edit.ts";
 import type { DecodedText } from "./text-file.ts";
 import { decodeText, encodeText, splitLines } from "./text-file.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
 
-export type EditInput = { file_path: string; old_string: string; new_string: string; replace_all?: boolean };
+export type EditInput = Edit & { file_path: string; edits?: Edit[] };
+
+type Edit = { old_string: string; new_string: string; replace_all?: boolean };
 
 /** Replaces text in a file that was read, or creates one. */
 export async function runEdit(input: EditInput, context: ToolContext): Promise<ToolOutput> {
-  if (input.old_string === input.new_string)
+  if ([input, ...(input.edits ?? [])].some((edit) => edit.old_string === edit.new_string))
     throw new ToolFailure("old_string and new_string are the same: there is nothing to change.");
   const path = await context.workspace.resolve(input.file_path);
   const target: Target = { path, name: displayPath(context.workspace.root, path) };
-  return input.old_string === "" ? create(input, target, context) : replace(input, target, context);
+  if (input.old_string !== "") return replace(input, target, context);
+  if (input.edits?.length)
+    throw new ToolFailure("An empty old_string creates a file, which takes no further edits: put them into new_string.");
+  return create(input, target, context);
 }
 
 type Target = { path: string; name: string };
 
 async function replace(input: EditInput, { path, name }: Target, context: ToolContext): Promise<ToolOutput> {
   const { workspace, memory } = context;
-  const { bytes: before } = await loadFile(workspace, path);
+  const { bytes: before, stat } = await loadFile(workspace, path);
+  if (howSeen(memory, path, before) === "unread")
+    throw showPlace(input, { path, name, bytes: before, mtimeMs: stat.mtimeMs }, context);
   requireSeen(memory, path, { bytes: before, name });
   const decoded = requireText(before, name);
   context.meetSecrets?.(decoded.text);
-  refusePlaceholders(input.new_string, { before: decoded.text, name });
-  const replaced = replaceText(decoded.text, {
-    oldText: input.old_string,
-    newText: input.new_string,
-    all: input.replace_all ?? false,
-  });
-  if (replaced.type === "missing") throw notFound(decoded.text, input, name);
+  const { text, done } = makeEdits(decoded.text, [input, ...(input.edits ?? [])], name);
+
+  const bytes = encodeText(text, decoded.encoding);
+  const { mtimeMs } = await saveFile(workspace, path, bytes);
+  rememberFile(memory, path, { bytes, mtimeMs });
+  return {
+    content: [{ type: "text", text: done.map((edit) => sayDone(edit, name)).join("\n") }],
+    details: { file: path, diff: diffLines(decoded.text, text) },
+  };
+}
+
+/** An edit that was made: what the text was after it, and in which lines it is. */
+type Done = { readonly edit: Edit; readonly text: string; readonly lines: number[]; readonly note?: string };
+
+/** All of them, one after the other, or none: whatever is wrong with one is thrown. */
+function makeEdits(before: string, edits: readonly Edit[], name: string): { text: string; done: Done[] } {
+  const done: Done[] = [];
+  let text = before;
+  for (const [index, edit] of edits.entries()) {
+    try {
+      const made = makeEdit(text, edit, { name, before });
+      done.push(made);
+      text = made.text;
+    } catch (error) {
+      if (edits.length === 1 || !(error instanceof ToolFailure)) throw error;
+      throw new ToolFailure(`Nothing was changed, because edit ${index + 1} of ${edits.length} cannot be made: ${error.message}`);
+    }
+  }
+  return { text, done };
+}
+
+function makeEdit(text: string, edit: Edit, { name, before }: { name: string; before: string }): Done {
+  const { old_string: oldText, new_string: newText, replace_all: all = false } = edit;
+  if (oldText === "") throw new ToolFailure("old_string is empty: only the first edit of a call may be, to create a file.");
+  refusePlaceholders(newText, { before, name });
+  const replaced = replaceText(text, { oldText, newText, all });
   if (replaced.type === "ambiguous") {
     throw new ToolFailure(
       `old_string is in ${name} ${replaced.lines.length} times (${linesInWords(replaced.lines)}). ` +
         "Add lines around it until it is unique, or set replace_all to change every one.",
     );
   }
-
-  const bytes = encodeText(replaced.text, decoded.encoding);
-  const { mtimeMs } = await saveFile(workspace, path, bytes);
-  rememberFile(memory, path, { bytes, mtimeMs });
-  const count = replaced.lines.length;
-  const what = count === 1 ? "Replaced 1 occurrence" : `Replaced ${count} occurrences (${linesInWords(replaced.lines)})`;
-  const around = linesAround(replaced.text, replaced.lines[0] ?? 1, splitLines(input.new_string).length);
-  return {
-    content: [{ type: "text", text: `${what} in ${name}.${around}` }],
-    details: { file: path, diff: diffLines(decoded.text, replaced.text) },
-  };
+  if (replaced.type === "replaced") return { edit, text: replaced.text, lines: replaced.lines };
+  const healed = all || explainPlaceholder(oldText) ? undefined : healEdit(text, { oldText, newText });
+  if (!healed) throw notFound(text, edit, name);
+  const lines = lineNumbers(foldLineEndings(text).text, [healed.from]);
+  return { edit, text: replaceRanges(text, [healed], healed.newText), lines, note: healed.note };
 }
 
-async function create(input: EditInput, { path, name }: Target, context: ToolContext): Promise<ToolOutput> {
+function sayDone({ edit, text, lines, note }: Done, name: string): string {
+  const what = lines.length === 1 ? "Replaced 1 occurrence" : `Replaced ${lines.length} occurrences (${linesInWords(lines)})`;
+  const around = linesAround(text, lines[0] ?? 1, splitLines(edit.new_string).length);
+  return `${what} in ${name}.${note ? ` ${note}` : ""}${around}`;
+}
+
+/**
+ * The file was not read. Where the edit would fit, it counts as read from now on and the refusal shows the place, which saves a turn.
+ * It shows only lines that the model has named itself: whether it may read the rest was not asked.
+ */
+function showPlace(input: EditInput, file: Target & { bytes: Uint8Array; mtimeMs: number }, context: ToolContext): ToolFailure {
+  const { path, name, bytes } = file;
+  const unread = new ToolFailure(`${name} has not been read in this session. Read it first, then change it.`);
+  const decoded = decodeText(bytes);
+  if (!decoded?.exact) return unread;
+  context.meetSecrets?.(decoded.text);
+  let place: Done | undefined;
+  try {
+    place = makeEdits(decoded.text, [input, ...(input.edits ?? [])], name).done[0];
+  } catch (error) {
+    if (error instanceof ToolFailure) return unread; // its words would tell what is in the file
+    throw error;
+  }
+  if (!place) return unread;
+  rememberFile(context.memory, path, file);
+  const from = place.lines[0] ?? 1;
+  const count = Math.min(splitLines(input.old_string).length, 30);
+  const shown = splitLines(decoded.text).slice(from - 1, from - 1 + count);
+  return new ToolFailure(
+    `${name} has not been read in this session, so that nothing was changed. The text is there (${linesInWords(place.lines)}), and the file ` +
+      `counts as read now: send the same edit again if this is the place you mean.\n` +
+      shown.map((line, index) => numberedLine(from + index, line)).join("\n"),
+  );
+}
+
+async function create(input: Edit, { path, name }: Target, context: ToolContext): Promise<ToolOutput> {
   const { workspace, memory } = context;
   const before = await loadFileIfPresent(workspace, path);
   if (before && before.bytes.length > 0) {
@@ -88,7 +154,7 @@ function requireText(bytes: Uint8Array, name: string): DecodedText {
   return decoded;
 }
 
-function notFound(text: string, input: EditInput, name: string): ToolFailure {
+function notFound(text: string, input: Edit, name: string): ToolFailure {
   const done =
     input.new_string.length >= 10 ? replaceText(text, { oldText: input.new_string, newText: "", all: true }) : undefined;
   if (done?.type === "replaced") {

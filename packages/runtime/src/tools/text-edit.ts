@@ -13,25 +13,37 @@ export type Replaced =
 export function replaceText(text: string, { oldText, newText, all }: Replacement): Replaced {
   const folded = foldLineEndings(text);
   const wanted = foldLineEndings(oldText).text;
-  const starts: number[] = [];
-  for (let at = folded.text.indexOf(wanted); at !== -1; at = folded.text.indexOf(wanted, at + wanted.length)) starts.push(at);
-  if (starts.length === 0) return { type: "missing" };
+  const ranges: Range[] = [];
+  for (let at = folded.text.indexOf(wanted); at !== -1; at = folded.text.indexOf(wanted, at + wanted.length))
+    ranges.push({ from: at, to: at + wanted.length });
+  if (ranges.length === 0) return { type: "missing" };
 
-  const lines = lineNumbers(folded.text, starts);
-  if (starts.length > 1 && !all) return { type: "ambiguous", lines };
+  const lines = lineNumbers(
+    folded.text,
+    ranges.map(({ from }) => from),
+  );
+  if (ranges.length > 1 && !all) return { type: "ambiguous", lines };
+  return { type: "replaced", text: replaceRanges(text, ranges, newText), lines };
+}
 
+/** Positions in the text with LF line endings. */
+type Range = { readonly from: number; readonly to: number };
+
+/** Puts the new text where the ranges are, with the line endings of each place. The ranges ascend and do not overlap. */
+export function replaceRanges(text: string, ranges: readonly Range[], newText: string): string {
+  const { toOriginal } = foldLineEndings(text);
   const fresh = foldLineEndings(newText).text;
   const pieces: string[] = [];
   let done = 0;
-  for (const start of starts) {
-    const from = folded.toOriginal(start);
-    const ending = lineEndingNear(text, from);
+  for (const { from, to } of ranges) {
+    const start = toOriginal(from);
+    const ending = lineEndingNear(text, start);
     // Joined from slices, never `String.replace`: a `$` in the new text is only a `$`.
-    pieces.push(text.slice(done, from), ending === "\n" ? fresh : fresh.split("\n").join(ending));
-    done = folded.toOriginal(start + wanted.length);
+    pieces.push(text.slice(done, start), ending === "\n" ? fresh : fresh.split("\n").join(ending));
+    done = toOriginal(to);
   }
   pieces.push(text.slice(done));
-  return { type: "replaced", text: pieces.join(""), lines };
+  return pieces.join("");
 }
 
 /** The text with every CRLF as LF, and the way back from its positions to those of the original. */
@@ -48,7 +60,8 @@ function lineEndingNear(text: string, position: number): "\n" | "\r\n" {
   return newline > 0 && text[newline - 1] === "\r" ? "\r\n" : "\n";
 }
 
-function lineNumbers(text: string, ascending: number[]): number[] {
+/** Which lines the positions are in, counted from 1. */
+export function lineNumbers(text: string, ascending: number[]): number[] {
   let line = 1;
   let newline = text.indexOf("\n");
   return ascending.map((position) => {

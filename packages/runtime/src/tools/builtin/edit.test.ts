@@ -118,16 +118,106 @@ describe("Edit", () => {
     assert.match(all.said, /^Replaced 4 occurrences \(lines 1, 3, 4\)/);
   });
 
-  it("says at which line the text is when only white space differs", async () => {
-    const { said } = await edit("function f() {\n\treturn 1;\n}\n", {
-      old_string: "function f() {\n    return 1;\n}",
-      new_string: "",
+  it("finds a text whose lines are all indented one step less or more, and indents the new text like it", async () => {
+    const file = "class A {\n\tf() {\n\t\tif (x) {\n\t\t\treturn 1;\n\t\t}\n\t}\n}\n";
+    const less = await edit(file, {
+      old_string: "\tif (x) {\n\t\treturn 1;\n\t}\n",
+      new_string: "\tif (x) {\n\t\tlog(x);\n\n\t\treturn 2;\n\t}\n",
     });
-    assert.equal(
-      said,
-      "old_string is not in file.txt. Line 1 matches when white space and quotation marks are ignored. The file has:\n" +
-        "     1\tfunction f() {\n     2\t\treturn 1;\n     3\t}",
+    assert.equal(less.file.toString(), "class A {\n\tf() {\n\t\tif (x) {\n\t\t\tlog(x);\n\n\t\t\treturn 2;\n\t\t}\n\t}\n}\n");
+    assert.match(
+      less.said,
+      /^Replaced 1 occurrence in file\.txt\. old_string was taken for lines 3 to 5, which differ from it only in white space\. It lacks 1 tab before every line; new_string got them too\. Now around line 3:\n/,
     );
+    const more = await edit("  a:\n    b: 1\n", {
+      old_string: "    a:\n      b: 1",
+      new_string: "    a:\n      b: 2\n      c: 3",
+    });
+    assert.equal(more.file.toString(), "  a:\n    b: 2\n    c: 3\n");
+    assert.match(more.said, /taken for lines 1 to 2, .* It has 2 spaces too many before every line/);
+  });
+
+  it("finds a text with spaces for tabs, and one that lacks white space at the ends of lines", async () => {
+    const spaces = await edit("function f() {\n\tif (a) {\n\t\treturn 1;\n\t}\n}\n", {
+      old_string: "    if (a) {\n        return 1;\n    }",
+      new_string: "    if (a) {\n        if (b) {\n            return 2;\n        }\n    }",
+    });
+    assert.equal(spaces.file.toString(), "function f() {\n\tif (a) {\n\t\tif (b) {\n\t\t\treturn 2;\n\t\t}\n\t}\n}\n");
+    assert.match(spaces.said, /new_string was indented like those lines\./);
+    const ends = await edit("one  \r\ntwo\t\r\nthree\r\n", { old_string: "one\ntwo\nthree", new_string: "one\n2\nthree" });
+    assert.equal(ends.file.toString(), "one  \r\n2\r\nthree\r\n");
+    assert.match(ends.said, /Only the ends of lines differed\./);
+  });
+
+  it("finds a text with other quotation marks and dashes, and keeps those of the file where nothing changes", async () => {
+    const { said, file } = await edit("He said \u201chi\u201d \u2014 it\u2019s late.\n", {
+      old_string: '"hi" - it\'s late.',
+      new_string: '"hi" - it\'s early.',
+    });
+    assert.equal(file.toString(), "He said \u201chi\u201d \u2014 it\u2019s early.\n");
+    assert.match(said, /other quotation marks, dashes or spaces/);
+    const line = await edit("\tsay(\u2018x\u2019);\n", { old_string: "say('x');", new_string: "say('y');" });
+    assert.equal(line.file.toString(), "\tsay(\u2018y\u2019);\n");
+  });
+
+  it("guesses nothing where two places fit, lines do not tell how deep they are, or brackets are all there is", async () => {
+    const twice = "if (a) {\n  go(1);\n}\nif (b) {\n    go(1);\n}\n";
+    const change = { old_string: "\tgo(1);", new_string: "\tgo(2);" };
+    const cases: [content: string, change: Change][] = [
+      [twice, change],
+      [" \u201ca\u201d \u201ca\u201d", { old_string: '"a"', new_string: "b" }],
+      ["x:\n  a\n    b\n", { old_string: "\ta\n\tb", new_string: "\ta\n\tc" }],
+      ["\ta\n\t\tb\n", { old_string: "a\n  b", new_string: "a\n      c" }],
+      ["    a\n", { old_string: "\t\ta\n", new_string: "\t\ta\n b\n" }],
+      ["\t}\n", { old_string: "    }", new_string: "" }],
+      ["  a \n", { old_string: "a\t", new_string: "b", replace_all: true }],
+    ];
+    for (const [content, wanted] of cases) {
+      const { said, file } = await edit(content, wanted);
+      assert.deepEqual([said.split(".")[0], file.toString()], ["old_string is not in file", content]);
+    }
+  });
+
+  it("makes several edits of one file, or none of them", async () => {
+    const content = "one\ntwo\nthree\n";
+    const further = { old_string: "2", new_string: "zwei" };
+    const path = bench.write("several.txt", content);
+    await bench.call(readTool, { file_path: path });
+    const first = { file_path: path, old_string: "two", new_string: "2" };
+    assert.equal(
+      await bench.say(editTool, { ...first, edits: [further, { old_string: "five", new_string: "5" }] }),
+      "Nothing was changed, because edit 3 of 3 cannot be made: old_string is not in several.txt. " +
+        "Nothing like it was found; Read the part of the file you want to change.",
+    );
+    assert.equal(readFileSync(path, "utf8"), content);
+    assert.match(await bench.say(editTool, { ...first, edits: [further] }), /^Replaced 1 .*\n[^]*\nReplaced 1 .*\n[^]*zwei/);
+    assert.equal(readFileSync(path, "utf8"), "one\nzwei\nthree\n");
+    const empty = { file_path: path, old_string: "one", new_string: "1", edits: [{ old_string: "", new_string: "x" }] };
+    assert.match(await bench.say(editTool, empty), /edit 2 of 2 cannot be made: old_string is empty/);
+    assert.match(
+      await bench.say(editTool, { file_path: "other.txt", old_string: "", new_string: "x", edits: [further] }),
+      /takes no further edits/,
+    );
+  });
+
+  it("shows the place in a file that was not read, which counts as read then, and nothing else of it", async () => {
+    const path = bench.write("fresh.txt", "first\nkey = 1\nlast\n");
+    const change = { file_path: path, old_string: "key = 1", new_string: "key = 2" };
+    assert.match(
+      await bench.say(editTool, { ...change, old_string: "first\nkey = 9" }),
+      /^fresh\.txt has not been read in this session\. Read it first/,
+    );
+    assert.match(
+      await bench.say(editTool, { ...change, old_string: "t\n", edits: [] }),
+      /^fresh\.txt has not been read in this session\. Read it/,
+    );
+    assert.equal(
+      await bench.say(editTool, change),
+      "fresh.txt has not been read in this session, so that nothing was changed. The text is there (line 2), and the file counts as read now: " +
+        "send the same edit again if this is the place you mean.\n     2\tkey = 1",
+    );
+    assert.equal(readFileSync(path, "utf8"), "first\nkey = 1\nlast\n");
+    assert.match(await bench.say(editTool, change), /^Replaced 1 occurrence/);
   });
 
   it("says where a text that begins right goes wrong, and when it has line numbers in it", async () => {

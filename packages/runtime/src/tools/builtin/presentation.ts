@@ -28,8 +28,8 @@ const shown: ReadonlyMap<string, ToolPresentation> = new Map<string, ToolPresent
       as: "edit",
       title: (input, short) => after("Edit", short(text(input, "file_path"))),
       isPlain: true,
-      change: ({ old_string: oldText, new_string: newText }) =>
-        typeof oldText === "string" && typeof newText === "string" ? { oldText, newText } : undefined,
+      change: ({ old_string: oldText, new_string: newText, edits }) =>
+        typeof oldText === "string" && typeof newText === "string" && edits === undefined ? { oldText, newText } : undefined,
     },
   ],
   [
