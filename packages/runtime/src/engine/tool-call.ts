@@ -19,7 +19,7 @@ import { concernsOf, judgeCall, type Permit } from "./judge-call.ts";
 import { type LiveCall, liveInputOf } from "./live-call.ts";
 import { runningWith } from "./run-with-permit.ts";
 import { toSendableContent } from "../model/sendable/sendable-content.ts";
-import { checkCallInput } from "./check-call-input.ts";
+import { fitInput } from "./fit-input.ts";
 import { refuseMasksInCall } from "../tools/hidden-values.ts";
 import { limitContent } from "../tools/output-limit.ts";
 import { type Access, type Tool, ToolFailure, type ToolOutput } from "../tools/tool.ts";
@@ -104,15 +104,14 @@ async function attempt(deps: CallDeps, call: LiveCall): Promise<Attempt> {
     const who = halted.limit === "hook" ? "a hook ended the turn" : "the turn ended";
     return refuse("interrupted", `Not run: ${who} before this call started (${halted.reason}).`);
   }
-  const { toolAliases: aliases = {} } = deps;
-  const tool = deps.tools.get((Object.hasOwn(aliases, call.name) && aliases[call.name]) || call.name);
+  const tool = findTool(deps, call.name);
   if (!tool) return refuse("error", `There is no tool named ${call.name}. The tools are: ${[...deps.tools.keys()].join(", ")}.`);
   if (call.malformedInput !== undefined) return refuse("error", malformed(call.malformedInput));
-  const checked = await checkCallInput(tool, call.input);
-  if (!checked.ok) return refuse("error", `Invalid input for ${call.name}: ${checked.message}`);
+  const fitted = await fitInput(tool, { ...call, name: tool.name });
+  if (!fitted.ok) return refuse("error", `Invalid input for ${call.name}: ${fitted.message}`);
   try {
-    const judgement = await judgeCall(deps, call, tool);
-    const notes = toNoteParts("PreToolUse", judgement.notes);
+    const judgement = await judgeCall(deps, fitted.call, tool);
+    const notes = [...fitted.notes, ...toNoteParts("PreToolUse", judgement.notes)];
     if (judgement.type === "refused") return { ...refuse("denied", judgement.text, judgement.details), notes };
     const { access, call: judged, permit } = judgement;
     const acts = access.kind !== "look" && access.kind !== "note";
@@ -127,6 +126,15 @@ async function attempt(deps: CallDeps, call: LiveCall): Promise<Attempt> {
   } catch (error) {
     return explain(deps, call, error);
   }
+}
+
+/** By its name, by another name the host gave it, or by its name in other letters if only one is meant by that. */
+function findTool({ tools, toolAliases = {} }: CallDeps, called: string): Tool | undefined {
+  const name = (Object.hasOwn(toolAliases, called) && toolAliases[called]) || called;
+  const exact = tools.get(name);
+  if (exact) return exact;
+  const alike = [...tools.keys()].filter((known) => known.toLowerCase() === name.toLowerCase());
+  return alike.length === 1 ? tools.get(alike[0] ?? "") : undefined;
 }
 
 /** A command that these modes let run without a rule only looks. */
@@ -148,14 +156,13 @@ function clear(deps: CallDeps, tool: Tool, { kind, resources }: Access): Cleared
 }
 
 async function runTool(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<Attempt> {
-  const ran = { ...call, name: tool.name }; // hooks know it by its own name
   try {
     const output = await execute(deps, call, tool);
     if (output.warning !== undefined) warnOnce(deps, output.warning);
-    return { status: output.isError ? "error" : "ok", output, ran };
+    return { status: output.isError ? "error" : "ok", output, ran: call };
   } catch (error) {
     const failed = explain(deps, call, error);
-    return failed.status === "interrupted" ? failed : { ...failed, ran };
+    return failed.status === "interrupted" ? failed : { ...failed, ran: call };
   }
 }
 

@@ -5,6 +5,7 @@ import type { CallKind, ToolFacts } from "../protocol/tool-facts.ts";
 import type { Tasks } from "../tasks/task.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { InputCheck } from "./input.ts";
+import type { Forgiveness } from "./meant-input.ts";
 
 /** What a call is about to touch, in the words permission rules are written in. */
 export type Access = {
@@ -58,6 +59,8 @@ export interface Tool<Input = unknown> {
   readonly inputSchema: JsonObject;
   /** Judges inputs in the place of the JSON Schema, which then only tells the model what to send. */
   readonly checkInput?: (input: unknown) => Promise<InputCheck>;
+  /** Inputs that do not fit the schema, but can only mean one thing, are understood. Absent: they are refused. */
+  readonly forgives?: Forgiveness;
   /** May run beside other calls of the same message. */
   readonly concurrent: boolean;
   /** For all who meet its calls and must not know it by its name. Of a tool without facts nothing is known but what `access` says. */

@@ -63,6 +63,10 @@ export const bashTool: Tool = defineTool<BashInput>({
     additionalProperties: false,
   },
   concurrent: false,
+  forgives: {
+    names: { cmd: "command" },
+    needed: ["run_in_background", "background", "cwd", "workdir", "working_directory", "env", "stdin"],
+  },
   facts: bashFacts,
   takesGit: true,
   async access(input, workspace, memory) {

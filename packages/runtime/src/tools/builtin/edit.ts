@@ -32,6 +32,7 @@ export const editTool: Tool = defineTool<EditInput>({
     additionalProperties: false,
   },
   concurrent: false,
+  forgives: { names: { path: "file_path", old_str: "old_string", new_str: "new_string" }, needed: [] },
   facts: editFacts,
   checksMasks: true,
   async access(input, workspace) {

@@ -23,6 +23,7 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
       additionalProperties: false,
     },
     concurrent: true,
+    forgives: { needed: [] },
     facts: globFacts,
     async access(input, workspace) {
       return { kind: "look", resources: [(await aim(input, workspace)).root] };

@@ -38,6 +38,7 @@ export const readTool: Tool = defineTool<ReadInput>({
     additionalProperties: false,
   },
   concurrent: true,
+  forgives: { names: { path: "file_path" }, needed: ["pages"] },
   facts: readFacts,
   async access(input, workspace) {
     return { kind: "look", resources: [await workspace.resolve(input.file_path)] };

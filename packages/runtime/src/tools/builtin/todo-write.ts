@@ -38,6 +38,7 @@ export const todoWriteTool: Tool = defineTool<{ todos: Todo[] }>({
     additionalProperties: false,
   },
   concurrent: false,
+  forgives: { needed: [] },
   facts: todoWriteFacts,
   async access() {
     return { kind: "note", resources: [] };

@@ -34,6 +34,7 @@ export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
       additionalProperties: false,
     },
     concurrent: true,
+    forgives: { needed: [] },
     facts: webFetchFacts,
     async access(input) {
       // The parsed spelling, so that a rule for a host cannot be passed by writing it differently.

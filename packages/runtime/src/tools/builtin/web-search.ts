@@ -31,6 +31,7 @@ export function createWebSearchTool(options: { webSearch?: WebSearchBackend } = 
       additionalProperties: false,
     },
     concurrent: true,
+    forgives: { needed: [] },
     facts: webSearchFacts,
     async access(input) {
       return { kind: "reach", resources: [input.query] };

@@ -17,6 +17,7 @@ export const writeTool: Tool = defineTool<WriteInput>({
     additionalProperties: false,
   },
   concurrent: false,
+  forgives: { names: { path: "file_path" }, needed: ["append", "mode"] },
   facts: writeFacts,
   checksMasks: true,
   async access(input, workspace) {

@@ -23,6 +23,7 @@ export function toTool({ tool, name, ...binding }: Binding): Tool {
     description: (tool.description ?? tool.name).slice(0, maxDescription),
     inputSchema: tool.inputSchema,
     concurrent: tool.readOnly,
+    forgives: {}, // types only: what a server makes of other numbers and names is its own affair
     async access() {
       // What a server does cannot be known; its own hints are no reason to trust it.
       return { kind: "reach", resources: [] };

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import {
+  createScriptedProvider,
+  InteractiveSession,
+  type InteractiveSessionOptions,
+} from "../packages/runtime/src/exports/index.ts";
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), "outrider-forgiving-")));
+after(() => rmSync(root, { recursive: true, force: true }));
+
+type Call = { name: string; input: Record<string, unknown> };
+
+/** What the model is told of each call, and what was announced of it. */
+async function run(
+  calls: Call[],
+  options: Pick<InteractiveSessionOptions, "permissions"> = {},
+): Promise<{ told: string[]; started: unknown[] }> {
+  const provider = createScriptedProvider([...calls.map((call) => ({ calls: [call] })), { text: "done" }]);
+  const session = new InteractiveSession({ cwd: root, provider, bare: true, ...options });
+  const told: string[] = [];
+  const started: unknown[] = [];
+  const reading = (async () => {
+    for await (const event of session.events({ types: ["tool.started", "tool.ended", "turn.ended"] })) {
+      if (event.type === "tool.started") started.push(event.input);
+      if (event.type === "tool.ended")
+        told.push(event.result.content.map((part) => (part.type === "text" ? part.text : part.type)).join("\n"));
+      if (event.type === "turn.ended") return;
+    }
+  })();
+  await session.submit("go");
+  await reading;
+  await session.shutdown();
+  return { told, started };
+}
+
+describe("a call that is nearly right", () => {
+  it("is run as it was meant, and the model is told", async () => {
+    writeFileSync(join(root, "a.txt"), "one\ntwo\nthree\n");
+    const { told, started } = await run([
+      { name: "read", input: { path: "a.txt", offset: "2", limit: 1 } },
+      { name: "Read", input: { file_path: "a.txt", offset: 0, limit: null } },
+    ]);
+    assert.deepEqual(started, [
+      { file_path: "a.txt", offset: 2, limit: 1 },
+      { file_path: "a.txt", offset: 1 },
+    ]);
+    assert.deepEqual(told, [
+      "     2\ttwo\n[Lines 2 to 2 of 3 are shown. Go on with offset 3.]\n" +
+        '[Input: "path" was taken for "file_path". "offset" came as text and was taken as a number.]',
+      '     1\tone\n     2\ttwo\n     3\tthree\n[Input: "offset" was 0; 1 is the least, and was used.]',
+    ]);
+  });
+
+  it("is judged as it is run: another spelling goes around no rule", async () => {
+    writeFileSync(join(root, "secret.txt"), "hidden\n");
+    const { told } = await run(
+      [
+        { name: "READ", input: { path: "secret.txt" } },
+        { name: "bash", input: { cmd: "echo changed > secret.txt" } },
+      ],
+      {
+        permissions: {
+          deny: [
+            { text: "Read(./secret.txt)", source: "test" },
+            { text: "Bash", source: "test" },
+          ],
+        },
+      },
+    );
+    assert.match(told[0] ?? "", /^Not permitted: /);
+    assert.match(told[1] ?? "", /^(Not permitted: |There is no tool named bash)/);
+    assert.equal(readFileSync(join(root, "secret.txt"), "utf8"), "hidden\n");
+  });
+
+  it("is refused with what to send where it could mean two things", async () => {
+    const { told, started } = await run([
+      { name: "Bash", input: { command: "ls", cwd: "/" } },
+      { name: "Read", input: { path: "a.txt", filePath: "b.txt" } },
+    ]);
+    assert.deepEqual(started, []);
+    assert.match(told[0] ?? "", /^Invalid input for Bash: "cwd" is not a known property/);
+    assert.match(told[1] ?? "", /^Invalid input for Read: "file_path" is required but missing/);
+  });
+});
