@@ -20,8 +20,10 @@ export type GrepInput = {
   "-C"?: number;
   "-n"?: boolean;
   "-i"?: boolean;
+  "-o"?: boolean;
   multiline?: boolean;
   head_limit?: number;
+  offset?: number;
 };
 
 const defaultHeadLimit = 250;
@@ -49,7 +51,8 @@ async function toQuery(input: GrepInput, context: ToolContext): Promise<SearchQu
   const root = await workspace.resolve(input.path ?? ".");
   const stat = await statSearchRoot(root, context);
   if (!stat) throw new ToolFailure(`${displayPath(workspace.root, root)} does not exist. Use Glob to find the right path.`);
-  const headLimit = input.head_limit ?? defaultHeadLimit;
+  const { from, limit } = windowOf(input);
+  const onlyMatching = input["-o"] ?? false;
   const rootIsFile = stat.kind !== "directory";
   return {
     pattern: input.pattern,
@@ -58,12 +61,20 @@ async function toQuery(input: GrepInput, context: ToolContext): Promise<SearchQu
     above: rootIsFile ? { rules: [], inGit: false } : await loadRulesAbove(workspace, root),
     filter: await createFileFilter({ glob: input.glob, type: input.type, root, workspaceRoot: workspace.root }),
     mode: modes[input.output_mode ?? "files_with_matches"],
-    before: input["-B"] ?? input["-C"] ?? 0,
-    after: input["-A"] ?? input["-C"] ?? 0,
+    before: onlyMatching ? 0 : (input["-B"] ?? input["-C"] ?? 0),
+    after: onlyMatching ? 0 : (input["-A"] ?? input["-C"] ?? 0),
     ignoreCase: input["-i"] ?? false,
     multiline: input.multiline ?? false,
-    maxLines: headLimit === 0 ? Number.POSITIVE_INFINITY : headLimit,
+    onlyMatching,
+    maxLines: from + limit,
   };
+}
+
+/** Which of the lines or files are shown: `limit` of them behind the first `from`. */
+type Window = { readonly from: number; readonly limit: number };
+
+function windowOf({ head_limit: limit = defaultHeadLimit, offset = 0 }: GrepInput): Window {
+  return { from: offset, limit: limit === 0 ? Number.POSITIVE_INFINITY : limit };
 }
 
 const modes = { content: "content", files_with_matches: "files", count: "count" } as const;
@@ -72,46 +83,62 @@ async function inWords(result: SearchResult, input: GrepInput, { workspace }: To
   const { files, skipped, leftOut } = result;
   const notes = [...(skipped > 0 ? [`[${skipped} files over 20 MB were not searched.]`] : []), ...leftOutNote(leftOut)];
   if (files.length === 0) return ["No matches found.", ...notes].join("\n");
-  const limit = input.head_limit === 0 ? Number.POSITIVE_INFINITY : (input.head_limit ?? defaultHeadLimit);
+  const window = windowOf(input);
+  const { from, limit } = window;
+  const end = from + limit;
   const name = (path: string): string => displayPath(workspace.root, path);
+  const which = from === 0 ? `The first ${limit} lines` : `${limit} lines behind the first ${from}`;
 
   if (input.output_mode === "content") {
-    const separated = (input["-A"] ?? 0) + (input["-B"] ?? 0) + (input["-C"] ?? 0) > 0;
-    const shown = contentLines(files, { limit, name, separated, numbers: input["-n"] ?? true });
-    if (files.reduce((sum, file) => sum + file.lines.length, 0) > limit) {
-      notes.unshift(`[The first ${limit} lines are shown; there are more. Narrow the search or raise head_limit.]`);
-    }
+    const separated = !input["-o"] && (input["-A"] ?? 0) + (input["-B"] ?? 0) + (input["-C"] ?? 0) > 0;
+    const found = files.reduce((sum, file) => sum + file.lines.length, 0);
+    if (from >= found) return [pastEnd("lines", found, from), ...notes].join("\n");
+    const shown = contentLines(files, { window, name, separated, numbers: input["-n"] ?? true });
+    if (found > end)
+      notes.unshift(`[${which} are shown; there are more. Narrow the search, raise head_limit, or go on with offset ${end}.]`);
     return [...shown, ...notes].join("\n");
   }
+  if (from >= files.length) return [pastEnd("files", files.length, from), ...notes].join("\n");
   if (input.output_mode === "count") {
     files.sort((a, b) => comparePaths(a.path, b.path));
     const total = files.reduce((sum, file) => sum + file.count, 0);
+    const part = files.slice(from, end);
     notes.unshift(
-      `[${total} in ${files.length} ${files.length === 1 ? "file" : "files"}${files.length > limit ? `, ${limit} of them shown` : ""}.]`,
+      `[${total} in ${files.length} ${files.length === 1 ? "file" : "files"}${part.length < files.length ? `, ${part.length} of them shown` : ""}.]`,
     );
-    return [...files.slice(0, limit).map((file) => `${name(file.path)}:${file.count}`), ...notes].join("\n");
+    return [...part.map((file) => `${name(file.path)}:${file.count}`), ...notes].join("\n");
   }
   const sorted = await newestFirst(
     workspace,
     files.map((file) => file.path),
   );
-  if (sorted.length > limit)
-    notes.unshift(`[The ${limit} newest of ${sorted.length} files are shown. Narrow the search or raise head_limit.]`);
-  return [...sorted.slice(0, limit).map(name), ...notes].join("\n");
+  if (sorted.length > end) {
+    const newest = from === 0 ? `The ${limit} newest` : `${limit} behind the newest ${from}`;
+    notes.unshift(
+      `[${newest} of ${sorted.length} files are shown. Narrow the search, raise head_limit, or go on with offset ${end}.]`,
+    );
+  }
+  return [...sorted.slice(from, end).map(name), ...notes].join("\n");
+}
+
+function pastEnd(what: string, found: number, from: number): string {
+  return `There are ${found} ${what}; offset ${from} is past their end.`;
 }
 
 /** As grep prints it: `path:line:text` for a match, `path-line-text` for context, `--` between parts that do not touch. */
 function contentLines(
   files: FoundFile[],
-  options: { limit: number; name(path: string): string; separated: boolean; numbers: boolean },
+  options: { window: Window; name(path: string): string; separated: boolean; numbers: boolean },
 ): string[] {
+  const { from, limit } = options.window;
   const shown: string[] = [];
-  let left = options.limit;
+  let passed = 0;
   for (const file of files) {
     const name = options.name(file.path);
     let previous: number | undefined;
     for (const line of file.lines) {
-      if (left-- <= 0) return shown;
+      if (passed++ < from) continue;
+      if (passed > from + limit) return shown;
       const isApart = previous === undefined ? shown.length > 0 : line.number > previous + 1;
       if (options.separated && isApart) shown.push("--");
       const mark = line.isMatch ? ":" : "-";

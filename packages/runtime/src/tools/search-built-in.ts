@@ -67,7 +67,20 @@ function searchText(text: string, expression: RegExp, query: SearchQuery): { cou
       if (query.mode === "files" || (query.mode === "content" && count > query.maxLines)) break;
     }
   }
-  return { count, lines: query.mode === "content" ? withContext(lines, matching, query) : [] };
+  if (query.mode !== "content") return { count, lines: [] };
+  return { count, lines: query.onlyMatching ? matchesIn(text, expression, query) : withContext(lines, matching, query) };
+}
+
+/** Each match by itself, in the line it begins in; one that spans lines is several. Empty ones show nothing. */
+function matchesIn(text: string, { source, flags }: RegExp, { multiline }: SearchQuery): FoundLine[] {
+  const everywhere = new RegExp(source, [...new Set(`${flags}g`)].join(""));
+  const pieces = multiline ? [foldLineEndings(text).text] : splitLines(text);
+  return pieces.flatMap((piece, line) =>
+    [...piece.matchAll(everywhere)].flatMap((match) => {
+      const first = line + 1 + piece.slice(0, match.index).split("\n").length - 1;
+      return splitLines(match[0]).map((found, index) => ({ number: first + index, text: found, isMatch: true }));
+    }),
+  );
 }
 
 /** The lines each match touches, counted from 0. */

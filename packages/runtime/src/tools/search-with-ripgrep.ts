@@ -84,7 +84,7 @@ function collectContent(query: SearchQuery, isShown: (path: string) => boolean):
     separator: "\n",
     files,
     onRecord(record) {
-      const event = parseEvent(record);
+      const event = parseEvent(record, query.onlyMatching);
       if (event.type === "begin") {
         current = isShown(event.path) ? { path: event.path, count: 0, lines: [] } : undefined;
       }
@@ -112,19 +112,38 @@ type RipgrepEvent =
   | { type: "other" };
 
 /** ripgrep's JSON lines: text is `{ text }`, or base64 `{ bytes }` where it is not UTF-8. */
-function parseEvent(record: string): RipgrepEvent {
+function parseEvent(record: string, onlyMatching: boolean): RipgrepEvent {
   // The shape is ripgrep's documented one; a field that is missing reads as undefined.
   const { type, data } = JSON.parse(record) as { type: string; data: RipgrepData };
   if (type === "begin") return { type, path: textOf(data.path) };
   if (type === "end") return { type, isBinary: typeof data.binary_offset === "number" };
   if (type !== "match" && type !== "context") return { type: "other" };
   const first = data.line_number ?? 1;
-  const lines = splitLines(textOf(data.lines)).map((text, index) => ({ number: first + index, text, isMatch: type === "match" }));
-  return { type: "lines", lines };
+  const isMatch = type === "match";
+  if (onlyMatching) return { type: "lines", lines: matchesIn(data, first) };
+  return {
+    type: "lines",
+    lines: splitLines(textOf(data.lines)).map((text, index) => ({ number: first + index, text, isMatch })),
+  };
+}
+
+/** Each match by itself, in the line it begins in; one that spans lines is several. */
+function matchesIn({ lines, submatches = [] }: RipgrepData, first: number): FoundLine[] {
+  const bytes = Buffer.from(textOf(lines), "utf8"); // positions count bytes
+  return submatches.flatMap(({ match, start }) => {
+    const number = first + bytes.subarray(0, start).toString("latin1").split("\n").length - 1;
+    return splitLines(textOf(match)).map((text, index) => ({ number: number + index, text, isMatch: true }));
+  });
 }
 
 type RipgrepText = { text?: string; bytes?: string };
-type RipgrepData = { path?: RipgrepText; lines?: RipgrepText; line_number?: number; binary_offset?: number | null };
+type RipgrepData = {
+  path?: RipgrepText;
+  lines?: RipgrepText;
+  line_number?: number;
+  binary_offset?: number | null;
+  submatches?: { match: RipgrepText; start: number }[];
+};
 
 function textOf(value: RipgrepText | undefined): string {
   return value?.text ?? Buffer.from(value?.bytes ?? "", "base64").toString("utf8");

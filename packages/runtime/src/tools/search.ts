@@ -14,6 +14,8 @@ export type SearchQuery = {
   readonly after: number;
   readonly ignoreCase: boolean;
   readonly multiline: boolean;
+  /** Content only: the parts of lines that match, each on a line of its own, without context. */
+  readonly onlyMatching: boolean;
   /** Content only: stop when there are more lines than this. */
   readonly maxLines: number;
 };

@@ -95,7 +95,7 @@ describe("Grep", () => {
         [
           251,
           "big/log.txt:250:needle in a line",
-          "[The first 250 lines are shown; there are more. Narrow the search or raise head_limit.]",
+          "[The first 250 lines are shown; there are more. Narrow the search, raise head_limit, or go on with offset 250.]",
         ],
       );
     }
@@ -154,6 +154,42 @@ function agreements(): Agreement[] {
       "src/a.ts-}\nsrc/a.ts-\nsrc/a.ts:end\nsrc/a.ts-needle needle",
     ],
     [
+      "shows only what matches, each match on its own line",
+      { pattern: "ne+d(le)?", path: "src", output_mode: "content", "-o": true, "-C": 2 },
+      "src/a.ts:2:needle\nsrc/a.ts:7:needle\nsrc/a.ts:7:needle\nsrc/b.js:2:needle\nsrc/deep/c.tsx:3:needle",
+    ],
+    [
+      "shows only what matches over lines, in lines",
+      { pattern: "\\(\\) \\{.*?needle", path: "src", multiline: true, output_mode: "content", "-o": true },
+      "src/a.ts:1:() {\nsrc/a.ts:2:  needle",
+    ],
+    [
+      "goes on after the lines that were shown",
+      { pattern: "needle", path: "src", output_mode: "content", head_limit: 2, offset: 1 },
+      "src/a.ts:7:needle needle\nsrc/b.js:2:needle: {}\n" +
+        "[2 lines behind the first 1 are shown; there are more. Narrow the search, raise head_limit, or go on with offset 3.]",
+    ],
+    [
+      "goes on after the files that were shown",
+      { pattern: "needle", path: "src", head_limit: 1, offset: 1 },
+      "src/b.js\n[1 behind the newest 1 of 3 files are shown. Narrow the search, raise head_limit, or go on with offset 2.]",
+    ],
+    [
+      "goes on after the counts that were shown",
+      { pattern: "needle", path: "src", output_mode: "count", offset: 2 },
+      "src/deep/c.tsx:1\n[4 in 3 files, 1 of them shown.]",
+    ],
+    [
+      "says when it is past the last line",
+      { pattern: "needle", path: "src", output_mode: "content", offset: 9 },
+      "There are 4 lines; offset 9 is past their end.",
+    ],
+    [
+      "says when it is past the last file",
+      { pattern: "needle", path: "src", offset: 3 },
+      "There are 3 files; offset 3 is past their end.",
+    ],
+    [
       "ignores case when told",
       { pattern: "NEEDLE", "-i": true, path: "src", output_mode: "count" },
       "src/a.ts:3\nsrc/b.js:1\nsrc/deep/c.tsx:1\n[5 in 3 files.]",
@@ -193,12 +229,12 @@ function agreements(): Agreement[] {
     [
       "shows no more than asked for",
       { pattern: "needle", head_limit: 2, output_mode: "content" },
-      ".hidden:1:needle in hiding\ncrlf.txt:1:first needle\n[The first 2 lines are shown; there are more. Narrow the search or raise head_limit.]",
+      ".hidden:1:needle in hiding\ncrlf.txt:1:first needle\n[The first 2 lines are shown; there are more. Narrow the search, raise head_limit, or go on with offset 2.]",
     ],
     [
       "shows no more files than asked for",
       { pattern: "needle", head_limit: 1 },
-      "utf16.txt\n[The 1 newest of 8 files are shown. Narrow the search or raise head_limit.]",
+      "utf16.txt\n[The 1 newest of 8 files are shown. Narrow the search, raise head_limit, or go on with offset 1.]",
     ],
     ["knows characters beyond ASCII", { pattern: "needle [ü😀]", output_mode: "content" }, "utf16.txt:1:needle ü"],
     ["says when nothing matches", { pattern: "no such thing" }, "No matches found."],
