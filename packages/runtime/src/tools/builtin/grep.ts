@@ -53,7 +53,7 @@ export function createGrepTool(options: SearchOptions = {}): Tool {
       "what .gitignore ignores, unless path names it. Use this instead of grep or rg in Bash; use Glob to find files by name.",
     inputSchema,
     concurrent: true,
-    forgives: { names: { context: "-C", file_path: "path", include: "glob" }, needed: ["offset", "-v", "invert"] },
+    forgives: { names: { context: "-C", file_path: "path", include: "glob" }, needed: ["-v", "invert"] },
     facts: grepFacts,
     async access(input, workspace) {
       return { kind: "look", resources: [await workspace.resolve(input.path ?? ".")] };
