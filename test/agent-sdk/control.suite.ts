@@ -203,7 +203,7 @@ describe("questions about the session", () => {
     const feed = new Feed();
     const query = open(feed);
     const messages = query[Symbol.asyncIterator]();
-    await assert.rejects(query.reloadSkills(), /[Uu]nsupported/);
+    await assert.rejects(query.updateSettings("userSettings", { outputStyle: "Terse" }), /[Uu]nsupported/);
     feed.say("Hi");
     assert.equal(textOf(await nextResult(messages)), "ok");
     feed.end();

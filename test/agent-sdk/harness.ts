@@ -111,6 +111,14 @@ export function initOf(messages: readonly SDKMessage[]): Extract<SDKMessage, { t
   throw new Error("There is no init message");
 }
 
+/** What a person should know, as the session told it. */
+export function warningsIn(messages: readonly SDKMessage[]): string[] {
+  return messages.flatMap((message) => {
+    const { type, subtype, message: words } = message as { type: string; subtype?: string; message?: unknown }; // a frame of ours
+    return type === "system" && subtype === "warning" ? [String(words)] : [];
+  });
+}
+
 /** What the tools answered, by the id of the call. */
 export function toolResults(
   messages: readonly SDKMessage[],

@@ -319,12 +319,8 @@ describe("options, once more", () => {
 
   it("options that are not supported say so by name", async () => {
     const world = await stage([]);
-    const { thrown } = await world.ask("Hi", { betas: ["context-1m-2025-08-07"] });
-    assert.match(thrown?.message ?? "", /--betas is not supported/);
-    const second = await world.ask("Hi", { taskBudget: { total: 1000 } });
-    assert.match(second.thrown?.message ?? "", /--task-budget is not supported/);
-    const third = await world.ask("Hi", { plugins: [{ type: "local", path: world.cwd }] });
-    assert.match(third.thrown?.message ?? "", /--plugin-dir is not supported/);
+    const { thrown } = await world.ask("Hi", { projectConfigRoot: world.home });
+    assert.match(thrown?.message ?? "", /--project-config-root is not supported/);
     assert.equal(world.server.requests.length, 0);
   });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { initOf, only, sent, stage, textOf, toolResults, userMessage } from "./harness.ts";
+import { initOf, only, sent, stage, textOf, toolResults, userMessage, warningsIn } from "./harness.ts";
 
 const schema = { type: "object", properties: { answer: { type: "number" } }, required: ["answer"], additionalProperties: false };
 
@@ -137,10 +137,11 @@ describe("agents", () => {
 });
 
 describe("system prompt", () => {
-  it("none given: no prompt of ours", async () => {
+  it("none given: one plain sentence, and no prompt of ours", async () => {
     const { ask, server } = await stage([{ text: "ok" }]);
     await ask("Hi");
     assert.ok(sent(server, 0).system.length < 300, sent(server, 0).system);
+    assert.match(sent(server, 0).system, /You are an agent/);
   });
 
   it("a string replaces it", async () => {
@@ -204,15 +205,18 @@ describe("environment and arguments", () => {
     assert.match(text, /word=hello key=$/m);
   });
 
-  it("extraArgs reach the command, and one it does not know is refused with its name", async () => {
-    const { ask, server } = await stage([{ text: "a" }]);
+  it("extraArgs reach the command, and one it does not know is passed over with its value, and told", async () => {
+    const { ask, server } = await stage([{ text: "a" }, { text: "b" }]);
     await ask("Hi", {
       extraArgs: { "append-system-prompt": "FROM EXTRA ARGS" },
       systemPrompt: { type: "preset", preset: "claude_code" },
     });
     assert.match(sent(server, 0).system, /FROM EXTRA ARGS/);
-    const { thrown } = await ask("Hi", { extraArgs: { "no-such-flag": null } });
-    assert.match(thrown?.message ?? "", /no-such-flag/);
+    const answered = await ask("Hi", { extraArgs: { "no-such-flag": null, "nor-this": "with a value" } });
+    assert.equal(textOf(only(answered)), "b");
+    const told = warningsIn(answered.messages).join("\n");
+    assert.match(told, /--no-such-flag is not known.*passed over/);
+    assert.match(told, /--nor-this is not known/);
   });
 
   it("model and fallbackModel", async () => {

@@ -1,5 +1,6 @@
 import { parseArguments, peekFlag } from "./flags/args.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { isSdk } from "./run/sdk-host.ts";
 import { isSubcommand, subcommands } from "./subcommands.ts";
 
 declare const OUTRIDER_VERSION: string;
@@ -14,12 +15,15 @@ async function main(argv: readonly string[]): Promise<number> {
     const [first] = argv;
     if (isSubcommand(first)) return await (await subcommands[first]())(argv.slice(1));
     if (first !== undefined && /^[a-z][a-z-]*$/.test(first)) (await import("./flags/about-subcommands.ts")).refuseMistyped(first);
-    const args = parseArguments(argv);
+    const isHosted = isSdk(process.env) && peekFlag(argv, "input-format") === "stream-json";
+    const known = isHosted ? (await import("./flags/known-words.ts")).knownWords(argv) : { words: argv, ignored: [] };
+    const args = parseArguments(known.words);
     if (args.flags.version) return await print(`${OUTRIDER_VERSION} (Outrider)\n`);
     if (args.flags.help) return await print((await import("./flags/help.ts")).helpText(OUTRIDER_VERSION));
     if (args.flags["input-format"] === "stream-json") {
       const { runLiveCommand } = await import("./commands/live.ts");
-      return await runLiveCommand(args, (line) => process.stderr.write(`outrider: ${line}\n`));
+      const warn = (line: string): void => void process.stderr.write(`outrider: ${line}\n`);
+      return await runLiveCommand(args, { warn, ignored: known.ignored });
     }
     return await runOnce(args);
   } catch (error) {

@@ -17,7 +17,10 @@ import { watchSignals } from "../run/signals.ts";
 import { failEarly } from "./run.ts";
 
 /** `--input-format stream-json`: a host writes messages and requests, line by line, and reads frames. */
-export async function runLiveCommand(args: Arguments, warn: (line: string) => void): Promise<number> {
+export async function runLiveCommand(
+  args: Arguments,
+  { warn, ignored }: { warn: (line: string) => void; ignored: readonly string[] },
+): Promise<number> {
   const { flags } = args;
   const format = liveFormatName(flags);
   checkOutputFlags(flags);
@@ -31,7 +34,7 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
   try {
     ci = await openCi(!flags["no-ci-report"], warn, { hosted: isSdk(process.env) });
     deadline = startDeadline(flags.deadline);
-    const plan = forHost(await Promise.race([planRun(flags, warn), signals.early, deadline.early]));
+    const plan = forHost(ignored, await Promise.race([planRun(flags, warn), signals.early, deadline.early]));
     const { options, sessionId } = plan;
     await plan.begin();
     await ci?.lookAround(options.cwd);
@@ -47,6 +50,8 @@ export async function runLiveCommand(args: Arguments, warn: (line: string) => vo
       prompts,
       notices: { fates: isClaude, states: isClaude && process.env["CLAUDE_CODE_SDK_READS_SESSION_STATE"] === "1" },
       awaitInitialize: flags["await-initialize"] ?? false,
+      catalogOverride: options.catalogOverride,
+      verbatim: flags["disable-slash-commands"] ?? false,
       warn,
       redactor: createRedactor({ env: process.env }),
       async open(setup, ways) {
@@ -98,9 +103,10 @@ function reported(live: LiveSession, ci: CiRun, { cwd, catalogOverride }: Sessio
 }
 
 /** Programs that use the Agent SDK find the session where they look for it, and hooks are told of that place. */
-function forHost(plan: SessionPlan): SessionPlan {
+function forHost(ignored: readonly string[], plan: SessionPlan): SessionPlan {
   const { options, sessionId } = plan;
-  return { ...plan, options: { ...options, transcriptPath: copyPath(options, sessionId) } };
+  const warnings = [...(options.warnings ?? []), ...ignored];
+  return { ...plan, options: { ...options, transcriptPath: copyPath(options, sessionId), warnings } };
 }
 
 async function rewind(turnId: string, dryRun: boolean, session: () => Promise<InteractiveSession>): Promise<JsonObject> {

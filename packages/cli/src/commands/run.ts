@@ -1,4 +1,4 @@
-import { type InteractiveSession, type Outcome, RuntimeError, toRuntimeError } from "@outrider/runtime";
+import { type InteractiveSession, type Outcome, RuntimeError, toRuntimeError, type UserMessage } from "@outrider/runtime";
 import {
   createRedactor,
   LineOutput,
@@ -107,7 +107,11 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci }:
     };
     const watched = ci?.watch(format, (flags["output-format"] ?? "text") === "text" ? "text" : "json") ?? format;
     const told = progress || isFramed || flags.quiet ? watched : telling(watched);
-    const outcome = await runPrompt(session, prompt, { format: told, output, judge });
+    const outcome = await runPrompt(session, flags["disable-slash-commands"] ? verbatim(prompt) : prompt, {
+      format: told,
+      output,
+      judge,
+    });
     progress?.stop();
     if (output.failure) complain(`stdout cannot be written: ${output.failure.message}`);
     // JSON has it in its result.
@@ -117,6 +121,11 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci }:
   } finally {
     progress?.stop();
   }
+}
+
+/** No command is looked for in it. */
+function verbatim(text: string): UserMessage {
+  return { role: "user", content: [{ type: "text", text }], isVerbatim: true };
 }
 
 /** Formats without a place for warnings while the run goes on: a person hears of them on stderr, each once. */

@@ -9,7 +9,6 @@ export const refusedFlags: Readonly<Record<string, string>> = {
   "--await-claim": "there is no service here that hands out runs",
   "--brief": "say in the prompt, or with --append-system-prompt, how long answers should be",
   "--channels": "messages come on stdin with --input-format stream-json",
-  "--disable-slash-commands": "/compact is the only command that a prompt can start",
   "--enable-auth-status": "nobody logs in here; outrider providers test checks the key",
   "--exclude-dynamic-system-prompt-sections": "--system-prompt replaces the whole system prompt",
   "--file": "name files in the prompt, or give their text on stdin",

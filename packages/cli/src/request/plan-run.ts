@@ -18,12 +18,17 @@ export async function planRun(
   toPlan = (request: SessionRequest): Promise<SessionPlan> => planSession(request, { around: surroundings(), warn }),
 ): Promise<SessionPlan> {
   const visible = withdrawKeys(modelKeys); // before anything is started, and before anybody keeps the environment
-  const plan = await toPlan(await toSessionRequest(flags, warn));
+  const more = flagsOfHosts.some((name) => flags[name] !== undefined) ? await import("./host-flags.ts") : undefined;
+  const request = await toSessionRequest(flags, warn);
+  const planned = await toPlan(more?.withManaged(request, flags) ?? request);
+  const plan = more?.withAnthropicFlags(planned, flags) ?? planned;
   const { ignoredSettings, warnings = [] } = plan.options;
   if (ignoredSettings) warn(describeIgnored(ignoredSettings));
   const exposed = visible ?? withdrawKeys(ownKeys(plan.keySource));
   return exposed === undefined ? plan : { ...plan, options: { ...plan.options, warnings: [...warnings, exposed] } };
 }
+
+const flagsOfHosts = ["managed-settings", "betas", "task-budget", "thinking-display", "thinking"] as const;
 
 /** Those of this process, in a copy: keys are taken out of the original later. */
 export function surroundings(): Surroundings {

@@ -40,7 +40,7 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
       ...promptOptions(flags),
       agents,
       warnings: [...warnings, ...unoffered],
-      permissionMode: permissionMode(flags),
+      permissionMode: permissionMode(flags, warn),
       permissions: {
         additionalDirectories: (flags["add-dir"] ?? []).map((path) => existingFolder("--add-dir", resolve(path))),
         networkReads: flags["allow-network-reads"],
@@ -86,8 +86,10 @@ function permissionTool(flags: FlagValues): string | undefined {
   return tool === "stdio" ? undefined : tool;
 }
 
-function permissionMode(flags: FlagValues): Options["permissionMode"] {
+function permissionMode(flags: FlagValues, warn: (line: string) => void): Options["permissionMode"] {
   const named = flags["permission-mode"] ?? (flags["dangerously-skip-permissions"] && "bypassPermissions");
+  if (named === "auto") warn("--permission-mode auto counts as acceptEdits: no model judges calls here");
+  if (named === "auto") return "acceptEdits";
   return named === undefined ? undefined : isPermissionMode(named) ? named : "default"; // `manual` is Claude Code's word for it
 }
 

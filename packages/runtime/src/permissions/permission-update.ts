@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
-import { isPermissionMode, type PermissionMode } from "../protocol/permission.ts";
+import { type PermissionMode, toPermissionMode } from "../protocol/permission.ts";
 import { grantSources, isTooWideToRemember } from "./grants.ts";
 import type { Policy } from "./policy.ts";
 import { parseRule, type Rule } from "./rules.ts";
@@ -43,9 +43,11 @@ export function parsePermissionUpdate(value: JsonValue): PermissionUpdate {
       if (!behavior) throw wrong("behavior", behaviors.join(", "));
       return { type: update["type"], destination, behavior, rules: listOf(update["rules"], "rules").map(toRule) };
     }
-    case "setMode":
-      if (!isPermissionMode(update["mode"])) throw wrong("mode", "the name of a permission mode");
-      return { type: "setMode", destination, mode: update["mode"] };
+    case "setMode": {
+      const mode = toPermissionMode(update["mode"]);
+      if (!mode) throw wrong("mode", "the name of a permission mode");
+      return { type: "setMode", destination, mode };
+    }
     case "addDirectories":
     case "removeDirectories": {
       const directories = listOf(update["directories"], "directories").map((path) => {

@@ -14,6 +14,13 @@ export function isPermissionMode(value: unknown): value is PermissionMode {
   return (permissionModes as readonly unknown[]).includes(value);
 }
 
+/** Also Claude Code's own words: `manual` is its default, and what `auto` leaves to a judging model is asked about here. */
+export function toPermissionMode(word: unknown): PermissionMode | undefined {
+  if (word === "manual") return "default";
+  if (word === "auto") return "acceptEdits";
+  return isPermissionMode(word) ? word : undefined;
+}
+
 /** Where the `git` of a command is one that obeys no repository: in all that the command starts, or in its own shell only. */
 export type InertGit = {
   /** Holds that `git`. */

@@ -1,5 +1,6 @@
+import type { Policy } from "../permissions/policy.ts";
 import type { PermissionUpdate } from "../permissions/permission-update.ts";
-import type { ToolDefinition } from "../protocol/content.ts";
+import type { JsonObject, ToolDefinition } from "../protocol/content.ts";
 import type { Emit, SessionFacts } from "../protocol/events.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import type { Effort } from "../model/model.ts";
@@ -19,6 +20,7 @@ export type Controlled = {
     system?: string;
     thinkingTokens?: number;
     effort?: Effort;
+    options?: JsonObject;
     readonly tools: ToolDefinition[];
   };
   readonly tools: Map<string, Tool>;
@@ -53,6 +55,20 @@ export class SessionControls {
 
   get facts(): SessionFacts {
     return this.#session.facts;
+  }
+
+  /** The rules and folders that hold now. */
+  get policy(): Policy {
+    return this.#session.policy.current;
+  }
+
+  /** What the provider is told beside the usual, for each request anew. */
+  get providerOptions(): JsonObject {
+    return this.#session.request.options ?? {};
+  }
+
+  set providerOptions(options: JsonObject) {
+    this.#session.request.options = options;
   }
 
   /** Another model of the same provider; the one the session began with when absent. */

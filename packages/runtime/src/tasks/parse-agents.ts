@@ -1,5 +1,5 @@
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
-import { isPermissionMode, type PermissionMode, permissionModes } from "../protocol/permission.ts";
+import { type PermissionMode, permissionModes, toPermissionMode } from "../protocol/permission.ts";
 import { isRecord } from "../util/is-record.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { toolRule } from "./agent-tool-rule.ts";
@@ -139,7 +139,8 @@ function effortOf(value: unknown, where: string): AgentDefinition["effort"] {
 
 function modeOf(value: unknown, where: string): PermissionMode | undefined {
   if (value === undefined || value === null) return undefined;
-  if (isPermissionMode(value)) return value;
+  const mode = toPermissionMode(value);
+  if (mode) return mode;
   throw wrong(where, `must be one of ${permissionModes.join(", ")}`);
 }
 

@@ -53,6 +53,28 @@ describe("encode", () => {
     [{ thinkingTokens: 10 }, 32_000, 1_024],
     [{ thinkingTokens: 0 }, 32_000, undefined],
   ];
+  it("adds what a profile says about thinking and effort to its own", () => {
+    const options = { thinking: { type: "adaptive", display: "omitted" }, output_config: { task_budget: 5 }, top_k: 3 };
+    const old = { ...request, options, model: "claude-opus-4-1-20250805" };
+    const encode = (more: object): unknown => {
+      const { thinking, output_config: config, top_k: topK } = anthropicMessages.encode({ ...old, ...more });
+      return { thinking, config, topK };
+    };
+    const config = { task_budget: 5 };
+    assert.deepEqual(encode({}), { thinking: undefined, config, topK: 3 });
+    assert.deepEqual(encode({ model: "claude-opus-4-6" }), { thinking: options.thinking, config, topK: 3 });
+    assert.deepEqual(encode({ model: "claude-sonnet-5", effort: "minimal" }), {
+      thinking: options.thinking,
+      config: { effort: "low", ...config },
+      topK: 3,
+    });
+    assert.deepEqual(encode({ thinkingTokens: 2000 }), {
+      thinking: { type: "enabled", budget_tokens: 2000, display: "omitted" },
+      config,
+      topK: 3,
+    });
+  });
+
   for (const [options, max, budget] of budgets) {
     it(`allows ${max} tokens for ${JSON.stringify(options)}`, () => {
       const encoded = anthropicMessages.encode({ ...request, temperature: 0.2, ...options });

@@ -44,6 +44,9 @@ function encode(request: ModelRequest): JsonObject {
   const thinking = request.thinkingTokens ? Math.max(minThinkingTokens, request.thinkingTokens) : 0;
   const answerTokens = request.maxOutputTokens ?? defaultMaxTokens;
   const turns = markForCache(toTurns(request.messages));
+  const { thinking: wanted, output_config: configured, ...more } = request.options ?? {};
+  const thinks = toThinking(request.model, thinking, isJsonObject(wanted) ? wanted : {});
+  const config = { ...toEffort(request), ...(isJsonObject(configured) && configured) };
   return {
     model: request.model,
     // The limit covers thinking too: a limit below the budget was meant for the answer alone.
@@ -51,14 +54,28 @@ function encode(request: ModelRequest): JsonObject {
     ...(request.system.trim() && { system: [cached({ type: "text", text: request.system })] }),
     ...(request.tools.length > 0 && { tools: toTools(request.tools) }),
     messages: turns,
-    ...(thinking > 0 && { thinking: { type: "enabled", budget_tokens: thinking } }),
     // With thinking the API takes no other temperature than its own.
     ...(request.temperature !== undefined && thinking === 0 && { temperature: request.temperature }),
     ...(request.stopSequences && request.stopSequences.length > 0 && { stop_sequences: [...request.stopSequences] }),
-    ...(request.effort && { output_config: { effort: request.effort === "minimal" ? "low" : request.effort } }),
-    ...request.options,
+    ...(thinks && { thinking: thinks }),
+    ...(Object.keys(config).length > 0 && { output_config: config }),
+    ...more,
     stream: true,
   };
+}
+
+/** Models before these have a budget of tokens, or none, and take no word for it. */
+const beforeAdaptive = /claude-(?:[23]|instant|(?:opus|sonnet|haiku)-4(?!-[6-9]))/;
+
+/** The profile may say more about it, such as what is shown; without a kind of thinking there is nothing to say. */
+function toThinking(model: string, budget: number, { type, ...more }: JsonObject): JsonObject | undefined {
+  if (budget > 0) return { ...more, type: "enabled", budget_tokens: budget };
+  if (type === undefined || (type === "adaptive" && beforeAdaptive.test(model))) return undefined;
+  return { ...more, type };
+}
+
+function toEffort({ effort }: ModelRequest): JsonObject {
+  return effort ? { effort: effort === "minimal" ? "low" : effort } : {};
 }
 
 function toTools(tools: ModelRequest["tools"]): JsonObject[] {

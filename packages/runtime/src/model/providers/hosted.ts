@@ -1,3 +1,4 @@
+import type { JsonValue } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { Endpoint } from "../client.ts";
 import { adaptDialect, without } from "./adapt-dialect.ts";
@@ -25,8 +26,8 @@ export const anthropic: ProviderDefinition & { readonly baseURL: string; readonl
     const subscriber = key?.variable === "CLAUDE_CODE_OAUTH_TOKEN" ? { "anthropic-beta": "oauth-2025-04-20" } : {};
     const endpoint = { url, headers: { ...headers, ...subscriber, ...customHeaders(env["ANTHROPIC_CUSTOM_HEADERS"]) } };
     return {
-      dialect: anthropicMessages,
-      endpoint: () => endpoint,
+      dialect: adaptDialect(anthropicMessages, { options: (options) => without(options, ["anthropic_beta"]) }),
+      endpoint: ({ options }) => withBetas(endpoint, options?.["anthropic_beta"]),
       toError: anthropicHttpError,
       check: { url: endpoint.url.replace(/messages$/, "models"), headers: endpoint.headers },
     };
@@ -90,6 +91,13 @@ export const gemini: ProviderDefinition = {
     };
   },
 };
+
+/** What other hosts of these models take in the body is a header at Anthropic itself. */
+function withBetas({ url, headers }: Endpoint, given: JsonValue | undefined): Endpoint {
+  if (!Array.isArray(given)) return { url, headers };
+  const names = [headers["anthropic-beta"] ?? [], given].flat().join(",");
+  return { url, headers: { ...headers, "anthropic-beta": names } };
+}
 
 /** One "Name: value" a line, as Claude Code takes them. A header that is written otherwise is an error, without its words: it may be a key. */
 function customHeaders(text = ""): Record<string, string> {

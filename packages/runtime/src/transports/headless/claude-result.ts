@@ -166,7 +166,7 @@ function toRunUsage(run: RunTotals): Frame {
 }
 
 /** By model; a model that two providers served is told apart by its provider. */
-function toModelUsages({ models, limits }: PricedRun): Frame {
+export function toModelUsages({ models, limits }: PricedRun): Frame {
   const shared = (id: string): boolean => models.filter((line) => line.served.id === id).length > 1;
   const nameOf = ({ served, requested }: ModelCosts): string =>
     shared(served.id) ? `${served.provider}/${served.id} (${requested})` : served.id;

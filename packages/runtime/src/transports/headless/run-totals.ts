@@ -124,7 +124,7 @@ export class RunTotals {
 }
 
 /** A session may live for long; only who answered and what it took is needed at its end. */
-function withoutWords<T extends ModelCall>(event: T): T {
+export function withoutWords<T extends ModelCall>(event: T): T {
   return { ...event, message: { ...event.message, content: [] } };
 }
 

@@ -112,7 +112,9 @@ describe("requests of the host", () => {
       mode: "acceptEdits",
     });
     assert.ok(live.frames.some(({ subtype, permissionMode }) => subtype === "status" && permissionMode === "acceptEdits"));
-    assert.equal((await ask(live, { subtype: "set_permission_mode", mode: "auto" }))["error_code"], "invalid_mode");
+    assert.equal((await ask(live, { subtype: "set_permission_mode", mode: "yolo" }))["error_code"], "invalid_mode");
+    assert.deepEqual((await ask(live, { subtype: "set_permission_mode", mode: "manual" }))["response"], { mode: "default" });
+    assert.deepEqual((await ask(live, { subtype: "set_permission_mode", mode: "auto" }))["response"], { mode: "acceptEdits" });
     assert.equal(
       (await ask(live, { subtype: "set_permission_mode", mode: "bypassPermissions" }))["error_code"],
       "bypass_not_launched",
@@ -138,6 +140,34 @@ describe("requests of the host", () => {
       assert.equal((await ask(live, { subtype: "set_max_thinking_tokens", max_thinking_tokens: wrong }))["subtype"], "error");
     for (const none of [{ max_thinking_tokens: 0 }, {}])
       assert.equal((await ask(live, { subtype: "set_max_thinking_tokens", ...none }))["subtype"], "success");
+  });
+
+  it("thinking_display: refused where the provider has no word for it, and leaves the tokens as they are", async () => {
+    const live = start([{ text: "one" }]);
+    await ask(live, { subtype: "set_max_thinking_tokens", max_thinking_tokens: 2000 });
+    const refused = await ask(live, { subtype: "set_max_thinking_tokens", thinking_display: "omitted" });
+    assert.match(String(refused["error"]), /Anthropic's API/);
+    live.say("first");
+    await live.result();
+    assert.equal(live.requests[0]?.thinkingTokens, 2000);
+  });
+
+  it("list_permission_rules names each rule with its source, and follows changes", async () => {
+    const live = start([], {
+      session: {
+        allowedTools: ["Read"],
+        permissions: { deny: [{ text: "Bash(rm:*)", source: `${cwd}/.claude/settings.json:1` }], root: cwd },
+      },
+    });
+    await ask(live, { subtype: "apply_flag_settings", settings: { permissions: { ask: ["Write"] } } });
+    const { state } = (await ask(live, { subtype: "list_permission_rules" }))["response"] as { state: JsonObject };
+    const rows = (state["rules"] as JsonObject[]).map(({ behavior, rule, source }) => [behavior, rule, source]);
+    assert.deepEqual(rows, [
+      ["allow", "Read", "cliArg"],
+      ["ask", "Write", "session"],
+      ["deny", "Bash(rm:*)", "projectSettings"],
+    ]);
+    assert.equal(state["managedOnly"], false);
   });
 
   it("get_context_usage has the fields the SDK promises", async () => {

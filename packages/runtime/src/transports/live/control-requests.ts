@@ -1,13 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 import { toRuntimeError } from "../../protocol/errors.ts";
 import { parsePermissionUpdate } from "../../permissions/permission-update.ts";
-import { isPermissionMode } from "../../protocol/permission.ts";
+import { toPermissionMode } from "../../protocol/permission.ts";
 import type { SessionFacts } from "../../protocol/events.ts";
 import type { ContextState } from "../../session/past/history.ts";
 import type { SeenFile } from "../../session/files/host-files.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { SessionControls } from "../../session/session-controls.ts";
 import type { FlagSettings } from "./flag-settings.ts";
+import { questions } from "./session-questions.ts";
+import type { SessionSpending } from "./session-spending.ts";
 import type { McpServerConfigs } from "../../tools/mcp/server-config.ts";
 import type { McpServers } from "../../tools/mcp/mcp-servers.ts";
 
@@ -27,6 +29,9 @@ export type ControlTargets = {
   readonly hostServerSays: (server: string, message: JsonValue | undefined) => void;
   readonly settings: () => JsonObject;
   readonly rewind: (target: string, dryRun: boolean) => Promise<JsonObject>;
+  /** What `initialize` was answered, as it is now. */
+  readonly describe: () => Promise<JsonObject>;
+  readonly spending: SessionSpending;
   /** A frame that tells the host what changed. */
   readonly status: (fields: JsonObject) => void;
 };
@@ -40,7 +45,7 @@ export type ControlReply =
   | { readonly response: JsonObject; readonly beside?: JsonObject; readonly after?: () => void }
   | { readonly error: string; readonly code?: string };
 
-type Handler = (request: JsonObject, targets: ControlTargets) => Promise<ControlReply>;
+export type Handler = (request: JsonObject, targets: ControlTargets) => Promise<ControlReply>;
 
 /** Answers one request of the host; never rejects. What is not known is said to be unsupported, nothing is silently ignored. */
 export async function answerControlRequest(
@@ -60,6 +65,7 @@ export async function answerControlRequest(
 const done: ControlReply = { response: {} };
 
 const handlers: Readonly<Record<string, Handler>> = {
+  ...questions,
   async interrupt({ cancel_queued: cancelQueued }, { interrupt }) {
     const { stillQueued, cancelled, end } = await interrupt(cancelQueued === true);
     return { response: { still_queued: stillQueued, ...(cancelQueued === true && { cancelled }) }, after: end };
@@ -67,8 +73,9 @@ const handlers: Readonly<Record<string, Handler>> = {
   async cancel_async_message({ message_uuid: uuid }, { cancel }) {
     return { response: { cancelled: typeof uuid === "string" && (await cancel(uuid)) } };
   },
-  async set_permission_mode({ mode }, { session, status }) {
-    if (!isPermissionMode(mode)) return { error: `There is no permission mode ${JSON.stringify(mode)}`, code: "invalid_mode" };
+  async set_permission_mode({ mode: word }, { session, status }) {
+    const mode = toPermissionMode(word);
+    if (!mode) return { error: `There is no permission mode ${JSON.stringify(word)}`, code: "invalid_mode" };
     const controls = await (await session()).controls();
     try {
       controls.setPermissionMode(mode);
@@ -85,9 +92,17 @@ const handlers: Readonly<Record<string, Handler>> = {
   async set_max_thinking_tokens({ max_thinking_tokens: tokens, thinking_display: display }, { session }) {
     if (tokens !== undefined && tokens !== null && !(typeof tokens === "number" && Number.isInteger(tokens) && tokens >= 0))
       return { error: "max_thinking_tokens must be a whole number" };
-    (await (await session()).controls()).setThinkingTokens(typeof tokens === "number" && tokens > 0 ? tokens : undefined);
-    if (display === undefined || display === null) return done;
-    return { error: "thinking_display is not supported: what the model thinks is shown as the provider sends it" };
+    const controls = await (await session()).controls();
+    if (tokens !== undefined) controls.setThinkingTokens(typeof tokens === "number" && tokens > 0 ? tokens : undefined);
+    if (display === undefined) return done;
+    if (display !== null && display !== "summarized" && display !== "omitted")
+      return { error: `thinking_display cannot be ${JSON.stringify(display)} here; it is summarized or omitted` };
+    if (controls.facts.model.provider !== "anthropic")
+      return { error: "thinking_display is for Anthropic's API: what the model thinks is shown as this provider sends it" };
+    const { thinking, ...options } = controls.providerOptions;
+    const { display: _, ...kept } = isJsonObject(thinking) ? thinking : {};
+    controls.providerOptions = { ...options, thinking: { ...kept, ...(display !== null && { display }) } };
+    return done;
   },
   async apply_flag_settings({ settings }, { session, flagSettings, resolveModel }) {
     if (!isJsonObject(settings)) return { error: "settings must be an object" };

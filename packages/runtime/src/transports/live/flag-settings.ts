@@ -2,7 +2,7 @@ import { parsePermissionUpdate } from "../../permissions/permission-update.ts";
 import type { Effort } from "../../model/model.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
-import { isPermissionMode } from "../../protocol/permission.ts";
+import { toPermissionMode } from "../../protocol/permission.ts";
 import type { SessionControls } from "../../session/session-controls.ts";
 import { defined } from "../../util/defined.ts";
 
@@ -35,9 +35,9 @@ export class FlagSettings {
   #readPermissions(value: JsonObject): Change {
     const unknown = Object.keys(value).find((key) => ![...behaviors, "defaultMode", "additionalDirectories"].includes(key));
     if (unknown !== undefined) throw new RuntimeError("usage", `permissions.${unknown} cannot be changed while the session runs`);
-    const { defaultMode: mode, additionalDirectories: directories } = value;
-    if (mode !== undefined && !isPermissionMode(mode))
-      throw new RuntimeError("usage", `There is no permission mode ${String(mode)}`);
+    const { defaultMode: word, additionalDirectories: directories } = value;
+    const mode = toPermissionMode(word);
+    if (word !== undefined && !mode) throw new RuntimeError("usage", `There is no permission mode ${String(word)}`);
     const fresh: JsonObject[] = [
       ...behaviors.flatMap((behavior) => toRules(behavior, value[behavior])),
       ...(directories === undefined ? [] : [{ type: "addDirectories", directories }]),

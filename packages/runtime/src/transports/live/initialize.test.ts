@@ -68,6 +68,7 @@ describe("what a host asks for before the first prompt", () => {
   it("joins the parts of a system prompt, without the mark for what is cached", () => {
     const systemPrompt = ["First.", "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__", "Second."];
     assert.equal(open({ systemPrompt }).setup.systemPrompt, "First.\n\nSecond.");
+    for (const none of ["", [""]]) assert.match(String(open({ systemPrompt: none }).setup.systemPrompt), /^You are an agent/);
   });
 
   it("says what it cannot do, where something was asked for", () => {

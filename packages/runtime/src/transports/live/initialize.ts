@@ -35,10 +35,14 @@ const unsupportedFields = [
   "skills",
 ];
 
+/** The SDK sends an empty prompt when its program gives none; a request without any is not what servers in between expect. */
+const plainPrompt = "You are an agent that works for another program, with the tools it gives you.";
+
 /** Reads what is known in an `initialize` request; fields of other releases are left alone. */
 export function readSetup(request: JsonObject, channel: ControlChannel): LiveSetup {
   const { systemPrompt, appendSystemPrompt, jsonSchema, agents, title, hooks, toolAliases } = request;
-  const prompt = typeof systemPrompt === "string" ? systemPrompt : textsOf(systemPrompt)?.filter(isWords).join("\n\n");
+  const given = typeof systemPrompt === "string" ? systemPrompt : textsOf(systemPrompt)?.filter(isWords).join("\n\n");
+  const prompt = given?.trim() === "" ? plainPrompt : given;
   return {
     hostServers: toHostServers(request),
     ...(isJsonObject(hooks) && Object.keys(hooks).length > 0 && { hooks: toHooks(hooks, channel) }),

@@ -1,3 +1,4 @@
+import type { CatalogOverride } from "../../model/catalog-override.ts";
 import type { JsonObject, JsonValue } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { CancelCause } from "../../protocol/outcome.ts";
@@ -49,6 +50,10 @@ export type LiveOptions = {
   readonly notices?: Pick<HostNoticesOptions, "fates" | "states">;
   /** No prompt is begun before the host has sent `initialize`. */
   readonly awaitInitialize?: boolean;
+  /** No prompt is a command, whatever it begins with. */
+  readonly verbatim?: boolean;
+  /** Prices beside the built-in ones. */
+  readonly catalogOverride?: CatalogOverride | undefined;
   readonly warn: (message: string) => void;
   /** Hides secrets in what the driver itself has to say; what a session says was masked there. */
   readonly redactor?: Redactor | undefined;

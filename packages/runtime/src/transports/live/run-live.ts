@@ -23,6 +23,7 @@ import { answerPermissionQuestions } from "../../hosting/permission-answers.ts";
 import { askHost } from "./ask-host.ts";
 import { type LivePrompt, LivePrompts, type LiveTurn } from "./live-prompts.ts";
 import { unread } from "../headless/run-prompt.ts";
+import { SessionSpending } from "./session-spending.ts";
 import { SessionWriter, toFailure } from "../session-writer.ts";
 
 /** Prompts, answers and requests as lines, each acting when it arrives; every prompt gets exactly one result. */
@@ -48,6 +49,7 @@ class LiveDriver {
   readonly #answering = new Set<Promise<void>>();
   readonly #writing = new Set<Promise<void>>();
   readonly #flagSettings = new FlagSettings();
+  readonly #spending: SessionSpending;
   #setup: LiveSetup = { hostServers: new Map(), unsupported: [] };
   #initialized: () => void = () => {};
   readonly #initializing = new Promise<void>((resolve) => {
@@ -81,6 +83,7 @@ class LiveDriver {
 
   constructor(options: LiveOptions) {
     this.#options = options;
+    this.#spending = new SessionSpending(options.catalogOverride);
     this.#redactor = options.redactor ?? createRedactor();
     const { prompts, notices = { fates: false, states: false } } = options;
     this.#notices = new HostNotices({ ...notices, send: (frame) => this.#send(frame), stamp: () => this.#stamp() });
@@ -157,7 +160,8 @@ class LiveDriver {
     }
   }
 
-  #takeUser({ input, uuid, query, priority }: Extract<InputFrame, { type: "user" }>): void {
+  #takeUser({ input: given, uuid, query, priority }: Extract<InputFrame, { type: "user" }>): void {
+    const input = this.#options.verbatim ? { ...given, isVerbatim: true as const } : given;
     if (!this.#prompts.isNew(uuid)) return this.#replay(input, uuid ?? this.#options.newId());
     if (!query) {
       this.#prompts.keep(input);
@@ -212,6 +216,7 @@ class LiveDriver {
     if (isOwn && event.type === "input.added") this.#join(event.promptId);
     if (isOwn && event.type === "turn.ended") this.#turns.shift()?.abort();
     alsoTo?.(event);
+    this.#spending.apply(event);
     const text = format.event(event);
     if (text && !this.#isClosing) output.write(text);
     if (isOwn && event.type === "turn.started" && this.#turn?.prompt) this.#replay(this.#turn.prompt.input, this.#turn.id);
@@ -328,6 +333,8 @@ class LiveDriver {
       flagSettings: this.#flagSettings,
       hostServerSays: (server, message) => this.#hostServers.get(server)?.receive(message),
       settings,
+      describe: () => this.#options.describe(this.#setup),
+      spending: this.#spending,
       rewind: (target, dryRun) => rewind(this.#prompts.turnOf(target) ?? target, dryRun, session),
       status: (fields) => this.#send({ type: "system", subtype: "status", status: null, ...fields, ...this.#stamp() }),
     };

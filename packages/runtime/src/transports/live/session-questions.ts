@@ -1,0 +1,62 @@
+import type { JsonObject } from "../../protocol/content.ts";
+import type { Policy } from "../../permissions/policy.ts";
+import type { Rule } from "../../permissions/rules.ts";
+import type { Handler } from "./control-requests.ts";
+
+/** What a host may ask to know; nothing is changed by the answers. */
+export const questions: Readonly<Record<string, Handler>> = {
+  list_models: async (_, { describe }) => ({ response: { models: (await describe())["models"] ?? [] } }),
+  async get_binary_version(_, { describe }) {
+    const { claude_code_version: version = "" } = await describe();
+    return { response: { version } };
+  },
+  get_usage: async (_, { spending }) => ({ response: await spending.usage() }),
+  get_session_cost: async (_, { spending }) => ({ response: { text: await spending.text() } }),
+  async list_permission_rules(_, { session }) {
+    const { facts, policy } = await (await session()).controls();
+    return { response: { state: toRulesState(policy, facts.cwd) } };
+  },
+  // There are none of these here, so the list that was asked for anew is as it was.
+  reload_skills: async () => ({ response: { skills: [] } }),
+  async reload_output_styles(_, { describe }) {
+    return { response: { available_output_styles: (await describe())["available_output_styles"] ?? [] } };
+  },
+  async reload_plugins({ add_plugins: added }, { describe, mcp }) {
+    if (Array.isArray(added) && added.length > 0) return { error: "There are no plugins here yet: nothing was added" };
+    const { commands = [], agents = [] } = await describe();
+    const mcpServers = ((await mcp())?.states ?? []).map(({ name, status }): JsonObject => ({ name, status }));
+    return { response: { commands, agents, plugins: [], mcpServers, error_count: 0 } };
+  },
+};
+
+function toRulesState({ allow, ask, deny, directories = [] }: Policy, cwd: string): JsonObject {
+  const entries = (behavior: string, rules: readonly Rule[]): JsonObject[] =>
+    rules.map(({ text, source: written = "" }) => {
+      const source = sourceOf(written, cwd);
+      return { behavior, rule: text, source, editability: lives[source] ?? "readonly" };
+    });
+  return {
+    rules: [...entries("allow", allow), ...entries("ask", ask), ...entries("deny", deny)],
+    workspaceDirectories: directories.map((path): JsonObject => ({ path, source: "session" })),
+    originalCwd: cwd,
+    managedOnly: false,
+  };
+}
+
+/** Where a rule comes from, in the SDK's words. */
+function sourceOf(source: string, cwd: string): string {
+  if (source === "allowedTools" || source === "disallowedTools") return "cliArg";
+  if (source.startsWith("--managed-settings")) return "policySettings";
+  if (source.startsWith("--settings")) return "flagSettings";
+  if (/settings\.local\.json/.test(source)) return "localSettings";
+  if (!/settings\.json/.test(source)) return "session";
+  return source.startsWith(`${cwd}/`) ? "projectSettings" : "userSettings";
+}
+
+const lives: Readonly<Record<string, string>> = {
+  cliArg: "session",
+  session: "session",
+  userSettings: "persistent",
+  projectSettings: "persistent",
+  localSettings: "persistent",
+};
