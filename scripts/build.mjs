@@ -101,19 +101,22 @@ async function linkCommand({ outputFiles, metafile }) {
   const define = (names) =>
     `{${names.map((name) => `${JSON.stringify(`./${name}`)}:(function(module,exports,require){${chunks.get(name)}})`).join(",\n")}}`;
   const linker = [
-    '"use strict";const core={exports:{}},defined={},loaded={};',
+    // One function, for bin/outrider.js to call: `folder` is where the other files are.
+    '(function(require,folder){"use strict";const core={exports:{}},defined={},loaded={};',
     // Node's promises of files take 2 ms to load, and a run may never need one.
     'const files=new Proxy({},{get:(_,name)=>require("node:fs/promises")[name]});',
     "function load(id){",
-    '  if(!id.startsWith("./"))return id==="node:fs/promises"?files:require(id);',
     "  if(loaded[id])return loaded[id].exports;",
-    "  const module=loaded[id]={exports:{}},own=core.exports.parts[id];",
+    "  const module=loaded[id]={exports:{}};",
+    '  if(!id.startsWith("./"))return module.exports=id==="node:fs/promises"?files:require(id);',
+    "  const own=core.exports.parts[id];",
     "  if(own)return module.exports=own();",
     // A file of ours holds a part that is asked for and all that it needs; what is there already stays as it is.
-    '  if(!defined[id])Object.entries(require(id.replace(/\\.js$/,".cjs"))).forEach(([name,body])=>{defined[name]??=body});',
+    '  if(!defined[id])Object.entries(require(folder+id.slice(1).replace(/\\.js$/,".cjs"))).forEach(([name,body])=>{defined[name]??=body});',
     "  defined[id](module,module.exports,load);return module.exports;",
     "}",
     `(function(module,exports,require){${await linkCore(texts, { core, main, metafile })}})(core,core.exports,load);`,
+    "})",
   ].join("\n");
   // What is large is written once, however many need it.
   const large = new Set([...chunks].filter(([, text]) => text.length > 20_000).map(([name]) => name));
@@ -132,19 +135,28 @@ async function linkCommand({ outputFiles, metafile }) {
   return { files, core: Object.keys(metafile.outputs).filter((path) => core.has(basename(path))) };
 }
 
-/** The core's chunks in one scope, where they need nothing to find each other. `parts` is how other files get at some of them. */
+/**
+ * The core's chunks in one scope, where they need nothing to find each other. `parts` is how other files get at some of them, and where the
+ * core itself finds those that it imports on demand: all are there when the first is asked for.
+ */
 async function linkCore(texts, { core, main, metafile }) {
-  const others = Object.entries(metafile.outputs).filter(([path]) => !core.has(basename(path)));
-  const shared = new Set([main, ...others.flatMap(([, { imports }]) => imports.map(({ path }) => basename(path)))]);
-  const parts = [...core]
-    .filter((name) => shared.has(name))
-    .map((name) => `${JSON.stringify(`./${name}`)}:()=>require(${JSON.stringify(`./${name}`)})`);
-  const contents = `export const parts={${parts.join(",")}};parts["./${main}"]();`;
+  const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
+  const asked = new Set(
+    [...outputs].flatMap(([name, { imports }]) => imports.filter((one) => isAsked(name, one)).map(({ path }) => basename(path))),
+  );
+  const shared = [...core].filter((name) => asked.has(name)).map((name, at) => ({ name, at, names: outputs.get(name).exports }));
+  const imports = shared.map(
+    ({ name, at, names }) => `import {${names.map((one) => `${one} as ${one}_${at}`)}} from "./${name}";`,
+  );
+  const parts = shared.map(({ name, at, names }) => `"./${name}":()=>({${names.map((one) => `${one}:${one}_${at}`)}})`);
+  const contents = `${imports.join("")}export const parts={${parts}};import "./${main}";`;
   const chunksOfCore = {
     name: "chunks-of-core",
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^\.\// }, ({ path }) =>
-        core.has(path.slice(2)) ? { path: path.slice(2), namespace: "core" } : { path, external: true },
+      onResolve({ filter: /^\.\// }, ({ path, kind }) =>
+        core.has(path.slice(2)) && kind === "import-statement"
+          ? { path: path.slice(2), namespace: "core" }
+          : { path, external: true },
       );
       onLoad({ filter: /.*/, namespace: "core" }, ({ path }) => ({ contents: texts.get(path), loader: "js" }));
     },
@@ -158,6 +170,11 @@ async function linkCore(texts, { core, main, metafile }) {
     logLevel: "warning",
   });
   return outputFiles[0].text.replaceAll(ripgrepStandIn, ripgrepImport);
+
+  /** By another file, or on demand. */
+  function isAsked(name, { kind }) {
+    return !core.has(name) || kind === "dynamic-import";
+  }
 }
 
 function staticallyReachable(metafile, names, seen = new Set()) {

@@ -2,16 +2,13 @@ import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { isAscii } from "node:buffer";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import * as nodeModule from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { promisify } from "node:util";
-import { startModelServer } from "../packages/runtime/src/testing/model-server.ts";
+import { type ServerReply, startModelServer } from "../packages/runtime/src/testing/model-server.ts";
 
 const execute = promisify(execFile);
-/** Newer versions of Node do it themselves. */
-const keepsCode = "enableCompileCache" in nodeModule;
 const root = process.env["OUTRIDER_ROOT"] ?? process.cwd();
 const cli = join(root, "packages/cli");
 const temp = mkdtempSync(join(tmpdir(), "outrider-startup-"));
@@ -24,7 +21,7 @@ const allowedBuiltins = ["http", "module", "net", "os", "stream", "timers/promis
 const allowedPackages = ["eventsource-parser"];
 
 /** Bytes of what every run reads: a hundred thousand more take some 2 ms. */
-const longestMain = 401_000;
+const longestMain = 388_000;
 
 /** What only some runs need, and is loaded then: by name, or by folder. */
 const laterSources = [
@@ -108,19 +105,28 @@ describe("the way to the first request", () => {
     );
   });
 
-  it("keeps its compiled code with its first request, before a long run makes V8 forget it", { skip: keepsCode }, async () => {
+  it("keeps its compiled code with its first request, before a long run makes V8 forget it", async () => {
     const home = join(temp, "compiled");
     const look = { name: "Bash", input: { command: `ls ${join(home, "cache")}` } };
-    const server = await startModelServer({ replies: [{ calls: [look] }, { text: "ok" }] });
-    after(() => server.close());
-    const program = join(cli, "bin/outrider.js");
-    const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: server.url, OUTRIDER_HOME: home };
-    const options = { env: { PATH: process.env["PATH"] ?? "", ...env } };
-    await execute(process.execPath, [program, "-p", "hi", "--allowedTools", "Bash", "--sandbox", "off"], options);
-    assert.match(JSON.stringify(server.requests[1]?.body), /code-v\d+\.[^ ]*\.bin/);
-    const asked = join(temp, "asked-nobody");
-    await execute(process.execPath, [program, "--version"], { env: { ...options.env, OUTRIDER_HOME: asked } });
-    assert.equal(readdirSync(join(asked, "cache")).length, 1, "also at the end of a run that asks nobody");
+    const { run, requests } = await startRuns(home, [{ calls: [look] }, { text: "ok" }]);
+    await run("-p", "hi", "--allowedTools", "Bash", "--sandbox", "off");
+    assert.match(JSON.stringify(requests[1]?.body), /code-v\d+\.[^ ]*\d\.bin/);
+  });
+
+  it("keeps less at the end of a run that asks nobody, until one does", async () => {
+    const home = join(temp, "asked-nobody");
+    const { run } = await startRuns(home, [{ text: "ok" }, { text: "ok" }]);
+    const kept = (): string[] => readdirSync(join(home, "cache")).map((name) => name.replace(/^code-.*-\d+(?=[-.])/, "code"));
+    const size = (): number =>
+      readdirSync(join(home, "cache")).reduce((sum, name) => sum + statSync(join(home, "cache", name)).size, 0);
+    await run("--version");
+    assert.deepEqual(kept(), ["code-short.bin"]);
+    const short = size();
+    await run("-p", "hi");
+    assert.deepEqual(kept(), ["code.bin"]);
+    assert.ok(size() > short * 1.2, `${size()} bytes, and ${short} before`);
+    await run("--version");
+    assert.deepEqual(kept(), ["code.bin"], "and it stays");
   });
 
   it("is one file of listed packages, and what runs need later is not in it", () => {
@@ -158,6 +164,24 @@ type Metafile = {
   core: string[];
   outputs: Record<string, { inputs: Record<string, unknown> }>;
 };
+
+/** Runs the command with a home of its own and a model that gives these answers. */
+async function startRuns(
+  home: string,
+  replies: ServerReply[],
+): Promise<{ run(...words: string[]): Promise<unknown>; requests: readonly { body: unknown }[] }> {
+  const server = await startModelServer({ replies });
+  after(() => server.close());
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    ANTHROPIC_API_KEY: "k",
+    ANTHROPIC_BASE_URL: server.url,
+    OUTRIDER_HOME: home,
+  };
+  const run = (...words: string[]): Promise<unknown> =>
+    execute(process.execPath, [join(cli, "bin/outrider.js"), ...words], { env });
+  return { run, requests: server.requests };
+}
 
 /** The public modules of Node's that a script has loaded when it ends. */
 async function modulesOf(script: string, env: Record<string, string>): Promise<string[]> {
