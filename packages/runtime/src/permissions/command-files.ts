@@ -173,7 +173,7 @@ export class CommandFiles {
     const conflict =
       shown ??
       this.#against.unnamed(uses.filter(({ kind }) => kind === "edit")) ??
-      (await this.#against.changed(ruled, uses, list));
+      (await this.#against.changed(ruled, uses, { list, find }));
     return { program, looking, ruled, uses, conflict, distrust, stranger, named };
   }
 

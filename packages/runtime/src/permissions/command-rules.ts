@@ -1,6 +1,7 @@
 import { isSystemName } from "./read-only-commands.ts";
 import type { Program } from "./parsed-command.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
+import { meansSubcommand } from "./subcommand-names.ts";
 
 /** The pattern of a `Bash(…)` rule: words to start with (`git diff:*`, `npm run *`), the whole command, or text with wildcards. */
 type CommandPattern =
@@ -65,7 +66,7 @@ export function forbids(pattern: string, program: Program): boolean {
   const given = program.words.flatMap((word) => (isOption(word.text) ? [word.text] : []));
   if (!options.every((option) => hasOption(given, option))) return false;
   return startsWith(
-    program.words.slice(1),
+    program,
     rest.filter((word) => !isOption(word)),
     read.type === "whole",
   );
@@ -80,13 +81,15 @@ export function forbidsText(pattern: string, command: string): boolean {
 }
 
 /** Operands in this order at the start; words in between are skipped only when they may be values of options. */
-function startsWith(words: readonly ShellWord[], wanted: readonly string[], whole: boolean): boolean {
+function startsWith({ name, words }: Program, wanted: readonly string[], whole: boolean): boolean {
+  const isMeant = (given: string, index: number): boolean =>
+    index === 0 ? meansSubcommand(name.toLowerCase(), given, wanted[0] ?? "") : given === wanted[index];
   let found = 0;
   let afterOption = false;
-  for (const word of words) {
+  for (const word of words.slice(1)) {
     if (found === wanted.length && !whole) return true;
     const option = isOption(word.text);
-    const fits = word.kind === "exact" ? word.text === wanted[found] : found < wanted.length;
+    const fits = found < wanted.length && (word.kind !== "exact" || isMeant(word.text, found));
     if (fits && !option) found++;
     else if (!option && !afterOption) return false;
     afterOption = option && !word.text.includes("=") && word.text !== "--";

@@ -76,12 +76,12 @@ export function runsProgram(text: string): boolean {
 }
 
 export function takesValue(text: string): boolean {
-  return tests.has(text) || comparesFile(text) || /^-newer[aBcmt]{2}$/.test(text);
+  return tests.has(text) || comparesFile(text) || /^-newer[aBcm]t$/.test(text);
 }
 
 /** A test whose value names a file that is looked at. */
 export function comparesFile(text: string): boolean {
-  return /^-(?:newer|anewer|cnewer|samefile)$/.test(text);
+  return /^-(?:newer|anewer|cnewer|samefile|newer[aBcm]{2})$/.test(text);
 }
 
 function isAction(text: string): boolean {

@@ -303,7 +303,8 @@ export const lookingRows: Readonly<Record<string, Row>> = {
   getconf: { looks: "-a -v:", operands: "text" },
   cal: { looks: "-13myjwsS -n: -A: -B:", operands: "text" },
   date: {
-    looks: "-uR -d: -I? -r: +? --utc --universal --date: --iso-8601? --rfc-3339: --rfc-email --debug --reference: --resolution",
+    looks: "-uR -d: -I? +? --utc --universal --date: --iso-8601? --rfc-3339: --rfc-email --debug --resolution",
+    reads: "-r: --reference:",
     lists: "-f: --file:",
     changes: "-s: --set:",
     operands: "else",

@@ -1,6 +1,7 @@
 import { type CommandFiles, startsGit } from "./command-files.ts";
 import { wordsAllowed } from "./command-rules.ts";
 import { isInterpreter } from "./interpreters.ts";
+import { isPackageRunner } from "./package-runners.ts";
 import type { ParsedCommand, Program } from "./parsed-command.ts";
 import { workFolders } from "./paths.ts";
 import { isInside } from "../util/is-inside.ts";
@@ -118,9 +119,14 @@ export class ProgramObjections {
   ): string | undefined {
     const { name, inside, insideAt, hidden } = program;
     if (isInterpreter(name)) return undefined;
+    if (isPackageRunner(name)) return this.#conflictIn(inside);
     if (hidden && name !== "git") return hidden; // of git, the options that run something are known
     if (insideAt !== undefined && by.words > insideAt) return undefined;
     return this.#firstObjection(inside, by);
+  }
+
+  #conflictIn(programs: readonly Program[]): string | undefined {
+    return programs.map((program) => this.#files.of(program)?.conflict ?? this.#conflictIn(program.inside)).find(Boolean);
   }
 
   /** With a rule for the program, ordinary files of the project may be changed. */

@@ -115,16 +115,19 @@ function readByRow(name: string, row: Row, words: readonly ShellWord[]): Looking
     return undefined;
   const recurses = read.options.some(({ effect }) => effect === "recurses");
   const dereferences = row.dereferences?.split(" ") ?? [];
-  const follows = read.options.some(
-    ({ effect, name: option }) => effect === "follows" || (recurses && dereferences.includes(option)),
-  );
-  const start = follows && operands.length === 0 ? [exactWord(".")] : operands;
+  const isDereferenced = read.options.some(({ name: option }) => dereferences.includes(option));
+  const follows = (recurses && isDereferenced) || read.options.some(({ effect }) => effect === "follows");
+  const start = (follows || isDereferenced) && operands.length === 0 ? [exactWord(".")] : operands;
   const needs = { links: true, names: false };
-  const throughLinks = (word: ShellWord): ShellWord => (isPlain(word) ? { ...word, kind: "below", needs } : word);
+  const throughLinks = (word: ShellWord): ShellWord => {
+    // Of links in the folder, what they lead to is told.
+    if (!follows) return { ...word, needs: { ...needs, shallow: true } };
+    return isPlain(word) ? { ...word, kind: "below", needs } : word;
+  };
   const reads =
     row.operands === "reads folders"
       ? [...files, ...operands].map((word) => ({ ...word, needs }))
-      : [...files, ...(follows ? start.map(throughLinks) : start)];
+      : [...files, ...(follows || isDereferenced ? start.map(throughLinks) : start)];
   const isShallow = !recurses && !follows;
   const variables = row.environment && variablesShown(read);
   if (row.environment && !variables) return undefined;

@@ -84,9 +84,13 @@ export class RulesAgainst {
   }
 
   /** It may change a file that rules protect, although no word names it. */
-  async changed(program: Program, uses: readonly Touched[], list: ListFolder | undefined): Promise<string | undefined> {
+  async changed(
+    program: Program,
+    uses: readonly Touched[],
+    { list, find }: { list: ListFolder | undefined; find: Find },
+  ): Promise<string | undefined> {
     const rules = this.#rules.filter(({ kind, rule }) => kind === "edit" && rule.pattern !== undefined).map(({ rule }) => rule);
-    return writeConflict(program, uses, { rules, base: this.#policy.base, list });
+    return writeConflict(program, uses, { rules, base: this.#policy.base, list, find });
   }
 
   /** `shopt` or a variable may have changed what patterns stand for. */

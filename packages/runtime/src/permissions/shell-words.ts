@@ -27,13 +27,14 @@ export type ShellWord = {
 /**
  * `links`: none leads out of the folder. `names`: none has a space, a quote or a dash in front, so that none is split or taken for an option.
  * `only`: of files and links, those whose name this pattern fits. `path`: the same holds for the path of the folder, which is in front.
- * `index`: git's index may name files that no folder holds, so a git must have printed them that refuses where those are odd.
+ * `shallow`: this holds for the folder alone, not for those in it. `index`: git's index may name files that no folder holds, so a git must have printed them that refuses where those are odd.
  */
 export type Needs = {
   readonly links: boolean;
   readonly names: boolean;
   readonly only?: string | undefined;
   readonly path?: true | undefined;
+  readonly shallow?: true | undefined;
   readonly index?: true | undefined;
 };
 

@@ -1,6 +1,6 @@
 import { splitGit, textOption } from "./git-commands.ts";
 import type { Shown } from "./shown-files.ts";
-import { isPlain, type ShellWord } from "./shell-words.ts";
+import { exactWord, isPlain, type ShellWord } from "./shell-words.ts";
 
 /**
  * What is in the history, the index and the stash is the content of files, whatever their names were. Known not to show any: subcommands
@@ -20,15 +20,17 @@ export function shownByGit(words: readonly ShellWord[]): Shown {
   if (doers.has(subcommand)) return options.some(showsPatch) ? unknown(subcommand) : { type: "nothing" };
   if (subcommand === "cat-file")
     return options.length > 0 && options.every(({ text }) => /^-[tse]$/.test(text)) ? { type: "nothing" } : unknown(subcommand);
-  const isQuiet = options.every((word) => isPlain(word) && quietOption.test(word.text));
+  if (rest.some(({ text }) => /^--no-i/.test(text))) return unknown(`${subcommand} --no-index`);
+  const isQuiet =
+    options.every((word) => isPlain(word) && quietOption.test(word.text)) &&
+    (subcommand !== "show" || operandsOf(telling).every(isCommitOnly));
   if (subcommand === "stash") {
     const [action] = rest;
     if (isPlain(action) && action.text === "list") return isQuiet ? { type: "nothing" } : unknown("stash list");
     return isPlain(action) && stashes.test(action.text) ? { type: "nothing" } : unknown("stash");
   }
   const tells = tellingOptions.get(subcommand);
-  if (tells === undefined) return unknown(subcommand);
-  if (isQuiet && (tells === "alone" || options.some(({ text }) => summaries.test(text)))) return { type: "nothing" };
+  if (tells && isQuiet && (tells === "alone" || options.some(({ text }) => summaries.test(text)))) return { type: "nothing" };
   // With `-C`, paths start elsewhere.
   return (call.folders.length === 0 ? shownPaths(subcommand, rest) : undefined) ?? unknown(subcommand);
 }
@@ -63,9 +65,22 @@ function isPath(word: ShellWord): boolean {
   return isPlain(word) && /^[^:*?[\]\\]+$/.test(word.text);
 }
 
+/** `git show` of a file's content shows it whole, whatever the options say: only what git takes for commits is none. */
+function isCommitOnly(word: ShellWord): boolean {
+  return isPlain(word) && /^(?:HEAD|@|[\w./@-]+(?:[~^]\d*|\^\{commit\}))+$/.test(word.text);
+}
+
+/** Words that are neither options nor values of those. */
+function operandsOf(words: readonly ShellWord[]): readonly ShellWord[] {
+  return words.filter((word, index) => isOperand(word) && !valued.test(`${words[index - 1]?.text}`));
+}
+
+const valued =
+  /^(?:-n|--(?:format|since|until|after|before|author|committer|grep|date|max-count|skip|diff-filter|stat-width|stat-count))$/;
+
 /** A name that cannot be the number of a file's content, nor lead to one. */
 function isCommit(text: string, subcommand: string): boolean {
-  if (subcommand === "show") return /^HEAD[~^\d]*$/.test(text);
+  if (subcommand === "show") return isCommitOnly(exactWord(text));
   return /^[\w./~^@-]+$/.test(text) && !/^[0-9a-f]{4,64}$/i.test(text);
 }
 
@@ -102,8 +117,6 @@ const tellingOptions: ReadonlyMap<string, "alone" | "told"> = new Map([
   ["diff-index", "told"],
   ["diff-files", "told"],
   ["whatchanged", "told"],
-  ["grep", "told"],
-  ["blame", "told"],
 ]);
 
 const quietOption =

@@ -27,7 +27,7 @@ export async function surveyFolder(folder: string, needs: Needs, survey: Survey)
       if (kind !== "directory" && !mayFit(name, needs.only)) continue;
       if (kind !== "file" && !isTold(name)) return `${path} has a name that is no text`;
       if (needs.names && (isOddName(name) || name.startsWith("-"))) return `${path} would be taken apart, or for an option`;
-      if (kind === "directory") folders.push(path);
+      if (kind === "directory" && !needs.shallow) folders.push(path);
       if (kind === "symlink" && needs.links && !(await leadsWell(path, survey))) return `${path} is a link that leads elsewhere`;
     }
   }

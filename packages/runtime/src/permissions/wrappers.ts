@@ -4,6 +4,7 @@ import { type GivenOption, readWords } from "./option-grammar.ts";
 import { type PrintedNames, wordsOfNames } from "./printed-names.ts";
 import { rowOf, takesNames } from "./program-table.ts";
 import { isLanguage, isObscure, isShell, isTold } from "./interpreters.ts";
+import { startsOfRun } from "./package-runners.ts";
 import type { Setting } from "./parsed-command.ts";
 import { isPlain, mayBeOption, type ShellWord, unknownWords } from "./shell-words.ts";
 
@@ -38,6 +39,8 @@ export function findInner(name: string, words: Words, fed?: PrintedNames | undef
   const simple = Object.hasOwn(simpleWrappers, name) ? simpleWrappers[name] : undefined;
   if (simple) return throughOptions(name, words, simple);
   if (isShell(name)) return ofShell(name, words);
+  const run = ofPackageRunner(name, words);
+  if (run.length > 0) return run;
   if (isLanguage(name)) return ofInterpreter(name, words);
   if (isObscure(name)) return [obscure(name, words)];
   switch (name) {
@@ -257,6 +260,16 @@ function ofInterpreter(name: string, words: Words): Inner[] {
   if (!isPlain(file) || file.text === "-" || /^\/dev\/(?:stdin|fd\/)/.test(file.text))
     return [{ type: "hidden", reason: `${name} reads its program from its input` }];
   return [];
+}
+
+/** Enough to forbid what it runs: whoever allows the runner has allowed that. */
+function ofPackageRunner(name: string, words: Words): Inner[] {
+  const { programs, scripts } = startsOfRun(name, words);
+  const how = { sameShell: false, transparent: false };
+  return [
+    ...programs.map((inner): Inner => ({ type: "program", words: inner, at: words.length - inner.length, ...how })),
+    ...scripts.map((text): Inner => ({ type: "script", text, ...how })),
+  ];
 }
 
 function ofTrap(words: Words): Inner[] {

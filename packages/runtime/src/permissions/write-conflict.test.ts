@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { resolve } from "node:path";
 import { describe, it } from "node:test";
 import { programOf } from "../../../../test/support/shell-lines.ts";
 import { parseRule } from "./rules.ts";
@@ -27,6 +28,7 @@ async function conflict(
       rules: rules.map((rule) => parseRule(rule)),
       base,
       list: lists ? list : undefined,
+      find: async ({ word }) => [word.kind === "open" ? undefined : { path: resolve("/p", word.text), pattern: false }],
     })) ?? "-"
   );
 }

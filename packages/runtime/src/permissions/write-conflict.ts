@@ -1,13 +1,21 @@
+import { basename, join } from "node:path";
 import { splitGit } from "./git-commands.ts";
 import type { ListFolder } from "./glob-words.ts";
-import { mayReach } from "./path-patterns.ts";
+import type { Target } from "./command-paths.ts";
+import { mayHold, mayReach } from "./path-patterns.ts";
 import { toAbsolutePattern } from "./paths.ts";
 import { type Rule, type RuleBase, unescapeGlob } from "./rules.ts";
-import type { Program } from "./parsed-command.ts";
-import { isPlain } from "./shell-words.ts";
+import type { FileUse, Program } from "./parsed-command.ts";
+import { rewrittenBy } from "./rewriters.ts";
+import { exactWord, isPlain } from "./shell-words.ts";
 
 type Touched = { readonly kind: "look" | "edit"; readonly target: { readonly path: string } | undefined };
-type Ground = { readonly rules: readonly Rule[]; readonly base: RuleBase; readonly list: ListFolder | undefined };
+type Ground = {
+  readonly rules: readonly Rule[];
+  readonly base: RuleBase;
+  readonly list: ListFolder | undefined;
+  readonly find: (use: FileUse) => Promise<readonly Target[]>;
+};
 
 /** Why a program may change a file that one of the rules keeps from being edited, although no word names it: it works on whole folders. */
 export async function writeConflict(program: Program, uses: readonly Touched[], ground: Ground): Promise<string | undefined> {
@@ -25,7 +33,36 @@ export async function writeConflict(program: Program, uses: readonly Touched[], 
     const isFolder = folder !== target.path || (await ground.list?.(folder)) !== undefined;
     if (reaching && isFolder) return `it changes whole folders, where the rule ${reaching.text} protects files`;
   }
+  return rewriteConflict(program, ground);
+}
+
+/** Formatters and package managers change files that no word names. */
+async function rewriteConflict(program: Program, { rules, base, list, find }: Ground): Promise<string | undefined> {
+  const { named, below, endings } = rewrittenBy(program);
+  const patterns = rules.map((rule) => ({ rule, absolute: toAbsolutePattern(unescapeGlob(rule.pattern ?? "//**"), base) }));
+  const places = named.length > 0 ? await find({ word: exactWord("."), places: program.places }) : [];
+  const folders = [base.root, ...places.flatMap((target) => target?.path ?? [])];
+  const kept = patterns.find(({ absolute }) =>
+    named.some((name) => name === basename(absolute) || folders.some((folder) => mayHold(join(folder, name), absolute, false))),
+  );
+  if (kept) return `${program.name} keeps files by itself, and the rule ${kept.rule.text} protects some`;
+  for (const word of below) {
+    for (const target of await find({ word, places: program.places })) {
+      const folder = target?.path.replace(/\/\*\*$/, "");
+      const isFolder = folder === undefined || (await list?.(folder)) !== undefined;
+      const hit = patterns.find(
+        ({ absolute }) => isFolder && mayEndIn(absolute, endings) && (folder === undefined || mayReach(absolute, folder)),
+      );
+      if (hit) return `it changes whole folders, where the rule ${hit.rule.text} protects files`;
+    }
+  }
   return undefined;
+}
+
+/** Could the pattern of a rule name a file that ends like this? */
+function mayEndIn(pattern: string, endings: readonly string[] | undefined): boolean {
+  const [, ending] = /\.(\w+)$/.exec(basename(pattern)) ?? [];
+  return ending === undefined || endings === undefined || endings.includes(ending);
 }
 
 /** Which of its files a program changes with all that is in them. */
@@ -33,8 +70,7 @@ function kindsThatChange({ name, words }: Program): readonly ("look" | "edit")[]
   const has = (pattern: RegExp): boolean => words.some((word) => !isPlain(word) || pattern.test(word.text));
   if (name === "mv") return ["look"]; // where it moves things to, nothing else is changed
   if (/^(?:rsync|tar|unzip|7z|git)$/.test(name)) return ["edit"];
-  if (/^(?:rm|cp|chmod|chown|chgrp)$/.test(name)) return has(/^-[^-]*[rRa]|^--(?:rec|arch)/) ? ["edit"] : [];
-  return /^(?:prettier|eslint|biome)$/.test(name) && has(/^(?:--(?:write|fix|apply)|-w)/) ? ["look", "edit"] : [];
+  return /^(?:rm|cp|chmod|chown|chgrp)$/.test(name) && has(/^-[^-]*[rRa]|^--(?:rec|arch)/) ? ["edit"] : [];
 }
 
 function changesUnnamed({ name, words }: Program): boolean {
