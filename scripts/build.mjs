@@ -64,7 +64,7 @@ const [library, command] = await Promise.all([
 ]);
 const { files: commandFiles, core } = await linkCommand(command);
 const notices = ({ metafile }) => ({ name: noticesFile, text: thirdPartyNotices(metafile, root) });
-const libraryFiles = [...library.outputFiles.map((file) => ({ name: basename(file.path), text: file.text })), notices(library)];
+const libraryFiles = [...withoutForeignMaps(library), notices(library)];
 // What each file is made of, and what is in main.cjs: the start-up test reads which sources the command loads before it needs them.
 const meta = { name: "meta.json", text: JSON.stringify({ ...command.metafile, core }) };
 commandFiles.push(notices(command), meta);
@@ -190,6 +190,21 @@ function staticallyReachable(metafile, names, seen = new Set()) {
     );
   }
   return seen;
+}
+
+/** A map leads to sources, and those of other people are not in the package: half a megabyte of maps would lead nowhere. */
+function withoutForeignMaps({ outputFiles, metafile }) {
+  const isForeign = ({ inputs }) => {
+    const bytes = (list) => list.reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0);
+    const all = Object.entries(inputs);
+    return bytes(all.filter(([path]) => path.includes("node_modules/"))) > bytes(all) / 2;
+  };
+  const outputs = Object.entries(metafile.outputs).filter(([, output]) => isForeign(output));
+  const names = new Set(outputs.map(([path]) => basename(path)));
+  return outputFiles
+    .map((file) => ({ name: basename(file.path), text: file.text }))
+    .filter(({ name }) => !names.has(name.replace(/\.map$/, "")) || !name.endsWith(".map"))
+    .map(({ name, text }) => ({ name, text: names.has(name) ? text.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, "\n") : text }));
 }
 
 /** The MCP client is given a validator; the one it would take itself is a third of its size, and writes code from servers' schemas. */

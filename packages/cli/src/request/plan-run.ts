@@ -24,7 +24,8 @@ export async function planRun(
   const plan = more?.withAnthropicFlags(planned, flags) ?? planned;
   const { ignoredSettings, warnings = [] } = plan.options;
   if (ignoredSettings) warn(describeIgnored(ignoredSettings));
-  const exposed = visible ?? withdrawKeys(ownKeys(plan.keySource));
+  const others = ownKeys(plan.keySource).filter((name) => !modelKeys.includes(name));
+  const exposed = visible ?? withdrawKeys(others);
   return exposed === undefined ? plan : { ...plan, options: { ...plan.options, warnings: [...warnings, exposed] } };
 }
 
