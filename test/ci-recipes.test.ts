@@ -378,7 +378,7 @@ describe("docs/ci.md", () => {
     const { version } = JSON.parse(readFileSync(join(projectRoot, "packages/cli/package.json"), "utf8"));
     for (const [, installed] of guide.matchAll(/outrider@(\S+)/g)) assert.equal(installed, version);
     const known = new Set<string>(flags.map(({ name }) => name));
-    const others = ["global", "body-file", "search", "limit", "json", "oneline", "intent-to-add", "test"];
+    const others = ["global", "body-file", "search", "limit", "json", "oneline", "intent-to-add", "test", "ci", "dry-run"];
     for (const [, name = ""] of guide.matchAll(/(?<![\w-])--([a-zA-Z][\w-]+)/g))
       assert.ok(known.has(name) || others.includes(name), name);
   });

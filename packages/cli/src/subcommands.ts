@@ -10,6 +10,7 @@ export const subcommands = {
   demo: async () => (await import("./commands/demo.ts")).runDemo,
   doctor: async () => (await import("./commands/doctor/doctor.ts")).runDoctor,
   help: async () => (await import("./commands/help.ts")).runHelp,
+  init: async () => (await import("./commands/init/init.ts")).runInit,
   mcp: async () => (await import("./commands/mcp/mcp.ts")).runMcp,
   models: async () => (await import("./commands/models.ts")).runModels,
   permissions: async () => (await import("./commands/permissions/permissions.ts")).runPermissions,

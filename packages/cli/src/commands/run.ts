@@ -16,6 +16,7 @@ import { type Deadline, startDeadline } from "../run/deadline.ts";
 import { closeAll, endSession } from "../run/end-session.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags/flags.ts";
+import { spokenDuration } from "../flags/numbers.ts";
 import { checkOutputFlags, createEarlyFormat, createOutputFormat, formatName } from "../run/output-format.ts";
 import { planRun } from "../request/plan-run.ts";
 import { readPrompt } from "../request/prompt.ts";
@@ -222,11 +223,14 @@ async function explain(outcome: Outcome, session: InteractiveSession, flags: Fla
 
 function stopWords(outcome: Outcome & { type: "stopped" | "cancelled" }, flags: FlagValues): string {
   if (outcome.type === "cancelled")
-    return outcome.cause === "deadline" ? `stopped: ${flags.deadline} have passed (--deadline)` : "stopped before the end";
+    return outcome.cause === "deadline"
+      ? `stopped: ${spokenDuration(flags.deadline)} have passed (--deadline)`
+      : "stopped before the end";
   if (outcome.limit === "hook") return `stopped by a hook: ${outcome.reason ?? "it gave no reason"}`;
   if (outcome.limit === "loop")
     return `stopped: ${outcome.reason ?? "the same call had the same result again and again"} (--loop-stop)`;
-  if (outcome.limit === "max-requests") return "stopped: no more models may be asked for this prompt (--max-requests)";
+  if (outcome.limit === "max-requests")
+    return `stopped: no more models may be asked for this prompt (--max-requests)${outcome.reason ? `: ${outcome.reason}` : ""}`;
   if (outcome.limit === "max-turns") return `stopped: the model was asked ${flags["max-turns"]} times (--max-turns)`;
   return `stopped: more than ${flags["max-budget-usd"]} dollars are spent (--max-budget-usd)`;
 }

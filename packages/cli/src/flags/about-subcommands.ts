@@ -13,6 +13,7 @@ export type AboutSubcommand = {
 /** In the order of the help text. */
 export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>> = {
   demo: { actions: [], help: "see a whole run: no key, no network" },
+  init: { actions: [], help: "AGENTS.md, settings and a CI job from what is found in this project" },
   doctor: { actions: [], help: "what works here, what does not, and what to do" },
   providers: { actions: ["list", "test", "add", "use", "remove"], help: "who can be asked, whether it works, how to set it up" },
   models: { actions: [], example: "models [PROVIDER]", help: "models with their windows and prices" },

@@ -196,7 +196,7 @@ export const flags = [
     kind: "value",
     placeholder: "TIME",
     group: "Limits",
-    help: "End the run after TIME (90s, 15m, 2h), with a result and exit code 124",
+    help: "End the run after TIME (90s, 15m, 2h; a number alone is seconds), with a result and exit code 124",
   },
   {
     name: "record",

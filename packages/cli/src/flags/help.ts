@@ -2,18 +2,24 @@ import { isSubcommand } from "../subcommands.ts";
 import { aboutSubcommands, writtenAs } from "./about-subcommands.ts";
 import { type Flag, flagGroups, flags } from "./flags.ts";
 
-export function helpText(version: string): string {
-  return [
+/** Not wider than `columns`, where a terminal is narrow. */
+export function helpText(version: string, columns: number = process.stdout.columns ?? widest): string {
+  const width = Math.max(narrowest, Math.min(widest, columns));
+  const lines = [
     `outrider ${version}: runs an LLM agent without anyone watching, in scripts, CI and servers.`,
     "",
     "Usage:",
     '  outrider -p "fix the failing test"             one prompt; the answer goes to stdout',
     '  git diff | outrider -p "review this"           stdin is added to the prompt',
     "  outrider - < prompt.md                         the prompt comes from stdin",
-    ...Object.keys(aboutSubcommands).map(describeSubcommand),
+    ...Object.keys(aboutSubcommands).flatMap((name) => describeSubcommand(name, width)),
     "  outrider --input-format stream-json --output-format stream-json   driven by another program, line by line",
     "",
-    ...flagGroups.flatMap((group) => [`${group}:`, ...offered.filter((flag) => flag.group === group).flatMap(describeFlag), ""]),
+    ...flagGroups.flatMap((group) => [
+      `${group}:`,
+      ...offered.filter((flag) => flag.group === group).flatMap((flag) => describeFlag(flag, width)),
+      "",
+    ]),
     "Exit codes:",
     "  0 success · 1 error · 2 the model refused, gave no usable answer or did not fit the schema · 64 wrong usage",
     "  65 a replay differs · 66 no input · 75 --max-turns, --max-requests · 76 the same call again and again",
@@ -30,25 +36,44 @@ export function helpText(version: string): string {
     '  outrider -p "why does the test fail?" --output-format json | jq -r .result',
     '  outrider -p "bump the version" --permission-mode acceptEdits --allowedTools "Bash(npm test)"',
     "",
-  ].join("\n");
+  ];
+  return lines.flatMap((line) => hang(line, width)).join("\n");
 }
 
 const offered = (flags as readonly Flag[]).filter(({ refused }) => refused === undefined);
 
-function describeSubcommand(name: string): string {
+const widest = 100;
+const narrowest = 30;
+/** From here on what is said about a thing stands beside it, not below it. */
+const roomy = 80;
+const below = 6;
+
+function describeSubcommand(name: string, width: number): string[] {
   const head = `  outrider ${writtenAs(name)}`;
-  return `${head.padEnd(46)}   ${isSubcommand(name) ? aboutSubcommands[name].help : ""}`;
+  const about = isSubcommand(name) ? aboutSubcommands[name].help : "";
+  return width < widest ? [head, ...indented(about, { by: below, width })] : [`${head.padEnd(46)}   ${about}`];
 }
 
 const column = 34;
-const width = 100;
 
-function describeFlag(flag: Flag): string[] {
+function describeFlag(flag: Flag, width: number): string[] {
   const short = flag.short ? `-${flag.short}, ` : "    ";
   const head = `  ${short}--${flag.name}${flag.placeholder ? ` ${flag.placeholder}` : ""}`;
-  const lines = wrap(flag.help, width - column);
-  const first = head.length < column - 1 ? [head.padEnd(column) + lines[0]] : [head, " ".repeat(column) + lines[0]];
-  return [...first, ...lines.slice(1).map((line) => " ".repeat(column) + line)];
+  if (width < roomy) return [head, ...indented(flag.help, { by: below, width })];
+  const [first = "", ...more] = indented(flag.help, { by: column, width });
+  return head.length < column - 1 ? [head.padEnd(column) + first.trimStart(), ...more] : [head, first, ...more];
+}
+
+function indented(text: string, { by, width }: { by: number; width: number }): string[] {
+  return wrap(text, width - by).map((line) => " ".repeat(by) + line);
+}
+
+/** A line that is too long goes on below, further in. What is as wide as it has to be on a wide screen stays. */
+function hang(line: string, width: number): string[] {
+  if (width >= widest || line.length <= width) return [line];
+  const by = line.length - line.trimStart().length;
+  const [first = "", ...more] = wrap(line.trimStart().replace(/ {2,}/g, " "), width - by - 4);
+  return [" ".repeat(by) + first, ...more.map((rest) => " ".repeat(by + 4) + rest)];
 }
 
 function wrap(text: string, limit: number): string[] {

@@ -36,3 +36,8 @@ export function duration(flag: string, text: string): number {
   if (milliseconds >= 1 && milliseconds < 2 ** 31) return milliseconds;
   throw new RuntimeError("usage", `${flag} needs a time like 90s, 15m or 2h (up to 24 days), not ${JSON.stringify(text)}`);
 }
+
+/** A time as somebody wrote it, with the unit that a bare number has. */
+export function spokenDuration(text = ""): string {
+  return /\d$/.test(text) ? `${text} s` : text;
+}

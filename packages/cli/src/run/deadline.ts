@@ -1,5 +1,5 @@
 import { exitCodes } from "../exit-codes.ts";
-import { duration } from "../flags/numbers.ts";
+import { duration, spokenDuration } from "../flags/numbers.ts";
 import { StoppedEarly } from "./signals.ts";
 
 /** How long a run may take to end by itself after its deadline, which it cannot when nobody reads its output. */
@@ -24,7 +24,7 @@ export function startDeadline(text: string | undefined): Deadline {
   const pass = (): void => {
     timer = setTimeout(() => process.exit(exitCodes.cancelled), patienceMs);
     if (deadline.stop) deadline.stop();
-    else rejectEarly(new StoppedEarly(`Stopped: ${text} have passed (--deadline)`, "deadline"));
+    else rejectEarly(new StoppedEarly(`Stopped: ${spokenDuration(text)} have passed (--deadline)`, "deadline"));
   };
   if (text !== undefined) timer = setTimeout(pass, duration("--deadline", text));
   return deadline;

@@ -157,7 +157,9 @@ export async function runTurn(session: SessionDeps, turn: TurnDeps, history: rea
     }
   } catch (error) {
     const limit = isLimit(error) && !deps.signal.aborted ? ledger.reached() : undefined;
-    return end(limit ? { type: "stopped", limit, text: said.last } : toOutcome(error, deps.signal, said.last));
+    if (!limit) return end(toOutcome(error, deps.signal, said.last));
+    const reason = error instanceof RuntimeError ? error.hint : undefined;
+    return end({ type: "stopped", limit, text: said.last, ...(reason !== undefined && { reason }) });
   }
 }
 

@@ -9,6 +9,7 @@ import { type Framing, type Payload, serverSentEvents } from "./framing.ts";
 import { createHttpClient, type HttpClient, type HttpResponse, readText, type Timeouts } from "./http.ts";
 import { excerpt, type HttpFailure, requestIdIn } from "./http-error.ts";
 import type { ModelClient, ModelEvent, ModelRequest } from "./model.ts";
+import { isRefusedHere } from "./network-error.ts";
 import { defaultRetryPolicy, type RetryPolicy, withRetries } from "./retry.ts";
 
 export type ModelClientOptions = ConnectionOptions & {
@@ -44,8 +45,9 @@ export type Attempt = {
 export function createModelClient(options: ModelClientOptions): ModelClient & { close(): void } {
   const http = createHttpClient(options);
   const bodies = new BodyText();
+  const server = { hasAnswered: false };
   return {
-    stream: (request, { signal }) => flatten(streamWithRetries({ options, http, bodies, request, signal })),
+    stream: (request, { signal }) => flatten(streamWithRetries({ options, http, bodies, server, request, signal })),
     close: () => http.close(),
   };
 }
@@ -54,6 +56,8 @@ type Call = {
   options: ModelClientOptions;
   http: HttpClient;
   bodies: BodyText;
+  /** Whatever it said, it is there. */
+  server: { hasAnswered: boolean };
   request: ModelRequest;
   signal: AbortSignal;
 };
@@ -78,7 +82,8 @@ function streamWithRetries(call: Call): AsyncGenerator<readonly ModelEvent[]> {
       yield* streamOnce(call, { body, isFresh: retries > 0, isWhole, answer });
     } catch (error) {
       if (answer.hasBegun) broken++;
-      throw error;
+      const isDead = !call.server.hasAnswered && error instanceof RuntimeError && isRefusedHere(error);
+      throw isDead ? error.restated({ retryable: false }) : error;
     }
   };
   return withRetries(attempt, { policy, signal, random: options.random ?? Math.random });
@@ -112,6 +117,7 @@ async function* streamOnce(call: Call, { body, isFresh, isWhole, answer }: Try):
     fresh: isFresh,
     timeouts: { ...options.timeouts, ...(isWhole && { headersMs: wholeAnswerMs }) },
   });
+  call.server.hasAnswered = true;
   const seen = { request, sent: body };
   const secrets = secretsIn(headers);
   await refuseFailures(response, options, { ...seen, secrets });

@@ -26,9 +26,23 @@ export function toNetworkError(thrown: unknown, host: string): RuntimeError {
       retryable: true,
     });
   }
+  const isRefused = code === "ECONNREFUSED";
   return new RuntimeError("provider-unavailable", `${explain(code, host, messageOf(thrown))}${suffix}`, {
     cause: thrown,
     retryable: true,
+    ...(isRefused && {
+      hint: "Nothing listens at this address: start the server, or correct the provider's base URL or the proxy",
+    }),
+  });
+}
+
+/** Nothing listens at an address of this machine: that is told at once, where a server elsewhere may be behind something that restarts. */
+export function isRefusedHere({ cause }: RuntimeError): boolean {
+  if (codeOf(cause) !== "ECONNREFUSED" || !(cause instanceof Error)) return false;
+  const tries: readonly unknown[] = "errors" in cause && Array.isArray(cause.errors) ? cause.errors : [cause];
+  return tries.every((one) => {
+    const address = one instanceof Error && "address" in one ? String(one.address) : "";
+    return address.startsWith("127.") || address === "::1";
   });
 }
 

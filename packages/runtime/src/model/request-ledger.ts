@@ -1,4 +1,4 @@
-import { RuntimeError } from "../protocol/errors.ts";
+import { type ErrorData, RuntimeError } from "../protocol/errors.ts";
 import type { StopLimit } from "../protocol/outcome.ts";
 import type { Budget } from "./budget.ts";
 import type { ModelEvent, Provider, SessionModel } from "./model.ts";
@@ -74,7 +74,7 @@ export class RequestLedger {
       if (event.type === "fallback.used") requestedModel = event.to;
       if (event.type !== "retry.scheduled" && event.type !== "fallback.used") return;
       try {
-        this.#admit();
+        this.#admit(event.error);
       } catch (error) {
         await source.return?.();
         throw error;
@@ -92,13 +92,24 @@ export class RequestLedger {
     };
   }
 
-  #admit(): void {
+  /** `failure` is why another request is wanted. */
+  #admit(failure?: ErrorData): void {
     const limit = this.reached();
     if (limit === "max-budget") throw new RuntimeError("limit-reached", "The budget of the session is spent");
     if (limit)
-      throw new RuntimeError("limit-reached", `One prompt may cause ${this.maxRequests} model requests; they are used up`);
+      throw new RuntimeError("limit-reached", `One prompt may cause ${this.maxRequests} model requests; they are used up`, {
+        ...(failure && { hint: `${countOf(this.maxRequests)}, and the last failed: ${wordsOf(failure)}` }),
+      });
     this.#requests++;
   }
+}
+
+function countOf(requests: number): string {
+  return requests === 1 ? "one request was made" : `${requests} requests were made`;
+}
+
+function wordsOf({ message, hint }: ErrorData): string {
+  return hint === undefined ? message : `${message}. ${hint}`;
 }
 
 function isDelta({ type }: ModelEvent): boolean {

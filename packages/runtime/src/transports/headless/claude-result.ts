@@ -127,7 +127,9 @@ type NoAnswer = Exclude<Outcome, { type: "completed" }>;
 function describe(outcome: NoAnswer): string {
   switch (outcome.type) {
     case "stopped":
-      return outcome.reason ?? stops[outcome.limit].words;
+      return outcome.limit === "max-requests"
+        ? [stops[outcome.limit].words, ...(outcome.reason ? [outcome.reason] : [])].join(": ")
+        : (outcome.reason ?? stops[outcome.limit].words);
     case "cancelled":
       return cancelWords[outcome.cause];
     case "failed":

@@ -23,7 +23,7 @@ function stopReason({ limit, reason }: Outcome & { type: "stopped" }): string {
     case "max-turns":
       return "Stopped: the limit of model calls is reached";
     case "max-requests":
-      return "Stopped: the ceiling of model requests is reached";
+      return `Stopped: the ceiling of model requests is reached${reason ? `: ${reason}` : ""}`;
     case "max-budget":
       return "Stopped: the budget is spent";
   }
