@@ -107,7 +107,36 @@ describe("a run on GitHub", () => {
     const { log } = await loggedRun(["-p", "go"], step);
     const token = /::stop-commands::(\S+)/.exec(log)?.[1];
     const after = log.slice(log.indexOf("from the model"));
-    assert.equal(after, `${evil.slice(evil.indexOf("from the model"))}\n::${token}::\n`);
+    const said = evil.slice(evil.indexOf("from the model"));
+    assert.ok(after.startsWith(`${said}\n`), after);
+    assert.match(
+      after.slice(said.length + 1),
+      /^The whole run is recorded in .*\n✓ done · 1 turn · .* · session \S+\n::(\S+)::\n$/,
+    );
+    assert.ok(after.endsWith(`::${token}::\n`));
+  });
+
+  it("tells in the fold what happens, and after the answer what was not permitted", async () => {
+    const calls = [
+      { name: "Glob", input: { pattern: "*.md" } },
+      { name: "Bash", input: { command: "rm -rf ::error::build" } },
+    ];
+    const step = await githubStep([{ text: "::warning::I look first.", calls }, { text: "Fixed it." }]);
+    const { code, log } = await loggedRun(["-p", "go"], step);
+    assert.equal(code, 0);
+    const [, fold = "", rest = ""] = /::group::Outrider: progress\n([\s\S]*?)::endgroup::\n([\s\S]*)/.exec(log) ?? [];
+    assert.match(
+      fold,
+      /session \S+ · .*\n::warning::I look first\.\n✓ Glob \*\.md\n⊘ Bash rm -rf ::error::build\n {4}Not permitted: /,
+    );
+    assert.match(
+      rest,
+      /Fixed it\.\noutrider: one call was not permitted:\n {2}Bash: Not permitted: .*A rule that would allow it/,
+    );
+    assert.deepEqual(
+      obeyed(log).filter((line) => /error|warning/.test(line)),
+      [],
+    );
   });
 
   it("writes no command and no secret to a stderr that is a file", async () => {
@@ -293,7 +322,7 @@ describe("a run on GitLab and elsewhere", () => {
     assert.deepEqual([ended.code, ended.stdout], [0, "Hello.\n"]);
     assert.match(
       JSON.stringify(ended.stderr),
-      /^"\\u001b\[0Ksection_start:\d+:(\S+)\[collapsed=true\]\\r\\u001b\[0KOutrider: progress\\n\\u001b\[0Ksection_end:\d+:\1\\r\\u001b\[0K\\n"$/,
+      /^"\\u001b\[0Ksection_start:\d+:(\S+)\[collapsed=true\]\\r\\u001b\[0KOutrider: progress\\nsession \S+ · .*\\n\\u001b\[0Ksection_end:\d+:\1\\r\\u001b\[0K\\nThe whole run is recorded in .*✓ done · .*\\n"$/,
     );
     assert.match(
       readFileSync(join(step.cwd, "run.env"), "utf8"),

@@ -10,7 +10,7 @@ import type { CiRun } from "./start-ci.ts";
 export async function openCi(
   wanted: boolean,
   warn: (text: string) => void,
-  { hosted = false }: { hosted?: boolean } = {},
+  { hosted = false, narrates = false }: { hosted?: boolean; narrates?: boolean } = {},
 ): Promise<CiRun | undefined> {
   const platform = wanted ? detectCi(process.env) : undefined;
   if (!platform) return undefined;
@@ -21,6 +21,7 @@ export async function openCi(
     newToken: randomUuid,
     write: (text) => process.stderr.write(text),
     warn,
+    narrates,
     isFile: { stdout: isFile(1), stderr: hosted || isFile(2) },
   });
 }

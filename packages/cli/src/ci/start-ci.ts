@@ -6,6 +6,8 @@ import { lookAtWorkTree, type WorkTree } from "./changed-files.ts";
 import { toOutputs } from "./outputs.ts";
 import type { CiPlatform } from "./platform.ts";
 import { emptyReport, type RunFacts, type RunReport, RunReporter } from "./run-report.ts";
+import { Narrator } from "../terminal/narrator.ts";
+import { createPaint } from "../terminal/paint.ts";
 import { toMarkdown } from "./summary.ts";
 import { defuseJson, logCommandsOf, looksLikeCommands } from "./workflow-commands.ts";
 
@@ -18,11 +20,15 @@ export type CiOptions = {
   /** To stderr, at once. */
   readonly write: (text: string) => void;
   readonly warn: (text: string) => void;
+  /** What happens is told in the fold. */
+  readonly narrates: boolean;
   /** What stdout and stderr lead to: a file is no log, and nobody obeys what is in it. */
   readonly isFile: { readonly stdout: boolean; readonly stderr: boolean };
 };
 
 export interface CiRun {
+  /** What happens is told in the log. */
+  readonly isTold: boolean;
   /** Remembers what a working directory looks like before anything runs in it. */
   lookAround(cwd: string): Promise<void>;
   /** What is being run. */
@@ -41,6 +47,8 @@ const gitPatienceMs = 5_000;
 const hurriedGitPatienceMs = 400;
 /** The runner reads stdout and stderr side by side: time for it to have read what was printed last on the other one. */
 const otherStreamMs = 300;
+/** A log has no width of its own; longer lines are no pleasure to read. */
+const logColumns = 160;
 /** GitHub takes a step's summary up to this size. */
 const maxSummaryBytes = 1024 * 1024;
 
@@ -51,6 +59,8 @@ const maxSummaryBytes = 1024 * 1024;
 export function startCi(options: CiOptions): CiRun {
   const { platform, write } = options;
   const commands = logCommandsOf(options.isFile.stderr ? "other" : platform.name, { token: options.newToken(), now: Date.now });
+  const isTold = options.narrates && platform.name !== "other" && !options.isFile.stderr;
+  const narrator = isTold ? new Narrator({ paint: createPaint(false), columns: () => logColumns, verbose: true }) : undefined;
   let reporter: RunReporter | undefined;
   let workTree: WorkTree | undefined;
   let state: "folded" | "open" | "over" = "folded";
@@ -81,9 +91,12 @@ export function startCi(options: CiOptions): CiRun {
   const apply = (event: AgentEvent): void => {
     if (event.type === "turn.ended" && event.taskId === undefined) said = event.outcome;
     reporter?.apply(event);
+    const lines = state === "folded" ? (narrator?.apply(event) ?? []) : [];
+    if (lines.length > 0) write(`${lines.join("\n")}\n`);
   };
   const rewrite = platform.name === "github" ? defuseJson : (lines: string): string => lines;
   return {
+    isTold,
     async lookAround(cwd) {
       workTree = await lookAtWorkTree(cwd, gitPatienceMs);
     },

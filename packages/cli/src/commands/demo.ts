@@ -10,7 +10,7 @@ import {
 } from "@outrider/runtime";
 import { outriderHome, scrubEnvironment } from "@outrider/runtime/host";
 import { exitCodes } from "../exit-codes.ts";
-import { toolLine } from "../terminal/progress.ts";
+import { oneLine } from "../terminal/narrator.ts";
 
 const project: Readonly<Record<string, string>> = {
   "package.json": '{ "name": "demo-project", "type": "module", "scripts": { "test": "node --test" } }\n',
@@ -53,7 +53,8 @@ export async function runDemo(args: readonly string[]): Promise<number> {
   session.on("text_delta", say);
   session.on("tool_start", () => say("\n"));
   session.on("tool_end", (state) => {
-    say(`  ${toolLine(state)}\n${indent(state.toolResultData ?? "")}\n`);
+    const mark = state.result === "success" ? "✓" : "✗";
+    say(`  ${mark} ${state.toolName} ${oneLine(state.firstArg)}\n${indent(state.toolResultData ?? "")}\n`);
     if (state.toolName === "Bash") testRuns.push(state.result === "success");
   });
   const startedAt = Date.now();

@@ -1,7 +1,15 @@
-import { type InteractiveSession, type Outcome, RuntimeError, toRuntimeError, type UserMessage } from "@outrider/runtime";
+import {
+  type AgentEvent,
+  type InteractiveSession,
+  type Outcome,
+  RuntimeError,
+  toRuntimeError,
+  type UserMessage,
+} from "@outrider/runtime";
 import {
   createRedactor,
   LineOutput,
+  type ModelCall,
   type OpenedSession,
   type OutputFormat,
   openSession,
@@ -19,8 +27,10 @@ import type { FlagValues } from "../flags/flags.ts";
 import { spokenDuration } from "../flags/numbers.ts";
 import { checkOutputFlags, createEarlyFormat, createOutputFormat, formatName } from "../run/output-format.ts";
 import { planRun } from "../request/plan-run.ts";
-import { readPrompt } from "../request/prompt.ts";
+import { type Prompt, readPrompt } from "../request/prompt.ts";
 import { StoppedEarly, watchSignals } from "../run/signals.ts";
+import type { Ending } from "../terminal/ending.ts";
+import type { Progress } from "../terminal/progress.ts";
 
 /** The one-shot command: one prompt in, one result out, one exit code that agrees with it. */
 export async function runOnce(args: Arguments): Promise<number> {
@@ -28,7 +38,7 @@ export async function runOnce(args: Arguments): Promise<number> {
   let deadline: Deadline | undefined;
   let ci: CiRun | undefined;
   try {
-    ci = await openCi(!args.flags["no-ci-report"], complain);
+    ci = await openCi(!args.flags["no-ci-report"], complain, { narrates: isTold(args.flags) && !args.flags.verbose });
     const timer = startDeadline(args.flags.deadline);
     deadline = timer;
     const early = <T>(work: Promise<T>): Promise<T> => Promise.race([work, signals.early, timer.early]);
@@ -76,11 +86,11 @@ function earlyWish(flags: FlagValues): EarlyWish {
 }
 
 /** Everything that is needed before there is a session; what is wrong is found here. */
-async function prepare(args: Arguments, ci: CiRun | undefined): Promise<{ plan: SessionPlan; prompt: string }> {
+async function prepare(args: Arguments, ci: CiRun | undefined): Promise<{ plan: SessionPlan; prompt: Prompt }> {
   checkOutputFlags(args.flags);
   const plan = await planRun(args.flags, complain);
   await ci?.lookAround(plan.options.cwd);
-  const prompt = await readPrompt({ positionals: args.positionals, warn: complain });
+  const prompt = await readPrompt({ positionals: args.positionals, images: args.flags.image ?? [], warn: complain });
   await plan.begin();
   return { plan, prompt };
 }
@@ -88,7 +98,7 @@ async function prepare(args: Arguments, ci: CiRun | undefined): Promise<{ plan: 
 type Run = {
   readonly plan: SessionPlan;
   readonly opened: OpenedSession;
-  readonly prompt: string;
+  readonly prompt: Prompt;
   readonly flags: FlagValues;
   readonly ci: CiRun | undefined;
 };
@@ -98,35 +108,55 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci }:
   const output = new LineOutput(process.stdout, { descriptor: 1 });
   const { catalogOverride } = options;
   const format = await createOutputFormat({ flags, session, options, keySource, mcpServers: mcp && (() => mcp.states) });
-  const progress = await showProgress(session, flags);
+  const progress = await showProgress(flags);
+  const startedAt = Date.now();
   const isFramed = !["text", "json"].includes(formatName(flags["output-format"]));
-  ci?.follow({ task: prompt, sessionId: session.id, cwd: options.cwd, catalogOverride });
+  const seen: Seen = { calls: [], denied: [] };
+  ci?.follow({ task: prompt.text, sessionId: session.id, cwd: options.cwd, catalogOverride });
   try {
     const judge = (ended: Outcome): Outcome => {
       const replayed = judgeReplay(ended, replay, flags);
       return format.judge?.(replayed) ?? replayed;
     };
     const watched = ci?.watch(format, (flags["output-format"] ?? "text") === "text" ? "text" : "json") ?? format;
-    const told = progress || isFramed || flags.quiet ? watched : telling(watched);
-    const outcome = await runPrompt(session, flags["disable-slash-commands"] ? verbatim(prompt) : prompt, {
-      format: told,
-      output,
-      judge,
-    });
+    const told = progress?.watch(watched) ?? (isFramed || flags.quiet ? watched : telling(watched));
+    const outcome = await runPrompt(session, toMessage(prompt, flags), { format: remembering(told, seen), output, judge });
     progress?.stop();
     if (output.failure) complain(`stdout cannot be written: ${output.failure.message}`);
     // JSON has it in its result.
     if (formatName(flags["output-format"]) === "text") for (const place of outcome.masked ?? []) complain(place);
-    if (!output.closed) await explain(outcome, session, flags);
+    if (!output.closed) {
+      const denied = (flags["output-format"] ?? "text") === "text" && !flags.quiet ? seen.denied : [];
+      await explain(outcome, { session, flags, denied, isTold: progress !== undefined || ci?.isTold === true });
+      if (progress || ci?.isTold) await close({ outcome, sessionId: session.id, ...seen, startedAt, catalogOverride });
+    }
     return outcome;
   } finally {
     progress?.stop();
   }
 }
 
-/** No command is looked for in it. */
-function verbatim(text: string): UserMessage {
-  return { role: "user", content: [{ type: "text", text }], isVerbatim: true };
+/** A prompt of words alone stays what it is: commands are looked for in it, unless that was forbidden. */
+function toMessage({ text, images }: Prompt, flags: FlagValues): string | UserMessage {
+  const isVerbatim = flags["disable-slash-commands"] === true;
+  if (images.length === 0 && !isVerbatim) return text;
+  return { role: "user", content: [...images, { type: "text", text }], ...(isVerbatim && { isVerbatim }) };
+}
+
+type Seen = { calls: ModelCall[]; denied: AgentEvent<"tool.ended">[]; ended?: AgentEvent<"turn.ended"> };
+
+/** Keeps what the last words about the run are made of. */
+function remembering(format: OutputFormat, seen: Seen): OutputFormat {
+  return {
+    event(event) {
+      if (event.type === "message.ended" || event.type === "side-call.ended")
+        seen.calls.push({ ...event, message: { ...event.message, content: [] } });
+      else if (event.type === "tool.ended" && event.status === "denied") seen.denied.push(event);
+      else if (event.type === "turn.ended" && event.taskId === undefined) seen.ended = event;
+      return format.event(event);
+    },
+    end: (outcome) => format.end(outcome),
+  };
 }
 
 /** Formats without a place for warnings while the run goes on: a person hears of them on stderr, each once. */
@@ -197,28 +227,48 @@ function noFolder(): RuntimeError {
   });
 }
 
-/** Progress is for a person: on a terminal, outside CI, and not when asked to be quiet. `--verbose` says it in plain lines anywhere. */
-async function showProgress(session: InteractiveSession, flags: FlagValues): Promise<{ stop(): void } | undefined> {
-  if (flags.quiet) return undefined;
-  // Frames on the same terminal and a moving line would write into each other.
-  const framesOnTerminal = process.stdout.isTTY && formatName(flags["output-format"]) === "stream-json";
-  const animated = process.stderr.isTTY && !process.env["CI"] && !framesOnTerminal;
-  if (!animated && !flags.verbose) return undefined;
-  const { startProgress } = await import("../terminal/progress.ts");
-  return startProgress(session, {
-    stream: process.stderr,
-    animated: animated && process.env["TERM"] !== "dumb",
-    verbose: flags.verbose ?? false,
-  });
+/** Frames are read by a program: what happens is in them, and only errors go to stderr. */
+function isTold(flags: FlagValues): boolean {
+  return !flags.quiet && formatName(flags["output-format"]) !== "stream-json";
 }
 
-async function explain(outcome: Outcome, session: InteractiveSession, flags: FlagValues): Promise<void> {
-  if (outcome.type === "completed") return;
+/** Progress is for a person: on a terminal, outside CI, and not when asked to be quiet. `--verbose` says it in plain lines anywhere. */
+async function showProgress(flags: FlagValues): Promise<Progress | undefined> {
+  const { isTTY } = process.stderr;
+  const { CI, TERM } = process.env;
+  // Frames on the same terminal and a moving line would write into each other.
+  const isWatched = isTTY && !CI && (isTold(flags) || !process.stdout.isTTY) && !flags.quiet;
+  if (!isWatched && !(flags.verbose && isTold(flags))) return undefined;
+  const { startProgress } = await import("../terminal/progress.ts");
+  const animated = isWatched && TERM !== "dumb";
+  return startProgress({ stream: process.stderr, animated, coloured: isColoured(), verbose: flags.verbose ?? false });
+}
+
+function isColoured(): boolean {
+  const { CI, NO_COLOR, TERM } = process.env;
+  return process.stderr.isTTY && !CI && !NO_COLOR && TERM !== "dumb";
+}
+
+async function close(facts: Omit<Ending, "coloured">): Promise<void> {
+  const { toClosingLine } = await import("../terminal/ending.ts");
+  process.stderr.write(`${await toClosingLine({ ...facts, coloured: isColoured() })}\n`);
+}
+
+type Explained = {
+  readonly session: InteractiveSession;
+  readonly flags: FlagValues;
+  readonly denied: Seen["denied"];
+  readonly isTold: boolean;
+};
+
+/** Why it did not come to its end, or what it was not allowed on the way: an answer may well not tell. */
+async function explain(outcome: Outcome, { session, flags, denied, isTold: isPlace }: Explained): Promise<void> {
+  if (denied.length > 0) complain((await import("../terminal/ending.ts")).toDenials(denied));
+  if (outcome.type === "failed") complain(`${outcome.error.message}${outcome.error.hint ? `\n${outcome.error.hint}` : ""}`);
+  else if (outcome.type !== "completed") complain(stopWords(outcome, flags));
+  else if (denied.length === 0 && !isPlace) return;
   const location = flags["no-session-persistence"] ? undefined : await session.journalLocation().catch(() => undefined);
-  const record = location ? `\nThe whole run is recorded in ${location}` : "";
-  if (outcome.type === "failed")
-    complain(`${outcome.error.message}${outcome.error.hint ? `\n${outcome.error.hint}` : ""}${record}`);
-  else complain(`${stopWords(outcome, flags)}${record}`);
+  if (location) process.stderr.write(`The whole run is recorded in ${location}\n`);
 }
 
 function stopWords(outcome: Outcome & { type: "stopped" | "cancelled" }, flags: FlagValues): string {

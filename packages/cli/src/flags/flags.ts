@@ -36,6 +36,13 @@ export const flags = [
   },
   { name: "prompt", kind: "value", placeholder: "TEXT", group: "Prompt", help: "The prompt, as a flag; - reads it from stdin" },
   {
+    name: "image",
+    kind: "words",
+    placeholder: "FILE",
+    group: "Prompt",
+    help: "Show the model this picture (PNG, JPEG, GIF, WebP) with the prompt; may be given several times. One on stdin is known by its bytes",
+  },
+  {
     name: "input-format",
     kind: "value",
     placeholder: "FORMAT",

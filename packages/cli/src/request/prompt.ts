@@ -1,6 +1,6 @@
 import { fstatSync } from "node:fs";
 import { isatty } from "node:tty";
-import { RuntimeError } from "@outrider/runtime";
+import { type ImagePart, RuntimeError } from "@outrider/runtime";
 
 /** Standard input above this is refused. */
 const maxStdinBytes: number = 10 * 1024 * 1024;
@@ -8,29 +8,50 @@ const maxStdinBytes: number = 10 * 1024 * 1024;
 /** How long a prompt on the command line lets an open stdin say its first byte: its other end starts when we do, and may be slow. */
 const graceMs = 150;
 
-export type PromptSource = { readonly positionals: readonly string[]; warn(line: string): void };
+export type PromptSource = {
+  readonly positionals: readonly string[];
+  /** Files with pictures. */
+  readonly images: readonly string[];
+  warn(line: string): void;
+};
+
+export type Prompt = { readonly text: string; readonly images: readonly ImagePart[] };
 
 /**
  * The prompt: the words on the command line, with what stdin holds after them. Without words, or with `-`, stdin is read to its end;
- * with words an open pipe that says nothing is not waited for.
+ * with words an open pipe that says nothing is not waited for. A picture on stdin goes with the words.
  */
-export async function readPrompt(source: PromptSource): Promise<string> {
+export async function readPrompt(source: PromptSource): Promise<Prompt> {
   const words = source.positionals.filter((word) => word !== "-");
   const wantsStdin = words.length === 0 || source.positionals.includes("-");
   const kind = stdinKind();
   if (words.length === 0 && kind === "terminal") {
     throw new RuntimeError("no-input", "There is no prompt", { hint: 'Give one: outrider -p "what does this project do?"' });
   }
-  const piped = kind === "terminal" || kind === "none" ? "" : await readStdin(kind, wantsStdin, source);
-  const prompt = [words.join(" "), piped.trimEnd()].filter((part) => part.trim() !== "").join("\n\n");
-  if (prompt === "")
-    throw new RuntimeError("no-input", "The prompt is empty", { hint: "Give a prompt as an argument or on stdin" });
-  return prompt;
+  const images = source.images.length > 0 ? await (await import("./attachments.ts")).readImages(source.images) : [];
+  const bytes = kind === "terminal" || kind === "none" ? Buffer.alloc(0) : await readStdin(kind, wantsStdin, source);
+  const picture = isNoText(bytes) ? await (await import("./attachments.ts")).imageFromStdin(bytes) : undefined;
+  const piped = picture ? "" : decode(bytes);
+  const text = [words.join(" "), piped.trimEnd()].filter((part) => part.trim() !== "").join("\n\n");
+  if (text === "")
+    throw new RuntimeError(
+      "no-input",
+      picture || images.length > 0 ? "There is a picture and no prompt" : "The prompt is empty",
+      {
+        hint: "Give a prompt as an argument or on stdin",
+      },
+    );
+  return { text, images: picture ? [...images, picture] : images };
+}
+
+/** May be: what it is is looked at then. Text that holds a zero byte is text of two bytes a letter, or odd. */
+function isNoText(bytes: Buffer): boolean {
+  return bytes.subarray(0, 4096).includes(0) || bytes.subarray(0, 5).toString("latin1") === "%PDF-";
 }
 
 type Readable = "file" | "pipe";
 
-async function readStdin(kind: Readable, mustWait: boolean, source: PromptSource): Promise<string> {
+async function readStdin(kind: Readable, mustWait: boolean, source: PromptSource): Promise<Buffer> {
   const { stdin } = process; // only now: merely looking at it takes a millisecond
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -45,7 +66,7 @@ async function readStdin(kind: Readable, mustWait: boolean, source: PromptSource
       if (bytes > 0) return;
       stop();
       source.warn("stdin is open and holds nothing yet: not waiting for it (use - to wait)");
-      resolve("");
+      resolve(Buffer.alloc(0));
     };
     const timer = mustWait || kind === "file" ? undefined : setTimeout(giveUp, graceMs);
     stdin.on("data", (chunk: Buffer) => {
@@ -61,7 +82,7 @@ async function readStdin(kind: Readable, mustWait: boolean, source: PromptSource
     });
     stdin.on("end", () => {
       stop();
-      resolve(decode(Buffer.concat(chunks)));
+      resolve(Buffer.concat(chunks));
     });
     stdin.on("error", (error) => {
       stop();

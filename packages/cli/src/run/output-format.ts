@@ -142,6 +142,8 @@ export function checkOutputFlags(flags: FlagValues): void {
   };
   if (!isStream)
     missing(asked("include-partial-messages", "include-hook-events", "forward-subagent-text"), "--output-format stream-json");
+  if (isLive)
+    missing(asked("image"), "a prompt on the command line: with --input-format stream-json pictures are blocks of a message");
   if (!isLive) missing(asked("await-initialize", "session-mirror"), "--input-format stream-json");
   if (!isLive && flags.flavor !== "caliban") missing(asked("replay-user-messages"), "--input-format stream-json"); // caliban has a frame for it
   if (flags.trajectory === undefined) missing(asked("atif-version"), "--trajectory FILE");

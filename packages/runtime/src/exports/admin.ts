@@ -71,3 +71,7 @@ export { readJournalFile } from "../journal/mend.ts";
 export { standingEvents } from "../journal/standing-events.ts";
 export { createCalibanFormat } from "../transports/headless/caliban-format.ts";
 export { createBasicFormat } from "../transports/headless/basic-format.ts";
+export { inspectImage } from "../model/sendable/inspect-image.ts";
+export { toSendableContent } from "../model/sendable/sendable-content.ts";
+export { refusalOf } from "../model/sendable/sendable-image.ts";
+export { binaryKind } from "../tools/file-kind.ts";
