@@ -83,10 +83,10 @@ describe("Bash", () => {
     assert.equal(text, expected);
   });
 
-  it("decodes characters that come in pieces, and leaves control characters alone", async () => {
+  it("decodes characters that come in pieces, and shows what a terminal would", async () => {
     assert.equal(
-      await say(`printf '\\xf0\\x9f'; sleep 0.1; printf '\\x98\\x80|\\xff|\\r\\e[31mred'`),
-      "😀|\ufffd|\r\u001b[31mred",
+      await say(`printf '\\xf0\\x9f'; sleep 0.1; printf '\\x98\\x80|\\xff|\\n10%%\\r\\e[31m100%%\\e[0m'`),
+      "😀|\ufffd|\n100%",
     );
   });
 

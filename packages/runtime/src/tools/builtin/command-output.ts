@@ -1,3 +1,4 @@
+import { toTerminalText } from "../terminal-text.ts";
 import { joinEnds, tailOf } from "../output-limit.ts";
 
 /** Everything a command writes to its streams, in the order in which it came, in bounded memory. */
@@ -34,12 +35,14 @@ export function createCommandOutput({ keep, tail }: { keep: number; tail: number
     latest: (size) => tailOf(end, size),
     async finish({ limit, save }) {
       append(decoders.stdout.decode() + decoders.stderr.decode()); // a character cut off by the end
-      const start = kept.join("");
-      if (length <= limit) return { text: start };
-      const path = await save(start).catch(() => undefined);
-      const where = placeOf({ path, complete: keptLength === length, keep });
+      const raw = kept.join("");
+      const isComplete = keptLength === length;
+      const start = toTerminalText(raw);
+      if (isComplete && start.length <= limit) return { text: start };
+      const path = await save(raw).catch(() => undefined);
+      const where = placeOf({ path, complete: isComplete, keep });
       const { text } = joinEnds(
-        { start, end, length },
+        isComplete ? { start, end: start, length: start.length } : { start, end: toTerminalText(end), length },
         { limit, marker: (omitted) => `… ${omitted} characters omitted; ${where} …` },
       );
       return path === undefined ? { text } : { text, fullOutputPath: path };

@@ -85,16 +85,29 @@ describe("Read", () => {
     );
   });
 
-  it("refuses other binary files, directories and devices with a reason", async () => {
+  it("lists the names in a folder, without those of files that rules protect", async () => {
+    mkdirSync(join(bench.root, "folder", "sub"), { recursive: true });
+    assert.equal(await read("folder/sub"), "folder/sub is a folder with nothing in it to show");
+    for (const name of ["b.txt", "a.txt", ".env"]) bench.write(`folder/${name}`, "x");
+    assert.equal(await read("folder"), "folder is a folder:\nsub/\n.env\na.txt\nb.txt");
+    const mayRead = (path: string): boolean => !path.endsWith(".env");
+    const { content } = await readTool.execute({ file_path: "folder" }, { ...bench.context, mayRead });
+    assert.deepEqual(content, [
+      { type: "text", text: "folder is a folder:\nsub/\na.txt\nb.txt\n[1 file was left out: rules protect it.]" },
+    ]);
+    for (let number = 0; number < 600; number++) bench.write(`many/${number}`, "");
+    const many = (await read("many")).split("\n");
+    assert.deepEqual([many.length, many.at(-1)], [502, "[500 of 600 names are shown. Use Glob for the rest.]"]);
+  });
+
+  it("refuses other binary files and devices with a reason", async () => {
     bench.write("a.zip", Buffer.from("504b030400", "hex"));
     bench.write("b.bin", Buffer.from([1, 2, 0, 3]));
-    mkdirSync(join(bench.root, "folder"));
     assert.equal(
       await read("a.zip"),
       "a.zip is a ZIP archive (or an Office document, JAR or similar) (5 bytes) and cannot be shown as text.",
     );
     assert.equal(await read("b.bin"), "b.bin is a binary file (4 bytes) and cannot be shown as text.");
-    assert.equal(await read("folder"), "folder is a directory. Use Glob to list the files in it.");
     assert.equal(await read("/dev/zero"), "/dev/zero is no regular file (a device, socket or pipe) and is left alone.");
   });
 

@@ -4,7 +4,6 @@ import { displayPath } from "../display-path.ts";
 import { loadFile, maxLoadedBytes, sizeInWords } from "../load-file.ts";
 import { numberedLine } from "../numbered-lines.ts";
 import { decodeText } from "../text-file.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
 import type { Tool, ToolContext, ToolOutput } from "../tool.ts";
 import { defineTool, ToolFailure } from "../tool.ts";
 import { readFacts } from "./facts.ts";
@@ -22,7 +21,7 @@ export const readTool: Tool = defineTool<ReadInput>({
   description:
     "Reads one file. Text comes with line numbers (number, tab, line): at most 2000 lines or about 28,000 characters at a time, " +
     "and lines over 2000 characters are cut; the answer says where to go on. PNG, JPEG, GIF and WebP images up to 3.75 MB are shown as images, larger PNGs made smaller. " +
-    "A file must be read before Edit or Write may change it. Use Glob to find files, Grep to search in them.",
+    "Of a folder, the names in it. A file must be read before Edit or Write may change it. Use Glob to find files, Grep to search in them.",
   inputSchema: {
     type: "object",
     properties: {
@@ -47,19 +46,15 @@ export const readTool: Tool = defineTool<ReadInput>({
     const { workspace, memory } = context;
     const path = await workspace.resolve(input.file_path);
     const wanted = { name: displayPath(workspace.root, path), offset: input.offset ?? 1, limit: input.limit ?? defaultLimit };
-    const size = await tooLargeToLoad(workspace, path);
-    if (size !== undefined) return showWindow({ ...wanted, path, size }, context);
-    const { bytes, stat } = await loadFile(workspace, path);
+    const stat = await workspace.stat(path).catch(() => undefined);
+    if (stat?.kind === "directory") return textOutput(await (await import("../show-folder.ts")).showFolder(path, context));
+    if (stat?.kind === "file" && stat.size > maxLoadedBytes) return showWindow({ ...wanted, path, size: stat.size }, context);
+    const { bytes, stat: loaded } = await loadFile(workspace, path);
     const output = show(bytes, { ...wanted, meet: context.meetSecrets });
-    rememberFile(memory, path, { bytes, mtimeMs: stat.mtimeMs });
+    rememberFile(memory, path, { bytes, mtimeMs: loaded.mtimeMs });
     return output;
   },
 });
-
-async function tooLargeToLoad(workspace: Workspace, path: string): Promise<number | undefined> {
-  const stat = await workspace.stat(path).catch(() => undefined);
-  return stat?.kind === "file" && stat.size > maxLoadedBytes ? stat.size : undefined;
-}
 
 /** Such a file cannot be changed with Edit or Write, so it is not remembered either. */
 async function showWindow(wanted: Wanted & { path: string; size: number }, context: ToolContext): Promise<ToolOutput> {
