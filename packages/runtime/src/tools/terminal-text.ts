@@ -3,11 +3,15 @@
  * progress bars do, only the last state is left. Lines that are written anew by moving up are not followed.
  */
 export function toTerminalText(output: string): string {
-  if (!/[\u001b\b\r]/.test(output)) return output;
+  if (!hasControls(output)) return output;
   return output
     .split("\n")
-    .map((line) => (/[\u001b\b\r]/.test(line) ? lastState(line) : line))
+    .map((line) => (hasControls(line) ? lastState(line) : line))
     .join("\n");
+}
+
+function hasControls(text: string): boolean {
+  return ["\u001b", "\b", "\r"].some((control) => text.includes(control));
 }
 
 /** Text, control sequences (CSI, OSC and strings, others of two characters), and the characters that move. */
