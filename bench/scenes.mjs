@@ -5,12 +5,12 @@ import { median, summarize } from "./statistics.mjs";
 
 const atOnce = 20;
 const historyBytes = 2_000_000;
-const longTurns = 2_000;
+const longTurns = { full: 2_000, quick: 200 };
 const lastTurns = 100;
 
 /**
  * Every scene is played by both contestants in turn; `measure` gives one number per row. `target` is the most that ours may be of the floor.
- * `sides` names other contestants for the two.
+ * `sides` names other contestants for the two. A `script` may depend on the size, `full` or `quick`.
  */
 export const scenes = [
   {
@@ -94,18 +94,22 @@ export const scenes = [
     },
   },
   {
-    script: singleCalls(longTurns, "Bash"),
+    script: (size) => singleCalls(longTurns[size], "Bash"),
     format: "text",
-    flags: ["--max-requests", String(longTurns * 2)],
+    flags: ["--max-requests", String(longTurns.full * 2)],
     repetitions: { full: 2, quick: 1 },
     rows: {
-      "build-turns": { what: `${longTurns} turns of one trivial call, in one session`, unit: "ms", target: 1.5 },
+      "build-turns": {
+        what: `${longTurns.full} turns of one trivial call, in one session (quick: ${longTurns.quick})`,
+        unit: "ms",
+        target: 1.5,
+      },
       "build-last": { what: `a turn of the last ${lastTurns} of them`, unit: "ms", target: 1.5 },
     },
-    async measure({ command, settings, model }) {
+    async measure({ command, settings, model, size }) {
       await runChild(command, settings);
       const turns = turnsIn(await model.seen()).map(({ ms }) => ms);
-      expect(turns.length === longTurns, `${longTurns} turns, not ${turns.length}`);
+      expect(turns.length === longTurns[size], `${longTurns[size]} turns, not ${turns.length}`);
       return { "build-turns": turns.reduce((sum, ms) => sum + ms, 0), "build-last": median(turns.slice(-lastTurns)) };
     },
   },
@@ -137,15 +141,17 @@ function boxedScene({ script, repetitions, name, row }) {
 /** Floor, ours, floor, ours: what the machine does meanwhile hits both. The first pair warms up and is not counted. */
 export async function playScene(scene, { contestants, model, quick, onPair }) {
   const numbers = { floor: [], ours: [] };
-  const repetitions = scene.repetitions[quick ? "quick" : "full"];
+  const size = quick ? "quick" : "full";
+  const repetitions = scene.repetitions[size];
+  const script = typeof scene.script === "function" ? scene.script(size) : scene.script;
   for (let pair = 0; pair <= repetitions; pair++) {
     onPair(pair / repetitions);
     for (const side of ["floor", "ours"]) {
-      const url = await model.play(scene.script);
+      const url = await model.play(script);
       const contestant = scene.sides?.[side] ?? side;
       const command = contestants.commands[contestant](scene.format, url);
       if (contestant !== "floor") command.push(...(scene.flags ?? []));
-      const measured = await scene.measure({ command, settings: contestants.settings(url), model });
+      const measured = await scene.measure({ command, settings: contestants.settings(url), model, size });
       if (pair > 0) numbers[side].push(measured);
     }
   }

@@ -69,6 +69,13 @@ describe("work in another folder than the session's", () => {
     assert.doesNotMatch(text, new RegExp(project));
   });
 
+  it("may change files there where no checkpoints are kept", async () => {
+    const { statuses } = await work([{ name: "Write", input: { file_path: join(copy, "new.txt"), content: "x" } }], {
+      checkpoints: undefined,
+    });
+    assert.deepEqual([statuses, existsSync(join(copy, "new.txt"))], [["ok"], true]);
+  });
+
   it("may change files there and not in the session's own folder", async () => {
     const { statuses } = await work([
       { name: "Write", input: { file_path: join(copy, "new.txt"), content: "x" } },

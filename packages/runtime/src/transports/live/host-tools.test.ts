@@ -187,6 +187,7 @@ describe("what a host may look at and change", () => {
     assert.deepEqual([whole["lossy"], whole["truncated"]], [false, undefined]);
     for (const path of ["secret.txt", "/etc/hostname", ".", "missing", 7])
       assert.equal(typeof (await read({ path })), "string", String(path));
+    for (const path of [".", "missing"]) assert.equal(await read({ path }), `${path} is no file`);
   });
 
   it("a file the host saw being read may be changed, unless it is another one by now", async () => {
