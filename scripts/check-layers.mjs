@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const LAYERS = {
   // folder: may import these folders (written above it), and these modules
   util: { folders: [], modules: ["node:"] },
-  protocol: { folders: [], modules: [] },
+  protocol: { folders: ["util"], modules: [] },
   model: { folders: ["util", "protocol"], modules: ["node:", "eventsource-parser"] },
   workspace: { folders: ["util", "protocol"], modules: ["node:"] },
   permissions: { folders: ["util", "protocol"], modules: ["node:fs", "node:path", "unbash"] },
@@ -51,6 +51,7 @@ const LAYERS = {
       "model",
       "workspace",
       "permissions",
+      "hooks",
       "journal",
       "checkpoints",
       "context",

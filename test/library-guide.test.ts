@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { transformSync } from "esbuild";
-import { optionNames } from "../packages/runtime/src/hosting/check-options.ts";
+import { sessionKinds } from "../packages/runtime/src/hosting/option-kinds.ts";
 import { type ModelServer, type ServerReply, startModelServer } from "../packages/runtime/src/testing/model-server.ts";
 import { installLibrary } from "./support/installed-library.ts";
 
@@ -147,7 +147,7 @@ describe("the guide to the library", () => {
     const rows = [...guide.matchAll(/^\| `(\w+)`(?:, `(\w+)`)?(?: \(\*request\*\))? \|/gm)].flatMap(([, ...names]) =>
       names.filter(Boolean),
     );
-    assert.deepEqual(rows.sort(), Object.keys(optionNames).sort());
+    assert.deepEqual(rows.sort(), Object.keys(sessionKinds).sort());
   });
 
   it("leads to documents that are there", () => {

@@ -105,7 +105,7 @@ async function look({ values, trustProject }: Asked): Promise<View> {
     userHome,
     root,
     ...(sources !== undefined && { sources: parseSettingSources(sources) }),
-    ...(inline !== undefined && { inline }),
+    ...(inline !== undefined && { inline, inlineName: "--settings" }),
   });
   const { trusted, reason } = await judgeTrust({ outriderHome: home, root, layers, env, flag: trustProject });
   return { root, layers, trusted, reason, resolved: await resolveLayers(layers, { trusted }) };

@@ -26,6 +26,7 @@ export async function lookAtProject({ cwd = ".", settings, settingSources, trust
   const request = {
     cwd: existingFolder("--cwd", resolve(cwd)),
     settings,
+    settingsName: "--settings",
     settingSources: sources,
     trustProject: trustProject || undefined,
   };

@@ -23,6 +23,7 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
     persistent: !flags["no-session-persistence"],
     without: flags.bare ? ["instructions", "agents", "hooks", "servers"] : flags["strict-mcp-config"] ? ["servers"] : undefined,
     settings: flags.settings,
+    settingsName: "--settings",
     settingSources: flags["setting-sources"] === undefined ? undefined : parseSettingSources(flags["setting-sources"]),
     trustProject: flags["trust-project"],
     sandboxMode: flags.sandbox as SessionRequest["sandboxMode"], // its choices are the modes

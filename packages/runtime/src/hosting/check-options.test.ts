@@ -1,45 +1,295 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import * as z from "zod";
+import { createFileStore } from "../journal/file-store.ts";
+import { fromAiSdk } from "../model/ai-sdk.ts";
+import { withFallback } from "../model/fallback.ts";
+import type { Provider } from "../model/model.ts";
+import { createAnthropicProvider } from "../model/providers/anthropic.ts";
 import { createScriptedProvider } from "../model/scripted.ts";
-import { type HostedRequest, SessionHost } from "./session-host.ts";
+import type { JsonObject } from "../protocol/content.ts";
+import { defineTool } from "../tools/define-tool.ts";
+import { createAgent } from "./create-agent.ts";
+import { createQuery } from "./query.ts";
+import { type HostedRequest, SessionHost, type SessionHostOptions } from "./session-host.ts";
 import { InteractiveSession, type InteractiveSessionOptions } from "./interactive-session.ts";
 
 const open = (options: unknown): InteractiveSession => new InteractiveSession(options as InteractiveSessionOptions);
+const fine = { cwd: process.cwd(), provider: createScriptedProvider([]) };
+const add = defineTool({ name: "add", description: "", inputSchema: { type: "object" }, execute: () => "" });
+
+/** Wrong values of one option each, and what is said about them. */
+const wrongOptions: readonly [Record<string, unknown>, RegExp][] = [
+  [{ cwd: "" }, /^cwd must be a text that is not empty, not ""$/],
+  [{ cwd: undefined }, /^cwd must be a text that is not empty, not undefined$/],
+  [{ provider: "anthropic" }, /^provider must be a provider, such as .*, not "anthropic"$/],
+  [{ model: "" }, /^model must be a text that is not empty, not ""$/],
+  [{ sessionId: "  " }, /^sessionId must be a text that is not empty/],
+  [{ resumeSessionId: "" }, /^resumeSessionId must be/],
+  [{ resumeAt: -1, resumeSessionId: "x" }, /^resumeAt must be a whole number, 0 or more, not -1$/],
+  [{ resumeAt: 3 }, /^resumeAt is a place in a session that exists/],
+  [{ language: "" }, /^language must be/],
+  [{ mainAgent: "" }, /^mainAgent must be/],
+  [{ sessionName: 5 }, /^sessionName must be a text that is not empty, not 5$/],
+  [{ systemPrompt: 5 }, /^systemPrompt must be a text, not 5$/],
+  [{ permissionMode: "yolo" }, /^permissionMode must be one of plan, default, .*, not "yolo"$/],
+  [{ sandboxMode: "of" }, /^sandboxMode must be one of auto, require, off \(did you mean off\?\), not "of"$/],
+  [{ settingSources: ["all"] }, /^settingSources\[0\] must be one of user, project, local.*, not "all"$/],
+  [{ without: "hooks" }, /^without must be a list of instructions, .*, not "hooks"$/],
+  [{ allowedTools: "Bash" }, /^allowedTools must be a list of rules such as .*, not "Bash"$/],
+  [{ allowedTools: ["Foo("] }, /^allowedTools\[0\] must be a rule such as .*, not "Foo\("$/],
+  [{ allowedTools: [""] }, /^allowedTools\[0\] must be a rule/],
+  [{ allowedTools: ["Reed"] }, /^allowedTools: There is no tool "Reed"; did you mean Read\?$/],
+  [{ disallowedTools: ["Bsh"] }, /^disallowedTools: There is no tool "Bsh"; did you mean Bash\?$/],
+  [{ maxTurns: -1 }, /^maxTurns must be a whole number above 0, not -1$/],
+  [{ maxTurns: 1.5 }, /^maxTurns must be a whole number above 0, not 1.5$/],
+  [{ maxBudgetUsd: "1" }, /^maxBudgetUsd must be a number above 0, not "1"$/],
+  [{ maxBudgetUsd: Number.NaN }, /^maxBudgetUsd must be a number above 0, not NaN$/],
+  [{ temperature: 3 }, /^temperature must be a number between 0 and 2, not 3$/],
+  [{ effort: "huge" }, /^effort must be one of/],
+  [{ compaction: { threshold: 83 } }, /^compaction\.threshold must be a share between 0 and 1, or false, not 83$/],
+  [{ loops: 3 }, /^loops must be an object with noteAt and stopAt, not 3$/],
+  [{ settings: { permissions: {} } }, /^settings must be a text that is not empty, not an object$/],
+  [{ mcpServers: ["x"] }, /^mcpServers must be an object of servers by name/],
+  [{ mcpServers: { a: "node" } }, /^mcpServers: server "a": expected an object$/],
+  [{ mcpServers: { a: { command: "" } } }, /^mcpServers: server "a": command must be the name of a program$/],
+  [{ mcpServers: { a: { command: "node", arg: ["x"] } } }, /^mcpServers\.a has no field arg; did you mean args\?$/],
+  [{ mcpServers: { a: { url: "ftp://x" } } }, /^mcpServers: server "a": url must be an http or https address$/],
+  [{ permissonMode: "plan" }, /^There is no option permissonMode; did you mean permissionMode\?$/],
+  [{ verbose: true }, /^There is no option verbose$/],
+  [{ builtinTools: ["Read", "Gerp"] }, /^builtinTools: There is no tool "Gerp"; did you mean Grep\?$/],
+  [{ builtinTools: ["LS"] }, /^builtinTools: There is no tool "LS"/],
+  [{ toolAliases: { Run: "Bsh" } }, /^toolAliases: There is no tool "Bsh"; did you mean Bash\?$/],
+  [{ toolAliases: { Run: 5 } }, /^toolAliases\.Run must be a text that is not empty, not 5$/],
+  [{ tools: [{ name: "x" }] }, /^tools\[0\]\.execute must be a function, not undefined$/],
+  [{ tools: { x: {} } }, /^tools must be a list of tools, as defineTool makes them, not an object$/],
+  [{ agents: [{ name: "x" }] }, /^agents\[0\]\.description must be a text, not undefined$/],
+  [{ commands: [{ name: "x" }] }, /^commands\[0\]\.execute must be a function/],
+  [{ passEnv: ["="] }, /^passEnv\[0\] must be the name of a variable, not "="$/],
+  [{ env: { A: 1 } }, /^env\.A must be a text, not 1$/],
+  [{ sandboxClient: {} }, /^sandboxClient must be a machine with run, readFile and writeFile, not an object$/],
+  [{ sessionStore: {} }, /^sessionStore must be a store, such as createFileStore\(directory\) makes, not an object$/],
+  [{ outputSchema: "number" }, /^outputSchema must be a schema: .*, not "number"$/],
+  [{ outputSchema: { type: "objekt" } }, /^outputSchema: The JSON Schema is not valid at \/type: there is no type "objekt"/],
+  [{ hooks: [] }, /^hooks must be an object, not a list$/],
+  [{ hooks: { PreTolUse: [] } }, /hooks has no event "PreTolUse"; did you mean "?PreToolUse"?\?/],
+  [{ hooks: { Stop: [{ hooks: [{ type: "command" }] }] } }, /hooks\.Stop\[0\]\.hooks\[0\]/],
+  [{ catalogOverride: [] }, /^catalogOverride must be what parseCatalogOverride answers, not a list$/],
+  [{ fallback: "gpt-5" }, /^fallback must be an object with a model, not "gpt-5"$/],
+  [{ bare: "yes" }, /^bare must be true or false, not "yes"$/],
+  [{ forkSession: true }, /^forkSession copies a session that exists/],
+  [{ sandboxSnapshotId: "s" }, /^sandboxSnapshotId .* needs a sandboxClient$/],
+];
 
 describe("options of a program without types", () => {
-  it("are refused in its own words before anything else goes wrong", () => {
-    const fine = { cwd: process.cwd(), provider: createScriptedProvider([]) };
-    const cases: readonly [unknown, RegExp][] = [
-      [undefined, /^InteractiveSession is an object with cwd and provider\. It was undefined$/],
-      [{ cwd: "/" }, /^provider is a provider/],
-      [{ ...fine, provider: "anthropic" }, /^provider is a provider.* It was "anthropic"$/],
-      [{ ...fine, permissionMode: "yolo" }, /^permissionMode is one of plan, default, /],
-      [{ ...fine, sandboxMode: "of" }, /did you mean off\?/],
-      [{ ...fine, settingSources: ["all"] }, /^settingSources is one of user, project, local\. It was "all"$/],
-      [{ ...fine, without: "hooks" }, /^without is a list of texts/],
-      [{ ...fine, allowedTools: "Bash" }, /^allowedTools is a list of texts\. It was "Bash"$/],
-      [{ ...fine, maxTurns: -1 }, /^maxTurns is a number above 0\. It was -1$/],
-      [{ ...fine, maxBudgetUsd: "1" }, /^maxBudgetUsd is a number above 0\. It was "1"$/],
-      [{ ...fine, settings: { permissions: {} } }, /^settings is a text\. It was \[object Object\]$/],
-      [{ ...fine, mcpServers: ["x"] }, /^mcpServers is an object of servers by name/],
-      [{ ...fine, permissonMode: "plan" }, /^There is no option permissonMode; did you mean permissionMode\?$/],
-      [{ ...fine, verbose: true }, /^There is no option verbose$/],
-      [{ ...fine, builtinTools: ["Read", "Gerp"] }, /^builtinTools: There is no tool "Gerp"; did you mean Grep\?$/],
-      [{ ...fine, builtinTools: ["LS"] }, /^builtinTools: There is no tool "LS"/],
-      [{ ...fine, tools: [{ name: "x" }] }, /^tools is a list of tools, as defineTool makes them/],
-      [{ ...fine, forkSession: true }, /^forkSession copies a session that exists/],
-      [{ ...fine, sandboxSnapshotId: "s" }, /^sandboxSnapshotId .* needs a sandboxClient$/],
-      [{ ...fine, sandboxSnapshotId: "s", sandboxClient: {} }, /^sandboxSnapshotId cannot be brought back/],
-    ];
-    for (const [options, message] of cases) assert.throws(() => open(options), { code: "usage", message });
+  for (const [option, message] of wrongOptions)
+    it(`are refused in its own words before anything else goes wrong: ${Object.keys(option).join(", ")} ${message.source}`, () => {
+      assert.throws(() => open({ ...fine, ...option }), { code: "usage", message });
+    });
+
+  it("are refused where there are none at all, and taken where they are absent", () => {
+    assert.throws(() => open(undefined), { code: "usage", message: "InteractiveSession must be given an object, not undefined" });
     open({ ...fine, model: undefined, allowedTools: undefined });
+    open({
+      ...fine,
+      tools: [add],
+      allowedTools: ["add", "Run", "mcp__x"],
+      toolAliases: { Run: "add", Shell: "mcp__other__shell" },
+      mcpServers: { a: { command: "${SOMEWHERE}" } },
+      outputSchema: z.object({ a: z.string() }),
+      systemPrompt: "",
+    });
   });
 
-  it("are refused by a host too, in the request and in its options", async () => {
+  it("are called by the name they have for the program, also in settings", async () => {
+    const session = open({ ...fine, settings: '{"permissions": {"allow": "Bash"}}' });
+    await assert.rejects(
+      session.open(),
+      (error: Error) => /^settings\b/.test(error.message) && !error.message.includes("--settings"),
+    );
+    await session.shutdown();
+  });
+
+  it("are refused by a query when it is made, and by each question", async () => {
+    assert.throws(() => createQuery(JSON.parse('{"model":"x"}')), { code: "usage", message: /^provider must be/ });
+    assert.throws(() => createQuery({ ...fine, ...JSON.parse('{"onTextDelta":1}') }), {
+      message: "onTextDelta must be a function, not 1",
+    });
+    const query = createQuery({ provider: fine.provider });
+    await assert.rejects(query(JSON.parse("5")), { code: "usage", message: "prompt must be a text that is not empty, not 5" });
+    await assert.rejects(query("x", JSON.parse('{"signal":5}')), {
+      code: "usage",
+      message: "signal must be an AbortSignal, not 5",
+    });
+  });
+
+  it("are refused by an agent", async () => {
+    const agent = (more: object): Promise<unknown> => createAgent({ model: fine.provider, ...more });
+    await assert.rejects(agent({ maxTurns: 0 }), { code: "usage", message: /^maxTurns must be/ });
+    await assert.rejects(agent({ tools: 5 }), { code: "usage", message: /^tools must be a list of tools/ });
+    await assert.rejects(createAgent(JSON.parse("null")), {
+      code: "usage",
+      message: /^createAgent must be given an object with a model, not null$/,
+    });
+  });
+});
+
+describe("requests to a host without types", () => {
+  const request = (value: unknown): HostedRequest => value as HostedRequest;
+  const refusals: readonly [Record<string, unknown>, RegExp][] = [
+    [{ permissionMode: "plan" }, /give it as options.permissionMode$/],
+    [{ options: { bare: true } }, /^bare is a part of the request: give it beside options$/],
+    [{ options: { builtinTools: ["Bsh"] } }, /did you mean Bash\?$/],
+    [{ options: { maxTurns: "2" } }, /^maxTurns must be a whole number above 0, not "2"$/],
+    [{ options: 5 }, /^options must be an object, not 5$/],
+    [{ cwd: 5 }, /^cwd must be a text that is not empty, not 5$/],
+    [{ provider: 5 }, /^provider must be a provider, or the name of one, not 5$/],
+    [{ mcpServers: { a: {} } }, /^mcpServers: server "a": command must be/],
+    [{ session: { type: "old" } }, /^session must be a function, or an object whose type is/],
+    [{ persistent: 1 }, /^persistent must be true or false, not 1$/],
+  ];
+  for (const [value, message] of refusals)
+    it(`are refused: ${JSON.stringify(value)}`, async () => {
+      assert.throws(() => new SessionHost({ defaults: request(value) }), { code: "usage", message });
+      const host = new SessionHost({ defaults: { provider: createScriptedProvider([]), persistent: false } });
+      await assert.rejects(host.create(request(value)), { code: "usage", message });
+      await assert.rejects(host.open("x", request(value)), { code: "usage", message });
+      await assert.rejects(host.fork("x", request(value)), { code: "usage", message });
+      await host.shutdown();
+    });
+
+  it("are refused in the host's own options and in ids", async () => {
+    const made = (value: unknown) => (): SessionHost => new SessionHost(value as SessionHostOptions);
+    assert.throws(made({ maxSession: 3 }), {
+      code: "usage",
+      message: "There is no option maxSession; did you mean maxSessions?",
+    });
+    assert.throws(made({ maxSessions: 0 }), { code: "usage", message: "maxSessions must be a whole number above 0, not 0" });
+    assert.throws(made({ idleMs: "1" }), { code: "usage", message: 'idleMs must be a number above 0, not "1"' });
+    assert.throws(made({ warn: "x" }), { code: "usage", message: 'warn must be a function, not "x"' });
     const host = new SessionHost({ defaults: { provider: createScriptedProvider([]), persistent: false } });
-    const create = (request: unknown): Promise<unknown> => host.create(request as HostedRequest);
-    await assert.rejects(create({ permissionMode: "plan" }), { code: "usage", message: /give it as options.permissionMode$/ });
-    await assert.rejects(create({ options: { builtinTools: ["Bsh"] } }), { code: "usage", message: /did you mean Bash\?$/ });
+    await assert.rejects(host.open(""), { code: "usage", message: 'id must be a text that is not empty, not ""' });
+    await assert.rejects(host.fork("x", { at: -1 }), { code: "usage", message: "at must be a whole number, 0 or more, not -1" });
     await host.shutdown();
   });
+
+  it("may name tools of the host's own", async () => {
+    const host = new SessionHost({
+      defaults: { provider: createScriptedProvider([]), persistent: false, options: { tools: [add] } },
+    });
+    const held = await host.create({ options: { allowedTools: ["add"] } });
+    held.release();
+    await host.shutdown();
+  });
+});
+
+describe("what a session is told while it lives", () => {
+  const session = (): InteractiveSession => open({ ...fine, bare: true, provider: createScriptedProvider([{ text: "hi" }]) });
+
+  it("is refused where it is wrong, in a prompt", async () => {
+    const it = session();
+    const submit = it.submit.bind(it) as (...args: unknown[]) => Promise<unknown>;
+    const cases: readonly [readonly unknown[], string][] = [
+      [["x", 5], "displayInput must be a text, not 5"],
+      [["x", null], "The options of a prompt must be given an object, not null"],
+      [[5], "The prompt must be a text or a message of the user, not 5"],
+      [[{ role: "assistant", content: [] }], "The prompt must be a text or a message of the user, not an object"],
+      [["x", { mode: "later" }], 'mode must be one of queue, steer, now, not "later"'],
+      [["x", { key: "" }], 'key must be a text that is not empty, not ""'],
+      [["x", { mod: "now" }], "There is no option mod; did you mean mode?"],
+    ];
+    for (const [args, message] of cases) await assert.rejects(submit(...args), { code: "usage", message });
+    assert.equal((await it.submit("x")).type, "completed");
+    await it.shutdown();
+  });
+
+  it("is refused where it is wrong, in a control", async () => {
+    const it = session();
+    const controls = await it.controls();
+    assert.throws(() => controls.setModel(""), { code: "usage", message: 'model must be a text that is not empty, not ""' });
+    assert.throws(() => controls.setPermissionMode(JSON.parse('"yolo"')), {
+      code: "usage",
+      message: /^permissionMode must be one of/,
+    });
+    assert.throws(() => controls.setThinkingTokens(-1), { code: "usage", message: /^thinkingTokens must be/ });
+    assert.throws(() => controls.setEffort(JSON.parse('"huge"')), { code: "usage", message: /^effort must be one of/ });
+    await it.shutdown();
+  });
+
+  it("is a mistake of the provider where its answer has no usage", async () => {
+    const provider = {
+      ...fine.provider,
+      async *stream() {
+        yield {
+          type: "finished",
+          message: { role: "assistant", content: [], model: { provider: "own", id: "m" }, finish: "stop" },
+        };
+      },
+    };
+    const it = open({ ...fine, bare: true, provider: provider as unknown as Provider });
+    const outcome = await it.submit("x");
+    await it.shutdown();
+    assert.deepEqual(outcome.type === "failed" && [outcome.error.code, outcome.error.message], [
+      "provider-protocol",
+      "The provider scripted ended its answer without usage",
+    ]);
+  });
+});
+
+describe("factories without types", () => {
+  const as = <T>(value: unknown): T => value as T;
+  const cases: readonly [string, () => unknown, string | RegExp][] = [
+    ["a key that is no text", () => createAnthropicProvider({ apiKey: as(12345) }), "apiKey must be a text, not a number"],
+    [
+      "an unknown option",
+      () => createAnthropicProvider({ apiKey: "x", ...as<object>({ modell: "m" }) }),
+      /did you mean model\?$/,
+    ],
+    [
+      "a model of no name",
+      () => createAnthropicProvider({ apiKey: "x", model: "" }),
+      'model must be a text that is not empty, not ""',
+    ],
+    ["a window of no size", () => createAnthropicProvider({ apiKey: "x", contextWindow: -1 }), /^contextWindow must be/],
+    ["a time below 0", () => createAnthropicProvider({ apiKey: "x", timeouts: { idleMs: -1 } }), /^timeouts\.idleMs must be/],
+    ["a store without a folder", () => createFileStore(""), 'directory must be a text that is not empty, not ""'],
+    [
+      "a store that syncs oddly",
+      () => createFileStore("x", { sync: as("sometimes") }),
+      /^sync must be one of always, batch, never/,
+    ],
+    ["a script that is no list", () => createScriptedProvider(as("hi")), 'replies must be a list of replies, not "hi"'],
+    [
+      "a reply with a misspelled field",
+      () => createScriptedProvider([as({ txt: "hi" })]),
+      "There is no option txt; did you mean text?",
+    ],
+    ["a model that is a name", () => fromAiSdk(as("gpt-5")), /^model must be a model of the AI SDK, .*, not "gpt-5"$/],
+    ["retries below 0", () => fromAiSdk(as({ doStream() {} }), { retry: { maxRetries: -1 } }), /^retry\.maxRetries must be/],
+    [
+      "a fallback that is a name",
+      () => withFallback(fine.provider, as("gpt-5")),
+      'fallback must be given an object, not "gpt-5"',
+    ],
+    ["a fallback of nobody", () => withFallback(as(null), { model: "m" }), /^provider must be a provider/],
+    [
+      "a tool that takes a text",
+      () => defineTool({ ...add, inputSchema: z.string() as never }),
+      'inputSchema of the tool add must describe an object, not "string"',
+    ],
+    [
+      "a tool that takes a number",
+      () => defineTool({ ...add, inputSchema: { type: "number" } }),
+      /must describe an object, not "number"$/,
+    ],
+    [
+      "a tool without a schema",
+      () => defineTool({ ...add, inputSchema: as<JsonObject>("object") }),
+      /^inputSchema must be a schema/,
+    ],
+  ];
+  for (const [name, make, message] of cases)
+    it(`refuse ${name}`, () => {
+      assert.throws(make, { code: "usage", message });
+    });
 });

@@ -1,140 +1,128 @@
-import { unofferedTool } from "../permissions/tool-names.ts";
+import { parseHooks } from "../hooks/config.ts";
+import { checkRuleTool, unofferedTool } from "../permissions/tool-names.ts";
 import { RuntimeError } from "../protocol/errors.ts";
-import { permissionModes } from "../protocol/permission.ts";
+import { checkOptions } from "../protocol/kinds.ts";
+import { toJsonSchema } from "../tools/library-schema.ts";
+import { parseMcpServers } from "../tools/mcp/server-config.ts";
+import { parseSchema } from "../tools/schema.ts";
+import type { SchemaSource } from "../tools/standard-schema.ts";
 import { isRecord } from "../util/is-record.ts";
+import { messageOf } from "../util/message-of.ts";
 import { nearest } from "../util/nearest.ts";
-import type { InteractiveSessionOptions } from "./interactive-session.ts";
-import type { HostedRequest } from "./session-host.ts";
+import { hostKinds, queryKinds, requestKinds, requestOptionKinds, sessionKinds } from "./option-kinds.ts";
 
-const choices: Readonly<Record<string, readonly string[]>> = {
-  permissionMode: permissionModes,
-  sandboxMode: ["auto", "require", "off"],
-  effort: ["minimal", "low", "medium", "high"],
-};
-const listsOf: Readonly<Record<string, readonly string[] | undefined>> = {
-  settingSources: ["user", "project", "local"],
-  without: ["instructions", "agents", "hooks", "servers"],
-  allowedTools: undefined,
-  disallowedTools: undefined,
-  builtinTools: undefined,
-  passEnv: undefined,
-};
-const positive = ["maxTurns", "maxRequests", "maxOutputTokens", "maxBudgetUsd", "thinkingTokens", "outputLimit"];
-const texts = ["cwd", "model", "settings", "systemPrompt", "appendSystemPrompt", "sessionId", "resumeSessionId", "mainAgent"];
-
-/** The compiler holds these two to be complete. */
-export const optionNames: Readonly<Record<keyof InteractiveSessionOptions, true>> = {
-  ...{ cwd: true, provider: true, model: true, sessionId: true, resumeSessionId: true, resumeAt: true, sessionStore: true },
-  ...{ permissionMode: true, allowedTools: true, disallowedTools: true, permissions: true, checkpoints: true },
-  ...{ reversibleExecution: true, builtinTools: true, audit: true, systemPrompt: true, appendSystemPrompt: true },
-  ...{ instructions: true, language: true, compaction: true, inbox: true, maxTurns: true, maxRequests: true, loops: true },
-  ...{ maxOutputTokens: true, temperature: true, thinkingTokens: true, effort: true, providerOptions: true, fallback: true },
-  ...{ maxBudgetUsd: true, allowUnknownPrice: true, catalogOverride: true, outputSchema: true, tools: true, offers: true },
-  ...{ toolAliases: true, webSearch: true, agents: true, builtinAgents: true, commands: true, hooks: true, hookSettings: true },
-  ...{ agent: true, answersPermissions: true, env: true, passEnv: true, untrusted: true, home: true, redactor: true },
-  ...{ overflowDirectory: true, sandbox: true, sandboxClient: true, workspaceManifest: true, sandboxSnapshotId: true },
-  ...{ outputLimit: true, transcriptPath: true, sessionName: true, warnings: true, now: true, newId: true },
-  ...{ bare: true, without: true, settings: true, settingSources: true, trustProject: true, sandboxMode: true },
-  ...{ mcpServers: true, requireServers: true, mainAgent: true, forkSession: true, outriderHome: true },
-};
-const requestNames: Readonly<Record<keyof HostedRequest, true>> = {
-  ...{ cwd: true, provider: true, model: true, fallbackModel: true, recording: true, session: true, persistent: true },
-  ...{ bare: true, without: true, settingSources: true, settings: true, trustProject: true, sandboxMode: true },
-  ...{ hiddenVariables: true, mcpServers: true, requireServers: true, serverTimeouts: true, mainAgent: true },
-  ...{ permissionTool: true, options: true, opening: true },
-};
-
-/** What a program without types may get wrong, told in its own words before anything else goes wrong because of it. */
+/** What a program without types may get wrong is told in its own words, before anything else goes wrong because of it. */
 export function checkSessionOptions(options: unknown): void {
-  if (!isRecord(options)) throw wrong("InteractiveSession", "an object with cwd and provider", options);
-  const { provider } = options;
-  if (!isRecord(provider) || typeof provider["stream"] !== "function")
-    throw wrong("provider", "a provider, such as createAnthropicProvider({ apiKey }) makes", provider);
-  checkNames(options, optionNames);
-  checkValues(options);
-  const { mcpServers } = options;
-  if (mcpServers !== undefined && !isRecord(mcpServers) && !isWrittenList(mcpServers))
-    throw wrong("mcpServers", "an object of servers by name, as .mcp.json has them", mcpServers);
+  checkOptions("InteractiveSession", options, sessionKinds);
+  checkTogether(options);
+  checkServers(options);
   if (options["forkSession"] === true && options["resumeSessionId"] === undefined)
-    throw new RuntimeError("usage", "forkSession copies a session that exists: name it with resumeSessionId");
+    throw wrong("forkSession copies a session that exists: name it with resumeSessionId");
+  if (options["resumeAt"] !== undefined && options["resumeSessionId"] === undefined)
+    throw wrong("resumeAt is a place in a session that exists: name it with resumeSessionId");
 }
 
-/** The same for a request to a host, whose options are a part of it. */
-export function checkRequest(request: unknown): void {
-  if (!isRecord(request)) throw wrong("A request", "an object", request);
-  const misplaced = Object.keys(request).find((name) => !Object.hasOwn(requestNames, name) && Object.hasOwn(optionNames, name));
-  if (misplaced !== undefined)
-    throw new RuntimeError("usage", `${misplaced} is an option of the session: give it as options.${misplaced}`);
-  checkNames(request, requestNames);
-  checkValues(request);
-  const { mcpServers } = request;
-  if (mcpServers !== undefined && !isWrittenList(mcpServers))
-    throw wrong("mcpServers", 'a list of { value: { mcpServers: { … } }, source: "where it is written" }', mcpServers);
-  const { options } = request;
-  if (options === undefined) return;
-  if (!isRecord(options)) throw wrong("options", "an object", options);
-  checkNames(options, { ...optionNames, ignoredSettings: true });
-  checkValues(options);
+export function checkQueryOptions(options: unknown): void {
+  checkOptions("createQuery", options, queryKinds);
+  const { onTextDelta: _, onCompact: __, ...own } = options;
+  checkSessionOptions({ ...own, cwd: own["cwd"] ?? "." });
 }
 
-function isWrittenList(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => isRecord(one) && "value" in one);
+export function checkHostOptions(options: unknown): void {
+  checkOptions("SessionHost", options, hostKinds);
+  checkRequest(options["defaults"] ?? {});
 }
 
-function checkNames(given: Record<string, unknown>, known: Readonly<Record<string, true>>): void {
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name) && given[name] !== undefined);
-  if (unknown === undefined) return;
-  const near = nearest(unknown, Object.keys(known));
-  throw new RuntimeError("usage", `There is no option ${unknown}${near === undefined ? "" : `; did you mean ${near}?`}`);
+/** The same for a request to a host, whose options are a part of it and are added to those of its defaults. */
+export function checkRequest(request: unknown, defaults: object = {}): void {
+  if (isRecord(request)) {
+    const misplaced = Object.keys(request).find(
+      (name) => !Object.hasOwn(requestKinds, name) && Object.hasOwn(sessionKinds, name),
+    );
+    if (misplaced !== undefined) throw wrong(`${misplaced} is an option of the session: give it as options.${misplaced}`);
+  }
+  checkOptions("A request", request, requestKinds);
+  checkServers(request);
+  const { options = {} } = request;
+  if (isRecord(options)) {
+    const beside = Object.keys(options).find(
+      (name) => !Object.hasOwn(requestOptionKinds, name) && Object.hasOwn(requestKinds, name),
+    );
+    if (beside !== undefined && options[beside] !== undefined)
+      throw wrong(`${beside} is a part of the request: give it beside options`);
+  }
+  checkOptions("options", options, requestOptionKinds);
+  checkTogether({ ...defaults, ...options });
 }
 
-function checkValues(options: Record<string, unknown>): void {
-  for (const name of texts)
-    if (isGiven(options, name) && typeof options[name] !== "string") throw wrong(name, "a text", options[name]);
-  for (const name of positive)
-    if (isGiven(options, name) && !(typeof options[name] === "number" && options[name] > 0))
-      throw wrong(name, "a number above 0", options[name]);
-  for (const [name, words] of Object.entries(choices)) if (isGiven(options, name)) checkWord(name, options[name], words);
-  for (const [name, words] of Object.entries(listsOf)) if (isGiven(options, name)) checkList(name, options[name], words);
+/** What one option says about another, and what takes a parser to judge. */
+function checkTogether(options: Record<string, unknown>): void {
   checkTools(options);
   checkSnapshot(options);
+  checkSchema(options["outputSchema"]);
+  checkHooks(options["hooks"]);
 }
 
-/** A misspelled name would take all tools away but those that are spelled right. */
-function checkTools({ builtinTools = [], tools = [] }: Record<string, unknown>): void {
-  if (!Array.isArray(tools) || !tools.every((tool) => isRecord(tool) && typeof tool["execute"] === "function"))
-    throw wrong("tools", "a list of tools, as defineTool makes them", tools);
-  const own = tools.map((tool) => tool["name"]);
-  for (const name of Array.isArray(builtinTools) ? builtinTools : []) {
-    const problem = own.includes(name) ? undefined : unofferedTool(String(name));
-    if (problem !== undefined) throw new RuntimeError("usage", `builtinTools: ${problem}`);
-  }
+/** A misspelled name would take all tools away but those that are spelled right, and a rule for no tool would rule nothing. */
+function checkTools({ builtinTools = [], tools = [], toolAliases = {}, ...rules }: Record<string, unknown>): void {
+  const own = list(tools).map((tool) => String(Object(tool).name));
+  for (const name of list(builtinTools)) checkOffered("builtinTools", name, own);
+  for (const name of Object.values(Object(toolAliases))) checkOffered("toolAliases", name, own);
+  const more = [...own, ...Object.keys(Object(toolAliases))];
+  for (const where of ["allowedTools", "disallowedTools"])
+    for (const rule of list(rules[where])) checkRuleTool(String(rule), { where, code: "usage", more });
+}
+
+function checkOffered(option: string, name: unknown, own: readonly string[]): void {
+  const problem = own.includes(String(name)) ? undefined : unofferedTool(String(name));
+  if (problem !== undefined) throw wrong(`${option}: ${problem}`);
 }
 
 function checkSnapshot({ sandboxSnapshotId, sandboxClient }: Record<string, unknown>): void {
   if (sandboxSnapshotId === undefined) return;
-  if (!isRecord(sandboxClient))
-    throw new RuntimeError("usage", "sandboxSnapshotId is a state of another machine: it needs a sandboxClient");
-  if (typeof sandboxClient["restore"] !== "function")
-    throw new RuntimeError("usage", "sandboxSnapshotId cannot be brought back: the sandboxClient has no restore()");
+  if (sandboxClient === undefined) throw wrong("sandboxSnapshotId is a state of another machine: it needs a sandboxClient");
+  if (typeof Object(sandboxClient).restore !== "function")
+    throw wrong("sandboxSnapshotId cannot be brought back: the sandboxClient has no restore()");
 }
 
-function isGiven(options: Record<string, unknown>, name: string): boolean {
-  return options[name] !== undefined;
+function checkSchema(schema: unknown): void {
+  if (schema !== undefined) inWords("outputSchema", () => parseSchema(toJsonSchema(schema as SchemaSource))); // looked at for what it is
 }
 
-function checkList(name: string, value: unknown, words: readonly string[] | undefined): void {
-  if (!Array.isArray(value) || !value.every((one) => typeof one === "string")) throw wrong(name, "a list of texts", value);
-  if (words) for (const word of value) checkWord(name, word, words);
+/** Where hooks may send to is known when the settings are. */
+function checkHooks(value: unknown): void {
+  const anywhere = { allowedHttpHookUrls: ["*", "http://*:*", "https://*:*"] };
+  if (value !== undefined) inWords(undefined, () => parseHooks([{ value, source: "options", trusted: true }], anywhere));
 }
 
-function checkWord(name: string, value: unknown, words: readonly string[]): void {
-  if (typeof value === "string" && words.includes(value)) return;
-  const near = typeof value === "string" ? nearest(value, [...words]) : undefined;
-  throw wrong(name, `one of ${words.join(", ")}${near === undefined ? "" : `; did you mean ${near}?`}`, value);
+const serverFields = ["type", "command", "args", "env", "url", "headers", "timeout", "tools", "name"];
+
+/** A server whose variables are not there fails when it is started; one that is wrongly written does so here. */
+function checkServers({ mcpServers }: Record<string, unknown>): void {
+  if (mcpServers === undefined || Array.isArray(mcpServers)) return;
+  const named = Object(mcpServers) as Record<string, unknown>; // its kind was checked
+  for (const [name, server] of Object.entries(isRecord(named["mcpServers"]) ? named["mcpServers"] : named)) {
+    const misspelled = Object.keys(Object(server)).find((field) => !serverFields.includes(field) && nearest(field, serverFields));
+    if (misspelled !== undefined)
+      throw wrong(`mcpServers.${name} has no field ${misspelled}; did you mean ${nearest(misspelled, serverFields)}?`);
+    if (JSON.stringify(server)?.includes("${")) continue;
+    inWords(undefined, () => parseMcpServers({ [name]: server }, { source: "mcpServers", env: {} }));
+  }
 }
 
-function wrong(name: string, expected: string, value: unknown): RuntimeError {
-  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : Array.isArray(value) ? "a list" : String(value);
-  return new RuntimeError("usage", `${name} is ${expected}. It was ${shown}`);
+/** A mistake in an option is one in a call, whatever the parser is used for elsewhere. */
+function inWords(option: string | undefined, parse: () => unknown): void {
+  try {
+    parse();
+  } catch (error) {
+    throw wrong(option === undefined ? messageOf(error) : `${option}: ${messageOf(error)}`, error);
+  }
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function wrong(message: string, cause?: unknown): RuntimeError {
+  return new RuntimeError("usage", message, cause === undefined ? {} : { cause });
 }

@@ -2,6 +2,8 @@ import { type AiSdkModel, fromAiSdk } from "../model/ai-sdk.ts";
 import type { Provider } from "../model/model.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import { action, anyText, checkValue, either, having, kind, recordOf, shape } from "../protocol/kinds.ts";
+import { isRecord } from "../util/is-record.ts";
 import { defineTool } from "../tools/define-tool.ts";
 import { isLibrarySchema, type LibrarySchema } from "../tools/standard-schema.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -37,11 +39,11 @@ export type AgentOptions<Structured = JsonValue> = Omit<
 export async function createAgent<Structured = JsonValue>(
   options: AgentOptions<Structured>,
 ): Promise<InteractiveSession<Structured>> {
+  checkValue("createAgent", options, kind("given an object with a model", isRecord));
   const { model, instructions, tools: given = [], cwd = process.cwd(), ...rest } = options;
-  if (typeof model !== "object" || model === null)
-    throw new RuntimeError("usage", 'model must be a model of the AI SDK or a provider, such as createProvider("openai") makes');
-  if (instructions !== undefined && typeof instructions !== "string")
-    throw new RuntimeError("usage", "instructions must be a text");
+  checkValue("model", model, modelKind);
+  if (instructions !== undefined) checkValue("instructions", instructions, anyText);
+  if (!isList(given)) checkValue("tools", given, toolsKind);
   const tools = isList(given) ? given : Object.entries(given).map(([name, tool]) => fromAiSdkTool(name, tool));
   const session = new InteractiveSession({
     bare: true,
@@ -56,6 +58,16 @@ export async function createAgent<Structured = JsonValue>(
   await session.open();
   return session;
 }
+
+const modelKind = either(
+  'a model of the AI SDK or a provider, such as createProvider("openai") makes',
+  having(["doStream"], ""),
+  having(["stream"], ""),
+);
+const toolsKind = recordOf(
+  shape({ description: anyText, execute: action }, "a tool of the AI SDK"),
+  "a list of tools, as defineTool makes them, or an object of tools of the AI SDK by name",
+);
 
 function isList(tools: NonNullable<AgentOptions["tools"]>): tools is readonly Tool[] {
   return Array.isArray(tools);

@@ -4,6 +4,7 @@ import type { JsonValue } from "../protocol/content.ts";
 import type { SchemaSource } from "../tools/standard-schema.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { checkSessionOptions } from "./check-options.ts";
+import { type GivenServers, toServerFiles } from "./given-servers.ts";
 import { beginServers, toOptions } from "./open-session.ts";
 import { planSession } from "./plan-session.ts";
 import type { SessionChoice, SessionRequest } from "./session-request.ts";
@@ -28,7 +29,7 @@ export type InteractiveSessionOptions<Structured = JsonValue> = Omit<
     /** With `resumeSessionId`: goes on in a copy under a new id, or under `sessionId`; the original stays as it is. */
     readonly forkSession?: boolean | undefined;
     /** MCP servers by name, as `.mcp.json` has them; or a list of such files, each with where it was written. */
-    readonly mcpServers?: Readonly<Record<string, unknown>> | SessionRequest["mcpServers"];
+    readonly mcpServers?: GivenServers | undefined;
     /** Where the user's settings, trust and checkpoints are; `OUTRIDER_HOME`, else `~/.outrider`. */
     readonly outriderHome?: string | undefined;
   };
@@ -46,19 +47,14 @@ export class InteractiveSession<Structured = JsonValue> extends Session<Structur
     const from = forkSession ? own.resumeSessionId : undefined;
     const id = from === undefined ? undefined : (own.sessionId ?? randomUuid());
     const isStored = own.sessionStore !== undefined || own.overflowDirectory !== undefined;
-    const servers = isList(mcpServers) ? mcpServers : [{ value: mcpServers, source: "mcpServers" }];
     const loading = {
       ...{ bare, without, settings, settingSources, trustProject, sandboxMode, requireServers, mainAgent },
-      mcpServers: servers,
+      mcpServers: toServerFiles(mcpServers),
     };
     super(id === undefined ? own : { ...own, sessionId: undefined, resumeSessionId: id }, (given, completing) =>
       load(given, { ...completing, loading, outriderHome, from, isStored }),
     );
   }
-}
-
-function isList(servers: InteractiveSessionOptions["mcpServers"]): servers is SessionRequest["mcpServers"] {
-  return servers === undefined || Array.isArray(servers);
 }
 
 type Load = Completing & {

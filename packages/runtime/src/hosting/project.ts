@@ -18,7 +18,10 @@ export type Project = {
   readonly trust: () => Promise<TrustJudgement>;
 };
 
-export type ProjectRequest = Pick<SessionRequest, "cwd" | "bare" | "settings" | "settingSources" | "trustProject">;
+export type ProjectRequest = Pick<
+  SessionRequest,
+  "cwd" | "bare" | "settings" | "settingsName" | "settingSources" | "trustProject"
+>;
 
 /** The one way to settings and trust, for sessions and for those who look after them. */
 export async function openProject(request: ProjectRequest, around: Surroundings): Promise<Project> {
@@ -31,6 +34,7 @@ export async function openProject(request: ProjectRequest, around: Surroundings)
     root,
     sources: request.bare ? [] : request.settingSources,
     inline: request.settings,
+    inlineName: request.settingsName,
   });
   const trust = once(async () => {
     const { judgeTrust } = await import("../settings/trust.ts");

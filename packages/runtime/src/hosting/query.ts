@@ -1,8 +1,11 @@
 import type { JsonValue, Message } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import { checkOptions, checkValue, text as words } from "../protocol/kinds.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import { outcomeError, type SessionEvents } from "../session/session-view.ts";
+import { checkQueryOptions } from "./check-options.ts";
+import { askKinds } from "./option-kinds.ts";
 import { InteractiveSession, type InteractiveSessionOptions } from "./interactive-session.ts";
 
 export type QueryOptions<Structured = JsonValue> = Omit<InteractiveSessionOptions<Structured>, "cwd"> & {
@@ -40,7 +43,12 @@ export interface Query<Structured = JsonValue> {
 
 /** A prompt in, the answer out. */
 export function createQuery<Structured = JsonValue>(options: QueryOptions<Structured>): Query<Structured> {
-  const result: Query<Structured>["result"] = (prompt, { signal } = {}) => ask(options, { prompt, signal });
+  checkQueryOptions(options);
+  const result: Query<Structured>["result"] = async (prompt, asked = {}) => {
+    checkValue("prompt", prompt, words);
+    checkOptions("query", asked, askKinds);
+    return await ask(options, { prompt, signal: asked.signal });
+  };
   const text: Query["text"] = async (prompt, asked) => toText((await result(prompt, asked)).outcome);
   return Object.assign((prompt: string, asked?: AskOptions) => text(prompt, asked), { text, result });
 }

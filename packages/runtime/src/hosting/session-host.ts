@@ -1,10 +1,12 @@
 import type { SessionStore, SessionSummary } from "../journal/store.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
+import { checkValue, place, text } from "../protocol/kinds.ts";
 import type { InteractiveSession } from "../session/interactive-session.ts";
 import { defined } from "../util/defined.ts";
 import { randomUuid } from "../util/unique-ids.ts";
-import { checkRequest } from "./check-options.ts";
+import { checkHostOptions, checkRequest } from "./check-options.ts";
 import { type OpenedSession, type Opening, openSession, type ServerConnections } from "./open-session.ts";
+import { type GivenServers, toServerFiles } from "./given-servers.ts";
 import type { ServerPlan } from "./plan-servers.ts";
 import { planSession, type SessionPlan, userStore } from "./plan-session.ts";
 import type { SessionRequest } from "./session-request.ts";
@@ -14,7 +16,7 @@ import { type Surroundings, surroundingsOf } from "./surroundings.ts";
 
 export type SessionHostOptions = {
   /** What holds for every session where its own request says nothing. */
-  readonly defaults?: SessionRequest | undefined;
+  readonly defaults?: Omit<HostedRequest, "opening"> | undefined;
   /** Those of this process when absent. */
   readonly around?: Surroundings | undefined;
   /** Hears what no session's events tell. */
@@ -29,7 +31,11 @@ export type SessionHostOptions = {
 export type HostedOpening = Omit<Opening, "warn">;
 
 /** What opens a session: a request, and what its front end adds. */
-export type HostedRequest = SessionRequest & { readonly opening?: HostedOpening | undefined };
+export type HostedRequest = Omit<SessionRequest, "mcpServers"> & {
+  /** MCP servers by name, as `.mcp.json` has them; or a list of such files, each with where it was written. */
+  readonly mcpServers?: GivenServers | undefined;
+  readonly opening?: HostedOpening | undefined;
+};
 
 /** A session in use. While somebody holds it, it is not closed for idleness. */
 export interface HeldSession {
@@ -56,13 +62,6 @@ type Entry = {
 const defaultSessions = 1_000;
 const defaultIdleMs = 10 * 60_000;
 
-function checkLimits({ maxSessions = defaultSessions, idleMs = defaultIdleMs }: SessionHostOptions): void {
-  if (!Number.isInteger(maxSessions) || maxSessions < 1)
-    throw new RuntimeError("usage", `maxSessions is a whole number above 0, not ${String(maxSessions)}`);
-  if (typeof idleMs !== "number" || !(idleMs > 0))
-    throw new RuntimeError("usage", `idleMs is a time above 0, not ${String(idleMs)}`);
-}
-
 /**
  * The sessions of one process. They share providers, MCP servers and the store, and nothing else: no folder, no variables, no signals of the
  * process. What ends the process is somebody else's to decide; `shutdown` ends all sessions in their own way first.
@@ -79,8 +78,7 @@ export class SessionHost {
   #ended: Promise<void> | undefined;
 
   constructor(options: SessionHostOptions = {}) {
-    checkRequest(options.defaults ?? {});
-    checkLimits(options);
+    checkHostOptions(options);
     this.#options = options;
     this.#around = options.around ?? surroundingsOf();
     const { persistent, options: own } = options.defaults ?? {};
@@ -88,13 +86,16 @@ export class SessionHost {
   }
 
   /** Everything a session needs, with what it shares; nothing is started yet. For front ends that open it later, with `openPlan`. */
-  async plan(request: SessionRequest): Promise<SessionPlan> {
-    checkRequest(request);
+  async plan(request: Omit<HostedRequest, "opening">): Promise<SessionPlan> {
+    this.#check(request);
     const { defaults = {}, warn = () => {} } = this.#options;
     const store = request.options?.sessionStore ?? (request.persistent === false ? undefined : this.store);
     const options = { ...defaults.options, ...defined(request.options ?? {}), sessionStore: store };
-    const whole = { ...defaults, ...defined(request), options };
-    return await planSession(whole, { around: this.#around, warn, providers: this.#providers });
+    const { mcpServers, ...whole } = { ...defaults, ...defined(request), options };
+    return await planSession(
+      { ...whole, mcpServers: toServerFiles(mcpServers) },
+      { around: this.#around, warn, providers: this.#providers },
+    );
   }
 
   /** Begins to connect the servers of a plan, or joins those of another session. */
@@ -120,6 +121,7 @@ export class SessionHost {
 
   /** A new session. */
   async create(request: HostedRequest = {}): Promise<HeldSession> {
+    this.#check(request);
     const { session = { type: "new", id: randomUuid() } } = request;
     if (typeof session === "function" || session.type !== "new")
       throw new RuntimeError("usage", "A session that exists is opened or forked, not created");
@@ -130,6 +132,8 @@ export class SessionHost {
 
   /** The session of this id: the one that is open, else the stored one. `request` says how, where it is not open. */
   async open(id: string, request?: HostedRequest): Promise<HeldSession> {
+    checkValue("id", id, text);
+    if (request !== undefined) this.#check(request);
     await this.#forgetClosed(id);
     const entry = this.#entries.get(id);
     if (entry && !entry.closing) return await this.#hold(id, entry.request);
@@ -142,13 +146,20 @@ export class SessionHost {
   /** A copy of a session, up to an event where one is named; the original may be open meanwhile. */
   async fork(
     from: string,
-    { at, id = randomUuid(), ...request }: HostedRequest & { at?: number; id?: string } = {},
+    { at, id = randomUuid(), ...request }: HostedRequest & { at?: number | undefined; id?: string | undefined } = {},
   ): Promise<HeldSession> {
-    if (at !== undefined && !Number.isInteger(at)) throw new RuntimeError("usage", `at is the number of an event, not ${at}`);
+    checkValue("from", from, text);
+    checkValue("id", id, text);
+    if (at !== undefined) checkValue("at", at, place);
+    this.#check(request);
     const wanted = { ...this.#requests.get(from), ...this.#entries.get(from)?.request, ...request };
     const cwd = wanted.cwd ?? this.#options.defaults?.cwd ?? (await this.#folderOf(from));
     this.#refuseOpen(id);
     return await this.#hold(id, { ...wanted, cwd, session: { type: "fork", from, id, at } });
+  }
+
+  #check(request: unknown): void {
+    checkRequest(request, this.#options.defaults?.options);
   }
 
   #refuseOpen(id: string): void {

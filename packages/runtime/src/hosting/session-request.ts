@@ -30,6 +30,8 @@ export type SessionRequest = {
   readonly settingSources?: readonly SettingSource[] | undefined;
   /** Settings over those of all files: a file, or JSON. */
   readonly settings?: string | undefined;
+  /** What messages call these settings; `settings` when absent. */
+  readonly settingsName?: string | undefined;
   /** The project's own hooks, servers, variables and allow rules count. */
   readonly trustProject?: boolean | undefined;
   /** How much is boxed, over what settings say. */

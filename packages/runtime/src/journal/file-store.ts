@@ -1,5 +1,6 @@
 import { closeSync, existsSync, ftruncateSync, openSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { action, checkOptions, checkValue, fields, type Kind, oneOf, text } from "../protocol/kinds.ts";
 import { JournalFile } from "./journal-file.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import type { MendedLog } from "./mend.ts";
@@ -9,11 +10,19 @@ import { type FileStoreOptions, isSessionId, type StorePlace, toPlace } from "./
 import { toStoredEvents } from "./stored-events.ts";
 import { makeFolder } from "../util/make-folder.ts";
 
+const kinds: Readonly<Record<keyof FileStoreOptions, Kind>> = {
+  sync: oneOf(["always", "batch", "never"]),
+  now: action,
+  operations: fields,
+};
+
 /**
  * One `<session id>.jsonl` per session in `directory`, one event per line: `jq` reads it, `tail -f` follows it. Texts longer than 64 kB are in
  * `blobs/`, named by their SHA-256. `index.json` is a cache that may be deleted.
  */
 export function createFileStore(directory: string, options: FileStoreOptions = {}): SessionStore {
+  checkValue("directory", directory, text);
+  checkOptions("createFileStore", options, kinds);
   const place = toPlace(directory, options);
   // What an ordinary run does not need is loaded when it is asked for.
   const maintenance = (): Promise<typeof import("./maintain-store.ts")> => import("./maintain-store.ts");

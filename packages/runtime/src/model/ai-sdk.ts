@@ -11,12 +11,14 @@ import {
   type Usage,
 } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import { checkOptions, checkValue, count, flag, having, type Kind, text } from "../protocol/kinds.ts";
 import { flatten } from "../util/flatten.ts";
 import { untilAborted } from "../util/until-aborted.ts";
 import { type AiSdkPrompt, dialectId, toPrompt } from "./ai-sdk-prompt.ts";
 import { toHttpError } from "./http-error.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./model.ts";
 import { defaultRetryPolicy, type RetryPolicy, withRetries } from "./retry.ts";
+import { retryKind } from "./retry-kind.ts";
 import { isRecord } from "../util/is-record.ts";
 import { defined } from "../util/defined.ts";
 
@@ -56,8 +58,17 @@ export type AiSdkOptions = {
   readonly retry?: Partial<RetryPolicy>;
 };
 
+const kinds: Readonly<Record<keyof AiSdkOptions, Kind>> = {
+  name: text,
+  contextWindow: count,
+  nativeSchema: flag,
+  retry: retryKind,
+};
+
 /** Any model of the Vercel AI SDK as a provider. The object is the model: the id in a request does not change it. */
 export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Provider {
+  checkValue("model", model, having(["doStream"], 'a model of the AI SDK, such as openai("gpt-5") makes'));
+  checkOptions("fromAiSdk", options, kinds);
   const name = options.name ?? model.provider;
   const policy = { ...defaultRetryPolicy, ...options.retry };
   return {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../protocol/content.ts";
 import { type ErrorCode, type ErrorData, toRuntimeError } from "../protocol/errors.ts";
+import { checkOptions, checkValue, fields, having, type Kind, needed, text } from "../protocol/kinds.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./model.ts";
 
 /** Who answers instead; without a provider the same one is asked for the other model. `options` take the place of the first one's. */
@@ -16,8 +17,13 @@ const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** So often an overloaded model is asked before another one is. */
 const overloadedTries = 3;
 
+const providerKind = having(["stream"], "a provider, such as createAnthropicProvider({ apiKey }) makes");
+const kinds: Readonly<Record<keyof Fallback, Kind>> = { model: needed(text), provider: providerKind, options: fields };
+
 /** Asks the fallback when the provider has given up on an outage, or is overloaded again and again. Each request starts with the first choice. */
 export function withFallback(provider: Provider, fallback: Fallback): Provider {
+  checkValue("provider", provider, providerKind);
+  checkOptions("fallback", fallback, kinds);
   return {
     ...provider,
     async *stream(request: ModelRequest, options: { signal: AbortSignal }): AsyncGenerator<ModelEvent> {

@@ -70,7 +70,10 @@ export class RequestLedger {
     const source = provider.stream(request, options)[Symbol.asyncIterator]();
     let requestedModel = request.model;
     const see = async (event: ModelEvent): Promise<void> => {
-      if (event.type === "finished") this.budget?.spend(event.message, requestedModel);
+      if (event.type === "finished") {
+        checkAnswer(event.message, provider.name);
+        this.budget?.spend(event.message, requestedModel);
+      }
       if (event.type === "fallback.used") requestedModel = event.to;
       if (event.type !== "retry.scheduled" && event.type !== "fallback.used") return;
       try {
@@ -110,6 +113,17 @@ function countOf(requests: number): string {
 
 function wordsOf({ message, hint }: ErrorData): string {
   return hint === undefined ? message : `${message}. ${hint}`;
+}
+
+/** Providers may be a program's own: what their answers lack would show much later, as a mistake of ours. */
+function checkAnswer(message: unknown, name: string): void {
+  const { content, finish, model, usage } = Object(message);
+  const missing = Object.entries({ content, finish, model, usage }).find(([, value]) => !value);
+  if (!missing && Number.isFinite(usage.inputTokens) && Number.isFinite(usage.outputTokens)) return;
+  const field = missing ? missing[0] : "usage.inputTokens or usage.outputTokens";
+  throw new RuntimeError("provider-protocol", `The provider ${name} ended its answer without ${field}`, {
+    hint: 'An answer ends with { type: "finished", message: { role, content, model, finish, usage } }',
+  });
 }
 
 function isDelta({ type }: ModelEvent): boolean {

@@ -7,6 +7,22 @@ import {
   type Usage,
 } from "../protocol/content.ts";
 import { type ErrorCode, type ErrorData, RuntimeError } from "../protocol/errors.ts";
+import {
+  action,
+  anyText,
+  checkOptions,
+  checkValue,
+  count as countKind,
+  either,
+  fields as fieldsKind,
+  flag as flagKind,
+  type Kind,
+  listOf,
+  needed,
+  place,
+  shape,
+  text as textKind,
+} from "../protocol/kinds.ts";
 import { nearest } from "../util/nearest.ts";
 import { sleep } from "../util/sleep.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./model.ts";
@@ -48,11 +64,32 @@ export type ScriptedOptions = {
   readonly deltaDelayMs?: number;
 };
 
+const optionKinds: Readonly<Record<keyof ScriptedOptions, Kind>> = {
+  name: textKind,
+  model: textKind,
+  contextWindow: countKind,
+  nativeSchema: flagKind,
+  deltaDelayMs: place,
+};
+
+const replyKinds: Readonly<Record<keyof ScriptedReply, Kind>> = {
+  reasoning: anyText,
+  text: anyText,
+  calls: listOf(shape({ name: needed(anyText) }, "a call with a name"), "a list of calls"),
+  finish: anyText,
+  usage: fieldsKind,
+  delayMs: place,
+  fail: shape({ code: needed(textKind), message: needed(anyText) }, "an object with code and message"),
+  hang: flagKind,
+};
+
 /** A model that says what it was told to say, in order, and remembers what it was asked. */
 export function createScriptedProvider(
   replies: readonly ScriptStep[],
   options: ScriptedOptions = {},
 ): Provider & { readonly requests: readonly ModelRequest[] } {
+  checkOptions("createScriptedProvider", options, optionKinds);
+  checkReplies(replies);
   const requests: ModelRequest[] = [];
   const name = options.name ?? "scripted";
   return {
@@ -74,6 +111,17 @@ export function createScriptedProvider(
       });
     },
   };
+}
+
+/** A function says what it answers when it is asked. */
+function checkReplies(replies: unknown): void {
+  checkValue(
+    "replies",
+    replies,
+    listOf(either("a reply, or a function that answers one", fieldsKind, action), "a list of replies"),
+  );
+  for (const [index, reply] of (replies as readonly unknown[]).entries()) // just checked
+    if (typeof reply !== "function") checkOptions(`reply ${index + 1}`, reply, replyKinds);
 }
 
 /** Checks replies that were read from JSON: a list, or an object with a list of `replies`. */

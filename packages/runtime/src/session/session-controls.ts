@@ -2,7 +2,8 @@ import type { Policy } from "../permissions/policy.ts";
 import type { PermissionUpdate } from "../permissions/permission-update.ts";
 import type { JsonObject, ToolDefinition } from "../protocol/content.ts";
 import type { Emit, SessionFacts } from "../protocol/events.ts";
-import type { PermissionMode } from "../protocol/permission.ts";
+import { checkValue, oneOf, place, text } from "../protocol/kinds.ts";
+import { type PermissionMode, permissionModes } from "../protocol/permission.ts";
 import type { Effort } from "../model/model.ts";
 import type { Tool, ToolMemory } from "../tools/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -10,6 +11,8 @@ import type { SeenFile } from "./files/host-files.ts";
 import { EditCheckpoints } from "./files/edit-checkpoints.ts";
 import type { SessionPolicy } from "./session-policy.ts";
 import type { TurnCheckpoints } from "./files/turn-checkpoints.ts";
+
+const efforts: readonly Effort[] = ["minimal", "low", "medium", "high"];
 
 /** The parts of an open session that may change while it lives. */
 export type Controlled = {
@@ -73,6 +76,7 @@ export class SessionControls {
 
   /** Another model of the same provider; the one the session began with when absent. */
   setModel(model: string = this.#firstModel): string {
+    checkValue("model", model, text);
     const { facts, request } = this.#session;
     request.model = model;
     facts.model = { ...facts.model, id: model };
@@ -81,12 +85,14 @@ export class SessionControls {
   }
 
   setThinkingTokens(tokens: number | undefined): void {
+    if (tokens !== undefined) checkValue("thinkingTokens", tokens, place);
     const { request } = this.#session;
     if (tokens === undefined) delete request.thinkingTokens;
     else request.thinkingTokens = tokens;
   }
 
   setEffort(effort: Effort | undefined): void {
+    if (effort !== undefined) checkValue("effort", effort, oneOf(efforts));
     const { request } = this.#session;
     if (effort === undefined) delete request.effort;
     else request.effort = effort;
@@ -103,6 +109,7 @@ export class SessionControls {
   }
 
   setPermissionMode(mode: PermissionMode): void {
+    checkValue("permissionMode", mode, oneOf(permissionModes));
     const { policy, followMode } = this.#session;
     policy.setMode(mode);
     this.#emit({ type: "session.changed", ...followMode() });

@@ -68,7 +68,7 @@ describe("loadLayers", () => {
 
   it("reads the user's files, then the project's, Outrider's before Claude Code's, then --settings", async () => {
     for (const path of all.toReversed()) write(path, JSON.stringify({ model: path }));
-    const layers = await loadLayers({ ...place, inline: '{"model": "flag"}' });
+    const layers = await loadLayers({ ...place, inline: '{"model": "flag"}', inlineName: "--settings" });
     assert.deepEqual(names(layers), [
       "user outrider home/.outrider/settings.json",
       "user outrider home/.outrider/settings.local.json",

@@ -5,7 +5,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import type { KeyPath } from "./json-text.ts";
 import { onlyTightening, outerProjects } from "./outer-layers.ts";
 
-/** `project` is committed with the project, `local` is beside it; both are content of the project. `flag` is `--settings`. */
+/** `project` is committed with the project, `local` is beside it; both are content of the project. `flag` was given for this once. */
 export type SettingScope = "user" | "project" | "local" | "flag";
 export type SettingSource = Exclude<SettingScope, "flag">;
 
@@ -14,7 +14,7 @@ export type SettingsLayer = {
   readonly scope: SettingScope;
   /** Whose words it speaks: `claude` files hold keys of Claude Code that mean nothing here. */
   readonly dialect: "outrider" | "claude";
-  /** The file, or `--settings`. */
+  /** The file, or the name of what was given for this once. */
   readonly path: string;
   readonly values: JsonObject;
   /** Undefined where there are no lines: JSON on the command line. */
@@ -30,13 +30,15 @@ export type SettingsPlace = {
   readonly root: string;
   /** `--setting-sources`; all when absent. */
   readonly sources?: readonly SettingSource[] | undefined;
-  /** `--settings`: a file, or JSON. */
+  /** What somebody gave for this once: a file, or JSON. */
   readonly inline?: string | undefined;
+  /** What messages call that; `settings` when absent. */
+  readonly inlineName?: string | undefined;
 };
 
 export type SettingsFile = Pick<SettingsLayer, "scope" | "dialect" | "path">;
 
-/** The settings files that exist, lowest first, then `--settings`. Without any it costs a few `stat`s and loads nothing. */
+/** The settings files that exist, lowest first, then what was given for this once. Without any it costs a few `stat`s and loads nothing. */
 export async function loadLayers(place: SettingsPlace): Promise<SettingsLayer[]> {
   const files = findSettingsFiles(place);
   const outer = outerProjects(place.root, place.userHome).map((root) => ({ root, files: projectFiles({ ...place, root }) }));
@@ -45,7 +47,7 @@ export async function loadLayers(place: SettingsPlace): Promise<SettingsLayer[]>
   return [
     ...outer.flatMap(({ root, files: around }) => around.map((file) => onlyTightening(readLayer(file), root))),
     ...files.map(readLayer),
-    ...(place.inline === undefined ? [] : [readInline(place.inline)]),
+    ...(place.inline === undefined ? [] : [readInline(place.inline, place.inlineName)]),
   ];
 }
 

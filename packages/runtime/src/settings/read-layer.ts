@@ -11,11 +11,11 @@ export function readLayer(file: SettingsFile): SettingsLayer {
   return { ...file, ...parseJsonObject(readRegularFile(file.path), file.path) };
 }
 
-/** What `--settings` was given: JSON when it begins like an object, else a file. */
-export function readInline(words: string): SettingsLayer {
+/** What was given for this once: JSON when it begins like an object, else a file. */
+export function readInline(words: string, name = "settings"): SettingsLayer {
   if (!words.trimStart().startsWith("{")) return readLayer({ scope: "flag", dialect: "outrider", path: resolve(words) });
-  const { values } = parseJsonObject(words, "--settings");
-  return { scope: "flag", dialect: "outrider", path: "--settings", values, lineOf: () => undefined };
+  const { values } = parseJsonObject(words, name);
+  return { scope: "flag", dialect: "outrider", path: name, values, lineOf: () => undefined };
 }
 
 /** Through links, but only a file: what waits for a writer, or never ends, would hold up the run. */

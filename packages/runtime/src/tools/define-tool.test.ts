@@ -103,9 +103,12 @@ describe("a tool of a program", () => {
   it("is refused with a reason when it is declared wrongly", () => {
     const fine = { name: "fine", description: "", inputSchema: {}, execute: () => "" };
     const declare = (change: object) => () => defineTool({ ...fine, ...change } as typeof fine);
-    assert.throws(declare({ name: "two words" }), { code: "usage", message: /^name is 1 to 64 letters.* It was "two words"$/ });
-    assert.throws(declare({ description: undefined }), { code: "usage", message: /^description of the tool fine is a text/ });
-    assert.throws(declare({ execute: undefined }), { code: "usage", message: /^execute of the tool fine is a function/ });
+    assert.throws(declare({ name: "two words" }), {
+      code: "usage",
+      message: /^name must be 1 to 64 letters.*, not "two words"$/,
+    });
+    assert.throws(declare({ description: undefined }), { code: "usage", message: /^description must be a text, not undefined$/ });
+    assert.throws(declare({ execute: undefined }), { code: "usage", message: /^execute must be a function, not undefined$/ });
     assert.throws(declare({ inputSchema: { type: "objekt" } }), { code: "usage", message: /did you mean "object"/ });
     assert.throws(declare({ inputSchema: z.object({ when: z.date() }) }), {
       code: "usage",

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import { action, anyText, checkOptions, fields, flag, type Kind, kind, needed, place } from "../protocol/kinds.ts";
 import type { ToolFacts } from "../protocol/tool-facts.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { toJsonSchema } from "./library-schema.ts";
@@ -45,14 +46,14 @@ export function defineTool<Output>(tool: SchemaToolDeclaration<Output>): Tool;
 export function defineTool<Input = JsonObject>(tool: JsonToolDeclaration<Input>): Tool;
 export function defineTool<Input>(tool: SchemaToolDeclaration<Input> | JsonToolDeclaration<Input>): Tool {
   const { name, description, inputSchema: schema, abortGraceMs, facts } = tool;
-  check(name, tool);
+  check(tool);
   const read = isLibrarySchema(schema) ? reader(schema) : undefined;
   // Checked against the schema before: by the schema itself, or by the engine against the JSON Schema.
   const inputOf = async (input: unknown): Promise<Input> => (read ? await read.value(input) : (input as Input));
   return {
     name,
     description,
-    inputSchema: parseSchema(("jsonSchema" in tool ? tool.jsonSchema : undefined) ?? toJsonSchema(schema)),
+    inputSchema: checkObject(name, parseSchema(("jsonSchema" in tool ? tool.jsonSchema : undefined) ?? toJsonSchema(schema))),
     concurrent: tool.concurrent ?? false,
     ...defined({ abortGraceMs, facts }),
     ...(read && { checkInput: (input: unknown) => read.parse(input) }),
@@ -94,14 +95,25 @@ function toOutput(name: string, answer: string | ToolOutput): ToolOutput {
 const names = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** For programs without types. */
-function check(name: unknown, { description, execute, access }: ToolDeclaration<never>): void {
-  if (typeof name !== "string" || !names.test(name))
-    throw wrong(`name is 1 to 64 letters, digits, "_" and "-". It was ${JSON.stringify(name)}`);
-  if (typeof description !== "string") throw wrong(`description of the tool ${name} is a text. It was ${String(description)}`);
-  if (typeof execute !== "function") throw wrong(`execute of the tool ${name} is a function. It was ${String(execute)}`);
-  if (access !== undefined && typeof access !== "function") throw wrong(`access of the tool ${name} is a function`);
+function check(tool: unknown): void {
+  checkOptions("defineTool", tool, kinds);
 }
 
-function wrong(message: string): RuntimeError {
-  return new RuntimeError("usage", message);
+const kinds: Readonly<Record<keyof SchemaToolDeclaration<never>, Kind>> = {
+  name: needed(kind('1 to 64 letters, digits, "_" and "-"', (value) => typeof value === "string" && names.test(value))),
+  description: needed(anyText),
+  inputSchema: needed(kind("a schema: JSON Schema, or one of zod or another library", (value) => Object(value) === value)),
+  jsonSchema: fields,
+  concurrent: flag,
+  abortGraceMs: place,
+  facts: fields,
+  access: action,
+  execute: needed(action),
+};
+
+/** What a model sends is an object: providers refuse a tool that takes anything else. */
+function checkObject(name: string, schema: JsonObject): JsonObject {
+  const { type = "object" } = schema;
+  if (type === "object" || (Array.isArray(type) && type.includes("object"))) return schema;
+  throw new RuntimeError("usage", `inputSchema of the tool ${name} must describe an object, not ${JSON.stringify(type)}`);
 }

@@ -1,10 +1,23 @@
 import { RuntimeError } from "../../protocol/errors.ts";
+import {
+  amount,
+  anyText,
+  checkOptions,
+  count,
+  fields,
+  type Kind,
+  listOf,
+  secretText,
+  shape,
+  text,
+} from "../../protocol/kinds.ts";
 import { createModelClient, type Endpoint } from "../client.ts";
 import { anthropicHttpError, anthropicMessages } from "../dialects/anthropic-messages.ts";
 import type { Timeouts } from "../http.ts";
 import type { Provider } from "../model.ts";
 import type { Env } from "../proxy.ts";
 import type { RetryPolicy } from "../retry.ts";
+import { retryKind } from "../retry-kind.ts";
 import { anthropic, anthropicEndpoint } from "./hosted.ts";
 import { defined } from "../../util/defined.ts";
 
@@ -23,7 +36,24 @@ export type AnthropicOptions = {
   readonly ca?: readonly string[] | undefined;
 };
 
+const time = shape(
+  { connectMs: amount, headersMs: amount, firstByteMs: amount, idleMs: amount, totalMs: amount },
+  "an object of times",
+);
+const kinds: Readonly<Record<keyof AnthropicOptions, Kind>> = {
+  apiKey: secretText,
+  authToken: secretText,
+  baseURL: anyText,
+  model: text,
+  contextWindow: count,
+  timeouts: time,
+  retry: retryKind,
+  env: fields,
+  ca: listOf(text, "a list of certificates in PEM"),
+};
+
 export function createAnthropicProvider(options: AnthropicOptions): Provider & { close(): void } {
+  checkOptions("createAnthropicProvider", options, kinds);
   const endpoint = endpointOf(options);
   const { timeouts, retry, env, ca } = options;
   const client = createModelClient({

@@ -1,5 +1,7 @@
 import { textOf, type UserMessage, userText } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import { anyText, checkOptions, checkValue, type Kind, kind, oneOf, text } from "../../protocol/kinds.ts";
+import { isRecord } from "../../util/is-record.ts";
 import type { EventBody, PromptMode } from "../../protocol/events.ts";
 import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
@@ -239,16 +241,22 @@ export type SubmitOptions = {
   readonly rawInput?: string | undefined;
 };
 
-const modes: readonly PromptMode[] = ["queue", "steer", "now"];
+const optionKinds: Readonly<Record<keyof SubmitOptions, Kind>> = {
+  mode: oneOf(["queue", "steer", "now"] satisfies PromptMode[]),
+  key: text,
+  id: text,
+  displayInput: anyText,
+  rawInput: anyText,
+};
+const promptKind = kind(
+  "a text or a message of the user",
+  (value) => typeof value === "string" || (isRecord(value) && value["role"] === "user" && Array.isArray(value["content"])),
+);
 
-export function toInboxPrompt(
-  input: string | UserMessage,
-  { mode = "queue", key, id, displayInput, rawInput }: SubmitOptions,
-  newId: () => string,
-): InboxPrompt {
-  if (key !== undefined && (typeof key !== "string" || key === ""))
-    throw new RuntimeError("usage", "The key of a prompt is a text that is not empty: all prompts with one key are one prompt");
-  if (!modes.includes(mode)) throw new RuntimeError("usage", `The mode of a prompt is ${modes.join(", ")}, not ${String(mode)}`);
+export function toInboxPrompt(input: string | UserMessage, options: SubmitOptions, newId: () => string): InboxPrompt {
+  checkValue("The prompt", input, promptKind);
+  checkOptions("The options of a prompt", options, optionKinds);
+  const { mode = "queue", key, id, displayInput, rawInput } = options;
   const message = typeof input === "string" ? userText(input) : input;
   const words = textOf(message.content);
   let settle: InboxPrompt["settle"] = () => {};

@@ -1,4 +1,21 @@
 import { RuntimeError } from "../../protocol/errors.ts";
+import {
+  abortSignal,
+  action,
+  amount,
+  anyText,
+  checkOptions,
+  count,
+  either,
+  fields,
+  flag,
+  having,
+  type Kind,
+  needed,
+  place,
+  shape,
+  text,
+} from "../../protocol/kinds.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { loadCallPrice } from "../atif/write/call-price.ts";
 import { AgentRun } from "./agent-run.ts";
@@ -28,6 +45,7 @@ export interface PromptRun {
  * `onTurnComplete`, `onTodoReminder` or `onInterrupt` throws. In any case the trajectory holds the steps so far.
  */
 export async function runHeadless(config: HeadlessConfig): Promise<Outcome> {
+  checkOptions("runHeadless", config, kinds);
   const output = new RunOutput(config);
   const run: PromptRun = isOfSession(config)
     ? new SessionRun(refuseForeign(config), { output, priceOf: await loadCallPrice() })
@@ -41,6 +59,33 @@ export async function runHeadless(config: HeadlessConfig): Promise<Outcome> {
     run.close();
   }
 }
+
+const history = having(["addUserMessage"], "a MessageHistory");
+const kinds: Readonly<Record<keyof SessionRunConfig | keyof AgentRunConfig, Kind>> = {
+  agent: needed(either("a session, or an object with a stream method", having(["submit"], ""), having(["stream"], ""))),
+  sessionId: needed(text),
+  modelId: needed(text),
+  agentName: text,
+  initialUserMessage: shape({ content: needed(text), eventContent: anyText, originalContent: anyText }, "an object with content"),
+  maxIterations: count,
+  maxTodoReminders: place,
+  maxRequests: count,
+  streamTimeoutMs: amount,
+  messageHistory: history,
+  atifOutputPath: text,
+  abortSignal,
+  disableCompaction: flag,
+  circuitBreaker: fields,
+  compactionCallbacks: fields,
+  emitEvent: action,
+  onInterrupt: action,
+  onTurnComplete: action,
+  onTodoReminder: action,
+  measureUsage: action,
+  onBeforeTurn: action,
+  onStreamStart: action,
+  shouldContinue: action,
+};
 
 function isOfSession(config: HeadlessConfig): config is SessionRunConfig {
   return "submit" in config.agent;

@@ -1,0 +1,218 @@
+import { parseRule } from "../permissions/rules.ts";
+import {
+  abortSignal,
+  action,
+  amount,
+  anyText,
+  count,
+  either,
+  fields,
+  flag,
+  having,
+  type Kind,
+  kind,
+  listOf,
+  needed,
+  oneOf,
+  place,
+  recordOf,
+  shape,
+  text,
+} from "../protocol/kinds.ts";
+import { permissionModes } from "../protocol/permission.ts";
+import { isRecord } from "../util/is-record.ts";
+import type { AskOptions, QueryOptions } from "./query.ts";
+import type { InteractiveSessionOptions } from "./interactive-session.ts";
+import type { HostedRequest, SessionHostOptions } from "./session-host.ts";
+
+const provider = having(["stream"], "a provider, such as createAnthropicProvider({ apiKey }) makes");
+const names = listOf(text, "a list of texts");
+const rule = kind("a rule such as Edit or Bash(npm test:*)", (value) => typeof value === "string" && isRule(value));
+const rules = listOf(rule, "a list of rules such as Edit or Bash(npm test:*)");
+const written = listOf(
+  shape({ text: needed(rule), source: needed(text) }, "a rule { text, source }"),
+  "a list of rules { text, source }",
+);
+const variable = kind("the name of a variable", (value) => typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value));
+const variables = listOf(variable, "a list of names of variables");
+const share = kind(
+  "a share between 0 and 1, or false",
+  (value) => value === false || (typeof value === "number" && value > 0 && value <= 1),
+);
+const sandboxModes = ["auto", "require", "off"];
+const sandboxMode = oneOf(sandboxModes);
+const settingSources = listOf(oneOf(["user", "project", "local"]), "a list of user, project, local");
+const without = listOf(oneOf(["instructions", "agents", "hooks", "servers"]), "a list of instructions, agents, hooks, servers");
+const servers = either(
+  "an object of servers by name, as .mcp.json has them",
+  fields,
+  listOf(shape({ value: needed(kind("servers", () => true)) }, "{ value, source }"), ""),
+);
+const store = having(["open", "read", "has", "fork"], "a store, such as createFileStore(directory) makes");
+
+/** Every option of a session; the compiler holds the list to be complete. */
+export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind>> = {
+  cwd: needed(text),
+  provider: needed(provider),
+  model: text,
+  sessionId: text,
+  resumeSessionId: text,
+  resumeAt: place,
+  forkSession: flag,
+  sessionStore: store,
+  sessionName: text,
+  transcriptPath: text,
+  outriderHome: text,
+  home: text,
+  overflowDirectory: text,
+  bare: flag,
+  without,
+  settings: text,
+  settingSources,
+  trustProject: flag,
+  untrusted: flag,
+  warnings: names,
+
+  systemPrompt: anyText,
+  appendSystemPrompt: anyText,
+  instructions: shape({ text: needed(anyText), files: listOf(fields, "a list of files") }, "what loadInstructions found"),
+  language: text,
+  compaction: shape({ threshold: share, instructions: anyText, fileTokens: place }, "an object"),
+  maxTurns: count,
+  maxRequests: count,
+  maxOutputTokens: count,
+  maxBudgetUsd: amount,
+  allowUnknownPrice: flag,
+  outputLimit: count,
+  thinkingTokens: count,
+  effort: oneOf(["minimal", "low", "medium", "high"]),
+  temperature: kind("a number between 0 and 2", (value) => typeof value === "number" && value >= 0 && value <= 2),
+  loops: shape({ noteAt: place, stopAt: place }, "an object with noteAt and stopAt"),
+  inbox: shape({ maxPrompts: place, maxBytes: place }, "an object with maxPrompts and maxBytes"),
+  providerOptions: fields,
+  fallback: shape({ model: needed(text), provider, options: fields }, "an object with a model"),
+  catalogOverride: shape({ models: needed(listOf(fields, "a list of models")) }, "what parseCatalogOverride answers"),
+  outputSchema: kind(
+    "a schema: JSON Schema, or one of zod or another library",
+    (value) => isRecord(value) || typeof value === "function",
+  ),
+
+  permissionMode: oneOf(permissionModes),
+  allowedTools: rules,
+  disallowedTools: rules,
+  permissions: shape(
+    {
+      allow: written,
+      ask: written,
+      deny: written,
+      root: text,
+      additionalDirectories: names,
+      networkReads: flag,
+      mayBypass: flag,
+    },
+    "an object with rules",
+  ),
+  answersPermissions: flag,
+  audit: action,
+  checkpoints: action,
+  reversibleExecution: shape(
+    {
+      mode: needed(oneOf(["local-first"])),
+      isolation: oneOf(["none", "worktree", "provider-sandbox"]),
+      enforceUntrackedSideEffects: flag,
+    },
+    'an object with mode: "local-first"',
+  ),
+  sandboxMode,
+  sandbox: shape(
+    { mode: needed(sandboxMode), allowWrite: names, denyRead: names, network: fields, limits: fields },
+    "an object with a mode",
+  ),
+  sandboxClient: having(["run", "readFile", "writeFile"], "a machine with run, readFile and writeFile"),
+  workspaceManifest: shape({ root: text, entries: needed(fields) }, "an object with entries"),
+  sandboxSnapshotId: text,
+  env: recordOf(anyText, "an object of texts by name"),
+  passEnv: variables,
+  redactor: having(["text", "value", "known"], "a redactor"),
+
+  tools: listOf(
+    shape({ name: needed(text), execute: needed(action), access: needed(action) }, "a tool, as defineTool makes it"),
+    "a list of tools, as defineTool makes them",
+  ),
+  builtinTools: names,
+  offers: action,
+  toolAliases: recordOf(text, "an object of names of tools"),
+  webSearch: action,
+  agents: listOf(
+    shape({ name: needed(text), description: needed(anyText), prompt: needed(anyText) }, "an agent with a name"),
+    "a list of agents with name, description and prompt",
+  ),
+  builtinAgents: flag,
+  mainAgent: text,
+  agent: fields,
+  commands: listOf(shape({ name: needed(text), execute: needed(action) }, "a command with a name"), "a list of commands"),
+  hooks: fields,
+  hookSettings: shape({ sources: needed(listOf(fields, "a list of sources")) }, "an object with sources"),
+  mcpServers: servers,
+  requireServers: flag,
+
+  now: action,
+  newId: action,
+};
+
+const { cwd: _cwd, provider: _provider, model, bare, settings, trustProject, ...rest } = sessionKinds;
+const { mcpServers, requireServers, mainAgent, forkSession: _fork, outriderHome: _home, without: _without, ...own } = rest;
+const choice = either(
+  'a function, or an object whose type is "new", "resume" or "fork"',
+  action,
+  shape({ type: needed(oneOf(["new", "resume", "fork"])), id: text, from: text, at: place, name: text, seed: action }, ""),
+);
+
+/** Every part of a request to a host. */
+export const requestKinds: Readonly<Record<keyof HostedRequest, Kind>> = {
+  ...{ bare, without, settingSources, settings, trustProject, sandboxMode, mcpServers, requireServers, mainAgent, model },
+  cwd: text,
+  provider: either("a provider, or the name of one", provider, text),
+  fallbackModel: text,
+  recording: shape({ type: needed(oneOf(["replay", "record"])) }, "an object with a type"),
+  session: choice,
+  persistent: flag,
+  settingsName: text,
+  hiddenVariables: names,
+  serverTimeouts: shape({ connectMs: amount, callMs: amount }, "an object with connectMs and callMs"),
+  permissionTool: text,
+  options: fields,
+  opening: fields,
+};
+
+/** What `options` of a request may hold; the rest is said beside them. */
+export const requestOptionKinds: Readonly<Record<keyof NonNullable<HostedRequest["options"]>, Kind>> = {
+  ...own,
+  ignoredSettings: fields,
+};
+
+export const hostKinds: Readonly<Record<keyof SessionHostOptions, Kind>> = {
+  defaults: fields,
+  around: shape({ env: needed(fields), userHome: needed(text), outriderHome: needed(text), cwd: needed(text) }, "an object"),
+  warn: action,
+  maxSessions: count,
+  idleMs: amount,
+};
+
+export const queryKinds: Readonly<Record<keyof QueryOptions, Kind>> = {
+  ...sessionKinds,
+  cwd: text,
+  onTextDelta: action,
+  onCompact: action,
+};
+
+export const askKinds: Readonly<Record<keyof AskOptions, Kind>> = { signal: abortSignal };
+
+function isRule(value: string): boolean {
+  try {
+    parseRule(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
