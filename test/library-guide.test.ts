@@ -143,6 +143,14 @@ describe("the guide to the library", () => {
       }
     });
 
+  it("has a host that goes on with what an earlier run of the program has stored", async () => {
+    const server = await startModelServer({ replies: scripts["host.ts"] ?? [] });
+    const { status, stdout, stderr } = await run("host.ts", server);
+    await server.close();
+    assert.deepEqual([status, stdout], [0, examples.find(({ name }) => name === "host.ts")?.output], stderr);
+    assert.match(JSON.stringify(server.requests[0]?.body), /Hello.*Good morning/);
+  });
+
   it("has a row for every option", () => {
     const rows = [...guide.matchAll(/^\| `(\w+)`(?:, `(\w+)`)?(?: \(\*request\*\))? \|/gm)].flatMap(([, ...names]) =>
       names.filter(Boolean),

@@ -51,8 +51,8 @@ export type PermissionDeps = {
   readonly gate: PermissionGate;
   /** Somebody is there to answer permission questions; else policy answers no, at once. */
   readonly answerable: boolean;
-  /** Keeps a yes to exactly these that was meant to last. */
-  readonly remember?: ((actions: readonly Action[], scope: GrantScope) => void | Promise<void>) | undefined;
+  /** Keeps a yes to these that was meant to last, and answers what it covers. */
+  readonly remember?: ((actions: readonly Action[], scope: GrantScope) => Promise<readonly string[]>) | undefined;
   /** Changes rules and mode as a hook's answer wants it; answers what was not done as asked. */
   readonly updatePermissions?: ((updates: readonly JsonValue[], emit: Emit) => Promise<readonly string[]>) | undefined;
   /** Why a call must not run because what it does could not be undone; undefined when it may. */

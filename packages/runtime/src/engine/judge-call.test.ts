@@ -48,9 +48,10 @@ function depsWith(setup: Setup) {
     newId: () => "r1",
     halt: () => {},
     audit: (entry) => audited.push(entry),
-    remember: (actions, scope) => {
+    remember: async (actions, scope) => {
       remembered.push({ actions, scope });
       if (scope === "project") throw new RuntimeError("config", "there is no place for it");
+      return [];
     },
     hooks: setup.hooks,
   };

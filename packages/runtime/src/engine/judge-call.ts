@@ -75,8 +75,8 @@ export async function judgeCall(deps: JudgeDeps, call: LiveCall, tool: Tool): Pr
     const guarded = haltOrDeny(deps, await askBefore(deps, final, "guards"));
     if (guarded !== undefined) return refuse(final, { by: "hook", reason: guarded });
   }
-  if (answer.remember) await remember(deps, final, answer.remember);
-  conclude(deps, final, { effect: "allow", by: answer.by, reason: answer.reason });
+  const kept = answer.remember ? await remember(deps, final, answer.remember) : "";
+  conclude(deps, final, { effect: "allow", by: answer.by, reason: `${answer.reason}${kept}` });
   return { type: "allowed", call: final.call, access: final.access, notes, permit: { by: "answer" } };
 }
 
@@ -216,11 +216,13 @@ async function updatePermissions(deps: JudgeDeps, updates: readonly JsonValue[])
 }
 
 /** The yes holds for this call also where it cannot be kept for others. */
-async function remember(deps: JudgeDeps, { tool, access }: Candidate, scope: GrantScope): Promise<void> {
+async function remember(deps: JudgeDeps, { tool, access }: Candidate, scope: GrantScope): Promise<string> {
   try {
-    await deps.remember?.(actionsOf(tool, access), scope);
+    const covered = (await deps.remember?.(actionsOf(tool, access), scope)) ?? [];
+    return covered.length === 0 ? "" : `, for this ${scope} too: ${covered.join(", ")}`;
   } catch (error) {
     deps.emit({ type: "warning.raised", message: `The answer is not remembered: ${toRuntimeError(error).message}` });
+    return "";
   }
 }
 

@@ -51,6 +51,15 @@ describe("an answer by schema", () => {
     assert.deepEqual([outcome.type, requests.length], ["completed", 1]);
   });
 
+  it("is refused with the reason where a model overlooks the tool and its text does not fit", async () => {
+    const { outcome, requests } = await answer(person, [say({ name: "Ada", age: "many" }), call({ name: "Ada" })]);
+    assert.equal(outcome.type, "completed");
+    assert.match(
+      lastText(requests[1]),
+      /does not fit the schema: .*age.* Give your final answer by calling the StructuredOutput tool/,
+    );
+  });
+
   it("is not given up because other calls fail", async () => {
     const fails: ScriptStep = { calls: [1, 2, 3].map((n) => ({ name: "Read", input: { file_path: `/no/such/file/${n}` } })) };
     const { outcome, requests } = await answer(person, [fails, call({ name: "Ada" })]);

@@ -55,7 +55,10 @@ export class StructuredAnswer {
       }
       problem ??= checked.message;
     }
-    if (this.tool) return this.#refuse(`Give your final answer by calling the ${structuredOutputTool} tool.`);
+    if (this.tool) {
+      const why = problem === undefined ? "" : `Your answer does not fit the schema: ${problem} `;
+      return this.#refuse(`${why}Give your final answer by calling the ${structuredOutputTool} tool.`);
+    }
     if (problem === undefined) return this.#refuse("Your answer is no JSON. Answer with the JSON value alone.");
     return this.#refuse(`Your answer does not fit the schema: ${problem} Answer again with the whole JSON value.`);
   }

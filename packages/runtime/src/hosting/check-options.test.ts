@@ -95,7 +95,7 @@ describe("options of a program without types", () => {
       tools: [add],
       allowedTools: ["add", "Run", "mcp__x"],
       toolAliases: { Run: "add", Shell: "mcp__other__shell" },
-      mcpServers: { a: { command: "${SOMEWHERE}" } },
+      mcpServers: { a: { command: ["$", "{SOMEWHERE}"].join("") } },
       outputSchema: z.object({ a: z.string() }),
       systemPrompt: "",
     });

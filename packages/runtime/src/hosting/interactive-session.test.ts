@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
@@ -7,6 +7,7 @@ import { createFileStore } from "../journal/file-store.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
 import type { AgentEvent } from "../protocol/events.ts";
+import { defineTool as defineOwnTool } from "../tools/define-tool.ts";
 import { defineTool } from "../tools/tool.ts";
 import { InMemorySandboxClient } from "../workspace/memory-sandbox.ts";
 import { inspectProject, rememberTrust } from "../settings/trust.ts";
@@ -31,6 +32,12 @@ afterEach(() => rmSync(top, { recursive: true, force: true }));
 function put(path: string, content: string | object): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+}
+
+async function reasonsOf(session: InteractiveSession): Promise<string[]> {
+  const reasons: string[] = [];
+  for await (const { reason } of session.events({ types: ["permission.decided"] })) reasons.push(reason);
+  return reasons;
 }
 
 const bash = (command: string): ScriptStep => ({ calls: [{ name: "Bash", input: { command } }] });
@@ -168,6 +175,48 @@ describe("a session of a program", () => {
     await session.shutdown();
     const { readFileSync } = await import("node:fs");
     assert.equal(readFileSync(join(cwd, "a.txt"), "utf8"), "before");
+  });
+
+  it("is asked once about a tool that does not say what its calls are about, where the answer holds for the session", async () => {
+    const deploy = defineOwnTool({ name: "deploy", description: "", inputSchema: {}, execute: () => "done" });
+    const calls = { calls: [{ name: "deploy", input: { to: "here" } }] };
+    const session = new InteractiveSession({
+      ...{ cwd, home, outriderHome, tools: [deploy], answersPermissions: true },
+      provider: createScriptedProvider([calls, { calls: [{ name: "deploy", input: { to: "there" } }] }, { text: "ok" }]),
+    });
+    let questions = 0;
+    session.on("permission_request", ({ requestId }) => {
+      questions++;
+      session.answerPermission(requestId, { decision: "allow", remember: "session" });
+    });
+    const decided = reasonsOf(session);
+    assert.equal((await session.submit("go")).type, "completed");
+    await session.shutdown();
+    assert.equal(questions, 1);
+    assert.match((await decided)[0] ?? "", /^the user said yes, for this session too: every call of deploy$/);
+  });
+
+  it("loads and writes nothing of the user's with bare", async () => {
+    const grants = join(outriderHome, "grants");
+    const ask = async (bare: boolean): Promise<number> => {
+      let questions = 0;
+      const session = new InteractiveSession({
+        ...{ cwd, home, outriderHome, bare, answersPermissions: true, builtinTools: ["Bash"] },
+        provider: createScriptedProvider([bash("touch x"), { text: "ok" }]),
+      });
+      session.on("permission_request", ({ requestId }) => {
+        questions++;
+        session.answerPermission(requestId, { decision: "allow", remember: "project" });
+      });
+      await session.submit("go");
+      await session.shutdown();
+      return questions;
+    };
+    assert.equal(await ask(true), 1);
+    assert.deepEqual(readdirSync(outriderHome), []);
+    assert.equal(await ask(false), 1);
+    assert.equal(readdirSync(grants).length, 1);
+    assert.deepEqual([await ask(false), await ask(true)], [0, 1], "a remembered answer does not count with bare");
   });
 
   it("goes on in a copy, and the original stays as it is", async () => {

@@ -11,13 +11,13 @@ import { existingFolder } from "./project.ts";
 import type { SessionRequest } from "./session-request.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-type Places = { readonly around: Surroundings; readonly root: string };
+type Places = { readonly around: Surroundings; readonly root: string; readonly bare: boolean | undefined };
 
 /** What may be done: the request over settings, and the user's own folder for answers that are remembered. */
 export function permissionOptions(
   request: Pick<SessionOptions, "permissionMode" | "permissions">,
   resolved: ResolvedSettings,
-  { around, root }: Places,
+  { around, root, bare }: Places,
 ): Pick<SessionOptions, "permissionMode" | "permissions"> {
   const { permissions: written } = resolved.settings;
   const { permissions: own } = request;
@@ -30,7 +30,9 @@ export function permissionOptions(
       root,
       additionalDirectories: [...written.additionalDirectories, ...ownDirectories(own, around)],
       networkReads: written.networkReads || Boolean(own?.networkReads),
-      grants: own?.grants ?? createGrants({ root, directory: join(around.outriderHome, "grants"), home: around.userHome }),
+      grants:
+        own?.grants ??
+        createGrants({ root, home: around.userHome, ...(!bare && { directory: join(around.outriderHome, "grants") }) }),
       mayBypass: Boolean(own?.mayBypass) && !written.disableBypassPermissionsMode,
     },
   };
@@ -60,7 +62,7 @@ function ownDirectories(permissions: PermissionOptions | undefined, { cwd }: Sur
 
 /** The box, as the settings have it. */
 export function sandboxOptions(
-  request: Pick<SessionRequest, "sandboxMode" | "persistent" | "options">,
+  request: Pick<SessionRequest, "sandboxMode" | "persistent" | "bare" | "options">,
   { settings: { sandbox } }: Pick<ResolvedSettings, "settings">,
   around: Surroundings,
 ): SandboxOptions {
@@ -71,7 +73,7 @@ export function sandboxOptions(
     network: sandbox.network,
     allowWrite: [...sandbox.allowWrite, ...ownDirectories(request.options?.permissions, around)],
     denyRead: sandbox.denyRead,
-    memoryFile: request.persistent === false && !existsSync(memoryFile) ? undefined : memoryFile,
+    memoryFile: request.bare || (request.persistent === false && !existsSync(memoryFile)) ? undefined : memoryFile,
     limits: { processes, memoryBytes: inBytes(memoryMb), fileBytes: inBytes(fileSizeMb) },
   };
 }

@@ -95,7 +95,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     ...defined(own),
     env: variables.env,
     passEnv: variables.passEnv,
-    ...permissionOptions(own, resolved, { around, root: project.root }),
+    ...permissionOptions(own, resolved, { around, root: project.root, bare: request.bare }),
     sandbox: own.sandbox ?? sandboxOptions(request, resolved, around),
     loops: { ...defined(settings.loops), ...defined(own.loops ?? {}) },
     ...agents.options,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
-import { SessionHost, type SessionHostOptions } from "./session-host.ts";
+import { type HostedRequest, SessionHost, type SessionHostOptions } from "./session-host.ts";
 
 let top = "";
 let cwd = "";
@@ -167,6 +167,23 @@ describe("SessionHost", () => {
     await assert.rejects(sessions.create(request));
     assert.equal(sessions.size, 0);
     await sessions.create({ session: { type: "new", id: "mine" } });
+  });
+
+  it("does not say that it has removed a session that was never open", async () => {
+    const sessions = start(answers("one"));
+    const opening = assert.rejects(sessions.open("nobody"), { code: "not-found" });
+    await assert.rejects(sessions.remove("nobody"), { code: "not-found" });
+    await opening;
+    await assert.rejects(sessions.remove("nobody"), { code: "not-found" });
+  });
+
+  it("takes MCP servers by name, as sessions do, and as files", async () => {
+    const mcpServers = { weather: { command: "weather-server" } };
+    const sessions = start(answers("one"), { defaults: { mcpServers } });
+    const names = async (request: HostedRequest): Promise<string[]> => [...(await sessions.plan(request)).servers.configs.keys()];
+    assert.deepEqual(await names({}), ["weather"]);
+    assert.deepEqual(await names({ mcpServers: { other: { command: "x" } } }), ["other"]);
+    assert.deepEqual(await names({ mcpServers: [{ value: { mcpServers }, source: "a file" }] }), ["weather"]);
   });
 
   it("keeps the folders and rules of its sessions apart", async () => {

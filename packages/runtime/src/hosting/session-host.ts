@@ -180,11 +180,12 @@ export class SessionHost {
 
   /** Ends a session and removes it from the store. Rejects with `not-found` where there is none of this id. */
   async remove(id: string): Promise<void> {
-    const isOpen = this.#entries.has(id);
+    checkValue("id", id, text);
+    const wasOpen = (await this.#entries.get(id)?.opened.catch(() => undefined)) !== undefined; // one that failed to open never was
     await this.close(id);
     this.#requests.delete(id);
-    if (this.store && (!isOpen || (await this.store.has(id)))) await this.store.remove(id);
-    else if (!isOpen) throw new RuntimeError("not-found", `There is no session ${id}`);
+    if (await this.store?.has(id)) await this.store?.remove(id);
+    else if (!wasOpen) throw new RuntimeError("not-found", `There is no session ${id}`);
   }
 
   /** Ends all of them, and what they shared. No session is opened from here on. */

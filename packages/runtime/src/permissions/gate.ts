@@ -11,7 +11,10 @@ export type Answer = {
   readonly updatedInput?: JsonObject;
   /** Ends the turn too. */
   readonly interrupt?: boolean;
-  /** With a yes: do not ask about exactly this again. */
+  /**
+   * With a yes: do not ask about exactly this again. Of a tool that does not say what a call is about (`access`), it covers every
+   * call. The `reason` of `permission.decided` says what is covered.
+   */
   readonly remember?: GrantScope;
 };
 

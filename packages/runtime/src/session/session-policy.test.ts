@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { createGrants } from "../permissions/grants.ts";
 import { decide } from "../permissions/decide.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
 import { SessionPolicy } from "./session-policy.ts";
@@ -60,6 +61,17 @@ describe("SessionPolicy", () => {
     assert.equal(await effect("npm install"), "ask");
     await policy.remember([action], "session");
     assert.deepEqual([await effect("npm install"), await effect("npm install x")], ["allow", "ask"]);
+  });
+
+  it("keeps a yes to a tool that does not say what its calls are about, and says what that covers", async () => {
+    for (const given of [{}, { grants: createGrants({ root: home }) }]) {
+      const policy = await load(given);
+      const action = { tool: "deploy", kind: "reach", resource: "" } as const;
+      assert.equal((await decide(policy.current, [action])).effect, "ask");
+      assert.deepEqual(await policy.remember([action], "session"), ["every call of deploy"]);
+      assert.equal((await decide(policy.current, [action])).effect, "allow");
+      assert.equal((await decide(policy.current, [{ ...action, tool: "deploys" }])).effect, "ask");
+    }
   });
 
   it("follows the links in the folders that belong to the work, and in the one for long outputs", async () => {

@@ -105,15 +105,20 @@ export class SessionPolicy {
     this.#state = { ...this.#state, mode };
   }
 
-  /** Keeps a yes: for exactly these actions, nothing wider. */
-  async remember(actions: readonly Action[], scope: GrantScope): Promise<void> {
+  /**
+   * Keeps a yes for exactly these actions, and answers what it covers: where a tool does not say what a call is about, every call of it.
+   */
+  async remember(actions: readonly Action[], scope: GrantScope): Promise<readonly string[]> {
     const { grantFor } = await import("../permissions/grants.ts");
+    const covered: string[] = [];
     for (const action of actions) {
-      const rule = grantFor(action, this.#fixed.base);
-      if (!rule) continue;
+      const exact = grantFor(action, this.#fixed.base);
+      const rule = exact ?? parseRule(action.tool);
       if (this.#grants) this.#grants.remember(rule, scope);
       else this.#state = { ...this.#state, allow: [...this.#state.allow, rule] };
+      covered.push(exact ? rule.text : `every call of ${action.tool}`);
     }
+    return covered;
   }
 
   /** Answers what was not done as asked, and why. */

@@ -13,6 +13,9 @@ export type StdioOptions = {
   readonly env: Readonly<Record<string, string>>;
 };
 
+/** What of a child keeps a process alive: itself, and its pipes, which are sockets. */
+type Handle = { ref?(): void; unref?(): void };
+
 const graceMs = 500;
 const settleMs = 200;
 const maxLastWords = 300;
@@ -83,12 +86,23 @@ export class StdioTransport implements McpTransport {
       child.once("error", reject);
     });
     void this.#read(child.stdout);
+    this.#holdProcess(child);
+  }
+
+  /** A server that nobody waits for keeps no program alive; one that is asked does, until it has answered. */
+  #holdProcess(child: ChildProcessWithoutNullStreams | undefined, isWaitedFor = this.#asked.size > 0): void {
+    const { stdin, stdout, stderr } = child ?? {};
+    for (const handle of [child, stdin, stdout, stderr] as readonly (Handle | undefined)[])
+      if (isWaitedFor) handle?.ref?.();
+      else handle?.unref?.();
   }
 
   async send(message: McpMessage): Promise<void> {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable) throw new Error("The server has ended");
     if (message.method !== undefined && message.id !== undefined) this.#asked.add(message.id);
+    if (message.method === "notifications/cancelled") this.#asked.delete(Object(message.params).requestId);
+    this.#holdProcess(this.#child);
     await new Promise<void>((resolve, reject) =>
       stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve())),
     );
@@ -96,7 +110,7 @@ export class StdioTransport implements McpTransport {
 
   /** A program that is about to end has a moment to do so: then its exit code and last words are known. */
   async settled(): Promise<void> {
-    if (this.#problem === undefined && this.#ending) await Promise.race([this.#exited, pause(settleMs)]);
+    if (this.#problem === undefined && this.#ending) await this.#exitedWithin(settleMs);
   }
 
   async close(): Promise<void> {
@@ -108,12 +122,22 @@ export class StdioTransport implements McpTransport {
     const child = this.#child;
     this.#child = undefined;
     if (!child?.pid) return;
+    this.#holdProcess(child, true);
     child.stdin.end();
-    await Promise.race([this.#exited, pause(graceMs)]);
+    await this.#exitedWithin(graceMs);
     await endProcesses({ mark: this.#mark, group: child.pid });
     this.#forget();
     child.stdout.destroy();
     child.stderr.destroy();
+  }
+
+  async #exitedWithin(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+    });
+    await Promise.race([this.#exited, late]);
+    clearTimeout(timer);
   }
 
   async #read(stdout: AsyncIterable<Uint8Array>): Promise<void> {
@@ -125,6 +149,7 @@ export class StdioTransport implements McpTransport {
         if (message) {
           strange = 0;
           if (message.method === undefined && message.id !== undefined) this.#asked.delete(message.id);
+          this.#holdProcess(this.#child);
           this.onmessage?.(message);
         }
         if (message || text === "") continue;
@@ -143,10 +168,6 @@ export class StdioTransport implements McpTransport {
   #toMessage(line: BoundedLine): McpMessage | undefined {
     return line.type === "line" ? parseMessage(line.text.trim()) : toShortMessage(line, this.#asked);
   }
-}
-
-async function pause(ms: number): Promise<void> {
-  await new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 }
 
 /** Cheap for what cannot be one: a failed parse takes many times as long as a good one. */
