@@ -58,8 +58,8 @@ await session.open();
 log({ waiting: session.inbox.map(({ input }) => textOf(input)) });
 
 const steps = {
-  submit: ({ text, ...options }) => void session.submit(text, options).catch(() => {}),
-  async accept({ text, ...options }) {
+  submit: ({ do: _, text, ...options }) => void session.submit(text, options).catch(() => {}),
+  async accept({ do: _, text, ...options }) {
     const accepted = await session.accept(text, options);
     log({ accepted: text, id: accepted.id, isRepeated: accepted.isRepeated });
     void accepted.outcome.then(
