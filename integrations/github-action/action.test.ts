@@ -225,6 +225,30 @@ describe("the installation", () => {
     }
   });
 
+  it("installs a tarball instead, by its whole path or address", async () => {
+    const tarball = join(tempFolder("package"), "outrider.tgz");
+    writeFileSync(tarball, "");
+    for (const OUTRIDER_PACKAGE of [tarball, "https://example.org/outrider.tgz"]) {
+      const { PATH, called } = npm();
+      const temp = tempFolder("temp");
+      const env = {
+        PATH,
+        OUTRIDER_PACKAGE,
+        OUTRIDER_EXECUTABLE: "",
+        OUTRIDER_VERSION: "1.2.3",
+        RUNNER_TEMP: temp,
+        GITHUB_OUTPUT: join(temp, "out"),
+      };
+      const { code, log } = await script("install.sh", env);
+      assert.equal(code, 0, log);
+      assert.ok(called().endsWith(` --no-package-lock ${OUTRIDER_PACKAGE}\n`), called());
+    }
+    for (const OUTRIDER_PACKAGE of ["outrider.tgz", "/none.tgz", "http://example.org/o.tgz", "npm:evil", "--registry=x"]) {
+      const { code, log } = await script("install.sh", { PATH: npm().PATH, OUTRIDER_PACKAGE, OUTRIDER_EXECUTABLE: "" });
+      assert.deepEqual([code, /The input package/.test(log)], [1, true], OUTRIDER_PACKAGE);
+    }
+  });
+
   it("takes a program that is there already", async () => {
     const out = join(tempFolder("out"), "out");
     assert.equal((await script("install.sh", { OUTRIDER_EXECUTABLE: bin, GITHUB_OUTPUT: out })).code, 0);

@@ -7,14 +7,28 @@ if [ -n "$OUTRIDER_EXECUTABLE" ]; then
     echo "::error title=Outrider::The input executable names no program"
     exit 1
   }
+elif [ -n "${OUTRIDER_PACKAGE:-}" ]; then
+  # A tarball of npm pack, by its whole path: nothing of the project is asked where it is.
+  case $OUTRIDER_PACKAGE in
+    /*.tgz) [ -f "$OUTRIDER_PACKAGE" ] || { echo "::error title=Outrider::The input package names no file"; exit 1; } ;;
+    https://*.tgz) ;;
+    *)
+      echo "::error title=Outrider::The input package must be the whole path of a .tgz file, or its https address"
+      exit 1
+      ;;
+  esac
+  package=$OUTRIDER_PACKAGE
 else
   if ! [[ $OUTRIDER_VERSION =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]]; then
     echo "::error title=Outrider::The input version must be one exact version, such as 1.2.3"
     exit 1
   fi
+  package=outrider@$OUTRIDER_VERSION
+fi
+if [ -n "${package:-}" ]; then
   folder=$(mktemp -d "$RUNNER_TEMP/outrider-XXXXXX")
   cd "$folder"
-  npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund --no-package-lock "outrider@$OUTRIDER_VERSION"
+  npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund --no-package-lock "$package"
   executable=$folder/node_modules/.bin/outrider
 fi
 echo "executable=$executable" >> "$GITHUB_OUTPUT"

@@ -12,12 +12,19 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from harbor.agents.installed import base
 from harbor.agents.installed.base import BaseInstalledAgent, CliFlag, with_prompt_template
 from harbor.environments.base import BaseEnvironment
 from harbor.models.agent.context import AgentContext
 
 LOGS = "/logs/agent"
 LOADED = f"{LOGS}/load-trajectory.json"
+PACKAGE = "/tmp/outrider-package.tgz"
+
+SKILLS = (
+    "Instructions for kinds of work are in the folders below {}: each has a SKILL.md that begins with what it is for. "
+    "Look at the list before you begin, and follow those that fit the task."
+)
 
 # Where a provider has another name with us than with Harbor.
 PROVIDERS = {"google": "gemini", "together_ai": "together", "fireworks_ai": "fireworks", "hosted_vllm": "vllm"}
@@ -29,6 +36,30 @@ MORE_VARIABLES = {
     "azure": ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "AZURE_OPENAI_ENDPOINT"],
     "bedrock": ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK"],
 }
+
+# What a failed run says last, and the class of Harbor's errors that it is. Harbor takes the pattern that matches furthest down.
+ERRORS = [
+    (r"answered HTTP 429\b", "ApiRateLimitError"),
+    (r"answered HTTP 402\b", "ApiUsageLimitError"),
+    (r"answered HTTP 40[13]\b|needs a key: set|No model provider is configured", "AgentAuthenticationError"),
+    (r"answered HTTP 404\b", "ModelNotFoundError"),
+    (r"answered HTTP (?:503|529)\b", "ApiOverloadedError"),
+    (r"answered HTTP 5(?:00|02|04)\b", "ApiInternalServerError"),
+    (r"no longer fits into the model's context window", "ContextWindowExceededError"),
+    (r"The answer broke off before its end|The connection to \S+ was cut", "ApiConnectionClosedError"),
+    (r"refused the connection|could not be resolved|cannot be reached over the network|No connection to ", "NetworkConnectionError"),
+]
+
+
+def error_patterns() -> list[Any]:
+    """Harbor's own and ours, as far as this version of Harbor has such classes."""
+    pattern = getattr(base, "ErrorPattern", None)
+    if pattern is None:
+        return []
+    known = [(words, getattr(base, name, None)) for words, name in ERRORS]
+    own = [pattern(words, exception) for words, exception in known if exception is not None]
+    return [*getattr(BaseInstalledAgent, "ERROR_PATTERNS", []), *own]
+
 
 INSTALL_NODE = (
     "curl -fsSL https://raw.githubusercontent.com/nvm-sh/nvm/v0.40.3/install.sh | bash && "
@@ -47,6 +78,7 @@ class Outrider(BaseInstalledAgent):
     SUPPORTS_ATIF = True
     SUPPORTS_RESUME = True
     SUPPORTS_LOAD_ATIF_TRAJECTORY = True
+    ERROR_PATTERNS = error_patterns()
 
     CLI_FLAGS = [
         CliFlag("max_turns", cli="--max-turns", type="int"),
@@ -63,6 +95,11 @@ class Outrider(BaseInstalledAgent):
         ),
     ]
 
+    def __init__(self, *args: Any, package: str | None = None, **kwargs: Any) -> None:
+        """`package`: a tarball of `npm pack` to install instead of a version of the registry, a file of this machine or an address."""
+        super().__init__(*args, **kwargs)
+        self._package = package
+
     @staticmethod
     def name() -> str:
         return "outrider"
@@ -76,12 +113,24 @@ class Outrider(BaseInstalledAgent):
     async def install(self, environment: BaseEnvironment) -> None:
         if hasattr(self, "ensure_system_dependencies"):
             await self.ensure_system_dependencies(environment, ("curl", "bash", "git", "ca_certificates"))
-        package = "outrider" if self.version() is None else f"outrider@{self.version()}"
+        package = await self._package_in(environment)
         command = (
             f"if ! {{ {HAS_NODE}; }}; then {INSTALL_NODE}; fi && {WITH_NODE} && "
             f'npm install --global --prefix "$HOME/.outrider-agent" {shlex.quote(package)} && outrider --version'
         )
         await self.exec_as_agent(environment, command=f"bash -c {shlex.quote(command)}")
+
+    async def _package_in(self, environment: BaseEnvironment) -> str:
+        """What npm is told to install, as it is called inside the container."""
+        if self._package is None:
+            return "outrider" if self.version() is None else f"outrider@{self.version()}"
+        if self._package.startswith("https://"):
+            return self._package
+        source = Path(self._package).expanduser().resolve()
+        if not source.is_file():
+            raise FileNotFoundError(f"There is no package at {source}; make one with npm pack")
+        await environment.upload_file(source, PACKAGE)
+        return PACKAGE
 
     @with_prompt_template
     async def run(self, instruction: str, environment: BaseEnvironment, context: AgentContext) -> None:
@@ -90,6 +139,9 @@ class Outrider(BaseInstalledAgent):
         words += ["--allow-dangerously-skip-permissions", *self._session_words()]
         if self.model_name:
             words += ["--model", self._model()]
+        skills = getattr(self, "skills_dir", None)
+        if skills:
+            words += ["--add-dir", str(skills), "--append-system-prompt", SKILLS.format(skills)]
         servers = self._mcp_config()
         if servers:
             words += ["--mcp-config", json.dumps(servers)]

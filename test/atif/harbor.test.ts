@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
-import { bin, model, tempFolder } from "../e2e/command.ts";
+import { bin, model, run, tempFolder } from "../e2e/command.ts";
 import { root } from "./reference.ts";
 
 const folder = join(root, "integrations/harbor");
@@ -32,7 +32,21 @@ class CliFlag:
 def with_prompt_template(run):
     return run
 
+@dataclass
+class ErrorPattern:
+    pattern: str
+    exception: type
+
+class ApiRateLimitError(Exception): pass
+class ApiUsageLimitError(Exception): pass
+class AgentAuthenticationError(Exception): pass
+class ModelNotFoundError(Exception): pass
+class ApiOverloadedError(Exception): pass
+class ApiInternalServerError(Exception): pass
+class NetworkConnectionError(Exception): pass
+
 class BaseInstalledAgent:
+    ERROR_PATTERNS = [ErrorPattern(r"rate.?limit", ApiRateLimitError)]
     def __init__(self, logs_dir, model_name=None, version=None, mcp_servers=None, **kwargs):
         self.logs_dir, self.model_name, self._version, self.mcp_servers = logs_dir, model_name, version, mcp_servers
         self._flags = kwargs
@@ -97,6 +111,30 @@ asyncio.run(agent.run("Make made.txt", None, None))
 context = SimpleNamespace()
 agent.populate_context_post_run(context)
 print(json.dumps({**done, "context": vars(context)}))
+`;
+
+/** What Harbor makes of the words of failed runs, and what npm is told to install. */
+const failures = `
+import asyncio, json, re, sys
+from outrider_harbor import Outrider
+
+class Environment:
+    uploads = []
+    async def upload_file(self, source, target):
+        self.uploads.append([str(source), target])
+
+def classify(text):
+    found = [(match.end(), pattern.exception.__name__) for pattern in Outrider.ERROR_PATTERNS for match in re.finditer(pattern.pattern, text, re.I)]
+    return max(found)[1] if found else None
+
+commands = []
+for package in json.loads(sys.argv[2]):
+    agent = Outrider("logs", package=package)
+    agent.skills_dir = "/skills"
+    asyncio.run(agent.install(Environment()))
+    asyncio.run(agent.run("go", None, None))
+    commands.append([command["command"] for command in agent.commands if "command" in command])
+print(json.dumps({"classes": [classify(text) for text in json.loads(sys.argv[1])], "commands": commands, "uploads": Environment.uploads}))
 `;
 
 const usage = { inputTokens: 120, outputTokens: 20, cacheReadTokens: 100 };
@@ -216,6 +254,42 @@ describe("the Harbor agent", () => {
       [240, 200, 40, { outcome: { status: "completed" }, n_steps: 4, n_subagents: 0 }],
     );
     assert.ok(context.cost_usd > 0);
+  });
+
+  it("sorts what the command says of failures, installs tarballs and tells of skills", { skip }, async () => {
+    const place = tempFolder("harbor-failures");
+    writeStubs(place);
+    const said: string[] = [];
+    for (const status of [429, 401, 404, 529, 500]) {
+      const { env } = await model(() => ({ status }), join(place, `home-${status}`));
+      said.push((await run(["-p", "x", "--verbose"], { env: { ...env, OUTRIDER_MAX_RETRIES: "0" }, cwd: place })).stderr);
+    }
+    const nobody = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "http://127.0.0.1:9", OUTRIDER_HOME: join(place, "home") };
+    said.push((await run(["-p", "x"], { env: nobody, cwd: place })).stderr, "Something else");
+    const tarball = join(place, "outrider.tgz");
+    writeFileSync(tarball, "");
+    const output = execFileSync(
+      "python3",
+      ["-B", "-c", failures, JSON.stringify(said), JSON.stringify([tarball, "https://x/o.tgz"])],
+      {
+        encoding: "utf8",
+        env: { PATH: process.env["PATH"] ?? "", PYTHONPATH: `${place}:${folder}` },
+      },
+    );
+    const { classes, commands, uploads } = JSON.parse(output);
+    assert.deepEqual(classes, [
+      "ApiRateLimitError",
+      "AgentAuthenticationError",
+      "ModelNotFoundError",
+      "ApiOverloadedError",
+      "ApiInternalServerError",
+      "NetworkConnectionError",
+      null,
+    ]);
+    assert.deepEqual(uploads, [[tarball, "/tmp/outrider-package.tgz"]]);
+    assert.match(commands[0][0], /npm install .* \/tmp\/outrider-package\.tgz /);
+    assert.match(commands[1][0], /npm install .* https:\/\/x\/o\.tgz /);
+    assert.match(commands[0][1], /--add-dir \/skills --append-system-prompt 'Instructions for kinds of work/);
   });
 
   it("is registered under the version that is published", () => {
