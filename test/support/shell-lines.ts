@@ -20,7 +20,7 @@ export function show(words: readonly ShellWord[]): string {
   const signs = { exact: "", open: "…", glob: "(*)", below: "/**" };
   return words
     .map(({ kind, text, splits, tilde, needs }) => {
-      const needed = [needs?.links && "links", needs?.names && "names"].filter(Boolean);
+      const needed = [needs?.links && "links", needs?.names && "names", needs?.shallow && "shallow"].filter(Boolean);
       return `${tilde ? "~:" : ""}${text}${signs[kind]}${splits ? "+" : ""}${needs ? `{${needed.join(" ")}}` : ""}` || "''";
     })
     .join(" ");

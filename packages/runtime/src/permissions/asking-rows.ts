@@ -91,6 +91,7 @@ export const lookingCommands: Readonly<Record<string, Readonly<Record<string, Ro
     view: asking("--json", "else"),
     info: asking("--json", "else"),
     show: asking("--json", "else"),
+    run: place,
     ls: packages,
     list: packages,
     explain: packages,

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type Ground, type Target, targetsOf } from "./command-paths.ts";
 import { ask, decideOne } from "./decide.ts";
 import { outOfReach } from "./git-reach.ts";
+import { knownFiles } from "./known-files.ts";
 import { isLanguage, isObscure, isShell } from "./interpreters.ts";
 import { changesOf } from "./line-changes.ts";
 import type { FileUse, ParsedCommand, Program } from "./parsed-command.ts";
@@ -69,6 +70,7 @@ export class CommandFiles {
   readonly #against: RulesAgainst;
   readonly #byProgram = new Map<Program, ProgramFiles>();
   readonly #list: Policy["listFolder"];
+  readonly #resolve: ResolvePath;
   readonly #orders: ProgramOrders;
   redirections: readonly Use[] = [];
   /** Why a redirection may lead to a file that rules protect. */
@@ -79,18 +81,20 @@ export class CommandFiles {
   inertGit: string | undefined;
 
   static async look(asked: Asked, resolve: ResolvePath): Promise<CommandFiles> {
-    const files = new CommandFiles(asked);
-    await files.#look(resolve);
+    const files = new CommandFiles(asked, resolve);
+    await files.#look();
     return files;
   }
 
-  private constructor({ policy, action, parsed, programs }: Asked) {
+  private constructor({ policy, action, parsed, programs }: Asked, resolve: ResolvePath) {
     this.#policy = policy;
     this.#action = action;
     this.#parsed = parsed;
     this.#programs = programs;
-    this.#list = policy.listFolder && remembering(policy.listFolder);
-    this.#orders = new ProgramOrders(policy, this.#list);
+    const { resolve: known, list } = knownFiles(resolve, policy.listFolder);
+    this.#resolve = known;
+    this.#list = list;
+    this.#orders = new ProgramOrders(policy, list);
     this.#against = new RulesAgainst(policy, action);
   }
 
@@ -104,9 +108,9 @@ export class CommandFiles {
   }
 
   /** The parts of a line are looked at together: most of the time goes by waiting for the file system. */
-  async #look(resolve: ResolvePath): Promise<void> {
+  async #look(): Promise<void> {
     const { base } = this.#policy;
-    const ground: Ground = { base, cwd: this.#action.cwd ?? base.root, resolve: remembering(resolve) };
+    const ground: Ground = { base, cwd: this.#action.cwd ?? base.root, resolve: this.#resolve };
     this.#lookAhead(ground);
     const find = (use: FileUse): Promise<Target[]> => targetsOf(use, ground);
     const isAnswer = (program: Program): Promise<boolean> => this.#orders.isAnswer(program, ground);
@@ -295,16 +299,6 @@ export class CommandFiles {
 /** Itself, or as a helper: what asks others on the network looks at the repository first, to know whom. */
 export function startsGit({ repository, network }: Looking): boolean {
   return repository !== undefined || network === true;
-}
-
-/** Each path once: the same folder is behind most words of a command. */
-function remembering<Found>(find: (path: string) => Promise<Found>): (path: string) => Promise<Found> {
-  const known = new Map<string, Promise<Found>>();
-  return (path) => {
-    const found = known.get(path) ?? find(path);
-    known.set(path, found);
-    return found;
-  };
 }
 
 /** Programs that look at the folder they are in when no other is named. */

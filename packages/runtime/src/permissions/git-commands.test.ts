@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { show, wordsOf } from "../../../../test/support/shell-lines.ts";
 import { fromFolders, readGit, splitGit } from "./git-commands.ts";
+import { parseCommand } from "./parse-command.ts";
 
 describe("the words of git", () => {
   const cases: [line: string, expected: string][] = [
@@ -28,6 +29,37 @@ describe("the words of git", () => {
         expected.trimEnd(),
       );
     });
+
+  it("may be numbers of commits, however many, that another git prints", () => {
+    const reads = (line: string): string => {
+      const looking = readGit(parseCommand(line).programs.at(-1)?.words.slice(1) ?? []);
+      return looking ? show(looking.reads) : "-";
+    };
+    const rows: [line: string, expected: string][] = [
+      ["show $(git rev-parse HEAD~1)", "."],
+      ['show "$(git rev-parse HEAD~1)"', "."],
+      ["diff --stat $(git merge-base HEAD origin/main) -- a", ". a"],
+      ["log $(git log -1 --format=%H)", "."],
+      ["show $(git rev-parse --short --verify -q HEAD @)", "."],
+      ["-C x show $(git rev-parse HEAD)", "x"],
+      ["show x$(git rev-parse HEAD)", "-"],
+      ['show "$(git rev-parse HEAD)', "-"],
+      ["show $(git rev-parse --all)", "-"],
+      ["show $(git rev-parse -x)", "-"],
+      ["show $(git rev-parse HEAD:x)", "-"],
+      ["show $(git merge-base HEAD)", "-"],
+      ["show $(git log -1)", "-"],
+      ["blame $(git rev-parse a)", "-"],
+      ["diff --no-index $(git rev-parse a) b", "-"],
+      ["log --author $(git merge-base a b) --author --output=x", "-"],
+      ["log --output=x $(git rev-parse HEAD)", "-"],
+      ["show $(git rev-parse a) $(git rev-parse b)", "-"],
+      ["symbolic-ref $(git rev-parse a)", "-"],
+      ["symbolic-ref HEAD $(git rev-parse a)", "-"],
+      ["$(git rev-parse log)", "-"],
+    ];
+    for (const [line, expected] of rows) assert.equal(reads(`git ${line}`), expected, line);
+  });
 
   it("are seen from the folders that -C leads to", () => {
     const seen = (folders: string, word: string): string =>

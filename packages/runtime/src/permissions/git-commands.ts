@@ -129,6 +129,18 @@ const lookers = new Map(Object.entries(looking).map(([name, [looks, kind]]) => [
 
 /** `git` that only looks. A repository's own configuration can make even `git status` run programs: that takes a git that does not obey it. */
 export function readGit(words: Words): Looking | undefined {
+  const at = words.findIndex(({ commits }) => commits);
+  if (at === -1) return readWritten(words);
+  // However many there are, and whatever stands behind them is taken for then.
+  const [none, one, more] = [[], [head], [head, head]].map((commits) =>
+    readWritten([...words.slice(0, at), ...commits, ...words.slice(at + 1)]),
+  );
+  return one && more && !one.follows ? none : undefined;
+}
+
+const head = exactWord("HEAD");
+
+function readWritten(words: Words): Looking | undefined {
   const call = splitGit(words);
   if (!call) return undefined;
   if (!call.globals.every((word) => /^(?:--no-pager|-P|--no-optional-locks|--literal-pathspecs|--version)$/.test(word.text)))

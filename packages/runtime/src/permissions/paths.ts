@@ -30,9 +30,11 @@ export function isMachineFact(path: string): boolean {
   );
 }
 
-/** Folders of the system whose entries are no secret; what is in the entries may be one. */
+/** Folders of the system whose entries are no secret, and programs in them; what is in other entries may be one. */
 export function isOpenFolder(path: string): boolean {
-  return /^\/(?:(?:private\/)?tmp|opt|s?bin|usr(?:\/local)?(?:\/(?:s?bin|lib))?)?$/.test(path);
+  return /^\/(?:(?:private\/)?tmp|opt|s?bin|usr(?:\/local)?(?:\/(?:s?bin|lib))?)?$|^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$/.test(
+    path,
+  );
 }
 
 /**
@@ -40,6 +42,17 @@ export function isOpenFolder(path: string): boolean {
  * Letter case, Unicode forms, invisible characters, trailing dots and spaces, data streams, and the short name of `.git`.
  */
 export function foldPath(path: string): string {
+  const known = foldedPaths.get(path);
+  if (known !== undefined) return known;
+  const folded = fold(path);
+  if (foldedPaths.size > 1_000) foldedPaths.clear();
+  foldedPaths.set(path, folded);
+  return folded;
+}
+
+const foldedPaths = new Map<string, string>();
+
+function fold(path: string): string {
   const folded = path
     .normalize("NFC")
     .replace(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "")

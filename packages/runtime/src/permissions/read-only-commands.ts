@@ -260,7 +260,9 @@ function isHarmlessGh(row: Row, words: readonly ShellWord[]): boolean {
 function readFolder(words: readonly ShellWord[]): Looking | undefined {
   const operands = words.filter((word) => !(isPlain(word) && /^-[LPe]+$|^--$/.test(word.text)));
   const isKnown = operands.length <= 1 && operands.every((word) => word.kind === "exact" && word.text !== "-");
-  return isKnown ? { ...looksAtNothing, reads: operands } : undefined;
+  // That there are folders above is no news; what is done there is judged there.
+  const reads = operands.filter(({ text }) => !/^(?:\.\.\/?)+$/.test(text));
+  return isKnown ? { ...looksAtNothing, reads } : undefined;
 }
 
 /** By its bare name, or where the system keeps it: a program of the project may be called `ls` too. */

@@ -189,7 +189,7 @@ export function readTest(words: Words): Looking | undefined {
 
 /** `-a` is also the word between two conditions. */
 function isFileTested(words: Words, index: number): boolean {
-  const textAt = (at: number): string => words[at]?.text ?? "";
+  const textAt = (at: number): string => `${words[at]?.text}`;
   if (textAt(index) === "]" && index === words.length - 1) return false;
   const before = textAt(index - 1);
   const isUnary = asksAboutFile(before) && (before !== "-a" || index === 1 || /^[!(]$/.test(textAt(index - 2)));

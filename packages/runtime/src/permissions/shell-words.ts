@@ -22,6 +22,8 @@ export type ShellWord = {
   readonly pattern?: true;
   /** For `open`, as the value of a variable: no letter of it makes a pattern. */
   readonly plain?: true;
+  /** For `open`: names that git takes for commits, none of them an option. */
+  readonly commits?: true;
 };
 
 /**
@@ -69,6 +71,9 @@ export const plainWord: ShellWord = { ...unknownWord, plain: true };
 /** Any number of words that are not known. */
 export const unknownWords: ShellWord = { ...unknownWord, splits: true };
 
+/** Any number of commits. */
+const commitWords: ShellWord = { ...unknownWords, commits: true };
+
 export function isPlain(word: ShellWord | undefined): word is ShellWord & { readonly kind: "exact"; readonly tilde: false } {
   return word !== undefined && word.kind === "exact" && !word.tilde;
 }
@@ -86,6 +91,7 @@ export function mayBeOption(word: ShellWord): boolean {
 export function readWord(word: Word, bindings: Bindings): ShellWord[] {
   if (hasLooseBraces(word)) return [{ ...unknownWords, ...(wildcard.test(word.text) && { pattern: true }) }];
   if (!word.parts) return [{ ...exactWord(word.value), tilde: word.text.startsWith("~") }];
+  if (printsCommits.test(word.text)) return [commitWords];
   let drafts: Draft[] = [emptyDraft];
   for (const part of word.parts) {
     const pieces = readPart(part, bindings);
@@ -224,6 +230,10 @@ function isPlainText(name: string, bindings: Bindings): boolean {
   if (!word) return !bindings.has(otherNames) && isOwnName(name);
   return word.plain === true || word.digits === true || (word.kind === "exact" && !patternLetter.test(word.text));
 }
+
+/** Numbers of commits, or the names themselves where git knows none of that name. */
+const printsCommits =
+  /^("?)\$\(git (?:rev-parse(?: --(?:short|verify|quiet)| -q)*(?: [\w@][\w./~^@-]*)+|merge-base [\w@][\w./~^@-]* [\w@][\w./~^@-]*|log -1 --format=%[hH])\)\1$/;
 
 /** `$(pwd)` is where the line is, as `$PWD` says it, too. */
 function printsPlace({ text }: { readonly text: string }): boolean {

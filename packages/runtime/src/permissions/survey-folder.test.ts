@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { FolderEntry } from "./glob-words.ts";
+import type { Needs } from "./shell-words.ts";
 import { surveyFolder } from "./survey-folder.ts";
 
 const file = (name: string): FolderEntry => ({ name, kind: "file" });
@@ -10,7 +11,7 @@ const folder = (name: string): FolderEntry => ({ name, kind: "directory" });
 type Folders = Readonly<Record<string, readonly FolderEntry[] | undefined>>;
 const both = { links: true, names: true };
 
-function survey(folders: Folders, needs: { links: boolean; names: boolean } = both): Promise<string | undefined> {
+function survey(folders: Folders, needs: Needs = both): Promise<string | undefined> {
   return surveyFolder("/w", needs, {
     list: async (path) => folders[path],
     resolve: async (path) => {
@@ -32,6 +33,8 @@ describe("a survey of a folder", () => {
     assert.equal(await survey({ "/w": [link("out")] }, { links: false, names: true }), undefined);
     assert.equal(await survey({ "/w": [file("out")] }), undefined);
     assert.equal(await survey({ "/w": [file("a\ufffd")] }), undefined);
+    const deep = { "/w": [folder("b")], "/w/b": [link("out")] };
+    assert.equal(await survey(deep, { links: true, names: false, shallow: true }), undefined);
     for (const odd of [link("a\ufffd"), folder("a\ufffd")])
       assert.equal(await survey({ "/w": [odd] }), "/w/a\ufffd has a name that is no text");
     assert.equal(await survey({ "/w": [link("in")], "/w/in": [file("-x")] }), undefined);
