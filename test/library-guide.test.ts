@@ -41,6 +41,7 @@ const scripts: Readonly<Record<string, readonly ServerReply[]>> = {
   "query.ts": [{ text: "It keeps a list of birds." }],
   "result.ts": [{ text: "There are 3.", usage: { outputTokens: 7 } }],
   "session.ts": [bash("wc -l birds.txt"), { text: "It has 3 lines." }, { text: "Three." }],
+  "inbox.ts": [{ text: "Three." }, { text: "Owls and wrens." }],
   "tool.ts": [call("count_birds", { bird: "OWL" }), { text: "Twice." }],
   "permissions.ts": [bash("touch list.txt"), call("Write", { file_path: "list.txt", content: "owl\n" }), { text: "Done." }],
   "mcp.ts": [call("mcp__weather__forecast", {}), { text: "Bring an umbrella." }],
