@@ -160,7 +160,7 @@ const NAMERS = {
   "hooks/run.ts": "what matchers of hooks call tools",
   "session/files/sandboxed-mode.ts": "a Read rule is what hides files from a box",
   "checkpoints/reversible-execution.ts": "a published function that is asked by name, for tools without facts",
-  "transports/headless/tool-use-result.ts": "Claude's frames have a shape for each tool",
+  "tools/tool-use-result.ts": "Claude's frames and hooks have a shape for each tool",
   "testing/store-conformance.ts": "sample events",
 };
 const toolNames = "Bash|Read|Edit|Write|Glob|Grep|WebFetch|WebSearch|TodoWrite|Task|Agent|MultiEdit|NotebookEdit";

@@ -111,7 +111,7 @@ describe("hooks of every event", () => {
     assert.equal(textOf(only(await world.ask("Go", { allowedTools: ["Bash"], hooks }))), "Done");
     assert.deepEqual(
       heard.map((input) => input.hook_event_name),
-      ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"],
+      ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "Stop"],
     );
     assert.doesNotMatch(world.stderr.join(""), /SessionEnd/);
   });

@@ -331,3 +331,17 @@ describe("what a host wants of a server's tools", () => {
     query.close();
   });
 });
+
+describe("instructions of a server", () => {
+  it("are in the prompt, under the server's name", async () => {
+    const { McpServer } = await import("@modelcontextprotocol/sdk/server/mcp.js");
+    const instance = new McpServer(
+      { name: "notes", version: "1" },
+      { instructions: "Call look before write. WORDS OF THE SERVER" },
+    );
+    instance.registerTool("look", { description: "Looks" }, async () => ({ content: [{ type: "text", text: "seen" }] }));
+    const { ask, server } = await stage([{ text: "ok" }]);
+    await ask("Hi", { mcpServers: { notes: { type: "sdk", name: "notes", instance } } });
+    assert.match(sent(server, 0).system, /## notes\\nCall look before write\. WORDS OF THE SERVER/);
+  });
+});

@@ -11,8 +11,15 @@ export type PromptToAdmit = {
   readonly rawInput: string;
   /** Its own hooks have let it in before; only those of the session are asked. */
   readonly isAdmitted?: boolean | undefined;
+  readonly promptId: string;
   /** Set for the first prompt since the session was opened. */
-  readonly opened: { readonly source: "startup" | "resume"; readonly model: string } | undefined;
+  readonly opened:
+    | {
+        readonly source: "startup" | "resume";
+        readonly model: string;
+        readonly instructions: readonly HookFacts["InstructionsLoaded"][];
+      }
+    | undefined;
 };
 
 export type Admission = {
@@ -32,21 +39,27 @@ type AdmitDeps = { readonly hooks: Hooks; readonly signal: AbortSignal; readonly
 const blockedPrompt = "(A prompt stood here. A hook did not let it in, so it was not sent.)";
 
 /** SessionStart and UserPromptSubmit, in this order, before a prompt is taken into the record. Never rejects. */
-export async function admitPrompt(deps: AdmitDeps, { input, rawInput, isAdmitted, opened }: PromptToAdmit): Promise<Admission> {
+export async function admitPrompt(
+  deps: AdmitDeps,
+  { input, rawInput, isAdmitted, promptId, opened }: PromptToAdmit,
+): Promise<Admission> {
   const notes: UserMessage[] = [];
   const given = userText(input);
   const isOpen = (): boolean => opened === undefined || sessionStarted;
   let sessionStarted = false;
   try {
     if (opened) {
-      const verdict = await ask(deps, "SessionStart", opened);
+      const { instructions, ...start } = opened;
+      for (const file of instructions)
+        deps.hooks.tell("InstructionsLoaded", () => file, { signal: deps.signal, emit: deps.emit });
+      const verdict = await ask(deps, "SessionStart", start);
       const refusal = refusalOf(verdict);
       if (refusal !== undefined) return { input: given, blocked: false, notes, opened: false, outcome: stopped(refusal) };
       sessionStarted = true;
       notes.push(...toMessages("SessionStart", verdict.context));
     }
     if (isAdmitted) return { input: given, blocked: false, notes, opened: true };
-    const verdict = await ask(deps, "UserPromptSubmit", { typed: rawInput, prompt: input });
+    const verdict = await ask(deps, "UserPromptSubmit", { typed: rawInput, prompt: input }, promptId);
     const refusal = refusalOf(verdict);
     if (refusal !== undefined)
       return { input: userText(blockedPrompt), blocked: true, notes, opened: true, outcome: stopped(refusal) };
@@ -57,10 +70,15 @@ export async function admitPrompt(deps: AdmitDeps, { input, rawInput, isAdmitted
   }
 }
 
-async function ask<E extends keyof HookFacts>(deps: AdmitDeps, event: E, facts: HookFacts[E]): Promise<HookVerdict> {
+async function ask<E extends keyof HookFacts>(
+  deps: AdmitDeps,
+  event: E,
+  facts: HookFacts[E],
+  promptId?: string,
+): Promise<HookVerdict> {
   const { hooks, signal, emit } = deps;
   signal.throwIfAborted();
-  return await hooks.ask(event, () => facts, { signal, emit });
+  return await hooks.ask(event, () => facts, { signal, emit, promptId });
 }
 
 function refusalOf({ stop, decision }: HookVerdict): string | undefined {

@@ -9,6 +9,7 @@ import { toRuntimeError } from "../protocol/errors.ts";
 import type { AgentEvents, ToolDetails } from "../protocol/events.ts";
 import { isTooDeep, maxJsonDepth } from "../util/too-deep.ts";
 import { checkCallInput } from "./check-call-input.ts";
+import { toHookInput } from "../tools/hook-input.ts";
 import type { Access, Tool } from "../tools/tool.ts";
 import { changeInput, type LiveCall, liveInputOf } from "./live-call.ts";
 import type { CallDeps, PermissionDeps } from "./deps.ts";
@@ -97,15 +98,15 @@ const nothing: HookVerdict = { context: [] };
 
 async function askBefore(deps: JudgeDeps, candidate: Candidate, only?: "guards"): Promise<HookVerdict> {
   const place = { ...placeOf(deps, candidate), ...(only && { only }) };
-  return (await deps.hooks?.ask("PreToolUse", () => toolUse(candidate), place)) ?? nothing;
+  return (await deps.hooks?.ask("PreToolUse", () => toolUse(deps, candidate), place)) ?? nothing;
 }
 
 function placeOf(deps: JudgeDeps, { call, access }: Candidate): HookPlace {
   return { signal: deps.signal, emit: deps.emit, callId: call.callId, concerns: concernsOf(deps, call, access) };
 }
 
-function toolUse({ call, tool }: Candidate): HookFacts["PreToolUse"] {
-  return { tool: tool.name, input: liveInputOf(call), callId: call.callId };
+function toolUse({ workspace }: JudgeDeps, { call, tool }: Candidate): HookFacts["PreToolUse"] {
+  return { tool: tool.name, input: toHookInput(liveInputOf(call), workspace.root), callId: call.callId };
 }
 
 /** Why the hooks do not let it happen. */
@@ -175,7 +176,7 @@ async function ask(deps: JudgeDeps, candidate: Candidate, decision: Decision): P
   const { call, tool } = candidate;
   const { reason } = decision;
   const place = placeOf(deps, candidate);
-  const question = (): HookFacts["PermissionRequest"] => ({ ...toolUse(candidate), reason, rule: decision.rule });
+  const question = (): HookFacts["PermissionRequest"] => ({ ...toolUse(deps, candidate), reason, rule: decision.rule });
   const hooks = (await deps.hooks?.ask("PermissionRequest", question, place)) ?? nothing;
   if (hooks.stop !== undefined) deps.halt({ limit: "hook", reason: hooks.stop });
   const effect = hooks.stop === undefined ? hooks.decision?.effect : "deny";

@@ -49,6 +49,8 @@ export function openHooks(
   session: {
     readonly sessionId: string;
     readonly transcript: string | undefined;
+    /** The transcript is a copy that has a file for each subagent beside it. */
+    readonly isCopy: boolean;
     readonly deps: SessionDeps;
     readonly variables: HookSettings["variables"];
   },
@@ -56,18 +58,27 @@ export function openHooks(
   if (set.hooks.length === 0) return undefined;
   const { deps } = session;
   const { workspace, newId, clock } = deps;
-  const { sessionId, transcript } = session;
+  const { sessionId, transcript, isCopy } = session;
+  let prompt: string | undefined;
   const runner = createHookRunner(set, {
     workspace,
     askModel: (question) => askModel(deps, question),
     runAgent: (question) => runAgent(deps, question),
     variables: session.variables ?? {},
-    common: () =>
-      commonFields({ sessionId, transcript, cwd: workspace.root, mode: deps.policy().mode, answerable: deps.answerable }),
+    common: (event, promptId = prompt) =>
+      commonFields(event, {
+        ...{ sessionId, transcript, cwd: workspace.root, mode: deps.policy().mode, answerable: deps.answerable },
+        ...{ promptId, effort: deps.request.effort ?? "medium" },
+      }),
     newId,
     clock,
   });
-  return toHooks(runner);
+  const begin = (promptId: string): void => {
+    prompt = promptId;
+  };
+  const transcriptOf = (agentId: string): string =>
+    isCopy && transcript ? transcript.replace(/\.jsonl$/, `/subagents/agent-${agentId}.jsonl`) : (transcript ?? "");
+  return toHooks(runner, { begin, transcriptOf });
 }
 
 const judge =

@@ -25,11 +25,12 @@ export class StopHooks {
     const verdict = agent
       ? await hooks.ask("SubagentStop", () => ({ ...stop, agent }), { signal, emit })
       : await hooks.ask("Stop", () => stop, { signal, emit });
-    const { decision } = verdict;
-    if (decision?.effect !== "deny" || verdict.stop !== undefined) return undefined;
+    const objection = verdict.decision?.effect === "deny" ? [verdict.decision.reason] : [];
+    const words = [...objection, ...verdict.context].join("\n");
+    if (words === "" || verdict.stop !== undefined) return undefined;
     const warn = (message: string): void => emit({ type: "warning.raised", message });
     if (outcome.structured !== undefined) {
-      warn(`A ${event} hook wanted the model to go on, but its structured answer is final: ${decision.reason}`);
+      warn(`A ${event} hook wanted the model to go on, but its structured answer is final: ${words}`);
       return undefined;
     }
     if (this.#objections >= maxObjections) {
@@ -37,7 +38,7 @@ export class StopHooks {
       return undefined;
     }
     this.#objections++;
-    return toNote(event, [decision.reason, ...verdict.context].join("\n"));
+    return toNote(event, words);
   }
 }
 

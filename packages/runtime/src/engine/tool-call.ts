@@ -1,22 +1,15 @@
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type TextPart,
-  textOf,
-  type ToolResultPart,
-} from "../protocol/content.ts";
+import type { TextPart, ToolResultPart } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { InertGit } from "../protocol/permission.ts";
 import type { ToolDetails, ToolStatus } from "../protocol/events.ts";
-import type { ToolAnswer } from "../hooks/hook.ts";
 import { type ReadCheck, toReadCheck } from "../permissions/read-check.ts";
+import type { AfterUse } from "./after-use.ts";
 import { forApprovedFiles } from "./approved-files.ts";
 import { toNoteParts } from "./hook-notes.ts";
 import type { CallDeps } from "./deps.ts";
 import { keepingChanges } from "./kept-changes.ts";
-import { concernsOf, judgeCall, type Permit } from "./judge-call.ts";
-import { type LiveCall, liveInputOf } from "./live-call.ts";
+import { judgeCall, type Permit } from "./judge-call.ts";
+import type { LiveCall } from "./live-call.ts";
 import { runningWith } from "./run-with-permit.ts";
 import { toSendableContent } from "../model/sendable/sendable-content.ts";
 import { fitInput } from "./fit-input.ts";
@@ -30,7 +23,7 @@ import { defined } from "../util/defined.ts";
 /** A call that was judged: what it may touch of the machine is decided. */
 type ClearedDeps = CallDeps & { readonly mayRead: ReadCheck | undefined; readonly git?: InertGit | undefined };
 
-type Attempt = {
+export type Attempt = {
   status: ToolStatus;
   output: ToolOutput;
   /** What hooks want the model to know. */
@@ -52,7 +45,11 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
   const startedAt = deps.clock();
   const attempted = await attempt(deps, call);
   const { status, output } = attempted;
-  const after = attempted.ran ? await afterUse(deps, attempted.ran, attempted) : { notes: [] };
+  const ranMs = Math.round(deps.clock() - startedAt);
+  const after: AfterUse =
+    attempted.ran && deps.hooks
+      ? await (await import("./after-use.ts")).afterUse(deps, attempted.ran, { ...attempted, ranMs })
+      : { notes: [] };
   const repeat = status === "interrupted" ? [] : noteRepeat(deps, call, { ...attempted, output: { ...output, ...after } });
   const hide = deps.redactor.value;
   const sendable = await toSendableContent(after.content ?? output.content);
@@ -171,55 +168,6 @@ function warnOnce({ memory, emit }: CallDeps, message: string): void {
   if (told.has(message)) return;
   told.add(message);
   emit({ type: "warning.raised", message });
-}
-
-type AfterUse = { readonly notes: readonly TextPart[]; readonly content?: ToolOutput["content"] };
-
-/** What hooks say to what was done, and put in its place. An abort cuts them off; what was done stays done. */
-async function afterUse(deps: CallDeps, call: LiveCall, { status, output }: Attempt): Promise<AfterUse> {
-  const isFailure = status !== "ok";
-  const answer = (): ToolAnswer => ({
-    ...{ tool: call.name, input: liveInputOf(call), callId: call.callId },
-    ...{ text: textOf(output.content), isFailure },
-    details: output.details as JsonObject | undefined, // made of JSON
-  });
-  try {
-    const told = await hearAfter(deps, call, { event: "PostToolUse", answer });
-    if (!isFailure) return told;
-    const more = await hearAfter(deps, call, { event: "PostToolUseFailure", answer });
-    return { notes: [...told.notes, ...more.notes] };
-  } catch (error) {
-    if (deps.signal.aborted) return { notes: [] };
-    throw error;
-  }
-}
-
-async function hearAfter(
-  deps: CallDeps,
-  call: LiveCall,
-  { event, answer }: { event: "PostToolUse" | "PostToolUseFailure"; answer: () => ToolAnswer },
-): Promise<AfterUse> {
-  const { hooks, signal, emit } = deps;
-  const verdict = await hooks?.ask(event, answer, { signal, emit, callId: call.callId, concerns: concernsOf(deps, call) });
-  if (!verdict) return { notes: [] };
-  if (verdict.stop !== undefined) deps.halt({ limit: "hook", reason: verdict.stop });
-  const objection = verdict.decision?.effect === "deny" ? [verdict.decision.reason] : [];
-  const notes = toNoteParts(event, [...objection, ...verdict.context]);
-  return { notes, ...(verdict.updatedOutput !== undefined && { content: toContent(verdict.updatedOutput) }) };
-}
-
-/** Words, blocks as tools of MCP servers answer with them, or any other value as JSON. */
-function toContent(value: JsonValue): ToolOutput["content"] {
-  if (typeof value === "string") return [{ type: "text", text: value }];
-  const blocks = Array.isArray(value) ? value : isJsonObject(value) && Array.isArray(value["content"]) ? value["content"] : [];
-  const parts = blocks.flatMap((block): ToolOutput["content"] => {
-    if (!isJsonObject(block)) return [];
-    const { type, text, data, mimeType } = block;
-    if (type === "text" && typeof text === "string") return [{ type: "text", text }];
-    const isImage = type === "image" && typeof data === "string" && typeof mimeType === "string";
-    return isImage ? [{ type: "image", mediaType: mimeType, data }] : [];
-  });
-  return parts.length > 0 ? parts : [{ type: "text", text: JSON.stringify(value) }];
 }
 
 /** A tool that does not stop on abort is left behind after a short grace: the turn ends whatever it does. */

@@ -117,6 +117,8 @@ export async function runTurn(session: SessionDeps, turn: TurnDeps, history: rea
         said.closeAnswer();
         const results = await runToolCalls(deps, calls, runToolCall);
         messages.push(toToolMessage(results));
+        const notes = deps.hooks ? await (await import("./after-batch.ts")).afterBatch(deps, calls, results) : [];
+        for (const note of notes) askAgain(note, "hook");
         structured?.judgeResults(results);
         if (structured?.accepted) {
           const outcome = structuredOutcome(structured.accepted.value);
@@ -157,7 +159,11 @@ export async function runTurn(session: SessionDeps, turn: TurnDeps, history: rea
     }
   } catch (error) {
     const limit = isLimit(error) && !deps.signal.aborted ? ledger.reached() : undefined;
-    if (!limit) return end(toOutcome(error, deps.signal, said.last));
+    if (!limit) {
+      const outcome = toOutcome(error, deps.signal, said.last);
+      if (deps.hooks) (await import("./after-batch.ts")).tellFailure(deps, outcome);
+      return end(outcome);
+    }
     const reason = error instanceof RuntimeError ? error.hint : undefined;
     return end({ type: "stopped", limit, text: said.last, ...(reason !== undefined && { reason }) });
   }

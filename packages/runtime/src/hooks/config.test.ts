@@ -31,10 +31,11 @@ describe("hooks in settings", () => {
         matches: true,
         condition: undefined,
         action: { type: "command", command: "true", args: undefined, env: {} },
-        timeoutMs: 60_000,
+        timeoutMs: 600_000,
         onFailure: "continue",
         background: false,
         guard: false,
+        once: false,
         source: "settings.json",
       },
     );
@@ -50,9 +51,9 @@ describe("hooks in settings", () => {
     assert.deepEqual(
       hooks.map(({ source, guard, onFailure, timeoutMs }) => [source, guard, onFailure, timeoutMs]),
       [
-        ["project", false, "continue", 60_000],
+        ["project", false, "continue", 600_000],
         ["local", false, "continue", 1500],
-        ["user", true, "block", 60_000],
+        ["user", true, "block", 600_000],
       ],
     );
   });
@@ -105,12 +106,53 @@ describe("hooks in settings", () => {
   });
 
   it("for events only Claude Code has are told of, unless something hangs on them", () => {
-    const { hooks, warnings } = parse({ StopFailure: [{ hooks: [command] }], Stop: [{ hooks: [command] }] });
-    assert.deepEqual([hooks.length, warnings], [1, ["settings.json: hooks for StopFailure never run here"]]);
+    const { hooks, warnings } = parse({ MessageDisplay: [{ hooks: [command] }], Stop: [{ hooks: [command] }] });
+    assert.deepEqual([hooks.length, warnings], [1, ["settings.json: hooks for MessageDisplay never run here"]]);
     for (const more of [{ guard: true }, { onFailure: "block" }])
-      assert.match(problemOf({ StopFailure: [1, {}, { hooks: [{ ...command, ...more }] }] }), /can neither guard nor block/);
+      assert.match(problemOf({ MessageDisplay: [1, {}, { hooks: [{ ...command, ...more }] }] }), /can neither guard nor block/);
     for (const odd of [1, {}, [1, null], [{ hooks: 3 }], [{ hooks: [null, 1] }]])
-      assert.equal(problemOf({ StopFailure: odd }), "", "what never runs may look like anything");
+      assert.equal(problemOf({ MessageDisplay: odd }), "", "what never runs may look like anything");
+  });
+
+  it("wait as long as Claude Code does", () => {
+    const { hooks } = parse({
+      PreToolUse: [{ hooks: [command, { type: "prompt", prompt: "?" }, { type: "agent", prompt: "?" }] }],
+      UserPromptSubmit: [{ hooks: [command] }],
+    });
+    assert.deepEqual(
+      hooks.map(({ timeoutMs }) => timeoutMs / 1000),
+      [600, 30, 60, 30],
+    );
+  });
+
+  it("in a file of Claude Code's: what only its other releases know is told and left out, unless something hangs on it", () => {
+    const read = (value: object) => parseHooks([{ value, source: "/p/.claude/settings.json", trusted: true }]);
+    const { hooks, warnings } = read({
+      NewEvent: [{ hooks: [command] }],
+      PreToolUse: [
+        { matcher: "([", hooks: [command] },
+        {
+          hooks: [
+            { type: "mcp_tool", server: "s", tool: "t" },
+            { ...command, asyncRewake: true },
+          ],
+        },
+      ],
+    });
+    assert.equal(hooks.length, 1);
+    assert.deepEqual(
+      [/has no event "NewEvent"/, /matcher.*never run/, /mcp_tool/, /has no field "asyncRewake".*no effect/].map((words) =>
+        warnings.some((warning) => words.test(warning)),
+      ),
+      [true, true, true, true],
+    );
+    const guard = { ...command, guard: true };
+    for (const value of [
+      { NewEvent: [{ hooks: [guard] }] },
+      { PreToolUse: [{ matcher: "([", hooks: [guard] }] },
+      { PreToolUse: [{ hooks: [{ type: "mcp_tool", onFailure: "block" }] }] },
+    ])
+      assert.throws(() => read(value), /can neither guard nor block/);
   });
 
   it("are errors with a line where the file knows it", () => {

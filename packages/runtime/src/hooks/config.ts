@@ -26,7 +26,9 @@ export type HookLimits = {
   readonly disableAllHooks?: boolean;
 };
 
-const defaultTimeoutSeconds = 60;
+/** In seconds; what somebody waits for before anything happens is shorter. */
+const defaultTimeouts = { command: 600, http: 600, prompt: 30, agent: 60, callback: 60 } as const;
+const promptTimeout = 30;
 const maxTimeoutSeconds = 24 * 60 * 60;
 
 /** Events of Claude Code that never come here: its settings are read, and a person is told what will not happen. */
@@ -37,14 +39,11 @@ const foreignEvents: ReadonlySet<string> = new Set([
   "Elicitation",
   "ElicitationResult",
   "FileChanged",
-  "InstructionsLoaded",
   "MessageDisplay",
   "PermissionDenied",
   "PostModelSwitch",
-  "PostToolBatch",
   "PreModelSwitch",
   "Setup",
-  "StopFailure",
   "TaskCompleted",
   "TaskCreated",
   "TeammateIdle",
@@ -54,13 +53,14 @@ const foreignEvents: ReadonlySet<string> = new Set([
 /** Hooks of all layers, united: no layer can take away what another one wrote. Guards stand last, so that they see what would really happen. */
 export function parseHooks(sources: readonly HookSource[], limits: HookLimits = {}): HookSet {
   const ignored = sources.filter((source) => !source.trusted).flatMap(({ value, source }) => namesIn(value, source));
-  const trusted = sources.filter((source) => source.trusted);
+  const notes: string[] = [];
+  const trusted = sources.filter((source) => source.trusted).map((source): ReadSource => ({ ...source, notes }));
   const hooks = trusted.flatMap((source) => parseSource(source, limits));
   const guards = hooks.filter((hook) => hook.guard);
   return {
     hooks: limits.disableAllHooks ? guards : [...hooks.filter((hook) => !hook.guard), ...guards],
     ignored,
-    warnings: trusted.flatMap(foreignIn),
+    warnings: [...trusted.flatMap(foreignIn), ...notes],
   };
 }
 
@@ -73,13 +73,26 @@ function foreignIn({ value, source }: HookSource): string[] {
   return names.map((event) => `${source}: hooks for ${event} never run here`);
 }
 
-function parseSource(file: HookSource, limits: HookLimits): Hook[] {
+/** `notes`: what of it never runs, in words for a person. */
+type ReadSource = HookSource & { readonly notes: string[] };
+
+/** Files of Claude Code's may be written for another release of it: what is not known there is told and left out. */
+function isClaudeFile({ source }: HookSource): boolean {
+  return /[\\/]\.claude[\\/]/.test(source);
+}
+
+function parseSource(file: ReadSource, limits: HookLimits): Hook[] {
   const { value } = file;
   const top: Place = { file, path: ["hooks"] };
   if (!isRecord(value)) throw wrong(top, "must be an object with a list for each event");
   return Object.entries(value).flatMap(([event, groups]) => {
     if (foreignEvents.has(event)) return refuseToGuard(groups, at(top, event));
-    if (!isHookEvent(event)) throw wrong(top, `has no event "${event}"${suggest(event, hookEventNames)}`);
+    if (!isHookEvent(event)) {
+      const mistake = wrong(top, `has no event "${event}"${suggest(event, hookEventNames)}`);
+      if (!isClaudeFile(file)) throw mistake;
+      file.notes.push(mistake.message);
+      return refuseToGuard(groups, at(top, event));
+    }
     const place = at(top, event);
     return list(groups, place).flatMap((group, index) => parseGroup(group, { event, limits, place: at(place, index) }));
   });
@@ -100,16 +113,29 @@ function parseGroup(value: unknown, scene: Scene): Hook[] {
   const group = fieldsOf(value, scene.place, ["matcher", "env", "hooks"]);
   const pattern = group.text("matcher") ?? "";
   const matcher = readMatcher(pattern);
-  if (!matcher.ok) throw wrong(at(scene.place, "matcher"), `${JSON.stringify(pattern)} cannot be used: ${matcher.problem}`);
+  if (!matcher.ok) {
+    const mistake = wrong(at(scene.place, "matcher"), `${JSON.stringify(pattern)} cannot be used: ${matcher.problem}`);
+    if (!matcher.isNoExpression || !isClaudeFile(scene.place.file)) throw mistake;
+    scene.place.file.notes.push(`${mistake.message}; its hooks never run`);
+    return refuseToGuard([value], scene.place);
+  }
   const env = group.texts("env");
   const place = at(scene.place, "hooks");
-  return list(group.value("hooks"), place).map((hook, index) => ({
-    ...parseHook(hook, { ...scene, place: at(place, index) }, env),
-    matches: matcher.matches,
-  }));
+  return list(group.value("hooks"), place).flatMap((hook, index) => {
+    const own = { ...scene, place: at(place, index) };
+    return isForeign(hook, own.place) ? [] : [{ ...parseHook(hook, own, env), matches: matcher.matches }];
+  });
 }
 
-const common = ["type", "timeout", "onFailure", "guard", "if"];
+/** A type of hook that only Claude Code has. */
+function isForeign(hook: unknown, { file, path }: Place): boolean {
+  if (!isClaudeFile(file) || !isRecord(hook) || hook["type"] !== "mcp_tool") return false;
+  refuseToGuard([{ hooks: [hook] }], { file, path });
+  file.notes.push(wrong({ file, path }, "has the type mcp_tool, and such hooks never run here").message);
+  return true;
+}
+
+const common = ["type", "timeout", "onFailure", "guard", "if", "once"];
 /** Written by people for another program's screen; they change nothing here. */
 const decoration = ["statusMessage", "description"];
 
@@ -121,7 +147,8 @@ function parseHook(value: unknown, scene: Scene, env: Readonly<Record<string, st
   const onFailure = fields.oneOf("onFailure", ["block", "continue"] as const) ?? (guard ? "block" : "continue");
   if (background && (guard || onFailure === "block"))
     throw wrong(place, 'is "async": nobody waits for it, so it can neither guard nor block');
-  const seconds = fields.positive("timeout") ?? defaultTimeoutSeconds;
+  const usual = event === "UserPromptSubmit" ? promptTimeout : defaultTimeouts[action.type];
+  const seconds = fields.positive("timeout") ?? usual;
   const condition = fields.text("if");
   return {
     event,
@@ -131,6 +158,7 @@ function parseHook(value: unknown, scene: Scene, env: Readonly<Record<string, st
     onFailure,
     background,
     guard,
+    once: fields.flag("once") ?? false,
     source: place.file.source,
   };
 }
@@ -185,7 +213,7 @@ function checkUrl(url: string, { place, limits }: Scene): string {
 }
 
 function parseCondition(text: string, { event, place }: Scene): Rule {
-  if (event !== "PreToolUse" && event !== "PostToolUse" && event !== "PermissionRequest")
+  if (!["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"].includes(event))
     throw wrong(at(place, "if"), `is about tool calls, and ${event} is not`);
   try {
     return parseRule(text, place.file.source);
@@ -194,14 +222,18 @@ function parseCondition(text: string, { event, place }: Scene): Rule {
   }
 }
 
-type Place = { readonly file: HookSource; readonly path: readonly (string | number)[] };
+type Place = { readonly file: ReadSource; readonly path: readonly (string | number)[] };
 type Fields = ReturnType<typeof fieldsOf>;
 
 /** Reads an object whose keys must be among `known`. */
 function fieldsOf(given: unknown, place: Place, known: readonly string[]) {
   if (!isRecord(given)) throw wrong(place, "must be an object");
-  for (const name of Object.keys(given))
-    if (!known.includes(name)) throw wrong(place, `has no field "${name}"${suggest(name, known)}`);
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue;
+    const mistake = wrong(place, `has no field "${name}"${suggest(name, known)}`);
+    if (!isClaudeFile(place.file)) throw mistake;
+    place.file.notes.push(`${mistake.message}; it has no effect`);
+  }
   const value = (name: string): unknown => (Object.hasOwn(given, name) ? given[name] : undefined);
   const expect = <T>(name: string, what: string, is: (found: unknown) => found is T): T | undefined => {
     const found = value(name);

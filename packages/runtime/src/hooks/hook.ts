@@ -45,6 +45,8 @@ export type Hook = {
   readonly background: boolean;
   /** Runs last, on what would really happen; cannot be switched off. */
   readonly guard: boolean;
+  /** Not again in this session. */
+  readonly once: boolean;
   /** Where it was written. */
   readonly source: string;
 };
@@ -64,6 +66,8 @@ export type HookRequest = {
   readonly subject?: string;
   /** The fields of this event, beside those every hook gets. */
   readonly input: JsonObject;
+  /** Whose moment it is, where it is not the prompt that is worked on. */
+  readonly promptId?: string | undefined;
   readonly callId?: string;
   readonly signal: AbortSignal;
   readonly emit: Emit;
@@ -107,9 +111,13 @@ type Stop = { readonly text: string /** Hooks have sent the model back before. *
 /** What an answer of a tool says to hooks. */
 export type ToolAnswer = ToolUse & {
   readonly text: string;
-  readonly isFailure: boolean;
-  readonly details: JsonObject | undefined;
+  /** The same in the tool's own shape. */
+  readonly response: JsonValue;
+  readonly durationMs: number;
 };
+
+/** A call and what the model reads of it. */
+export type AnsweredCall = ToolUse & { readonly answer: JsonValue };
 
 /** What there is to tell at each moment; `moments.ts` puts it into the words that hooks know. */
 export type HookFacts = {
@@ -119,18 +127,23 @@ export type HookFacts = {
   Notification: { readonly tool: string; readonly reason: string };
   PostToolUse: ToolAnswer;
   PostToolUseFailure: ToolAnswer;
+  /** All calls of one message have been answered. */
+  PostToolBatch: { readonly calls: readonly AnsweredCall[] };
   SessionStart: { readonly source: string; readonly model: string };
   SessionEnd: { readonly reason: string };
   /** `typed` is what the user wrote, `prompt` what was made of it. */
   UserPromptSubmit: { readonly typed: string; readonly prompt: string };
   Stop: Stop;
+  /** `error` is Claude Code's word for it. */
+  StopFailure: { readonly error: string; readonly details: string; readonly text: string };
+  InstructionsLoaded: { readonly path: string; readonly kind: string; readonly importedBy: string | undefined };
   SubagentStart: { readonly agent: Agent };
   SubagentStop: Stop & { readonly agent: Agent };
   PreCompact: { readonly trigger: string; readonly focus: string | undefined };
   PostCompact: { readonly trigger: string; readonly summary: string };
 };
 
-export type HookPlace = Pick<HookRequest, "signal" | "emit" | "callId" | "concerns" | "only">;
+export type HookPlace = Pick<HookRequest, "signal" | "emit" | "callId" | "concerns" | "only" | "promptId">;
 
 /** The hooks of a session, as the rest of the runtime knows them. */
 export interface Hooks {
@@ -138,6 +151,8 @@ export interface Hooks {
   ask<E extends keyof HookFacts>(event: E, facts: () => HookFacts[E], place: HookPlace): Promise<HookVerdict>;
   /** The same without waiting and without a say. */
   tell<E extends keyof HookFacts>(event: E, facts: () => HookFacts[E], place: HookPlace): void;
+  /** From now on it is this prompt that is worked on. */
+  begin(promptId: string): void;
   /** The same hooks, which are told that the work is this subagent's, and its mode. */
   ofAgent(agent: Agent, mode: () => string): Hooks;
   /** Waits this long for what runs in the background, then ends it. */

@@ -1,32 +1,39 @@
 const maxPattern = 512;
-const maxSubject = 256;
+const maxSubject = 200;
 const maxRepeats = 3;
 
 /** A matcher's pattern, or why it is none. */
 export type MatcherReading =
   | { readonly ok: true; readonly matches: (subject: string) => boolean }
-  | { readonly ok: false; readonly problem: string };
+  | { readonly ok: false; readonly problem: string; readonly isNoExpression?: true };
+
+/** Names, and nothing else: none of these characters means anything in an expression, but for the two between names. */
+const names = /^[\w\- ,|]*$/;
 
 /**
- * A regular expression over a whole name; nothing or `*` matches everything. Patterns that could take for ever on some name are refused.
- * A name too long to be a name matches: a hook that runs once too often is better than one that is missed.
+ * Nothing or `*` matches everything; names with `|` or `,` between them match themselves; anything else is a regular expression that
+ * matches wherever it fits. Patterns that could take for ever on some name are refused. A name too long to be a name matches an
+ * expression: a hook that runs once too often is better than one that is missed.
  */
 export function readMatcher(pattern: string): MatcherReading {
   if (pattern === "" || pattern === "*") return { ok: true, matches: () => true };
   if (pattern.length > maxPattern) return refused(`it is longer than ${maxPattern} characters`);
+  if (names.test(pattern)) {
+    const wanted = new Set(pattern.split(/[|,]/).map((name) => name.trim()));
+    return { ok: true, matches: (subject) => wanted.has(subject) };
+  }
   let expression: RegExp;
   try {
-    new RegExp(pattern); // by itself: a bracket too many would close the group around it
-    expression = new RegExp(`^(?:${pattern})$`);
+    expression = new RegExp(pattern);
   } catch (error) {
-    return refused(error instanceof Error ? error.message : String(error));
+    return { ...refused(error instanceof Error ? error.message : String(error)), isNoExpression: true };
   }
   const danger = dangerOf(pattern);
   if (danger) return refused(danger);
   return { ok: true, matches: (subject) => subject.length > maxSubject || expression.test(subject) };
 }
 
-function refused(problem: string): MatcherReading {
+function refused(problem: string): MatcherReading & { ok: false } {
   return { ok: false, problem };
 }
 

@@ -1,5 +1,6 @@
 import { parseRule } from "../permissions/rules.ts";
 import type { JsonObject } from "../protocol/content.ts";
+import type { HookEventName } from "../protocol/events.ts";
 import type { HookFacts, HookRequest, HookRunner, Hooks } from "./hook.ts";
 import { defined } from "../util/defined.ts";
 
@@ -15,9 +16,12 @@ const toolFields = ({ tool, input, callId }: HookFacts["PreToolUse"]): JsonObjec
   tool_input: input,
   tool_use_id: callId,
 });
+/** Nothing goes on beside a turn here, so that the lists of what does are empty. */
 const stopFields = ({ text, isAgain }: HookFacts["Stop"]): JsonObject => ({
   stop_hook_active: isAgain,
   last_assistant_message: text,
+  background_tasks: [],
+  session_crons: [],
 });
 const agentFields = ({ agent }: HookFacts["SubagentStart"]): JsonObject => ({ agent_id: agent.id, agent_type: agent.type });
 
@@ -37,14 +41,14 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
   },
   PostToolUse: {
     subject: toolOf,
-    fields: (facts) => ({
-      ...toolFields(facts),
-      tool_response: { content: facts.text, is_error: facts.isFailure, ...facts.details },
-    }),
+    fields: (facts) => ({ ...toolFields(facts), tool_response: facts.response, duration_ms: facts.durationMs }),
   },
   PostToolUseFailure: {
     subject: toolOf,
-    fields: (facts) => ({ ...toolFields(facts), error: facts.text, is_interrupt: false }),
+    fields: (facts) => ({ ...toolFields(facts), error: facts.text, is_interrupt: false, duration_ms: facts.durationMs }),
+  },
+  PostToolBatch: {
+    fields: ({ calls }) => ({ tool_calls: calls.map((call) => ({ ...toolFields(call), tool_response: call.answer })) }),
   },
   SessionStart: { subject: ({ source }) => source, fields: ({ source, model }) => ({ source, model }) },
   SessionEnd: { subject: ({ reason }) => reason, fields: ({ reason }) => ({ reason }) },
@@ -52,6 +56,19 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
     fields: ({ typed, prompt }) => ({ prompt: typed, ...(typed !== prompt && { expanded_prompt: prompt }) }),
   },
   Stop: { fields: stopFields },
+  StopFailure: {
+    subject: ({ error }) => error,
+    fields: ({ error, details, text }) => ({ error, error_details: details, last_assistant_message: text }),
+  },
+  InstructionsLoaded: {
+    subject: reasonOf,
+    fields: (facts) => ({
+      file_path: facts.path,
+      memory_type: facts.kind,
+      load_reason: reasonOf(facts),
+      ...defined({ parent_file_path: facts.importedBy }),
+    }),
+  },
   SubagentStart: { subject: ({ agent }) => agent.type, fields: agentFields },
   SubagentStop: {
     subject: ({ agent }) => agent.type,
@@ -67,6 +84,10 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
   },
 };
 
+function reasonOf({ importedBy }: HookFacts["InstructionsLoaded"]): string {
+  return importedBy === undefined ? "session_start" : "include";
+}
+
 /** The rule that would let it happen, as a permission update. */
 function suggestionsOf(rule: string | undefined): JsonObject[] {
   if (rule === undefined) return [];
@@ -81,21 +102,51 @@ export type HookedSession = {
   readonly cwd: string;
   readonly mode: string;
   readonly answerable: boolean;
+  readonly promptId: string | undefined;
+  readonly effort: string;
 };
 
+/** Moments of a turn's work, where it counts how hard the model thinks. */
+const atWork: ReadonlySet<HookEventName> = new Set<HookEventName>([
+  "PreToolUse",
+  "PermissionRequest",
+  "PostToolUse",
+  "PostToolUseFailure",
+  "PostToolBatch",
+  "Stop",
+  "SubagentStop",
+]);
+
 /** The fields every hook gets. */
-export function commonFields({ sessionId, transcript, cwd, mode, answerable }: HookedSession): JsonObject {
-  return { session_id: sessionId, transcript_path: transcript ?? "", cwd, permission_mode: mode, headless: !answerable };
+export function commonFields(event: HookEventName, session: HookedSession): JsonObject {
+  const { sessionId, transcript, cwd, mode, answerable, promptId, effort } = session;
+  return {
+    session_id: sessionId,
+    transcript_path: transcript ?? "",
+    cwd,
+    ...defined({ prompt_id: promptId }),
+    permission_mode: mode,
+    headless: !answerable,
+    ...(atWork.has(event) && { effort: { level: effort } }),
+  };
 }
 
+type Bound = {
+  readonly begin: (promptId: string) => void;
+  /** Where the conversation of a subagent is kept. */
+  readonly transcriptOf: (agentId: string) => string;
+};
+
 /** `more`: fields that come before those of the moment. */
-export function toHooks(runner: HookRunner, more: () => JsonObject = () => ({})): Hooks {
+export function toHooks(runner: HookRunner, bound: Bound, more: () => JsonObject = () => ({})): Hooks {
   const toRequest = <E extends keyof HookFacts>(
     event: E,
     facts: HookFacts[E],
   ): Pick<HookRequest, "event" | "subject" | "input"> => {
     const { subject, fields }: Moment<HookFacts[E]> = moments[event];
-    return { event, ...(subject && { subject: subject(facts) }), input: { ...more(), ...fields(facts) } };
+    const input = { ...more(), ...fields(facts) };
+    const place = event === "SubagentStop" && { agent_transcript_path: bound.transcriptOf(String(input["agent_id"])) };
+    return { event, ...(subject && { subject: subject(facts) }), input: { ...input, ...place } };
   };
   return {
     ask: async (event, facts, place) =>
@@ -103,7 +154,8 @@ export function toHooks(runner: HookRunner, more: () => JsonObject = () => ({}))
     tell(event, facts, place) {
       if (runner.has(event)) runner.notify({ ...toRequest(event, facts()), ...place });
     },
-    ofAgent: (agent, mode) => toHooks(runner, () => ({ ...more(), ...agentFields({ agent }), permission_mode: mode() })),
+    begin: bound.begin,
+    ofAgent: (agent, mode) => toHooks(runner, bound, () => ({ ...more(), ...agentFields({ agent }), permission_mode: mode() })),
     close: (graceMs) => runner.close(graceMs),
   };
 }

@@ -24,8 +24,8 @@ export type HookPorts = {
   readonly runAgent: (question: ModelQuestion & { readonly maxTurns: number | undefined }) => Promise<string>;
   /** Where http hooks find the variables their headers name. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** The fields every hook gets. */
-  readonly common: () => JsonObject;
+  /** The fields every hook gets. `promptId`: where it is not the prompt that is worked on. */
+  readonly common: (event: HookEventName, promptId: string | undefined) => JsonObject;
   readonly newId: () => string;
   readonly clock: () => number;
 };
@@ -76,7 +76,7 @@ async function performCommand(
   const { end, exitCode, problem, ...written } = await runCommandHook({
     workspace: ports.workspace,
     action,
-    input: `${JSON.stringify(task.input)}\n`,
+    input: task.input,
     timeoutMs: hook.timeoutMs,
     signal: task.signal,
     onDetached: task.onDetached,
@@ -91,6 +91,9 @@ async function performCommand(
   }
   if (code === 0 && saysAsync(written.stdout)) return { status: "ok", output: { background: true }, exitCode: code, ...written };
   if (code === 0) return { ...toResult(parseHookOutput(written.stdout, hook.event), written), exitCode: code };
+  // It failed by its exit code, and yet said what it wants in words that can be understood.
+  const reading = written.stdout.trim().startsWith("{") ? parseHookOutput(written.stdout, hook.event) : undefined;
+  if (reading?.ok) return { ...toResult(reading, written), exitCode: code };
   const said = written.stderr.trim().split("\n", 1)[0];
   return { status: "failed", output: {}, problem: `exit code ${code}${said ? `: ${said}` : ""}`, exitCode: code, ...written };
 }

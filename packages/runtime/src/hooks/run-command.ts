@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { HookAction } from "./hook.ts";
@@ -16,8 +17,8 @@ export type CommandEnd = {
 type CommandRun = {
   readonly workspace: Workspace;
   readonly action: HookAction & { type: "command" };
-  /** What stands on its standard input. */
-  readonly input: string;
+  /** What stands on its standard input, as JSON. */
+  readonly input: JsonObject;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Its first line said that it goes on by itself. */
@@ -43,8 +44,8 @@ export async function runCommandHook(run: CommandRun): Promise<CommandEnd> {
       // Node's pipes are sockets, and bash takes a socket for a remote login that wants its ~/.bashrc.
       unboxed: true, // the user's own, and trusted: it may need what commands of the model must not reach
       ...(action.args ? { file: action.command, args: action.args } : { file: "bash", args: ["--norc", "-c", action.command] }),
-      env: { ...action.env, CLAUDE_PROJECT_DIR: workspace.root, OUTRIDER_PROJECT_DIR: workspace.root },
-      input,
+      env: { ...action.env, ...variablesOf(input), CLAUDE_PROJECT_DIR: workspace.root, OUTRIDER_PROJECT_DIR: workspace.root },
+      input: `${JSON.stringify(input)}\n`,
       timeoutMs,
       signal,
       onOutput(chunk) {
@@ -62,6 +63,16 @@ export async function runCommandHook(run: CommandRun): Promise<CommandEnd> {
     if (!(error instanceof RuntimeError)) throw error;
     return { end: "failed", problem: error.message, ...written() };
   }
+}
+
+/** What hooks written for Claude Code find in their environment; all of it is in the input too. */
+function variablesOf({ session_id: sessionId, effort }: JsonObject): Record<string, string> {
+  const level = isJsonObject(effort) ? effort["level"] : undefined;
+  return {
+    CLAUDECODE: "1",
+    CLAUDE_CODE_SESSION_ID: String(sessionId ?? ""),
+    ...(typeof level === "string" && { CLAUDE_EFFORT: level }),
+  };
 }
 
 const newline = 10;

@@ -11,13 +11,16 @@ const shownOutput = 16 * 1024;
 export function createHookRunner(set: HookSet, ports: HookPorts): HookRunner {
   const events = new Set<HookEventName>(set.hooks.map((hook) => hook.event));
   const background = new Set<Promise<unknown>>();
+  const spent = new Set<Hook>();
   const closing = new AbortController();
 
   const run = async (request: HookRequest): Promise<HookVerdict> => {
     const verdict = new Verdict(request.event);
-    let input: JsonObject = { ...ports.common(), hook_event_name: request.event, ...request.input };
+    const { event, promptId } = request;
+    let input: JsonObject = { ...ports.common(event, promptId), hook_event_name: event, ...request.input };
     for (const hook of set.hooks) {
-      if (!(await isDue(hook, request, input["tool_input"]))) continue;
+      if (spent.has(hook) || !(await isDue(hook, request, input["tool_input"]))) continue;
+      if (hook.once) spent.add(hook);
       const result = await start(hook, { ...request, input });
       request.signal.throwIfAborted();
       if (!result) continue; // it runs on by itself

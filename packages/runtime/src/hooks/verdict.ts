@@ -9,6 +9,7 @@ import { defined } from "../util/defined.ts";
 const feedback: ReadonlySet<HookEventName> = new Set<HookEventName>([
   "PostToolUse",
   "PostToolUseFailure",
+  "PostToolBatch",
   "Stop",
   "SubagentStop",
 ]);

@@ -57,19 +57,22 @@ export async function toOptions(
   { warn, options: more, mcp }: Pick<Opening, "warn" | "options"> & { readonly mcp?: McpServers | undefined },
 ): Promise<SessionOptions> {
   const plain = { ...planned, ...more };
-  const whole = mcp ? withServers(plain, mcp) : plain;
+  const whole = mcp ? await withServers(plain, mcp) : plain;
   if (mainAgent === undefined) return whole;
   const { withMainAgent } = await import("./main-agent.ts");
   return await withMainAgent(whole, mainAgent, warn);
 }
 
-/** What is asked about or refused of the servers' tools joins the rules of settings. */
-function withServers(options: SessionOptions, { tools, rules }: McpServers): SessionOptions {
-  const { permissions } = options;
+/** What is asked about or refused of the servers' tools joins the rules of settings, and what they say of them the prompt. */
+async function withServers(options: SessionOptions, { tools, rules, states }: McpServers): Promise<SessionOptions> {
+  const { permissions, appendSystemPrompt } = options;
+  const { describeServers } = await import("../tools/mcp/server-instructions.ts");
+  const appended = [appendSystemPrompt, describeServers(states)].filter(Boolean);
   const written = (texts: readonly string[]): { text: string; source: string }[] =>
     texts.map((text) => ({ text, source: "mcpServers" }));
   return {
     ...options,
+    ...(appended.length > 0 && { appendSystemPrompt: appended.join("\n\n") }),
     tools: [...(options.tools ?? []), ...tools],
     permissions: {
       ...permissions,

@@ -1,5 +1,6 @@
 import type { ReversibleExecutionOptions } from "../checkpoints/reversible-execution.ts";
 import { type CompactionSettings, checkThreshold, defaultThreshold } from "../context/compaction-limits.ts";
+import type { InstructionFile } from "../context/instructions.ts";
 import { buildSystemPrompt } from "../context/system-prompt.ts";
 import type { AnswerSchema } from "../engine/structured-output.ts";
 import type { AuditEntry, SessionDeps } from "../engine/deps.ts";
@@ -62,6 +63,7 @@ export type OpenSession = {
   readonly checkpoints: TurnCheckpoints | undefined;
   /** What a host may change. */
   readonly controlled: Controlled;
+  readonly instructionFiles: readonly InstructionFile[];
   /** What a person should know of the options the session was opened with. */
   readonly warnings: readonly string[];
   /** Hears what turns out later, such as a sandbox that does not work. */
@@ -179,6 +181,7 @@ export async function createSession(
     hooking?.openHooks(hookSet, {
       sessionId: id,
       transcript: options.transcriptPath ?? journal.location,
+      isCopy: options.transcriptPath !== undefined,
       deps,
       variables: options.hookSettings?.variables,
     });
@@ -201,6 +204,7 @@ export async function createSession(
       ...{ policy: rules, checkpoints, workspace, memory: deps.memory },
     },
     checkpoints,
+    instructionFiles: options.instructions?.files ?? [],
     deps: bound,
     warnings: [
       ...(options.warnings ?? []),

@@ -201,19 +201,25 @@ describe("PreToolUse hooks", () => {
       permissionMode: "acceptEdits",
       hooks: pre((input) => void seen.push(input)),
     });
-    assert.deepEqual(seen, [
-      {
-        session_id: "s1",
-        transcript_path: "",
-        cwd: folder,
-        permission_mode: "acceptEdits",
-        headless: true,
-        hook_event_name: "PreToolUse",
-        tool_name: "Bash",
-        tool_input: { command: "touch facts", description: "t" },
-        tool_use_id: "call_1_1",
-      },
-    ]);
+    const [{ prompt_id: promptId, ...facts }] = seen as [Record<string, unknown>];
+    assert.equal(typeof promptId, "string");
+    assert.deepEqual(
+      [facts],
+      [
+        {
+          session_id: "s1",
+          transcript_path: "",
+          cwd: folder,
+          permission_mode: "acceptEdits",
+          headless: true,
+          effort: { level: "medium" },
+          hook_event_name: "PreToolUse",
+          tool_name: "Bash",
+          tool_input: { command: "touch facts", description: "t" },
+          tool_use_id: "call_1_1",
+        },
+      ],
+    );
   });
 
   it("run for each of several calls side by side, and each verdict is told once, before the call starts", async () => {
@@ -346,6 +352,39 @@ describe("an answer to a permission question", () => {
   });
 });
 
+describe("PostToolBatch hooks", () => {
+  const batch = (answer: object, seen: unknown[] = []): HooksByEvent => ({
+    PostToolBatch: [
+      {
+        hooks: [
+          (input) => {
+            seen.push(input["tool_calls"]);
+            return answer;
+          },
+        ],
+      },
+    ],
+  });
+  const calls = [{ name: "Glob", input: { pattern: "nothing-here" } }, touch("never")];
+
+  it("hear of all calls of a message at once, refused ones too, and speak to the model behind them", async () => {
+    const seen: unknown[] = [];
+    const { provider } = await run(callThenAnswer(...calls), {
+      hooks: batch({ hookSpecificOutput: { hookEventName: "PostToolBatch", additionalContext: "both done" } }, seen),
+    });
+    const [[look, made]] = seen as [[Record<string, unknown>, Record<string, unknown>]];
+    assert.deepEqual([look["tool_name"], made["tool_name"], made["tool_use_id"]], ["Glob", "Bash", "call_1_2"]);
+    assert.match(String(made["tool_response"]), /Not permitted/);
+    assert.match(JSON.stringify(provider.requests[1]?.messages.at(-1)), /PostToolBatch hook: both done/);
+  });
+
+  it("end the turn with a no", async () => {
+    const { outcome, provider } = await run(callThenAnswer(...calls), { hooks: batch({ decision: "block", reason: "enough" }) });
+    assert.deepEqual(outcome, { type: "stopped", limit: "hook", reason: "enough", text: "" });
+    assert.equal(provider.requests.length, 1);
+  });
+});
+
 describe("PostToolUse hooks", () => {
   it("see what was done and speak to the model beside the result", async () => {
     const seen: unknown[] = [];
@@ -371,10 +410,18 @@ describe("PostToolUse hooks", () => {
       allowedTools: ["Bash"],
       hooks,
     });
-    assert.deepEqual(seen, [
-      { content: "hi", is_error: false, exitCode: 0 },
-      { content: "bad\nExit code 3", is_error: true, exitCode: 3 },
-    ]);
+    const [{ durationMs, ...response }, ...others] = seen as [Record<string, unknown>];
+    assert.equal(typeof durationMs, "number");
+    assert.deepEqual(
+      [response, others],
+      [
+        {
+          ...{ content: "hi", is_error: false, exitCode: 0 },
+          ...{ stdout: "hi", stderr: "", interrupted: false, isImage: false, noOutputExpected: false },
+        },
+        [], // a call that failed is for PostToolUseFailure hooks
+      ],
+    );
     assert.equal(results[0]?.[0], "ok");
     assert.match(
       results[0]?.[1] ?? "",

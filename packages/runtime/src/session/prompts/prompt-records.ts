@@ -104,7 +104,9 @@ export class PromptRecords {
   /** Hooks are heard before a prompt is stored: what they do not let in is not kept. */
   async #admit(prompt: InboxPrompt): Promise<void> {
     const { session, beginning, emit, leaving: signal, isCommand } = this.#options;
-    const admission = isCommand(prompt) ? undefined : await admit({ session, prompt, beginning, signal }, emit);
+    const admission = isCommand(prompt)
+      ? undefined
+      : await admit({ session, prompt, beginning, signal, promptId: prompt.id }, emit);
     if (!admission) return;
     if (admission.blocked) Object.assign(prompt, { message: admission.input, displayInput: undefined });
     prompt.admission = { notes: [...admission.notes], ...refusalOf(admission) };

@@ -2,6 +2,8 @@ import type { Admission } from "../../engine/admit-prompt.ts";
 import type { TurnDeps } from "../../engine/deps.ts";
 import { runTurn, type TurnReport } from "../../engine/turn.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
+import type { HookFacts } from "../../hooks/hook.ts";
+import type { InstructionFile } from "../../context/instructions.ts";
 import type { Transcript } from "../../journal/transcript.ts";
 import { toSendableInput } from "../../model/sendable/sendable-content.ts";
 import { noUsage, type UserMessage } from "../../protocol/content.ts";
@@ -63,7 +65,8 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   session.deps.provider.ledger.begin();
   const keeper = session.checkpoints?.forTurn({ turnId, prompt: prompt.displayInput ?? prompt.input });
   const command = turn.commands.called(prompt.message);
-  const admission = command ? undefined : await admit({ ...turn, signal: turn.controller.signal }, emit);
+  const admission = command ? undefined : await admit({ ...turn, signal: turn.controller.signal, promptId: turnId }, emit);
+  session.deps.hooks?.begin(turnId);
   const displayInput = admission?.blocked ? undefined : prompt.displayInput;
   emit({
     type: "turn.started",
@@ -118,20 +121,33 @@ function earlierRefusal({ admission }: Prompt): Admission["outcome"] {
   return admission?.refusal === undefined ? undefined : { type: "stopped", limit: "hook", text: "", reason: admission.refusal };
 }
 
-type Admitting = Pick<PromptTurn, "session" | "prompt" | "beginning"> & { readonly signal: AbortSignal };
+type Admitting = Pick<PromptTurn, "session" | "prompt" | "beginning"> & {
+  readonly signal: AbortSignal;
+  readonly promptId: string;
+};
 
 /** What hooks have to say to a prompt before it is taken into the record; undefined without hooks, and for subagents. */
-export async function admit({ session, prompt, signal, beginning }: Admitting, emit: Emit): Promise<Admission | undefined> {
+export async function admit(
+  { session, prompt, signal, beginning, promptId }: Admitting,
+  emit: Emit,
+): Promise<Admission | undefined> {
   const { hooks, agent, request } = session.deps;
   if (!hooks || agent) return undefined;
   const { admitPrompt } = await import("../../engine/admit-prompt.ts");
   const ask = async (): Promise<Admission> => {
     const { input, rawInput } = prompt;
-    const opened = beginning.begun ? undefined : { source: beginning.source, model: request.model };
+    const { instructionFiles: files } = session;
+    const start = { source: beginning.source, model: request.model, instructions: files.map(toLoaded) };
+    const opened = beginning.begun ? undefined : start;
     const isAdmitted = prompt.admission !== undefined;
-    const admission = await admitPrompt({ hooks, signal, emit }, { input, rawInput, isAdmitted, opened });
+    const admission = await admitPrompt({ hooks, signal, emit }, { input, rawInput, isAdmitted, promptId, opened });
     beginning.begun = admission.opened;
     return admission;
   };
   return beginning.begun ? await ask() : await beginning.inOrder(ask);
+}
+
+function toLoaded({ path, scope, importedBy }: InstructionFile): HookFacts["InstructionsLoaded"] {
+  const kind = scope === "user" ? "User" : path.endsWith(".local.md") ? "Local" : "Project";
+  return { path, kind, importedBy };
 }

@@ -19,6 +19,8 @@ export type McpServerState = {
   readonly status: "pending" | "connected" | "failed" | "needs-auth" | "disabled";
   readonly error?: string;
   readonly serverInfo?: { readonly name: string; readonly version: string };
+  /** What it wants models to know of its tools, in its own words. */
+  readonly instructions?: string;
   /** The names that models know them by. */
   readonly tools: readonly string[];
   /** The same in the server's own words. */
@@ -218,6 +220,7 @@ export class McpServers {
       ...connection.state,
       status: "connected",
       ...(serverInfo && { serverInfo: { name: serverInfo.name, version: serverInfo.version } }),
+      ...defined({ instructions: client.getInstructions() }),
     });
   }
 

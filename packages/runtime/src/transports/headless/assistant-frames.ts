@@ -1,7 +1,7 @@
 import { type AssistantMessage, type AssistantPart, noUsage } from "../../protocol/content.ts";
 import type { ErrorData } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
-import { apiErrorWord } from "./claude-errors.ts";
+import { apiErrorWord } from "../../protocol/api-error-word.ts";
 import type { ClaudeLines, Frame } from "./claude-frame.ts";
 import { toClaudeUsage } from "./claude-usage.ts";
 import { frameUuid } from "./frame-uuid.ts";

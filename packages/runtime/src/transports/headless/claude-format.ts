@@ -3,7 +3,7 @@ import { noUsage } from "../../protocol/content.ts";
 import { type AgentEvent, isEphemeral } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { AssistantFrames } from "./assistant-frames.ts";
-import { apiErrorWord } from "./claude-errors.ts";
+import { apiErrorWord } from "../../protocol/api-error-word.ts";
 import { ClaudeLines, type Frame } from "./claude-frame.ts";
 import { type InitFacts, toInitFields } from "./claude-init.ts";
 import { toResultFields, uuidFields } from "./claude-result.ts";

@@ -1,7 +1,7 @@
 import type { ModelCosts } from "../../model/ledger.ts";
 import type { ErrorData } from "../../protocol/errors.ts";
 import type { CancelCause, Outcome, StopLimit } from "../../protocol/outcome.ts";
-import { apiErrorWord } from "./claude-errors.ts";
+import { apiErrorWord } from "../../protocol/api-error-word.ts";
 import type { Frame } from "./claude-frame.ts";
 import { toClaudeUsage } from "./claude-usage.ts";
 import type { AnsweredPrompts } from "./output-format.ts";

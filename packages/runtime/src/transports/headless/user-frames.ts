@@ -3,7 +3,7 @@ import type { AgentEvent } from "../../protocol/events.ts";
 import type { ClaudeLines, Frame } from "./claude-frame.ts";
 import { eventUuid } from "./frame-uuid.ts";
 import { type RunTotals, textContent } from "./run-totals.ts";
-import { toResultBlock, toToolUseResult } from "./tool-use-result.ts";
+import { toResultBlock, toToolUseResult } from "../../tools/tool-use-result.ts";
 
 /** One frame per tool result, in the order in which they come. */
 export function toolResultLine(event: AgentEvent<"tool.ended">, run: RunTotals, lines: ClaudeLines): string {

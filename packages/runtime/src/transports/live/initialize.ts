@@ -4,7 +4,6 @@ import { isHookEvent } from "../../hooks/event-names.ts";
 import type { HookEventName } from "../../protocol/events.ts";
 import { type McpServerLimits, parseServerLimits } from "../../tools/mcp/server-config.ts";
 import type { ControlChannel } from "./control-channel.ts";
-import { toHostInput } from "./hook-input.ts";
 import { defined } from "../../util/defined.ts";
 
 /** What a host asks for before the first prompt. */
@@ -86,9 +85,8 @@ function toMatcher(value: JsonObject, event: HookEventName, channel: ControlChan
   const hooks = (textsOf(value["hookCallbackIds"]) ?? []).map(
     (id): HookEntry => ({
       type: "callback",
-      async callback(given, { signal, toolUseId }) {
-        const input = toHostInput(event, given);
-        if (!input || (event === "SessionEnd" && channel.isClosed)) return {}; // nobody is there any more
+      async callback(input, { signal, toolUseId }) {
+        if (event === "SessionEnd" && channel.isClosed) return {}; // nobody is there any more
         const request = { subtype: "hook_callback", callback_id: id, input };
         return await channel.ask({ ...request, ...defined({ tool_use_id: toolUseId }) }, signal);
       },

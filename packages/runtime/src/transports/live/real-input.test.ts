@@ -87,11 +87,11 @@ describe("a call with a secret", () => {
     live.say("go");
     const before = await live.asked("hook_callback");
     const { tool_input: input } = before.request["input"] as JsonObject;
-    assert.deepEqual(input, { file_path: "made.txt", content });
+    assert.deepEqual(input, { file_path: join(cwd, "made.txt"), content }); // hooks are told whole paths
     const hookSpecificOutput = { hookEventName: "PreToolUse", permissionDecision: "allow", updatedInput: input };
     live.answer(before.id, { hookSpecificOutput });
     const after = await live.asked("hook_callback", 2);
-    assert.deepEqual((after.request["input"] as JsonObject)["tool_input"], { file_path: "made.txt", content });
+    assert.deepEqual((after.request["input"] as JsonObject)["tool_input"], input);
     live.answer(after.id, {});
     await expectRealFile(live);
   });

@@ -1,4 +1,4 @@
-import type { ErrorData } from "../../protocol/errors.ts";
+import type { ErrorData } from "./errors.ts";
 
 /** Claude Code's word for a failure of the provider; undefined for every other failure. */
 export function apiErrorWord({ code, httpStatus }: ErrorData): string | undefined {

@@ -1,10 +1,14 @@
 import { isAbsolute, join } from "node:path";
-import type { AgentEvent, DiffLine } from "../../protocol/events.ts";
-import { textContent } from "./run-totals.ts";
-import type { Frame } from "./claude-frame.ts";
-import { defined } from "../../util/defined.ts";
+import type { ToolResultPart } from "../protocol/content.ts";
+import type { AgentEvent, DiffLine } from "../protocol/events.ts";
+import { defined } from "../util/defined.ts";
 
-type Ended = AgentEvent<"tool.ended">;
+type Frame = Record<string, unknown>;
+/** What is needed of the event that a tool has ended. */
+export type EndedUse = Pick<AgentEvent<"tool.ended">, "name" | "status" | "details" | "durationMs"> & {
+  readonly result: Pick<ToolResultPart, "content">;
+};
+type Ended = EndedUse;
 type Place = { readonly input: unknown; readonly cwd: string };
 
 /** What a tool tells programs beside its words for the model, in the shapes they know from Claude Code. */
@@ -29,6 +33,10 @@ export function toToolUseResult(event: Ended, place: Place): unknown {
 export function toResultBlock(part: Ended["result"]["content"][number]): Frame {
   if (part.type === "text") return { type: "text", text: part.text };
   return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
+}
+
+function textContent(result: Ended["result"]): string {
+  return result.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
 function mcpResult({ result, details }: Ended): unknown {
