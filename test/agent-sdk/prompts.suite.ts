@@ -189,3 +189,22 @@ async function* one(message: SDKUserMessage): AsyncGenerator<SDKUserMessage> {
 async function* both(...texts: string[]): AsyncGenerator<SDKUserMessage> {
   for (const text of texts) yield userMessage(text);
 }
+
+describe("documents in a prompt", () => {
+  it("a PDF and an image by its address reach the model as they are", async () => {
+    const { ask, server } = await stage([{ text: "read" }]);
+    const data = Buffer.from("%PDF-1.7\n").toString("base64");
+    const content = [
+      { type: "text" as const, text: "Read these" },
+      { type: "document" as const, source: { type: "base64" as const, media_type: "application/pdf" as const, data } },
+      { type: "image" as const, source: { type: "url" as const, url: "https://example.org/a.png" } },
+    ];
+    const prompt = (async function* () {
+      yield userMessage("", { message: { role: "user", content } });
+    })();
+    assert.equal(textOf(only(await ask(prompt))), "read");
+    const body = JSON.stringify(sent(server, 0).messages);
+    assert.ok(body.includes(JSON.stringify(content[1]?.source)), body);
+    assert.ok(body.includes('"source":{"type":"url","url":"https://example.org/a.png"}'), body);
+  });
+});

@@ -1,73 +1,82 @@
 import assert from "node:assert/strict";
+import { createInterface } from "node:readline";
 import { describe, it } from "node:test";
-import { lines, model, run, start, tempFolder } from "./command.ts";
+import { model, run, start, tempFolder } from "./command.ts";
 
-type Frame = { [key: string]: unknown };
+type Frame = Record<string, unknown> & { type: string };
 
-/** The flags that claude-agent-sdk for Python sends: two words each, an empty system prompt, and its own servers among the others. */
-const flags = (servers: object): string[] => [
-  ...["--output-format", "stream-json", "--verbose", "--system-prompt", "", "--allowedTools", "mcp__tools__double"],
-  ...["--permission-mode", "default", "--mcp-config", JSON.stringify({ mcpServers: servers })],
-  ...["--setting-sources", "", "--input-format", "stream-json"],
+/** The words and their order are those of the Python SDK: each flag and its value are two words, an empty system prompt, servers of the host by name. */
+const words = [
+  ...["--output-format", "stream-json", "--verbose"],
+  ...["--system-prompt", ""],
+  ...["--allowedTools", "mcp__calc__add"],
+  ...["--max-turns", "5"],
+  ...["--permission-mode", "bypassPermissions"],
+  ...["--mcp-config", JSON.stringify({ mcpServers: { calc: { type: "sdk", name: "calc" } } })],
+  ...["--setting-sources", ""],
+  ...["--input-format", "stream-json"],
 ];
-
-const tools = [
-  { name: "double", description: "Doubles", inputSchema: { type: "object", properties: { n: { type: "number" } } } },
-];
-
-/** What its MCP servers answer. */
-function answerOf({ method, params }: Frame): object {
-  if (method === "initialize")
-    return { protocolVersion: "2024-11-05", capabilities: { tools: {} }, serverInfo: { name: "tools", version: "1.0.0" } };
-  if (method === "tools/list") return { tools };
-  const { arguments: given } = params as { arguments: { n: number } };
-  return { content: [{ type: "text", text: String(given.n * 2) }] };
-}
+const python = { CLAUDE_CODE_ENTRYPOINT: "sdk-py", CLAUDE_AGENT_SDK_VERSION: "0.1.0" };
 
 describe("the Python SDK", () => {
-  it("waits for initialize, holds its servers itself, and gets one result", async () => {
-    const call = { calls: [{ name: "mcp__tools__double", input: { n: 21 }, callId: "toolu_1" }] };
-    const { env, server } = await model([call, { text: "42" }], tempFolder());
-    const entrypoint = { CLAUDE_CODE_ENTRYPOINT: "sdk-py", CLAUDE_AGENT_SDK_VERSION: "0.1.0" };
-    const { child, done } = start(flags({ tools: { type: "sdk", name: "tools" } }), {
-      env: { ...env, ...entrypoint },
-      stdin: "open",
-    });
-    const send = (frame: object): void => void child.stdin.write(`${JSON.stringify(frame)}\n`);
-    let rest = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      const whole = (rest + text).split("\n");
-      rest = whole.pop() ?? "";
-      for (const line of whole) answer(JSON.parse(line) as Frame); // the contract: every line is an object
-    });
-    const answer = (frame: Frame): void => {
-      if (frame["type"] === "result") child.stdin.end();
-      if (frame["type"] === "control_response")
-        send({ type: "user", message: { role: "user", content: "Double 21" }, parent_tool_use_id: null, session_id: "default" });
-      if (frame["type"] !== "control_request") return;
-      const { message } = frame["request"] as { message: Frame };
-      const mcp_response = { jsonrpc: "2.0", id: message["id"] ?? 0, result: "id" in message ? answerOf(message) : {} };
-      const response = { subtype: "success", request_id: frame["request_id"], response: { mcp_response } };
-      send({ type: "control_response", response });
-    };
-    send({ type: "control_request", request_id: "req_1_abcd", request: { subtype: "initialize", hooks: null } });
-    const { code, stdout, stderr } = await done;
-    assert.equal(code, 0, stderr);
-    const results = lines(stdout).filter(({ type }) => type === "result");
-    assert.deepEqual(
-      results.map(({ result }) => result),
-      ["42"],
-    );
-    assert.match(JSON.stringify(server.requests[1]?.body), /42/);
-    const init = lines(stdout).find(({ subtype }) => subtype === "init");
-    assert.deepEqual(init?.["mcp_servers"], [{ name: "tools", status: "connected", source: "sdk" }]);
+  it("asks for the version first, and reads a number", async () => {
+    const { code, stdout } = await run(["-v"], { env: python });
+    assert.equal(code, 0);
+    assert.match(stdout, /^\d+\.\d+\.\d+/);
   });
 
-  it("such a server without a host is said to be missing", async () => {
-    const { env } = await model([{ text: "ok" }], tempFolder());
-    const config = JSON.stringify({ mcpServers: { tools: { type: "sdk", name: "tools" } } });
-    const { code, stderr } = await run(["-p", "hi", "--mcp-config", config], { env });
-    assert.equal(code, 0);
-    assert.match(stderr, /MCP server tools is not connected.*no host/);
+  it("initializes, waits for the answer, then prompts; its server answers, and the end of stdin is the end", async () => {
+    const { env, server } = await model(
+      [{ calls: [{ name: "mcp__calc__add", input: { a: 1, b: 2 } }] }, { text: "three" }],
+      tempFolder(),
+    );
+    const { child, done } = start(words, { env: { ...env, ...python }, stdin: "open" });
+    const frames: Frame[] = [];
+    const send = (frame: object): void => void child.stdin.write(`${JSON.stringify(frame)}\n`);
+    const initialize = { subtype: "initialize", hooks: null };
+    send({ type: "control_request", request_id: "req_1_a1b2c3d4", request: initialize });
+    let prompted = false;
+    for await (const line of createInterface({ input: child.stdout })) {
+      assert.ok(line.length < 1024 * 1024, "a line is longer than the Python SDK reads");
+      const frame = JSON.parse(line) as Frame; // it raises for a line that is no JSON
+      frames.push(frame);
+      if (frame.type === "control_request") send(answerOf(frame));
+      if (frame.type === "control_response" && !prompted) {
+        prompted = true;
+        const message = { role: "user", content: "Add 1 and 2" };
+        send({ type: "user", message, parent_tool_use_id: null, session_id: "default" });
+      }
+      if (frame.type === "result") child.stdin.end();
+    }
+    const { code, stderr } = await done;
+    assert.equal(code, 0, stderr);
+    const { response } = frames[0] as unknown as { response: { subtype: string; request_id: string } };
+    assert.deepEqual([response.subtype, response.request_id], ["success", "req_1_a1b2c3d4"]);
+    const kinds = frames.map(({ type }) => type).filter((type) => ["assistant", "user", "result"].includes(type));
+    assert.deepEqual(kinds, ["assistant", "user", "assistant", "result"]);
+    assert.equal(frames.find(({ type }) => type === "result")?.["result"], "three");
+    assert.match(JSON.stringify(server.requests[1]?.body), /The sum is 3/);
   });
 });
+
+/** What the SDK says for a server that lives in its process. */
+function answerOf({ request_id: id, request }: Frame): object {
+  const { subtype, message } = request as { subtype: string; message: { id?: number; method: string; params?: unknown } };
+  assert.equal(subtype, "mcp_message");
+  const mcp = { jsonrpc: "2.0", id: message.id ?? 0, result: resultOf(message.method) };
+  return { type: "control_response", response: { subtype: "success", request_id: id, response: { mcp_response: mcp } } };
+}
+
+function resultOf(method: string): object {
+  const inputSchema = { type: "object", properties: { a: { type: "number" }, b: { type: "number" } }, required: ["a", "b"] };
+  switch (method) {
+    case "initialize":
+      return { protocolVersion: "2024-11-05", capabilities: { tools: {} }, serverInfo: { name: "calc", version: "1.0.0" } };
+    case "tools/list":
+      return { tools: [{ name: "add", description: "Adds", inputSchema }] };
+    case "tools/call":
+      return { content: [{ type: "text", text: "The sum is 3" }] };
+    default:
+      return {};
+  }
+}

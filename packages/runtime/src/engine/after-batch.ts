@@ -6,6 +6,7 @@ import { toHookInput } from "../tools/hook-input.ts";
 import type { CallDeps } from "./deps.ts";
 import { toNote } from "./hook-notes.ts";
 import { type LiveCall, liveInputOf } from "./live-call.ts";
+import { toMediaBlock } from "../protocol/media.ts";
 
 /** What hooks say when all calls of one message are answered: notes for the model. A no ends the turn. */
 export async function afterBatch(
@@ -35,12 +36,7 @@ export async function afterBatch(
 /** As the model reads it: words, or blocks where there is more than words. */
 function toAnswer(content: ToolResultPart["content"]): JsonValue {
   if (content.every(({ type }) => type === "text")) return textOf(content);
-  return content.map(
-    (part): JsonObject =>
-      part.type === "text"
-        ? { type: "text", text: part.text }
-        : { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } },
-  );
+  return content.map((part): JsonObject => (part.type === "text" ? { type: "text", text: part.text } : toMediaBlock(part)));
 }
 
 /** Nobody waits for what hooks make of a failure: it is one, whatever they do. */

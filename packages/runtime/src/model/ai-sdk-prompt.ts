@@ -1,3 +1,4 @@
+import { inWordsOf } from "../protocol/media.ts";
 import {
   type AssistantPart,
   type ImagePart,
@@ -47,7 +48,9 @@ function toText({ text }: TextPart): AiSdkPart {
   return { type: "text", text };
 }
 
-function toFile({ mediaType, data }: ImagePart, version: string): AiSdkPart {
+function toFile(part: ImagePart, version: string): AiSdkPart {
+  if (part.url !== undefined) return { type: "text", text: inWordsOf(part) };
+  const { mediaType, data } = part;
   return { type: "file", mediaType, data: version === "v4" ? { type: "data", data } : data };
 }
 

@@ -7,8 +7,8 @@ export type JsonObject = { [key: string]: JsonValue };
 export type ProviderMetadata = Record<string, JsonValue>;
 
 export type TextPart = { type: "text"; text: string; providerMetadata?: ProviderMetadata };
-/** `data` is base64. */
-export type ImagePart = { type: "image"; mediaType: string; data: string };
+/** `data` is base64. A PDF document is one too, by its media type. With `url` it is elsewhere: `data` is empty, and the provider fetches it. */
+export type ImagePart = { type: "image"; mediaType: string; data: string; url?: string };
 export type ReasoningPart = { type: "reasoning"; text: string; providerMetadata?: ProviderMetadata };
 export type ToolCallPart = {
   type: "tool-call";

@@ -2,6 +2,7 @@ import { isAbsolute, join } from "node:path";
 import type { ToolResultPart } from "../protocol/content.ts";
 import type { AgentEvent, DiffLine } from "../protocol/events.ts";
 import { defined } from "../util/defined.ts";
+import { toMediaBlock } from "../protocol/media.ts";
 
 type Frame = Record<string, unknown>;
 /** What is needed of the event that a tool has ended. */
@@ -32,7 +33,7 @@ export function toToolUseResult(event: Ended, place: Place): unknown {
 
 export function toResultBlock(part: Ended["result"]["content"][number]): Frame {
   if (part.type === "text") return { type: "text", text: part.text };
-  return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
+  return toMediaBlock(part);
 }
 
 function textContent(result: Ended["result"]): string {

@@ -19,6 +19,7 @@ import type { ModelEvent, ModelRequest } from "../model.ts";
 import { CallNames } from "./call-names.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
 import { defined } from "../../util/defined.ts";
+import { toMediaBlock } from "../../protocol/media.ts";
 
 const dialectId = "anthropic-messages";
 
@@ -137,7 +138,7 @@ function toBlocks(message: Message): JsonObject[] {
 
 function toContentBlocks(part: TextPart | ImagePart): JsonObject[] {
   if (part.type === "text") return part.text.trim() ? [{ type: "text", text: part.text }] : [];
-  return [{ type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } }];
+  return [toMediaBlock(part)];
 }
 
 function toAssistantBlocks(part: AssistantPart): JsonObject[] {
@@ -196,7 +197,7 @@ function withMark(turn: Turn): Turn {
   return { ...turn, content: turn.content.map((block, place) => (place === index ? cached(block) : block)) };
 }
 
-const cacheable: ReadonlySet<string> = new Set(["text", "image", "tool_use", "tool_result"]);
+const cacheable: ReadonlySet<string> = new Set(["text", "image", "document", "tool_use", "tool_result"]);
 
 function cached(block: JsonObject): JsonObject {
   return { ...block, cache_control: { type: "ephemeral" } };

@@ -1,19 +1,3 @@
-import {
-  type AssistantMessage,
-  type AssistantPart,
-  type FinishReason,
-  type ImagePart,
-  type JsonObject,
-  type JsonValue,
-  type Message,
-  type ProviderMetadata,
-  type TextPart,
-  type ToolMessage,
-  type ToolResultPart,
-  type Usage,
-  isJsonObject,
-} from "../../protocol/content.ts";
-import { textOf } from "../../protocol/content.ts";
 import { type ErrorCode, RuntimeError } from "../../protocol/errors.ts";
 import { toBoundedJson } from "../../util/too-deep.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
@@ -23,6 +7,23 @@ import { CallNames } from "./call-names.ts";
 import { toGeminiSchema } from "./gemini-schema.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
 import { defined } from "../../util/defined.ts";
+import {
+  type AssistantMessage,
+  type AssistantPart,
+  type FinishReason,
+  type ImagePart,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type ProviderMetadata,
+  type TextPart,
+  type ToolMessage,
+  type ToolResultPart,
+  textOf,
+  type Usage,
+} from "../../protocol/content.ts";
+import { inWordsOf } from "../../protocol/media.ts";
 
 const dialectId = "gemini";
 
@@ -162,8 +163,8 @@ function toParts(message: Message, callIds: ReadonlyMap<string, string>): JsonOb
 
 function toContentParts(part: TextPart | ImagePart): JsonObject[] {
   if (part.type === "text") return part.text ? [{ text: part.text }] : [];
-  // Gemini looks at PNG, JPEG and WebP, and refuses a request with a GIF in it.
-  if (part.mediaType === "image/gif") return [{ text: "(an image, image/gif, that this model cannot see)" }];
+  // Gemini looks at PNG, JPEG, WebP and PDF, refuses a request with a GIF in it, and fetches only what was uploaded to it.
+  if (part.mediaType === "image/gif" || part.url !== undefined) return [{ text: inWordsOf(part) }];
   return [{ inlineData: { mimeType: part.mediaType, data: part.data } }];
 }
 

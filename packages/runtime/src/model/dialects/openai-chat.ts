@@ -29,6 +29,7 @@ import { addReasoningDetail } from "./reasoning-details.ts";
 import { isWholeJson, type StreamedCall, StreamedCalls } from "./streamed-calls.ts";
 import { fitsStrictMode } from "./strict-schema.ts";
 import { defined } from "../../util/defined.ts";
+import { inWordsOf, pdfType } from "../../protocol/media.ts";
 
 const dialectId = "openai-chat";
 
@@ -142,8 +143,12 @@ function addUserParts(list: JsonObject[], parts: JsonObject[]): void {
 function toContentParts(wire: Wire): (part: TextPart | ImagePart) => JsonObject[] {
   return (part) => {
     if (part.type === "text") return part.text.trim() ? [{ type: "text", text: part.text }] : [];
-    if (!wire.images) return [{ type: "text", text: `(an image, ${part.mediaType}, that this model cannot see)` }];
-    return [{ type: "image_url", image_url: { url: `data:${part.mediaType};base64,${part.data}` } }];
+    const isPdf = part.mediaType === pdfType;
+    if (!wire.images || (isPdf && part.url !== undefined)) return [{ type: "text", text: inWordsOf(part) }];
+    const url = part.url ?? `data:${part.mediaType};base64,${part.data}`;
+    return [
+      isPdf ? { type: "file", file: { filename: "document.pdf", file_data: url } } : { type: "image_url", image_url: { url } },
+    ];
   };
 }
 

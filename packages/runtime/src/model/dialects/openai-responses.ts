@@ -21,6 +21,7 @@ import { CallNames } from "./call-names.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
 import { openAIStreamError } from "./openai-errors.ts";
 import { defined } from "../../util/defined.ts";
+import { pdfType } from "../../protocol/media.ts";
 
 const dialectId = "openai-responses";
 
@@ -102,7 +103,9 @@ function makeItems(message: Message): JsonObject[] {
 
 function toContent(part: TextPart | ImagePart): JsonObject[] {
   if (part.type === "text") return part.text.trim() ? [{ type: "input_text", text: part.text }] : [];
-  return [{ type: "input_image", image_url: `data:${part.mediaType};base64,${part.data}`, detail: "auto" }];
+  const url = part.url ?? `data:${part.mediaType};base64,${part.data}`;
+  if (part.mediaType !== pdfType) return [{ type: "input_image", image_url: url, detail: "auto" }];
+  return [{ type: "input_file", ...(part.url === undefined ? { filename: "document.pdf", file_data: url } : { file_url: url }) }];
 }
 
 /** Plain text where that is enough: every server takes it. */

@@ -5,6 +5,7 @@ import { readImage, refusalOf, toSendableImage } from "./sendable-image.ts";
 import { maxBlocks } from "./sendable-content.ts";
 import { shrink } from "./shrink.ts";
 import { toPixels } from "./to-pixels.ts";
+import { pdfType } from "../../protocol/media.ts";
 
 type Part = TextPart | ImagePart;
 
@@ -25,7 +26,7 @@ const maxSource = 20_000;
 
 function mendImage(part: ImagePart): Part[] {
   const sendable = toSendableImage(part);
-  if (sendable.type === "image") return [sendable];
+  if (sendable.type === "image" || part.mediaType === pdfType) return [sendable];
   const { facts, bytes, data } = readImage(part);
   if (facts.type === "unknown" && facts.kind === "SVG") return [sendable, ...sourceOf(bytes)];
   const isOtherKind = facts.type === "unknown" && facts.kind === "BMP";

@@ -57,7 +57,7 @@ describe("an image on its way to a model", () => {
     ["TIFF", "image/tiff", base64("II*\0aaaa"), /in truth TIFF/],
     ["HEIC", "image/heic", base64("\0\0\0\x18ftypheicaaaa"), /in truth HEIC/],
     ["AVIF", "image/avif", base64("\0\0\0\x18ftypavifaaaa"), /in truth AVIF/],
-    ["a PDF", "application/pdf", base64("%PDF-1.7"), /in truth a PDF document/],
+    ["a PDF that says it is a PNG", "image/png", base64("%PDF-1.7"), /in truth a PDF document/],
     ["no base64 at all", "image/png", "%%%", /0 bytes/],
     ["random bytes", "image/png", base64("hello there"), /no image that is known/],
     ["too wide", "image/png", png(8_001, 1), /8001×1 pixels.*more than 8000 pixels/],

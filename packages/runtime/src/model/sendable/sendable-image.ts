@@ -1,5 +1,6 @@
 import type { ImagePart, TextPart } from "../../protocol/content.ts";
 import { type ImageFacts, inspectImage } from "./inspect-image.ts";
+import { pdfType } from "../../protocol/media.ts";
 
 /** What providers take of one image: the smallest of their limits, so that a fallback can be asked with the same conversation. */
 const imageLimits = {
@@ -11,11 +12,24 @@ const imageLimits = {
 
 /** An image that can be sent, with the media type its bytes have; or words in its place that say why not. The same for the same part. */
 export function toSendableImage(part: ImagePart): ImagePart | TextPart {
+  if (part.url !== undefined) return part; // who fetches it sees what it is
+  if (part.mediaType === pdfType) return toSendablePdf(part);
   const { facts, bytes, data } = readImage(part);
   const reason = refusalOf(facts, data);
   if (reason !== undefined) return { type: "text", text: inWords({ part, facts, bytes: bytes.length, reason }) };
   if (facts.type !== "image" || (part.mediaType === facts.mediaType && part.data === data)) return part;
   return { ...part, mediaType: facts.mediaType, data };
+}
+
+/** What providers take of one document, in characters of base64: the smallest of their limits. */
+const maxPdf = 14 * 1024 * 1024;
+
+function toSendablePdf(part: ImagePart): ImagePart | TextPart {
+  const { bytes, data } = readImage(part);
+  const isPdf = bytes.subarray(0, 1024).includes("%PDF-");
+  if (isPdf && data.length <= maxPdf) return data === part.data ? part : { ...part, data };
+  const reason = isPdf ? "documents of more than 14 MB in base64 are refused" : "it is no PDF";
+  return { type: "text", text: `(A PDF document stood here, ${sizeInWords(bytes.length)}. It is not shown: ${reason}.)` };
 }
 
 export type ReadImage = { readonly facts: ImageFacts; readonly bytes: Buffer; readonly data: string };

@@ -74,6 +74,11 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
     ...defined({ displayInput }),
     ...(command && { command: command.command.name }),
   });
+  if (prompt.message.content.some((part) => part.type === "image" && part.url !== undefined)) {
+    const { unseenMedia } = await import("../../model/unseen-media.ts");
+    for (const message of unseenMedia(prompt.message.content, session.deps.provider.name))
+      emit({ type: "warning.raised", message });
+  }
   for (const note of [...(admission?.notes ?? []), ...(prompt.admission?.notes ?? [])])
     emit({ type: "input.added", input: note, origin: "hook" });
   await hub.flush();

@@ -10,6 +10,7 @@ import { priceCalls } from "./price-run.ts";
 import { createSpill } from "./spill-folder.ts";
 import { toWireLine } from "./wire-line.ts";
 import { defined } from "../../util/defined.ts";
+import { toMediaBlock } from "../../protocol/media.ts";
 
 export type CalibanFormatOptions = {
   readonly sessionId: string;
@@ -231,7 +232,7 @@ function toBlock(part: AssistantPart): unknown[] {
 
 function toResultBlock(part: ToolResultPart["content"][number]): unknown {
   if (part.type === "text") return { type: "text", text: part.text };
-  return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
+  return toMediaBlock(part);
 }
 
 function toMismatch({ from, to, error }: AgentEvent<"fallback.used">): Frame {

@@ -2,6 +2,7 @@ import { type ImagePart, isJsonObject, type JsonObject, type TextPart, type User
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import { LineTooLong } from "../../util/jsonl.ts";
 import { isTooDeep, maxJsonDepth, toBoundedJson } from "../../util/too-deep.ts";
+import { pdfType } from "../../protocol/media.ts";
 
 /** One line of live input, whichever of the two dialects it was written in. */
 export type InputFrame =
@@ -117,9 +118,20 @@ function toPart(block: unknown, reading: "strict" | "lenient"): TextPart | Image
     const { media_type: mediaType, data } = source;
     if (typeof mediaType === "string" && typeof data === "string") return { type: "image", mediaType, data };
   }
+  const elsewhere = isJsonObject(source) && source["type"] === "url" ? source["url"] : undefined;
+  if (typeof elsewhere === "string" && (block["type"] === "image" || block["type"] === "document")) {
+    if (!/^https?:\/\//i.test(elsewhere) || !URL.canParse(elsewhere)) throw bad(`${show(elsewhere)} is no http(s) address`);
+    return { type: "image", mediaType: block["type"] === "image" ? "image/*" : pdfType, data: "", url: elsewhere };
+  }
+  if (block["type"] === "document" && isJsonObject(source) && source["type"] === "base64" && source["media_type"] === pdfType) {
+    const { data } = source;
+    if (typeof data === "string") return { type: "image", mediaType: pdfType, data };
+  }
   if (block["type"] === "document" && isJsonObject(source) && source["type"] === "text" && typeof source["data"] === "string")
     return { type: "text", text: source["data"] };
-  throw bad(`a block of type ${show(block["type"])} cannot be used here; expected text, or an image as base64`);
+  throw bad(
+    `a block of type ${show(block["type"])} cannot be used here; expected text, an image, or a document that is PDF or text`,
+  );
 }
 
 function checkText(text: string): string {

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue, UserMessage } from "../../protocol/content.ts";
 import type { ControlReply } from "./control-requests.ts";
 import { defined } from "../../util/defined.ts";
+import { toMediaBlock } from "../../protocol/media.ts";
 
 /** The answer to a request of the host. */
 export function toControlResponse(requestId: string, reply: ControlReply): JsonObject {
@@ -25,7 +26,7 @@ export function toReplay({ content }: UserMessage, stamp: { session_id: string; 
 
 function toBlock(part: UserMessage["content"][number]): JsonValue {
   if (part.type === "text") return { type: "text", text: part.text };
-  return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
+  return toMediaBlock(part);
 }
 
 /** A question of an MCP server to the user, as hosts are asked it. */

@@ -11,6 +11,7 @@ import {
 import type { AgentEvent, EventBody } from "../../protocol/events.ts";
 import { blocksOf, type StoredAnswer, type StoredConversation, type StoredInput, type StoredLine } from "./conversation.ts";
 import { defined } from "../../util/defined.ts";
+import { pdfType } from "../../protocol/media.ts";
 
 export type ImportPlace = {
   readonly sessionId: string;
@@ -148,9 +149,13 @@ function toParts(content: JsonValue): (TextPart | ImagePart)[] {
   return (Array.isArray(content) ? content.filter(isJsonObject) : []).map((block) => {
     const { type, text, source } = block;
     if (type === "text" && typeof text === "string") return { type: "text", text };
-    if (type === "image" && isJsonObject(source) && source["type"] === "base64") {
-      const { media_type: mediaType, data } = source;
-      if (typeof mediaType === "string" && typeof data === "string") return { type: "image", mediaType, data };
+    if ((type === "image" || type === "document") && isJsonObject(source)) {
+      const { type: kind, media_type: mediaType, data, url } = source;
+      const isTaken = type === "image" || mediaType === pdfType;
+      if (kind === "base64" && isTaken && typeof mediaType === "string" && typeof data === "string")
+        return { type: "image", mediaType, data };
+      if (kind === "url" && typeof url === "string")
+        return { type: "image", mediaType: type === "image" ? "image/*" : pdfType, data: "", url };
     }
     return { type: "text", text: `[${String(type)}, which was not taken over]` };
   });

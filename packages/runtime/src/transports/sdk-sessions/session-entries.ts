@@ -11,6 +11,7 @@ import {
 import type { AgentEvent } from "../../protocol/events.ts";
 import { eventUuid, frameUuid } from "../headless/frame-uuid.ts";
 import { defined } from "../../util/defined.ts";
+import { toMediaBlock } from "../../protocol/media.ts";
 
 /** A line of a session in the layout of Claude Code, and the file it belongs to: the session's own, or that of a subagent. */
 export type SessionEntry = { readonly agentId: string | undefined; readonly uuid: string | undefined; readonly line: JsonObject };
@@ -136,7 +137,7 @@ function toContent({ content }: UserMessage): JsonValue {
 
 function toBlock(part: ToolResultPart["content"][number]): JsonValue {
   if (part.type === "text") return { type: "text", text: part.text };
-  return { type: "image", source: { type: "base64", media_type: part.mediaType, data: part.data } };
+  return toMediaBlock(part);
 }
 
 function toToolResult({ callId, content, isError }: ToolResultPart): JsonValue {
