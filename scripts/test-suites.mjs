@@ -14,7 +14,8 @@ const args = process.argv.slice(2);
 const nodeFlag = args.indexOf("--node");
 const node = nodeFlag === -1 ? process.execPath : args.splice(nodeFlag, 2)[1];
 const skipBuild = args.includes("--no-build");
-const patterns = args.filter((arg) => !arg.startsWith("--"));
+const writesTable = args.includes("--write-table"); // of options, into docs/agent-sdk.md; nothing else is run then
+const patterns = writesTable ? ["agent-sdk/table."] : args.filter((arg) => !arg.startsWith("--"));
 
 if (!skipBuild) mustRun(process.execPath, [join(root, "scripts/build.mjs")], root);
 
@@ -59,7 +60,7 @@ async function passes(suite, sources) {
     concurrency: 2,
     again: args.includes("--again"),
     cwd: suite,
-    env: { ...process.env, OUTRIDER_ROOT: root },
+    env: { ...process.env, OUTRIDER_ROOT: root, OUTRIDER_WRITE_TABLE: writesTable ? "1" : "" },
   });
   rmSync(output, { recursive: true, force: true });
   return passed;
