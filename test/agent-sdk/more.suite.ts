@@ -324,20 +324,22 @@ describe("options, once more", () => {
     assert.equal(world.server.requests.length, 0);
   });
 
-  it("wishes in initialize that cannot be met are told on stderr", async () => {
+  it("wishes in initialize that cannot be met are told in warning frames", async () => {
     const world = await stage([{ text: "ok" }]);
     const none = async (): Promise<Record<string, never>> => ({});
     const wishes = { skills: ["pdf"], hooks: { Setup: [{ hooks: [none] }], MessageDisplay: [{ hooks: [none] }] } };
-    assert.equal(textOf(only(await world.ask("Hi", wishes))), "ok");
-    const told = world.stderr.join("");
+    const ran = await world.ask("Hi", wishes);
+    assert.equal(textOf(only(ran)), "ok");
+    const told = JSON.stringify(ran.messages.filter((message) => message.type === "system"));
     for (const wish of ["skills", "hooks.Setup", "hooks.MessageDisplay"])
       assert.ok(told.includes(`${wish} is not supported`), told);
   });
 
   it("skills: all says that there are none", async () => {
     const world = await stage([{ text: "ok" }]);
-    assert.equal(textOf(only(await world.ask("Hi", { skills: "all" }))), "ok");
-    assert.match(world.stderr.join(""), /no skills/);
+    const ran = await world.ask("Hi", { skills: "all" });
+    assert.equal(textOf(only(ran)), "ok");
+    assert.match(JSON.stringify(ran.messages), /no skills/);
   });
 
   it("includeHookEvents: frames for the hooks of settings", async () => {

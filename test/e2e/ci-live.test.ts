@@ -48,7 +48,7 @@ describe("live input on GitHub", () => {
 
   const failures: [string, string[], string, number, string][] = [
     ["a line that is none", live, "no JSON\n", 64, "usage"],
-    ["no prompt", live, "", 66, "no-input"],
+    ["no prompt", [...live, "--flavor", "caliban"], "", 66, "no-input"],
     ["a wrong value", [...live, "--max-turns", "many"], say("go"), 64, "usage"],
     ["another output format", ["-p", "--input-format", "stream-json", "--output-format", "text"], say("go"), 64, "usage"],
   ];

@@ -103,7 +103,7 @@ export function processesWith(marker: string): number[] {
   });
 }
 
-function cleanEnv(extra: Record<string, string> = {}): Record<string, string> {
+export function cleanEnv(extra: Record<string, string> = {}): Record<string, string> {
   const kept = Object.entries(process.env).filter(([name]) => /^(PATH|TMPDIR|LANG|LC_.*)$/.test(name));
   return { HOME: emptyHome, ...Object.fromEntries(kept.map(([name, value]) => [name, value ?? ""])), ...extra };
 }

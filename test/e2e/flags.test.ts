@@ -121,7 +121,8 @@ describe("MCP servers of a run", () => {
     const servers = { ...echoServer.mcpServers, a: {}, b: { command: "$" + "{NOT_SET_ANYWHERE}" } };
     const args = ["-p", "x", "--mcp-config", JSON.stringify({ mcpServers: servers })];
     const { code, stdout, stderr } = await run([...args, "--output-format", "stream-json"], { env });
-    const [init = {}] = lines(stdout);
+    const [init = {}, ...frames] = lines(stdout);
+    const told = frames.flatMap(({ subtype, message }) => (subtype === "warning" ? [message] : []));
     const states = (init["mcp_servers"] as Record<string, string>[]).map(({ name, status }) => [name, status]);
     assert.deepEqual(
       [code, states],
@@ -134,7 +135,8 @@ describe("MCP servers of a run", () => {
         ],
       ],
     );
-    assert.match(stderr, /server "a": command must be.*NOT_SET_ANYWHERE is not set/s);
+    assert.match(told.join("\n"), /server "a": command must be.*NOT_SET_ANYWHERE is not set/s);
+    assert.deepEqual([stderr, frames.at(-1)?.["warnings"]], ["", told]);
     assert.ok(toolsIn(server.requests[0]?.body).includes("mcp__ev__echo"));
     assert.equal((await run([...args, "--require-mcp"], { env })).code, 78);
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { lines, model, run, tempFolder } from "./command.ts";
+import { lines, model, run, start, tempFolder } from "./command.ts";
 
 const live = ["--input-format", "stream-json", "--output-format", "stream-json"];
 const plain = (text: string): string => `${JSON.stringify({ type: "user", content: text })}\n`;
@@ -27,29 +27,55 @@ describe("lines of live input", () => {
     ],
     ["need no end at the end of the input", good + plain("second").trimEnd(), [0, ["one", "two"]]],
     ["may begin with a byte order mark", `\ufeff${good}`, [0, ["one"]]],
-    [
-      "that are cut off by the end of the input are an error after what came before",
-      `${good}{"type":"user","con`,
-      [64, ["one", "usage"]],
-    ],
-    [
-      "that are no JSON are an error after what came before, and nothing after them is run",
-      `${good}{oops\n${good}`,
-      [64, ["one", "usage"]],
-    ],
-    ["that are no objects are an error", "[1]\n", [64, ["usage"]]],
+    ["that are cut off by the end of the input are skipped", `${good}{"type":"user","con`, [0, ["one"]]],
+    ["that are no JSON are skipped, and what comes after them is run", `${good}{oops\n${good}`, [0, ["one", "two"]]],
+    ["that are no objects are an error when there is nothing else", "[1]\n", [64, ["usage"]]],
     ["may hold bytes that are no UTF-8", Buffer.from('{"type":"user","content":"\xff\xfe"}\n', "latin1"), [0, ["one"]]],
     ["may be ten megabytes long", plain("x".repeat(10_000_000)), [0, ["one"]]],
     ["that do not end are an error, not a full memory", good + "x".repeat(68_000_000), [64, ["one", "usage"]]],
     ["in Claude's envelope that cannot be used spoil no others", claude("") + claude("x"), [0, ["usage", "one"]]],
-    ["of an unknown type are an error", `${good}{"type":"hello"}\n`, [64, ["one", "usage"]]],
-    ["with a field too many are an error", '{"type":"user","content":"x","extra":1}\n', [64, ["usage"]]],
+    ["of an unknown type are skipped", `{"type":"hello"}\n${good}`, [0, ["one"]]],
+    [
+      "of a run are skipped",
+      `{"type":"result"}\n${claude([{ type: "tool_result" }])}${claude("x", { isReplay: true })}`,
+      [0, []],
+    ],
+    ["with a field too many are not run", `{"type":"user","content":"x","extra":1}\n${good}`, [0, ["one"]]],
     ["that keep alive say nothing", `{"type":"keep_alive"}\n${good}`, [0, ["one"]]],
     ["that interrupt nothing do nothing", `{"type":"control","subtype":"interrupt"}\n${good}`, [0, ["one"]]],
-    ["of nothing but blanks are no prompt", "\n \r\n", [66, ["no-input"]]],
+    ["of nothing but blanks are no prompt", "\n \r\n", [0, []]],
   ];
   for (const [what, stdin, expected] of cases)
     it(what, { timeout: 60_000 }, async () => assert.deepEqual(await told(stdin), expected));
+
+  it("that cannot be used end the input for scripts of caliban", async () => {
+    const { env } = await model([{ text: "one" }], tempFolder());
+    const { code, stdout } = await run([...live, "--flavor", "caliban"], { env, stdin: `${good}{oops\n${good}` });
+    assert.deepEqual([code, lines(stdout).at(-1)?.["subtype"]], [64, "error"]);
+    assert.equal((await run([...live, "--flavor", "caliban"], { env, stdin: "" })).code, 66);
+  });
+
+  it("may be the output of another run: it is skipped, each kind with one warning, and the prompts beside it are run", async () => {
+    const call = { calls: [{ name: "Bash", input: { command: "echo hi" } }] };
+    const { env, server } = await model([call, { text: "one" }, { text: "two" }], tempFolder());
+    const first = start([...live, "--include-partial-messages", "--replay-user-messages"], { env, stdin: "open" });
+    const second = start(live, { env, stdin: "open" });
+    first.child.stdout.pipe(second.child.stdin, { end: false });
+    first.child.stdin.end(good);
+    const one = await first.done;
+    second.child.stdin.end(plain("second"));
+    const two = await second.done;
+    assert.deepEqual([one.code, one.stderr, two.code, two.stderr, server.requests.length], [0, "", 0, "", 3]);
+    const frames = lines(two.stdout);
+    const kinds = new Set(lines(one.stdout).map(({ type }) => type));
+    assert.ok(kinds.has("stream_event") && kinds.has("user"));
+    const warned = frames.flatMap(({ subtype, message }) => (subtype === "warning" ? [message] : []));
+    assert.equal(warned.length, kinds.size, warned.join("\n"));
+    assert.deepEqual(
+      frames.flatMap(({ type, result }) => (type === "result" ? [result] : [])),
+      ["two"],
+    );
+  });
 
   it("may end in one object or in plain answers, for scripts of caliban", async () => {
     const wanted = async (format: string, flavor: string) => {

@@ -8,29 +8,35 @@ const live = ["--input-format", "stream-json", "--output-format", "stream-json"]
 const say = (text: string): string => `${JSON.stringify({ type: "user", content: text })}\n`;
 
 describe("live input of the command", () => {
-  it("a malformed line: what came before is done, one error result, exit code 64", async () => {
+  it("a malformed line is told of in a frame and nowhere else", async () => {
     const { env, server } = await model([{ text: "one" }], tempFolder());
-    const { code, stdout } = await run(live, { env, stdin: `${say("first")}{"type":"us\n` });
-    assert.equal(code, 64);
+    const { code, stdout, stderr } = await run(live, { env, stdin: `{"type":"us\n${say("first")}` });
+    assert.deepEqual([code, stderr, server.requests.length], [0, "", 1]);
+    const frames = lines(stdout).map(({ type, subtype }) => [type, subtype]);
     assert.deepEqual(
-      lines(stdout).flatMap(({ type, subtype }) => (type === "result" ? [subtype] : [])),
-      ["success", "error_during_execution"],
+      [frames[0], frames.at(-1)],
+      [
+        ["system", "warning"],
+        ["result", "success"],
+      ],
     );
-    assert.equal(server.requests.length, 1);
   });
 
-  it("empty stdin: exit code 66, with a result that says why", async () => {
+  it("empty stdin: nothing to say, exit code 0", async () => {
     const { env } = await model([], tempFolder());
-    const { code, stdout } = await run(live, { env });
-    assert.equal(code, 66);
-    assert.match(stdout, /without a prompt/);
-    assert.equal(lines(stdout).length, 1);
+    const { code, stdout, stderr } = await run(live, { env });
+    assert.deepEqual([code, stdout, stderr], [0, "", ""]);
   });
 
-  it("a prompt as an argument is refused, - is not", async () => {
-    const { env } = await model([{ text: "one" }], tempFolder());
-    assert.equal((await run([...live, "hello"], { env })).code, 64);
-    assert.equal((await run([...live, "-"], { env, stdin: say("hello") })).code, 0);
+  it("a prompt as an argument has no effect and is told of; - is nothing special", async () => {
+    const { env, server } = await model([{ text: "one" }, { text: "two" }], tempFolder());
+    const { code, stdout } = await run([...live, "hello"], { env, stdin: say("only this") });
+    const told = lines(stdout).flatMap(({ subtype, message }) => (subtype === "warning" ? [message] : []));
+    assert.deepEqual([code, told.length], [0, 1]);
+    assert.match(String(told[0]), /the prompt comes on stdin: the argument has no effect/);
+    assert.doesNotMatch(JSON.stringify(server.requests[0]?.body), /"hello"/);
+    const plain = await run([...live, "-"], { env, stdin: say("hello") });
+    assert.deepEqual([plain.code, plain.stdout.includes('"warning"')], [0, false]);
   });
 
   it("the exit code is that of the last prompt", async () => {

@@ -22,13 +22,12 @@ async function main(argv: readonly string[]): Promise<number> {
     if (args.flags.help) return await print((await import("./flags/help.ts")).helpText(OUTRIDER_VERSION));
     if (args.flags["input-format"] === "stream-json") {
       const { runLiveCommand } = await import("./commands/live.ts");
-      const warn = (line: string): void => void process.stderr.write(`outrider: ${line}\n`);
-      return await runLiveCommand(args, { warn, ignored: known.ignored });
+      return await runLiveCommand(args, known.ignored);
     }
     return await runOnce(args);
   } catch (error) {
     const [format, flavor, sessionId] = [peekFlag(argv, "output-format"), peekFlag(argv, "flavor"), peekFlag(argv, "session-id")];
-    return await failEarly(error, { format, flavor, sessionId });
+    return await failEarly(error, { format, flavor, sessionId, verbose: argv.includes("--verbose") });
   }
 }
 

@@ -14,48 +14,53 @@ import { checkOutputFlags, createEarlyFormat, liveFormatName } from "../run/outp
 import { planRun } from "../request/plan-run.ts";
 import { isSdk } from "../run/sdk-host.ts";
 import { watchSignals } from "../run/signals.ts";
-import { failEarly } from "./run.ts";
+import { complain } from "../run/say.ts";
+import { failEarly, warningsOf } from "./run.ts";
 
 /** `--input-format stream-json`: a host writes messages and requests, line by line, and reads frames. */
-export async function runLiveCommand(
-  args: Arguments,
-  { warn, ignored }: { warn: (line: string) => void; ignored: readonly string[] },
-): Promise<number> {
+export async function runLiveCommand(args: Arguments, ignored: readonly string[]): Promise<number> {
   const { flags } = args;
   const format = liveFormatName(flags);
   checkOutputFlags(flags);
-  if (args.positionals.some((word) => word !== "-"))
-    throw new RuntimeError("usage", "With --input-format stream-json the prompt comes on stdin, not as an argument");
+  const isClaude = (flags.flavor ?? "claude") === "claude";
+  const misplaced = args.positionals.some((word) => word !== "-")
+    ? "With --input-format stream-json the prompt comes on stdin"
+    : "";
+  if (misplaced && !isClaude) throw new RuntimeError("usage", `${misplaced}, not as an argument`);
   const signals = watchSignals(exitCodes.cancelled);
   let deadline: Deadline | undefined;
   let opened: Awaited<ReturnType<typeof openLiveSession>> | undefined;
   let ci: CiRun | undefined;
   const giveUp = new AbortController();
+  const warnings = await warningsOf(flags);
+  const { warn } = warnings;
+  if (misplaced) warn(`${misplaced}: the argument has no effect`);
   try {
-    ci = await openCi(!flags["no-ci-report"], warn, { hosted: isSdk(process.env) });
+    ci = await openCi(!flags["no-ci-report"], complain, { hosted: isSdk(process.env) });
     deadline = startDeadline(flags.deadline);
     const plan = forHost(ignored, await Promise.race([planRun(flags, warn), signals.early, deadline.early]));
     const { options, sessionId } = plan;
     await plan.begin();
     await ci?.lookAround(options.cwd);
-    const isClaude = (flags.flavor ?? "claude") === "claude";
     const prompts: PromptsView = { look: () => ({ uuids: [], waiting: 0 }) };
+    const early = await createEarlyFormat(format, { flavor: flags.flavor, sessionId, live: true, prompts: () => prompts.look() });
     const live = runLive({
       input: process.stdin,
       output: new LineOutput(process.stdout, { descriptor: 1, ...(ci && { rewrite: ci.rewrite }) }),
       sessionId,
       newId: createIdSeries(),
-      early: await createEarlyFormat(format, { flavor: flags.flavor, sessionId, live: true, prompts: () => prompts.look() }),
+      early: warnings.among(early),
       replayUserMessages: (flags["replay-user-messages"] ?? false) && isClaude, // others have frames of their own
       prompts,
       notices: { fates: isClaude, states: isClaude && process.env["CLAUDE_CODE_SDK_READS_SESSION_STATE"] === "1" },
       awaitInitialize: flags["await-initialize"] ?? false,
       catalogOverride: options.catalogOverride,
       verbatim: flags["disable-slash-commands"] ?? false,
+      strict: !isClaude,
       warn,
       redactor: createRedactor({ env: process.env }),
       async open(setup, ways) {
-        const live = await openLiveSession({ flags, plan, setup, ways, warn, prompts, giveUp: giveUp.signal });
+        const live = await openLiveSession({ flags, plan, setup, ways, warnings, prompts, giveUp: giveUp.signal });
         opened = ci ? { ...live, ...reported(live, ci, options) } : live;
         return opened;
       },
@@ -77,12 +82,12 @@ export async function runLiveCommand(
     const outcome = await live.done;
     signals.exitCode = exitCodeOf(outcome);
     const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome));
-    await closeAll(warn, [() => opened && endSession(opened.session, warn), () => ci?.end(outcome, code())]);
+    await closeAll(complain, [() => opened && endSession(opened.session, complain), () => ci?.end(outcome, code())]);
     return code();
   } catch (error) {
     return await failEarly(error, { format: "stream-json", flavor: flags.flavor, sessionId: flags["session-id"] }, ci);
   } finally {
-    await closeAll(warn, [() => opened?.close()]);
+    await closeAll(complain, [() => opened?.close()]);
     deadline?.close();
     signals.settle();
     // Whatever a tool, a server or an open stdin keeps must not keep a finished run alive.

@@ -22,12 +22,14 @@ import { openCi, wantsReport } from "../ci/open-ci.ts";
 import type { CiRun } from "../ci/start-ci.ts";
 import { type Deadline, startDeadline } from "../run/deadline.ts";
 import { closeAll, endSession } from "../run/end-session.ts";
+import type { Warnings } from "../run/framed-warnings.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags/flags.ts";
 import { spokenDuration } from "../flags/numbers.ts";
 import { checkOutputFlags, createEarlyFormat, createOutputFormat, formatName } from "../run/output-format.ts";
 import { planRun } from "../request/plan-run.ts";
 import { type Prompt, readPrompt } from "../request/prompt.ts";
+import { complain, say } from "../run/say.ts";
 import { StoppedEarly, watchSignals } from "../run/signals.ts";
 import type { Ending } from "../terminal/ending.ts";
 import type { Progress } from "../terminal/progress.ts";
@@ -42,13 +44,14 @@ export async function runOnce(args: Arguments): Promise<number> {
     const timer = startDeadline(args.flags.deadline);
     deadline = timer;
     const early = <T>(work: Promise<T>): Promise<T> => Promise.race([work, signals.early, timer.early]);
-    const { plan, prompt } = await early(prepare(args, ci));
-    const opened = await early(open(plan, args.flags));
+    const warnings = await warningsOf(args.flags);
+    const { plan, prompt } = await early(prepare(args, { ci, ...warnings }));
+    const opened = await early(open(plan, args.flags, warnings.warn));
     const { session } = opened;
     signals.stop = () => session.abort("signal");
     timer.stop = () => session.abort("deadline");
     const close = (): Promise<void> => opened.close();
-    const outcome = await runSession({ plan, opened, prompt, flags: args.flags, ci }).catch(async (error: unknown) => {
+    const outcome = await runSession({ plan, opened, prompt, flags: args.flags, ci, warnings }).catch(async (error: unknown) => {
       await closeAll(complain, [close]);
       throw error;
     });
@@ -67,30 +70,38 @@ export async function runOnce(args: Arguments): Promise<number> {
 }
 
 /** The session for one prompt. Only a tool can be asked about permissions: there is no person. */
-async function open(plan: SessionPlan, flags: FlagValues): Promise<OpenedSession> {
+async function open(plan: SessionPlan, flags: FlagValues, warn: (line: string) => void): Promise<OpenedSession> {
   if (flags["permission-prompt-tool"] === "stdio" && flags["permission-prompts"] !== "none")
     throw new RuntimeError("usage", "--permission-prompt-tool stdio needs --input-format stream-json: the host answers there");
-  const opened = await openSession(plan, { warn: complain });
+  const opened = await openSession(plan, { warn });
   const { session, answers } = opened;
   if (flags.debug || flags["debug-file"] !== undefined) (await import("../run/debug-log.ts")).watchDebug(session, flags);
   if (answers !== undefined && answers !== "host") {
     const { answerPermissionQuestions } = await import("@outrider/runtime/live");
     const { signal } = new AbortController(); // an answer that comes too late is not used; the end of the process ends the rest
-    answerPermissionQuestions(session, { answerer: answers, turn: () => signal, warn: complain });
+    answerPermissionQuestions(session, { answerer: answers, turn: () => signal, warn });
   }
   return opened;
 }
 
 function earlyWish(flags: FlagValues): EarlyWish {
-  return { format: flags["output-format"], flavor: flags.flavor, sessionId: flags["session-id"] };
+  return {
+    format: flags["output-format"],
+    flavor: flags.flavor,
+    verbose: flags.verbose,
+    sessionId: flags["session-id"],
+  };
 }
 
 /** Everything that is needed before there is a session; what is wrong is found here. */
-async function prepare(args: Arguments, ci: CiRun | undefined): Promise<{ plan: SessionPlan; prompt: Prompt }> {
+async function prepare(
+  args: Arguments,
+  { ci, warn }: { readonly ci: CiRun | undefined; readonly warn: (line: string) => void },
+): Promise<{ plan: SessionPlan; prompt: Prompt }> {
   checkOutputFlags(args.flags);
-  const plan = await planRun(args.flags, complain);
+  const plan = await planRun(args.flags, warn);
   await ci?.lookAround(plan.options.cwd);
-  const prompt = await readPrompt({ positionals: args.positionals, images: args.flags.image ?? [], warn: complain });
+  const prompt = await readPrompt({ positionals: args.positionals, images: args.flags.image ?? [], warn });
   await plan.begin();
   return { plan, prompt };
 }
@@ -101,13 +112,15 @@ type Run = {
   readonly prompt: Prompt;
   readonly flags: FlagValues;
   readonly ci: CiRun | undefined;
+  readonly warnings: Warnings;
 };
 
-async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci }: Run): Promise<ShownOutcome> {
+async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, warnings }: Run): Promise<ShownOutcome> {
   const { options, replay, keySource } = plan;
   const output = new LineOutput(process.stdout, { descriptor: 1 });
   const { catalogOverride } = options;
-  const format = await createOutputFormat({ flags, session, options, keySource, mcpServers: mcp && (() => mcp.states) });
+  const mcpServers = mcp && (() => mcp.states);
+  const format = warnings.among(await createOutputFormat({ flags, session, options, keySource, mcpServers }));
   const progress = await showProgress(flags);
   const startedAt = Date.now();
   const isFramed = !["text", "json"].includes(formatName(flags["output-format"]));
@@ -115,7 +128,7 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci }:
   ci?.follow({ task: prompt.text, sessionId: session.id, cwd: options.cwd, catalogOverride });
   try {
     const judge = (ended: Outcome): Outcome => {
-      const replayed = judgeReplay(ended, replay, flags);
+      const replayed = judgeReplay(ended, { replay, lenient: flags["replay-lenient"] ?? false, warn: warnings.warn });
       return format.judge?.(replayed) ?? replayed;
     };
     const watched = ci?.watch(format, (flags["output-format"] ?? "text") === "text" ? "text" : "json") ?? format;
@@ -159,6 +172,12 @@ function remembering(format: OutputFormat, seen: Seen): OutputFormat {
   };
 }
 
+/** Frames have a place for warnings; a person reads them on stderr. */
+export async function warningsOf({ "output-format": format, flavor }: FlagValues): Promise<Warnings> {
+  if (format !== "stream-json" || flavor === "robota") return { warn: complain, among: (plain) => plain };
+  return (await import("../run/framed-warnings.ts")).frameWarnings();
+}
+
 /** Formats without a place for warnings while the run goes on: a person hears of them on stderr, each once. */
 function telling(format: OutputFormat): OutputFormat {
   const told = new Set<string>();
@@ -175,12 +194,18 @@ function telling(format: OutputFormat): OutputFormat {
 }
 
 /** A run that ends before its recording took another course. */
-function judgeReplay(outcome: Outcome, replay: SessionPlan["replay"], flags: FlagValues): Outcome {
+function judgeReplay(
+  outcome: Outcome,
+  {
+    replay,
+    lenient,
+    warn,
+  }: { readonly replay: SessionPlan["replay"]; readonly lenient: boolean; readonly warn: (line: string) => void },
+): Outcome {
   if (outcome.type !== "completed" || !replay || replay.remaining === 0) return outcome;
   const message = `The run ended, and the recording holds ${replay.remaining} more ${replay.remaining === 1 ? "answer" : "answers"}`;
-  if (!flags["replay-lenient"])
-    return { type: "failed", error: new RuntimeError("replay-mismatch", message).toJSON(), text: outcome.text };
-  complain(message);
+  if (!lenient) return { type: "failed", error: new RuntimeError("replay-mismatch", message).toJSON(), text: outcome.text };
+  warn(message);
   return outcome;
 }
 
@@ -188,6 +213,7 @@ function judgeReplay(outcome: Outcome, replay: SessionPlan["replay"], flags: Fla
 export type EarlyWish = {
   readonly format: string | undefined;
   readonly flavor: string | undefined;
+  readonly verbose?: boolean | undefined;
   readonly sessionId?: string | undefined;
 };
 
@@ -200,8 +226,8 @@ export async function failEarly(thrown: unknown, wanted: EarlyWish, begun?: CiRu
     stopped ? { type: "cancelled", cause: thrown.by, text: "" } : { type: "failed", error: error.toJSON(), text: "" },
   );
   complain(error.message + (error.hint ? `\n${error.hint}` : ""));
-  if (error.code === "usage") process.stderr.write("See outrider --help\n");
-  if (!stopped && error.code === "internal" && error.cause instanceof Error) process.stderr.write(`${error.cause.stack}\n`);
+  if (error.code === "usage") say("See outrider --help\n");
+  if (!stopped && error.code === "internal" && error.cause instanceof Error) say(`${error.cause.stack}\n`);
   if (wanted.format === "atif-jsonl") {
     const { createAtifJsonlFormat } = await import("@outrider/runtime/atif");
     process.stdout.write(await (await createAtifJsonlFormat({ sessionId: "" })).end(outcome));
@@ -232,16 +258,17 @@ function isTold(flags: FlagValues): boolean {
   return !flags.quiet && formatName(flags["output-format"]) !== "stream-json";
 }
 
-/** Progress is for a person: on a terminal, outside CI, and not when asked to be quiet. `--verbose` says it in plain lines anywhere. */
+/** Progress is for a person: on a terminal, outside CI, and not when asked to be quiet. With text, `--verbose` says it in plain lines anywhere. */
 async function showProgress(flags: FlagValues): Promise<Progress | undefined> {
   const { isTTY } = process.stderr;
   const { CI, TERM } = process.env;
   // Frames on the same terminal and a moving line would write into each other.
   const isWatched = isTTY && !CI && (isTold(flags) || !process.stdout.isTTY) && !flags.quiet;
-  if (!isWatched && !(flags.verbose && isTold(flags))) return undefined;
+  const verbose = (flags.verbose ?? false) && formatName(flags["output-format"]) === "text" && isTold(flags); // else it is about frames
+  if (!isWatched && !verbose) return undefined;
   const { startProgress } = await import("../terminal/progress.ts");
   const animated = isWatched && TERM !== "dumb";
-  return startProgress({ stream: process.stderr, animated, coloured: isColoured(), verbose: flags.verbose ?? false });
+  return startProgress({ stream: process.stderr, animated, coloured: isColoured(), verbose });
 }
 
 function isColoured(): boolean {
@@ -268,7 +295,7 @@ async function explain(outcome: Outcome, { session, flags, denied, isTold: isPla
   else if (outcome.type !== "completed") complain(stopWords(outcome, flags));
   else if (denied.length === 0 && !isPlace) return;
   const location = flags["no-session-persistence"] ? undefined : await session.journalLocation().catch(() => undefined);
-  if (location) process.stderr.write(`The whole run is recorded in ${location}\n`);
+  if (location) say(`The whole run is recorded in ${location}\n`);
 }
 
 function stopWords(outcome: Outcome & { type: "stopped" | "cancelled" }, flags: FlagValues): string {
@@ -283,8 +310,4 @@ function stopWords(outcome: Outcome & { type: "stopped" | "cancelled" }, flags: 
     return `stopped: no more models may be asked for this prompt (--max-requests)${outcome.reason ? `: ${outcome.reason}` : ""}`;
   if (outcome.limit === "max-turns") return `stopped: the model was asked ${flags["max-turns"]} times (--max-turns)`;
   return `stopped: more than ${flags["max-budget-usd"]} dollars are spent (--max-budget-usd)`;
-}
-
-function complain(message: string): void {
-  process.stderr.write(`outrider: ${createRedactor({ env: process.env }).text(message)}\n`);
 }

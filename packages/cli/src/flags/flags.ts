@@ -96,7 +96,12 @@ export const flags = [
     group: "Output",
     help: "stream-json: frames for every run of a hook",
   },
-  { name: "verbose", kind: "switch", group: "Output", help: "Say on stderr what happens, also when it is no terminal" },
+  {
+    name: "verbose",
+    kind: "switch",
+    group: "Output",
+    help: "text: say on stderr what happens, also when it is no terminal; json: the array of all frames",
+  },
   {
     name: "no-ci-report",
     kind: "switch",

@@ -4,6 +4,7 @@ import { listCommands, type LiveSession, type LiveSetup, type LiveWays, type Pro
 import { openCopy } from "./claude-sessions.ts";
 import { watchDebug } from "./debug-log.ts";
 import type { FlagValues } from "../flags/flags.ts";
+import type { Warnings } from "./framed-warnings.ts";
 import { createOutputFormat } from "./output-format.ts";
 
 export type LiveOpening = {
@@ -12,14 +13,15 @@ export type LiveOpening = {
   readonly setup: LiveSetup;
   readonly ways: LiveWays;
   readonly prompts: PromptsView;
-  readonly warn: (line: string) => void;
+  readonly warnings: Warnings;
   /** Aborted when nothing that still takes time is worth it. */
   readonly giveUp: AbortSignal;
 };
 
 /** The session that a host drives: what the flags say, and over it what the host asked for in `initialize`. */
 export async function openLiveSession(opening: LiveOpening): Promise<LiveSession & Pick<OpenedSession, "close">> {
-  const { flags, plan, setup, ways, warn, prompts, giveUp } = opening;
+  const { flags, plan, setup, ways, warnings, prompts, giveUp } = opening;
+  const { warn } = warnings;
   if (flags.allowedTools?.some((rule) => /^Skill(\(|$)/.test(rule)))
     warn("There are no skills here: the rule for Skill has no effect");
   const isHostAsked = flags["permission-prompt-tool"] === "stdio" && flags["permission-prompts"] !== "none";
@@ -51,7 +53,14 @@ export async function openLiveSession(opening: LiveOpening): Promise<LiveSession
       mcpServers: () => mcp?.states ?? [],
     });
     const close = (): Promise<void> => opened.close().finally(() => servers.close());
-    return { session, format, mcp, permissions: answers, alsoTo: copy && ((event) => copy.add(event)), close };
+    return {
+      session,
+      format: warnings.among(format),
+      mcp,
+      permissions: answers,
+      alsoTo: copy && ((event) => copy.add(event)),
+      close,
+    };
   } catch (error) {
     await servers.close();
     throw error;

@@ -76,7 +76,7 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
       return await basicFormat(name, common);
     default:
       if (name === "text") return createTextFormat();
-      return await claudeFormat(name, {
+      return await claudeFormat(name, flags.verbose, {
         ...common,
         includeHookEvents,
         includePartialMessages,
@@ -95,11 +95,14 @@ type ClaudeOptions = Omit<ClaudeFormatOptions, "partialMessages"> & { readonly i
 
 async function claudeFormat(
   name: OutputFormatName,
+  verbose: boolean | undefined,
   { includePartialMessages, ...options }: ClaudeOptions,
 ): Promise<OutputFormat> {
   const { createClaudeFormat, loadPartialMessages } = await import("@outrider/runtime/host");
   const partialMessages = includePartialMessages ? await loadPartialMessages() : undefined;
-  return createClaudeFormat(name, { ...options, partialMessages });
+  const isArray = name === "json" && verbose;
+  const format = createClaudeFormat(isArray ? "stream-json" : name, { ...options, partialMessages });
+  return isArray ? (await import("./frame-array.ts")).asArray(format) : format;
 }
 
 async function calibanFormat(...given: Parameters<typeof createCalibanFormat>): Promise<OutputFormat> {
@@ -112,6 +115,7 @@ async function basicFormat(...given: Parameters<typeof createBasicFormat>): Prom
 
 export type EarlyFacts = {
   readonly flavor: string | undefined;
+  readonly verbose?: boolean | undefined;
   readonly sessionId?: string | undefined;
   readonly live?: boolean | undefined;
   readonly prompts?: (() => AnsweredPrompts) | undefined;
@@ -120,12 +124,12 @@ export type EarlyFacts = {
 /** For a result where there is no session. */
 export async function createEarlyFormat(
   name: OutputFormatName,
-  { flavor, sessionId = "", live = false, prompts }: EarlyFacts,
+  { flavor, verbose, sessionId = "", live = false, prompts }: EarlyFacts,
 ): Promise<OutputFormat> {
   const ids = { sessionId, newId: createIdSeries() };
   if (flavor === "caliban") return await calibanFormat(name, { ...ids, live });
   if (flavor === "robota") return await basicFormat(name, ids);
-  return await claudeFormat(name, { ...ids, prompts });
+  return await claudeFormat(name, verbose, { ...ids, prompts });
 }
 
 export function formatName(text: string | undefined): OutputFormatName {

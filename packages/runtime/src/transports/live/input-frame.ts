@@ -22,7 +22,9 @@ export type InputFrame =
   | { readonly type: "request"; readonly requestId: string; readonly request: JsonObject & { subtype: string } }
   | { readonly type: "response"; readonly requestId: string; readonly answer: ControlAnswer }
   | { readonly type: "cancel"; readonly requestId: string }
-  | { readonly type: "keep-alive" };
+  | { readonly type: "keep-alive" }
+  /** What a run writes, or a later version of it: nothing is meant for us here. */
+  | { readonly type: "foreign"; readonly kind: string };
 
 export type ControlAnswer =
   | { readonly type: "success"; readonly response: JsonObject }
@@ -32,10 +34,11 @@ export type ControlAnswer =
  * The canonical frames (`content`, `control`) are read strictly: a field nobody knows is a mistake that must not run as a blank prompt.
  * Claude's envelope (`message`, `control_request`, …) is read leniently beside them: it grows with every release.
  */
-export function parseInputFrame(line: string): InputFrame {
+export function parseInputFrame(line: string, { takesForeign = false }: { readonly takesForeign?: boolean } = {}): InputFrame {
   const frame = parseObject(line);
   switch (frame["type"]) {
     case "user":
+      if (takesForeign && isTranscript(frame)) return { type: "foreign", kind: "user (of a transcript)" };
       return "message" in frame ? parseEnvelope(frame) : parseCanonicalUser(frame);
     case "control":
       checkFields(frame, ["type", "subtype"]);
@@ -50,8 +53,16 @@ export function parseInputFrame(line: string): InputFrame {
     case "keep_alive":
       return { type: "keep-alive" };
     default:
+      if (takesForeign && typeof frame["type"] === "string") return { type: "foreign", kind: show(frame["type"]) };
       throw bad(`the type ${show(frame["type"])} is not known; expected user, control or one of Claude's control frames`);
   }
+}
+
+/** A message that a run has written about itself: results of tools, notes to the model, echoes, a subagent's prompt. */
+function isTranscript({ message, isReplay, isSynthetic, parent_tool_use_id: parent }: JsonObject): boolean {
+  if (isReplay === true || isSynthetic === true || typeof parent === "string") return true;
+  const content = isJsonObject(message) ? message["content"] : undefined;
+  return Array.isArray(content) && content.some((block) => isJsonObject(block) && block["type"] === "tool_result");
 }
 
 /** What keeps the input from being read on. */

@@ -54,6 +54,8 @@ export type LiveOptions = {
   readonly verbatim?: boolean;
   /** Prices beside the built-in ones. */
   readonly catalogOverride?: CatalogOverride | undefined;
+  /** Caliban's rule: a line that cannot be used ends the input, and input without a prompt is an error. Otherwise lines are skipped with a warning. */
+  readonly strict?: boolean;
   readonly warn: (message: string) => void;
   /** Hides secrets in what the driver itself has to say; what a session says was masked there. */
   readonly redactor?: Redactor | undefined;

@@ -62,8 +62,21 @@ describe("live input", () => {
     assert.equal(host.results.length, 2);
   });
 
-  it("does what came before a malformed line, answers the line with one error, and reads no further", async () => {
+  it("skips a malformed line with a warning", async () => {
     const host = start([{ text: "one" }, { text: "two" }]);
+    host.send(
+      '{"type":"user","content":"first"}\n{"type":\n{"type":"later"}\n{"type":"later"}\n{"type":"user","content":"second"}\n',
+    );
+    assert.deepEqual(await host.end(), { type: "completed", text: "two" });
+    const warned = host.frames.flatMap(({ subtype, message }) => (subtype === "warning" ? [String(message)] : []));
+    assert.deepEqual(
+      [warned.length, warned.some((text) => /not valid JSON/.test(text)), warned.some((text) => /"later"/.test(text))],
+      [2, true, true],
+    );
+  });
+
+  it("strictly, does what came before a malformed line, answers the line with one error, and reads no further", async () => {
+    const host = start([{ text: "one" }, { text: "two" }], { live: { strict: true } });
     host.send(
       '{"type":"user","content":"first"}\n{"type":"user","content":"second"}\n{"type":\n{"type":"user","content":"third"}\n',
     );
@@ -84,8 +97,14 @@ describe("live input", () => {
     assert.equal(host.results.length, 1);
   });
 
-  it("says that there was nothing when the input is empty", async () => {
+  it("has nothing to say when the input is empty", async () => {
     const host = start([]);
+    assert.deepEqual(await host.end(), { type: "completed", text: "" });
+    assert.deepEqual([host.frames, host.opened], [[], 0]);
+  });
+
+  it("strictly, says that there was nothing when the input is empty", async () => {
+    const host = start([], { live: { strict: true } });
     const outcome = await host.end();
     assert.ok(outcome.type === "failed" && outcome.error.code === "no-input");
     assert.equal(host.results.length, 1);

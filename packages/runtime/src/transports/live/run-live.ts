@@ -4,7 +4,7 @@ import type { AgentEvent, PromptMode } from "../../protocol/events.ts";
 import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import { toShownOutcome } from "../../session/events/shown-outcome.ts";
-import { readLines, toLine } from "../../util/jsonl.ts";
+import { toLine } from "../../util/jsonl.ts";
 import type { AnsweredPrompts, OutputFormat, ShownOutcome } from "../headless/output-format.ts";
 import { createRedactor, type Redactor } from "../../util/redact.ts";
 import { ControlChannel } from "./control-channel.ts";
@@ -16,7 +16,8 @@ import { HostNotices } from "./host-notices.ts";
 import { toPerson } from "./host-person.ts";
 import { createHostTools } from "./host-tools.ts";
 import { type LiveSetup, readSetup } from "./initialize.ts";
-import { type InputFrame, parseInputFrame, toInputError } from "./input-frame.ts";
+import { HostLines } from "./host-lines.ts";
+import { type InputFrame, toInputError } from "./input-frame.ts";
 import { toControlResponse, toElicitation, toReplay } from "./live-frames.ts";
 import type { LiveOptions, LiveRun, LiveSession } from "./live-options.ts";
 import { answerPermissionQuestions } from "../../hosting/permission-answers.ts";
@@ -43,6 +44,7 @@ const tooMany = new RuntimeError("busy", `More than ${maxWaiting} prompts are wa
 class LiveDriver {
   readonly #options: LiveOptions;
   readonly #channel: ControlChannel;
+  readonly #lines: HostLines;
   readonly #prompts = new LivePrompts();
   readonly #hostServers = new Map<string, HostMcpTransport>();
   /** Requests of the host that are not answered yet. */
@@ -89,6 +91,7 @@ class LiveDriver {
     this.#notices = new HostNotices({ ...notices, send: (frame) => this.#send(frame), stamp: () => this.#stamp() });
     if (prompts) prompts.look = () => this.#answered();
     this.#channel = new ControlChannel({ send: (frame) => this.#send(frame), newId: options.newId });
+    this.#lines = new HostLines({ strict: options.strict ?? false, tell: (message) => this.#warn(message) });
   }
 
   async run(): Promise<ShownOutcome> {
@@ -126,9 +129,9 @@ class LiveDriver {
   /** Answers what is wrong with the input, if anything is. What was read before it is still done. */
   async #read(): Promise<Outcome | undefined> {
     try {
-      for await (const line of readLines(this.#options.input)) {
+      for await (const frame of this.#lines.read(this.#options.input)) {
         if (this.#stopped) return undefined;
-        this.#take(parseInputFrame(line));
+        this.#take(frame);
       }
       return undefined;
     } catch (error) {
@@ -156,6 +159,7 @@ class LiveDriver {
         return this.#channel.settle(frame.requestId, frame.answer);
       case "cancel": // what a host asks for is done by the time it could take it back
       case "keep-alive":
+      case "foreign": // told of when it was read
         return;
     }
   }
@@ -448,12 +452,17 @@ class LiveDriver {
   }
 
   #nothing(): ShownOutcome {
-    return this.#shown(toEmptyOutcome({ stopped: this.#stopped, served: this.#served }));
+    const { strict = false } = this.#options;
+    return this.#shown(toEmptyOutcome({ stopped: this.#stopped, served: this.#served, strict, garbage: this.#lines.isGarbage }));
   }
 
   #shown(outcome: Outcome): ShownOutcome {
     const { session } = this.#opened ?? {};
     return session ? session.shown(outcome) : toShownOutcome(outcome, this.#redactor);
+  }
+
+  #warn(message: string): void {
+    this.#send({ type: "system", subtype: "warning", message: this.#redactor.text(message), ...this.#stamp() });
   }
 
   #stamp(): { session_id: string; uuid: string } {

@@ -1,0 +1,23 @@
+import { fstatSync } from "node:fs";
+import { createRedactor } from "@outrider/runtime/host";
+import { peekFlag } from "../flags/args.ts";
+
+/** Words for a person, on stderr. Where stdout is the same pipe or file (`2>&1`) and holds lines for programs, they would be no such line. */
+export function say(text: string): void {
+  if (!isAmongFrames()) process.stderr.write(text);
+}
+
+export function complain(message: string): void {
+  say(`outrider: ${createRedactor({ env: process.env }).text(message)}\n`);
+}
+
+function isAmongFrames(): boolean {
+  const format = peekFlag(process.argv.slice(2), "output-format") ?? "text";
+  if (!["json", "stream-json", "atif-jsonl"].includes(format) || process.stderr.isTTY) return false;
+  try {
+    const [out, err] = [fstatSync(1), fstatSync(2)];
+    return out.ino === err.ino && out.dev === err.dev;
+  } catch {
+    return false; // one of them is closed
+  }
+}
