@@ -84,7 +84,7 @@ describe("a run on GitHub", () => {
         );
         assert.equal(annotation?.startsWith("::error title=Outrider%3A provider-bad-request::"), failed || undefined, annotation);
         assert.equal(step.outputs()["outcome"], failed ? "failed" : "completed");
-        const json = log.split("\n").filter((line) => line.startsWith("{"));
+        const json = log.split("\n").filter((line) => /^\[?\{/.test(line)); // with --verbose, json is an array
         assert.equal(json.length > 0, format !== "text");
         if (json.length > 0) assert.ok(JSON.stringify(JSON.parse(json.at(-1) ?? "")).includes("##[add-mask]a"));
       }

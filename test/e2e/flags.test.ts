@@ -56,6 +56,18 @@ describe("--max-thinking-tokens and --thinking", () => {
   });
 });
 
+describe("flags as Claude Code's scripts write them", () => {
+  it("--max-turns 0 is no limit, --debug may have a filter", async () => {
+    const call = { calls: [{ name: "Bash", input: { command: "echo hi" } }] };
+    for (const debug of [["--debug", "api"], ["--debug=api,hooks"], ["--debug"]]) {
+      const { env } = await model([call, call, { text: "ok" }], home);
+      const { code, stdout, stderr } = await run(["-p", "x", "--max-turns", "0", ...debug], { env, cwd: project });
+      assert.deepEqual([code, stdout], [0, "ok\n"]);
+      assert.match(stderr, /debug: .*turn\.ended/);
+    }
+  });
+});
+
 describe("--add-dir", () => {
   it("lets the work reach into another folder", async () => {
     const other = tempFolder("other");
@@ -67,7 +79,10 @@ describe("--add-dir", () => {
     const { env, server } = await model(replies, home);
     await run(["-p", "x", "--add-dir", other], { env, cwd: project });
     assert.match(JSON.stringify(server.requests[1]?.body), /beyond the hills/);
-    assert.equal((await run(["-p", "x", "--add-dir", join(other, "nothing")], { env })).code, 64);
+    const plain = await model([{ text: "ok" }], home);
+    const missing = await run(["-p", "x", "--add-dir", join(other, "nothing"), ...json], { env: plain.env });
+    assert.equal(missing.code, 0);
+    assert.match(missing.stderr, /--add-dir: .*nothing is not there: it is left out/);
   });
 });
 

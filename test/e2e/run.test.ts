@@ -339,7 +339,7 @@ describe("wrong usage", () => {
     [["-p", "x", "--modle", "y"], /Unknown flag --modle\. Did you mean --model\?/],
     [["-p", "x", "--output-format", "jsn"], /--output-format cannot be "jsn"\. Did you mean json\?/],
     [["-p", "x", "--max-turns", "3abc"], /--max-turns needs a whole number/],
-    [["-p", "x", "--max-turns", "0"], /--max-turns needs a whole number/],
+    [["-p", "x", "--max-turns", "0", "--flavor", "caliban"], /--max-turns needs a whole number/],
     [["-p", "x", "--max-turns=-1"], /--max-turns needs a whole number/],
     [["-p", "x", "--model"], /--model needs a value/],
     [["-p", "x", "--verbose=1"], /--verbose takes no value/],

@@ -67,7 +67,7 @@ describe("going on with a session", () => {
     assert.equal(server.requests.length, 1, "nothing was asked");
   });
 
-  it("continues the latest session of the folder, and says so when there is none", async () => {
+  it("continues the latest session of the folder, and begins one where there is none", async () => {
     const { ask, here, there, said } = await place(echo);
     await ask(["oldest"]);
     const id = idOf(await ask(["old"]));
@@ -76,8 +76,10 @@ describe("going on with a session", () => {
     assert.deepEqual(said(), ["user: old", "assistant: answer 1", "user: new"]);
     const lonely = join(here, "lonely");
     mkdirSync(lonely);
-    const [code, kind, message] = failureOf(await ask(["x", "-c"], lonely));
-    assert.deepEqual([code, kind, message], [66, "not-found", `No conversation found to continue in ${lonely}`]);
+    const begun = await ask(["x", "-c"], lonely);
+    assert.notEqual(idOf(begun), id);
+    assert.match(begun.stderr, /No conversation found to continue in .*lonely: a new one begins/);
+    assert.equal(idOf(await ask(["y", "-c"], lonely)), idOf(begun));
   });
 
   it("forks into a new session with a name of its own and leaves the original byte for byte", async () => {

@@ -26,7 +26,8 @@ exports.keepCode = (script, { place, hasShort }) => {
 function store(file, script) {
   try {
     const folder = path.dirname(file);
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // One by one: in /proc, Node's own recursion never ends.
+    for (const made of [path.dirname(folder), folder]) if (!fs.existsSync(made)) fs.mkdirSync(made, { mode: 0o700 });
     const temporary = `${file}.${process.pid}.tmp`;
     fs.writeFileSync(temporary, script.createCachedData(), { mode: 0o600, flag: "wx" });
     fs.renameSync(temporary, file);

@@ -30,8 +30,28 @@ describe("the exit code", () => {
       [failed("internal"), 1],
     ];
     assert.deepEqual(
-      table.map(([outcome]) => exitCodeOf(outcome)),
+      table.map(([outcome]) => exitCodeOf(outcome, { env: {} })),
       table.map(([, code]) => code),
+    );
+  });
+
+  it("is Claude Code's where a program asks for it", () => {
+    const env = { OUTRIDER_CLAUDE_EXIT_CODES: "1" };
+    const cancelled: Outcome = { type: "cancelled", cause: "signal", text: "" };
+    const table: [Outcome, NodeJS.Signals | undefined, number][] = [
+      [{ type: "completed", text: "" }, undefined, 0],
+      [{ type: "stopped", limit: "max-turns", text: "" }, undefined, 1],
+      [failed("usage"), undefined, 1],
+      [failed("model-refusal"), undefined, 1],
+      [cancelled, "SIGINT", 0],
+      [cancelled, "SIGTERM", 143],
+      [cancelled, "SIGHUP", 129],
+      [{ type: "cancelled", cause: "output-closed", text: "" }, undefined, 0],
+      [{ type: "cancelled", cause: "deadline", text: "" }, undefined, 1],
+    ];
+    assert.deepEqual(
+      table.map(([outcome, signal]) => exitCodeOf(outcome, { env, signal })),
+      table.map(([, , code]) => code),
     );
   });
 });

@@ -37,7 +37,20 @@ const byLimit: Record<StopLimit, number> = {
   loop: exitCodes.loop,
 };
 
-export function exitCodeOf(outcome: Outcome): number {
+type Ended = { readonly env?: Readonly<Record<string, string | undefined>>; readonly signal?: NodeJS.Signals | undefined };
+
+/** `signal`: the one that stopped the run. Programs that look for Claude Code's codes set OUTRIDER_CLAUDE_EXIT_CODES=1. */
+export function exitCodeOf(outcome: Outcome, { env = process.env, signal }: Ended = {}): number {
+  return env["OUTRIDER_CLAUDE_EXIT_CODES"] === "1" ? claudeCodeOf(outcome, signal) : ownCodeOf(outcome);
+}
+
+function claudeCodeOf(outcome: Outcome, signal: NodeJS.Signals | undefined): number {
+  if (outcome.type === "completed") return exitCodes.success;
+  if (outcome.type !== "cancelled" || outcome.cause === "deadline") return exitCodes.error;
+  return signal === "SIGTERM" ? 143 : signal === "SIGHUP" ? 129 : exitCodes.success;
+}
+
+function ownCodeOf(outcome: Outcome): number {
   switch (outcome.type) {
     case "completed":
       return exitCodes.success;

@@ -80,8 +80,8 @@ export async function runLiveCommand(args: Arguments, ignored: readonly string[]
     signals.stop = () => stop("signal");
     deadline.stop = () => stop("deadline");
     const outcome = await live.done;
-    signals.exitCode = exitCodeOf(outcome);
-    const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome));
+    signals.exitCode = exitCodeOf(outcome, signals);
+    const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome, signals));
     await closeAll(complain, [() => opened && endSession(opened.session, complain), () => ci?.end(outcome, code())]);
     return code();
   } catch (error) {

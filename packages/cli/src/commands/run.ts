@@ -55,8 +55,8 @@ export async function runOnce(args: Arguments): Promise<number> {
       await closeAll(complain, [close]);
       throw error;
     });
-    signals.exitCode = exitCodeOf(outcome);
-    const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome));
+    signals.exitCode = exitCodeOf(outcome, signals);
+    const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome, signals));
     await closeAll(complain, [() => endSession(session, complain), () => ci?.end(outcome, code()), close]);
     return code();
   } catch (error) {
@@ -121,6 +121,8 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, w
   const { catalogOverride } = options;
   const mcpServers = mcp && (() => mcp.states);
   const format = warnings.among(await createOutputFormat({ flags, session, options, keySource, mcpServers }));
+  const lenient = flags["replay-lenient"] ?? false;
+  const judgeReplay = replay && (await import("../run/judge-replay.ts")).replayJudge(replay, lenient, warnings.warn);
   const progress = await showProgress(flags);
   const startedAt = Date.now();
   const isFramed = !["text", "json"].includes(formatName(flags["output-format"]));
@@ -128,7 +130,7 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, w
   ci?.follow({ task: prompt.text, sessionId: session.id, cwd: options.cwd, catalogOverride });
   try {
     const judge = (ended: Outcome): Outcome => {
-      const replayed = judgeReplay(ended, { replay, lenient: flags["replay-lenient"] ?? false, warn: warnings.warn });
+      const replayed = judgeReplay?.(ended) ?? ended;
       return format.judge?.(replayed) ?? replayed;
     };
     const watched = ci?.watch(format, (flags["output-format"] ?? "text") === "text" ? "text" : "json") ?? format;
@@ -193,22 +195,6 @@ function telling(format: OutputFormat): OutputFormat {
   };
 }
 
-/** A run that ends before its recording took another course. */
-function judgeReplay(
-  outcome: Outcome,
-  {
-    replay,
-    lenient,
-    warn,
-  }: { readonly replay: SessionPlan["replay"]; readonly lenient: boolean; readonly warn: (line: string) => void },
-): Outcome {
-  if (outcome.type !== "completed" || !replay || replay.remaining === 0) return outcome;
-  const message = `The run ended, and the recording holds ${replay.remaining} more ${replay.remaining === 1 ? "answer" : "answers"}`;
-  if (!lenient) return { type: "failed", error: new RuntimeError("replay-mismatch", message).toJSON(), text: outcome.text };
-  warn(message);
-  return outcome;
-}
-
 /** What a result is to look like that no session can write; a host finds it by the id it chose. */
 export type EarlyWish = {
   readonly format: string | undefined;
@@ -238,8 +224,9 @@ export async function failEarly(thrown: unknown, wanted: EarlyWish, begun?: CiRu
     output.write(await (ci?.watch(format, "json") ?? format).end(outcome));
     await output.drain();
   }
-  await ci?.end(outcome, exitCodeOf(outcome));
-  return exitCodeOf(outcome);
+  const code = exitCodeOf(outcome, stopped ? { signal: thrown.signal } : {});
+  await ci?.end(outcome, code);
+  return code;
 }
 
 /** Somebody has removed the folder in which the command was started. */

@@ -53,7 +53,7 @@ function readBehindPrint([word, value]: readonly string[]): "prompt" | "word" | 
   const flag = (flags as readonly Flag[]).find((candidate) => spellings(candidate).includes(written));
   if (!flag) return Object.hasOwn(refusedFlags, word) ? "word" : "prompt";
   const lacksValue = flag.kind !== "switch" && inline === undefined && (value === undefined || value.startsWith("-"));
-  if (lacksValue || (flag.kind === "switch" && inline !== undefined)) return "prompt";
+  if (lacksValue || (flag.kind === "switch" && inline !== undefined && !flag.filter)) return "prompt";
   // In one word with its value, the author of the prompt controls all of it.
   const shapes = shapesOnly.has(flag.group) && !namesFile(flag);
   const goesOn = inline === undefined && (flag.group === "Session" || shapesInput.has(flag.name));
@@ -126,7 +126,8 @@ type Reading = { written: string; inline: string | undefined; words: string[]; e
 function readValue(flag: Flag, reading: Reading): true | string | string[] {
   const { written, inline, words, earlier } = reading;
   if (flag.kind === "switch") {
-    if (inline !== undefined) throw new RuntimeError("usage", `${written} takes no value`);
+    if (flag.filter && inline === undefined && words[0] !== undefined && flag.filter.test(words[0])) words.shift();
+    if (inline !== undefined && !flag.filter) throw new RuntimeError("usage", `${written} takes no value`);
     return true;
   }
   const first = inline ?? words.shift();

@@ -20,6 +20,8 @@ export type Flag = {
   readonly kind: "switch" | "value" | "list" | "words";
   readonly placeholder?: string;
   readonly choices?: readonly string[];
+  /** What may follow a switch as Claude Code's has it, and changes nothing here. */
+  readonly filter?: RegExp;
   readonly group: (typeof flagGroups)[number];
   readonly help: string;
   /** Known from Claude Code and not supported here: why, and what to do instead. Refused with these words, and not in the help. */
@@ -426,7 +428,13 @@ export const flags = [
   },
   { name: "name", short: "n", kind: "value", placeholder: "NAME", group: "Session", help: "Give the session a name" },
   { name: "no-session-persistence", kind: "switch", group: "Session", help: "Keep no journal on disk" },
-  { name: "debug", kind: "switch", group: "Other", help: "Write every event of the session to stderr" },
+  {
+    name: "debug",
+    kind: "switch",
+    filter: /^!?(?:api|hooks|mcp|file|1p|statsig)(?:,!?\w+)*$/,
+    group: "Other",
+    help: "Write every event of the session to stderr; a filter behind it leaves nothing out",
+  },
   { name: "debug-file", kind: "value", placeholder: "FILE", group: "Other", help: "The same to a file" },
   {
     name: "betas",

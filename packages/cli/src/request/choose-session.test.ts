@@ -107,7 +107,8 @@ describe("chooseSession", () => {
       { id: "elsewhere", at: "2025-01-04T00:00:00.000Z", cwd: "/there" },
     );
     assert.deepEqual(await choose({ continue: true }, store, "/here"), { type: "resume", id: "latest", at: undefined });
-    const { code } = await failure(choose({ continue: true }, store, "/nowhere"));
+    assert.equal((await choose({ continue: true }, store, "/nowhere")).type, "new");
+    const { code } = await failure(choose({ continue: true, "resume-session-at": "1" }, store, "/nowhere"));
     assert.equal(code, "not-found");
   });
 

@@ -13,14 +13,7 @@ export function chooseSession(flags: FlagValues, warn: (line: string) => void): 
     const id = flags["session-id"] ?? randomUuid();
     if (flags["load-trajectory"] !== undefined) return await fromTrajectoryFile(flags["load-trajectory"], { id, warn });
     if (flags.resume === undefined && !flags.continue) return { type: "new", id };
-    if (!store)
-      throw new RuntimeError(
-        "usage",
-        `${flags.continue ? "--continue" : "--resume"} and --no-session-persistence exclude each other`,
-        {
-          hint: "To leave the stored session as it is, add --fork-session instead of --no-session-persistence",
-        },
-      );
+    if (!store) throw noStore(flags);
     return await chooseStored(flags, { id, store, cwd, warn });
   };
 }
@@ -38,12 +31,25 @@ async function chooseStored(flags: FlagValues, { id, store, cwd, warn }: Looking
   const source =
     flags.resume === undefined ? await latestSession(store, { cwd, warn }) : await findResumed(store, flags.resume, warn);
   const word = flags["resume-session-at"];
+  if (source === undefined) {
+    if (word !== undefined) throw new RuntimeError("not-found", `No conversation found to continue in ${cwd}`);
+    warn(`No conversation found to continue in ${cwd}: a new one begins`);
+    return { type: "new", id };
+  }
   const at = word === undefined ? undefined : await findEvent(store, source, word);
   const turnId = flags["resume-drops-turn"];
   if (at !== undefined && turnId !== undefined) await checkLeftBehind(store, { source, at, turnId });
   if (!flags["fork-session"]) return { type: "resume", id: source, at };
   await checkFree(store, id);
   return { type: "fork", from: source, id, at, name: flags.name ?? (await nameOfFork(store, source)) };
+}
+
+function noStore(flags: FlagValues): RuntimeError {
+  const flag = flags.continue ? "--continue" : "--resume";
+  if (!flags["no-session-persistence"]) return new RuntimeError("config", `${flag}: nothing is kept where this runs`);
+  return new RuntimeError("usage", `${flag} and --no-session-persistence exclude each other`, {
+    hint: "To leave the stored session as it is, add --fork-session instead of --no-session-persistence",
+  });
 }
 
 /** A copy that could not be made is refused before anything else is looked at. */

@@ -45,18 +45,11 @@ async function readSummaries(store: SessionStore): Promise<Stored> {
 export async function latestSession(
   store: SessionStore,
   { cwd, warn }: { cwd: string; warn: (line: string) => void },
-): Promise<string> {
+): Promise<string | undefined> {
   const { summaries, unreadable } = await readSummaries(store);
   for (const { message } of unreadable.slice(0, 3)) warn(`passed over: ${visible(message)}`);
   if (unreadable.length > 3) warn(`passed over: ${unreadable.length - 3} more (outrider sessions list names them)`);
-  const latest = summaries.find((summary) => summary.cwd === cwd && summary.turns > 0);
-  if (latest) return latest.id;
-  throw new RuntimeError("not-found", `No conversation found to continue in ${cwd}`, {
-    hint:
-      summaries.length === 0
-        ? "No session is stored yet: start one without --continue"
-        : "outrider sessions list --all shows the sessions of other folders; --resume ID|NAME goes on with one from anywhere",
-  });
+  return summaries.find((summary) => summary.cwd === cwd && summary.turns > 0)?.id;
 }
 
 /** What the copy of a session with a name is to be called: a name should go on to mean one session. */

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { isPermissionMode, type JsonObject, RuntimeError } from "@outrider/runtime";
+import { isPermissionMode, RuntimeError } from "@outrider/runtime";
 import { existingFolder, parseSettingSources, type SessionRequest } from "@outrider/runtime/host";
 import { commandFiles } from "../ci/platform.ts";
 import type { FlagName, FlagValues } from "../flags/flags.ts";
@@ -12,7 +12,9 @@ type Options = NonNullable<SessionRequest["options"]>;
 export async function toSessionRequest(flags: FlagValues, warn: (line: string) => void): Promise<SessionRequest> {
   const namesTools = flags.allowedTools ?? flags.disallowedTools ?? flags.tools;
   const unoffered = namesTools ? (await import("./check-tools.ts")).checkTools(flags) : [];
-  const { agents, warnings = [] } = await agentOptions(flags);
+  const { agents: agentsText, "mcp-config": servers, "json-schema": schema } = flags;
+  const json = (agentsText ?? servers ?? schema) === undefined ? undefined : await import("./json-flags.ts");
+  const { agents, warnings = [] } = agentsText === undefined ? {} : ((await json?.agentOptions(agentsText)) ?? {});
   return {
     cwd: flags.cwd === undefined ? undefined : existingFolder("--cwd", resolve(flags.cwd)),
     provider: flags.provider,
@@ -28,7 +30,7 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
     trustProject: flags["trust-project"],
     sandboxMode: flags.sandbox as SessionRequest["sandboxMode"], // its choices are the modes
     hiddenVariables: commandFiles,
-    mcpServers: (flags["mcp-config"] ?? []).map((text) => ({ value: readJson(text, "--mcp-config"), source: "--mcp-config" })),
+    mcpServers: servers?.map((text) => ({ value: json?.readJson(text, "--mcp-config"), source: "--mcp-config" })),
     requireServers: flags["require-mcp"],
     serverTimeouts: {
       connectMs: flags["mcp-timeout"] === undefined ? undefined : duration("--mcp-timeout", flags["mcp-timeout"]),
@@ -43,7 +45,7 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
       warnings: [...warnings, ...unoffered],
       permissionMode: permissionMode(flags, warn),
       permissions: {
-        additionalDirectories: (flags["add-dir"] ?? []).map((path) => existingFolder("--add-dir", resolve(path))),
+        additionalDirectories: (flags["add-dir"] ?? []).flatMap((path) => folderIfThere(path, warn)),
         networkReads: flags["allow-network-reads"],
         mayBypass: Boolean(flags["dangerously-skip-permissions"] || flags["allow-dangerously-skip-permissions"]),
       },
@@ -51,7 +53,7 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
       disallowedTools: flags.disallowedTools,
       builtinTools: flags.tools?.includes("default") ? undefined : flags.tools,
       passEnv: passedNames(flags),
-      outputSchema: flags["json-schema"] === undefined ? undefined : readSchema(flags["json-schema"]),
+      outputSchema: schema === undefined ? undefined : json?.readSchema(schema),
       sessionName: flags.name,
     },
   };
@@ -100,7 +102,8 @@ function limitOptions(flags: FlagValues): Options {
     return typeof text === "string" ? parse(`--${name}`, text) : undefined;
   };
   return {
-    maxTurns: number("max-turns", positiveInteger),
+    // Claude Code's word for no limit; the others have none for it.
+    maxTurns: flags["max-turns"] === "0" && isClaude(flags) ? undefined : number("max-turns", positiveInteger),
     maxRequests: number("max-requests", positiveInteger),
     maxOutputTokens: number("max-tokens", positiveInteger),
     temperature: number("temperature", (flag, text) => numberBetween(flag, text, [0, 2])),
@@ -108,6 +111,21 @@ function limitOptions(flags: FlagValues): Options {
     allowUnknownPrice: flags["allow-unknown-price"],
     loops: { noteAt: number("loop-note", repeats), stopAt: number("loop-stop", repeats) },
   };
+}
+
+function isClaude({ flavor = "claude" }: FlagValues): boolean {
+  return flavor === "claude";
+}
+
+/** As Claude Code does, the work goes on without a folder that is not there: one less may be reached. */
+function folderIfThere(path: string, warn: (line: string) => void): string[] {
+  try {
+    return [existingFolder("--add-dir", resolve(path))];
+  } catch (error) {
+    if (!(error instanceof RuntimeError)) throw error;
+    warn(`${error.message}: it is left out`);
+    return [];
+  }
 }
 
 function repeats(flag: string, text: string): number {
@@ -143,46 +161,10 @@ function promptOptions(flags: FlagValues): Pick<Options, "systemPrompt" | "appen
   return { systemPrompt: read("system-prompt"), appendSystemPrompt: read("append-system-prompt") };
 }
 
-async function agentOptions({ agents: text }: FlagValues): Promise<Pick<Options, "agents" | "warnings">> {
-  if (text === undefined) return {};
-  const { parseAgents, unknownToolsOf } = await import("@outrider/runtime/admin");
-  let value: unknown;
-  try {
-    value = JSON.parse(text.trim().startsWith("{") ? text : readTextFile(text, "--agents"));
-  } catch (error) {
-    if (error instanceof RuntimeError) throw error;
-    throw new RuntimeError("usage", "--agents is no JSON");
-  }
-  const parsed = parseAgents(value, "--agents");
-  const [unknown] = parsed.agents.flatMap(unknownToolsOf);
-  if (unknown !== undefined) throw new RuntimeError("usage", unknown);
-  return parsed;
-}
-
 function passedNames(flags: FlagValues): string[] {
   const names = (flags["pass-env"] ?? []).flatMap((words) => words.split(",")).map((name) => name.trim());
   const wrong = names.find((name) => !/^[A-Za-z_]\w*$/.test(name));
   if (wrong !== undefined)
     throw new RuntimeError("usage", `--pass-env takes names of variables, and ${JSON.stringify(wrong)} is none`);
   return names;
-}
-
-/** JSON on the command line, or a file that holds it. */
-function readJson(text: string, flag: string): unknown {
-  const isInline = text.trim().startsWith("{");
-  try {
-    return JSON.parse(isInline ? text : readTextFile(text, flag));
-  } catch (error) {
-    if (error instanceof RuntimeError) throw new RuntimeError("config", `${flag}: ${text} cannot be read`);
-    throw new RuntimeError("config", `${isInline ? flag : text} is not valid JSON`);
-  }
-}
-
-function readSchema(text: string): JsonObject {
-  const source = text.trim().startsWith("{") ? text : readTextFile(text, "--json-schema");
-  try {
-    return JSON.parse(source) as JsonObject; // what it holds is checked by the session before anything is asked
-  } catch (error) {
-    throw new RuntimeError("usage", `--json-schema is no JSON: ${error instanceof Error ? error.message : error}`);
-  }
 }

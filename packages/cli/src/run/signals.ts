@@ -9,10 +9,12 @@ const lastMomentMs = 400;
 export class StoppedEarly extends Error {
   override readonly name = "StoppedEarly";
   readonly by: "signal" | "deadline";
+  readonly signal: NodeJS.Signals | undefined;
 
-  constructor(message: string, by: "signal" | "deadline") {
+  constructor(message: string, by: "signal" | "deadline", signal?: NodeJS.Signals) {
     super(message);
     this.by = by;
+    this.signal = signal;
   }
 }
 
@@ -20,6 +22,8 @@ export interface SignalWatch {
   /** Called by the first signal; until it is set, `early` rejects. */
   stop: (() => void) | undefined;
   readonly early: Promise<never>;
+  /** The first that came. */
+  readonly signal: NodeJS.Signals | undefined;
   /** A second Ctrl-C came: whatever the run still made of itself, the exit code says so. */
   readonly insisted: boolean;
   /** What a run that has to be left is left with: `cancelled` until its result is written, and then what agrees with that. */
@@ -35,20 +39,20 @@ export function watchSignals(exitCode: number): SignalWatch {
     clearTimeout(timer);
     timer = setTimeout(() => process.exit(code()), afterMs);
   };
-  let stopped = false;
+  let first: NodeJS.Signals | undefined;
   let insisted = false;
   let settled = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (settled) return;
-    if (stopped && signal === "SIGINT") {
+    if (first && signal === "SIGINT") {
       insisted = true;
       return leave(() => exitCodes.killed, lastMomentMs);
     }
-    if (stopped) return;
-    stopped = true;
+    if (first) return;
+    first = signal;
     leave(() => watch.exitCode, patienceMs);
     if (watch.stop) watch.stop();
-    else rejectEarly(new StoppedEarly(`Stopped by ${signal}`, "signal"));
+    else rejectEarly(new StoppedEarly(`Stopped by ${signal}`, "signal", signal));
   };
   const signals: NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) process.on(signal, onSignal);
@@ -61,6 +65,9 @@ export function watchSignals(exitCode: number): SignalWatch {
     stop: undefined,
     early,
     exitCode,
+    get signal() {
+      return first;
+    },
     get insisted() {
       return insisted;
     },

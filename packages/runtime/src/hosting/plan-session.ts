@@ -23,6 +23,7 @@ import { openProject, type Project, resolveProject } from "./project.ts";
 import type { LoadedPart, SessionChoice, SessionRequest } from "./session-request.ts";
 import type { ProviderSource } from "./shared-providers.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { homeTrouble } from "./usable-home.ts";
 
 /** A session that could be opened. What is wrong with the request has been found; nothing is stored, started or asked yet. */
 export type SessionPlan = {
@@ -51,7 +52,12 @@ export type Planning = {
 
 /** The one way from a request to a session: settings, trust, rules, provider, agents, servers and instructions come together here. */
 export async function planSession(wanted: SessionRequest, { around, warn, providers }: Planning): Promise<SessionPlan> {
-  const request = wanted.bare ? { ...wanted, without: everyPart } : wanted;
+  const trouble = wanted.persistent && !wanted.options?.sessionStore ? homeTrouble(around) : undefined;
+  const request = {
+    ...wanted,
+    ...(wanted.bare && { without: everyPart }),
+    ...(trouble !== undefined && { persistent: false }),
+  };
   const own = request.options ?? {};
   for (const rule of [...(own.allowedTools ?? []), ...(own.disallowedTools ?? [])]) parseRule(rule);
   const project = await openProject(request, around);
@@ -88,7 +94,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     maxRequests: settings.limits.maxRequests,
     hookSettings: request.without?.includes("hooks") ? undefined : hooksOf(settings, around),
     instructions: instructionsOf(request, place),
-    ...(request.bare ? {} : keptFor(request, place)),
+    ...(request.bare || trouble !== undefined ? {} : keptFor(request, place)),
     ...claudeVariables({ ...around.env, ...settings.env }),
     untrusted: untrusted || undefined,
     ignoredSettings: untrusted ? await ignoredSettings(resolved, { agents: agents.ignored, project }) : undefined,
@@ -102,7 +108,13 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     ...defined(chosen),
     sandboxSnapshotId: own.sandboxSnapshotId ?? (own.sandboxClient && (await keptSnapshot(choice, store))),
     settingSources: resolved.sources,
-    warnings: [...(own.warnings ?? []), ...resolved.warnings, ...variables.warnings, ...agents.warnings],
+    warnings: [
+      ...(own.warnings ?? []),
+      ...(trouble === undefined ? [] : [trouble]),
+      ...resolved.warnings,
+      ...variables.warnings,
+      ...agents.warnings,
+    ],
   };
   const servers = await planServers(request, { resolved, project, around });
   return { request, sessionId, options, servers, project, resolved, replay, keySource, begin };

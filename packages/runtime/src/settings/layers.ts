@@ -120,7 +120,8 @@ function lookOrFail(path: string, stat: Look): Stats | undefined {
   try {
     return stat(path, { throwIfNoEntry: false });
   } catch (error) {
-    const { message } = error as NodeJS.ErrnoException; // fs throws nothing else
+    const { code, message } = error as NodeJS.ErrnoException; // fs throws nothing else
+    if (code === "ENOTDIR") return undefined; // what lies below a file is nowhere
     throw new RuntimeError("config", `${path} may hold settings and cannot be looked at: ${message}`, {
       hint: "Make it readable, point HOME or OUTRIDER_HOME elsewhere, or leave it out (settingSources, --setting-sources)",
     });

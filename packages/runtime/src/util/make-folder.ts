@@ -1,17 +1,25 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder only its owner may look into, and those it lies in; answers the first that is new. Node says of a file system that
- * cannot be written to that there is no such folder: here the error is the one of the system.
+ * Makes a folder only its owner may look into, and those it lies in; answers the first that is new. One by one: Node's own recursion
+ * never ends where the system says of a folder in which nothing can be made that it is not there, as in /proc.
  */
 export function makeFolder(path: string): string | undefined {
+  const missing = [path];
+  for (let above = dirname(path); !existsSync(above); above = dirname(above)) missing.unshift(above);
+  let first: string | undefined;
+  for (const folder of missing) if (makeOne(folder)) first ??= folder;
+  return first;
+}
+
+/** Another process may be faster. */
+function makeOne(folder: string): boolean {
   try {
-    return mkdirSync(path, { recursive: true, mode: 0o700 });
+    mkdirSync(folder, { mode: 0o700 });
+    return true;
   } catch (error) {
-    let missing = path;
-    while (!existsSync(dirname(missing))) missing = dirname(missing);
-    mkdirSync(missing, { mode: 0o700 }); // throws what is wrong
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !statSync(folder).isDirectory()) throw error; // of the system
+    return false;
   }
 }

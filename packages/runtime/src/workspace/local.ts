@@ -1,7 +1,8 @@
 import { constants, lstatSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, stat, writeFile } from "node:fs/promises";
+import { type FileHandle, open, readdir, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, parse, resolve as resolvePath } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
+import { makeFolder } from "../util/make-folder.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { type HeldDirectory, holdDirectory, leadsElsewhere, noFollow, requireItself, requireNoLink } from "./exact-path.ts";
 import { codeOf, fileFailure, kindOf, refuseOtherThanFile } from "./file-failure.ts";
@@ -198,7 +199,7 @@ async function saveNewFile(directory: string, { name, content }: { name: string;
   const { name: stem, ext } = parse(name.replaceAll(/[^\w.-]+/g, "-").replace(/^[.-]+/, ""));
   const path = join(directory, `${stem}-${randomUuid().slice(0, 8)}${ext}`);
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     await writeFile(path, content, { flag: "wx", mode: 0o600 });
   } catch (error) {
     throw fileFailure(path, { verb: "written", error });

@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../../util/make-folder.ts";
 import type { Spill } from "./wire-line.ts";
 
 /** Keeps what is too long for a line as files of this folder, which is made when the first one comes. */
@@ -7,7 +8,7 @@ export function createSpill(folder: string): Spill {
   return (name, content) => {
     const path = join(folder, name.slice(-180));
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder);
       writeFileSync(path, content, { mode: 0o600 });
       return path;
     } catch {
