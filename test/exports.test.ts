@@ -130,6 +130,7 @@ const published: Record<string, string[]> = {
     "unofferedTool",
     "validateCommandSessionReplayLog",
     "validateSessionReplayLogEntries",
+    "whyProcessesMayStay",
     "writtenServers",
   ],
   "./atif": [
@@ -156,6 +157,7 @@ const published: Record<string, string[]> = {
     "LineOutput",
     "beginServers",
     "checkNamedProvider",
+    "claimProcess",
     "chooseProvider",
     "createAuditLog",
     "createClaudeFormat",

@@ -1,3 +1,4 @@
+import { claimProcess } from "@outrider/runtime/host";
 import { parseArguments, peekFlag } from "./flags/args.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { isSdk } from "./run/sdk-host.ts";
@@ -10,6 +11,7 @@ void main(process.argv.slice(2)).then((code) => {
 });
 
 async function main(argv: readonly string[]): Promise<number> {
+  claimProcess();
   const { failEarly, runOnce } = await import("./commands/run.ts");
   try {
     const [first] = argv;

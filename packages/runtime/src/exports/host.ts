@@ -2,6 +2,7 @@
  * Unstable: names here change with the command, in any version, without notice. `InteractiveSession`, `createQuery` and `SessionHost` of the main
  * entry point are the stable ways to open sessions. What a program needs that starts sessions the way the command does: settings, permissions, output.
  */
+export { claimProcess } from "../workspace/process-guard.ts";
 export { outriderHome } from "../settings/home.ts";
 export {
   checkNamedProvider,

@@ -25,6 +25,7 @@ after(() => rmSync(root, { recursive: true, force: true }));
 const freshPath = (): string => join(mkdtempSync(join(root, "l-")), `${"long".repeat(30)}.jsonl.lock`);
 const onLinux = { skip: existsSync("/proc/self/ns/pid") ? false : "needs /proc" };
 const elsewhere = "pid:[1]";
+const outermost = "pid:[4026531836]";
 
 /** As a process in another container would have written it. */
 function moveAway(path: string): string {
@@ -48,7 +49,7 @@ async function deadDoor(path: string): Promise<void> {
 describe("a lock with a door", onLinux, () => {
   it("holds as long as its owner lives, however long that has been silent", async () => {
     const path = freshPath();
-    const lock = await takeLock(path, "s1", { door: true });
+    const lock = await takeLock(path, "s1", { space: elsewhere });
     moveAway(path);
     const past = new Date(Date.now() - 3_600_000);
     utimesSync(path, past, past);
@@ -67,7 +68,7 @@ describe("a lock with a door", onLinux, () => {
     assert.deepEqual(doorOf(path, owner.token), join(dirname(path), ".01234567.door"));
     await deadDoor(doorOf(path, owner.token));
     assert.deepEqual(await lookAtOwner(owner, path), { isAlive: false });
-    (await takeLock(path, "s1", { door: false })).release();
+    (await takeLock(path, "s1", { space: outermost })).release();
     assert.deepEqual(readdirSync(dirname(path)), []);
   });
 
@@ -91,19 +92,20 @@ describe("a lock with a door", onLinux, () => {
 
   it("leaves nothing when it is released", async () => {
     const path = freshPath();
-    const lock = await takeLock(path, "s1", { door: true });
+    const lock = await takeLock(path, "s1", { space: elsewhere });
     assert.equal(readdirSync(dirname(path)).length, 2);
     lock.release();
     assert.deepEqual(readdirSync(dirname(path)), []);
   });
 
-  it("is made where others cannot see our processes, and not for a moment's work", async () => {
-    const contained = readlinkSync("/proc/self/ns/pid") !== "pid:[4026531836]";
+  it("is made where others cannot see our processes", async () => {
+    const contained = readlinkSync("/proc/self/ns/pid") !== outermost;
     assert.equal(isContained(), contained);
-    assert.deepEqual([isContained(""), isContained("pid:[4026531836]"), isContained("pid:[4026532182]")], [false, false, true]);
+    assert.deepEqual([isContained(""), isContained(outermost), isContained("pid:[4026532182]")], [false, false, true]);
     for (const [options, doors] of [
       [{}, contained ? 1 : 0],
-      [{ brief: true }, 0],
+      [{ space: outermost }, 0],
+      [{ space: elsewhere }, 1],
     ] as const) {
       const path = freshPath();
       const lock = await takeLock(path, "s1", options);
@@ -134,6 +136,19 @@ describe("a door", onLinux, () => {
     for (let tries = 0; readdirSync("/proc/self/fd").length > files && tries < 300; tries++)
       await new Promise((resolve) => setTimeout(resolve, 10));
     assert.equal(readdirSync("/proc/self/fd").length, files);
+  });
+
+  it("is closed behind a visitor, also when nobody in there minds it", async () => {
+    const path = join(mkdtempSync(join(root, "d-")), "door");
+    const script = `require("node:net").createServer(() => {}).listen(${JSON.stringify(path)}, () => console.log("up"))`;
+    const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(child.stdout, "data");
+    const files = readdirSync("/proc/self/fd").length;
+    for (let visit = 0; visit < 20; visit++) assert.equal(await knock(path), true);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal(readdirSync("/proc/self/fd").length, files);
+    child.kill("SIGKILL");
+    await once(child, "exit");
   });
 
   it("keeps no process from ending", async () => {

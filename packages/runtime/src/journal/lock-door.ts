@@ -46,7 +46,7 @@ export async function knock(path: string): Promise<boolean | undefined> {
 function settled(emitter: NodeJS.EventEmitter, event: string): Promise<true | string> {
   return new Promise((resolve) => {
     emitter.once(event, () => resolve(true));
-    emitter.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? ""));
+    emitter.once("error", (error: NodeJS.ErrnoException) => resolve(String(error.code)));
   });
 }
 

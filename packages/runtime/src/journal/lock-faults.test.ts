@@ -305,6 +305,28 @@ describe("the owner of a lock", () => {
     assert.deepEqual(readdirSync(dirname(path)), ["s1.jsonl.lock"]);
   });
 
+  it("that cannot be seen is dead from the very millisecond on in which its time is up", async () => {
+    const path = freshPath();
+    writeFileSync(path, "");
+    const { statSync: original } = fs;
+    const states = [];
+    for (const silent of [29_999, 30_000]) {
+      Reflect.set(fs, "statSync", (...args: Parameters<typeof original>) => {
+        const stat = original(...args);
+        if (stat) Object.assign(stat, { mtimeMs: args[0] === path ? 1_000_000 : 1_000_000 + silent });
+        return stat;
+      });
+      syncBuiltinESMExports();
+      states.push(await lookAtOwner({ ...describeSelf("t"), boot: "another boot" }, path));
+    }
+    Reflect.set(fs, "statSync", original);
+    syncBuiltinESMExports();
+    assert.deepEqual(states, [
+      { isAlive: true, freeInMs: 1 },
+      { isAlive: false, freeInMs: 0 },
+    ]);
+  });
+
   it("from before the machine was started again is another one, also with the same name and number", async () => {
     const path = freshPath();
     writeFileSync(path, "");

@@ -33,20 +33,20 @@ const breakingMs = 2_000;
  * One writer per session: a file that only its creator may remove. A lock whose owner is dead is taken over.
  * Synchronous: a few tiny files, and waiting for the thread pool takes longer than the work.
  * `brief`: for what is done at once and may make room on a full disk. There the lock stays empty, which others respect for 200 ms.
- * `door`: others can tell at once whether we live, from any container of this machine; made when absent where we are in one.
+ * `space` is our process namespace: in a container the lock has a door, so that others of this machine can tell at once whether we live.
  */
 export async function takeLock(
   path: string,
   sessionId: string,
-  options: { readonly brief?: boolean; readonly door?: boolean } = {},
+  options: { readonly brief?: boolean; readonly space?: string } = {},
 ): Promise<Lock> {
   const mine = describeSelf(randomUuid());
   const deadline = Date.now() + breakingMs + 1000;
   do {
     const file = create(path, mine, options.brief ?? false);
     if (file !== undefined) {
-      const hasDoor = options.door ?? (!options.brief && isContained());
-      return hold({ path, file, mine, sessionId, door: hasDoor ? await openDoor(doorOf(path, mine.token)) : undefined });
+      const door = isContained(options.space) ? await openDoor(doorOf(path, mine.token)) : undefined;
+      return hold({ path, file, mine, sessionId, door });
     }
     const found = await readLock(path);
     if (!found) continue;
@@ -190,11 +190,13 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
+const unseenWords = "That process cannot be seen from here. If it is gone, the session is free in";
+
 function locked(sessionId: string, owner: Owner, { freeInMs }: OwnerState): RuntimeError {
-  const unseen = `That process cannot be seen from here. If it is gone, the session is free in ${Math.ceil((freeInMs ?? 0) / 1000)} s. `;
+  const wait = freeInMs === undefined ? "" : `${unseenWords} ${Math.ceil(freeInMs / 1000)} s. `;
   return new RuntimeError("session-locked", `Session ${sessionId} is in use by process ${owner.pid} on ${owner.host}`, {
     retryable: true,
-    hint: `${freeInMs === undefined ? "" : unseen}Wait for it to end, fork the session, or use another session id`,
+    hint: `${wait}Wait for it to end, fork the session, or use another session id`,
   });
 }
 

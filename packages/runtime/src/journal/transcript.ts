@@ -43,7 +43,7 @@ type OpenCalls = {
   readonly index: number;
   readonly message: AssistantMessage;
   readonly results: Map<string, ToolResultPart>;
-  /** When each was started. */
+  /** When each was started, and what became of its processes. */
   readonly started: Map<string, string>;
 };
 
@@ -125,7 +125,10 @@ export class Transcript {
       case "message.ended":
         return this.#applyAnswer(event.message);
       case "tool.started":
-        this.#open?.started.set(event.callId, event.at ?? "a time that is not known");
+        this.#open?.started.set(
+          event.callId,
+          `${event.at ?? "a time that is not known"}${processNotes[event.processes ?? "none"]}`,
+        );
         this.#isStale = true;
         return;
       case "tool.ended":
@@ -214,6 +217,12 @@ function replacementText({ preface, summary, files }: CompactionResult & { type:
   const shown = files.map(({ path, text }) => `<file path=${JSON.stringify(path)}>\n${text}\n</file>`);
   return [preface, `<summary>\n${summary}\n</summary>`, ...shown].join("\n\n");
 }
+
+const processNotes = {
+  none: "",
+  ended: " (the processes that it had started were ended with the run)",
+  "may-run": " (a process that it had started may still be running)",
+};
 
 function unfinishedResult(call: ToolCallPart, startedAt: string | undefined): ToolResultPart {
   const text =

@@ -105,7 +105,13 @@ export interface AgentEvents {
     firstTokenMs?: number;
   };
   /** Stored before the tool does anything: after a crash, a start without an end means "outcome unknown". */
-  "tool.started": { callId: string; name: string; input: unknown };
+  "tool.started": {
+    callId: string;
+    name: string;
+    input: unknown;
+    /** Of a call that starts programs: what becomes of them when the run is killed. `may-run`: some may live on. */
+    processes?: "ended" | "may-run";
+  };
   /** What a running tool says of itself; without text, that it still runs. */
   "tool.progress": { callId: string; text: string };
   "tool.ended": {

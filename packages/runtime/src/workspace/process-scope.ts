@@ -2,20 +2,22 @@ import { closeSync, constants, openSync, readlinkSync, unlinkSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomUuid } from "../util/unique-ids.ts";
+import { type Guarded, guardProcesses, ownMark } from "./process-guard.ts";
 import { type LocalCommand, type LocalProcess, startProcess } from "./process.ts";
 import { commandLines, endProcesses, findProcesses, killAtExit, type ProcessList, type SweepTarget } from "./process-sweep.ts";
+import { tokenDescriptor } from "./process-token.ts";
 import { closedWorkspace } from "./run-to-end.ts";
 
 const variable = "OUTRIDER_PROCESS_SCOPE";
-/** In programs; beyond what scripts use for themselves. */
-const tokenDescriptor = 20;
 
 /** Everything one workspace starts, so that all of it can be ended. */
 export class ProcessScope {
-  readonly #id: string = randomUuid();
+  readonly #id: string = `${ownMark()}.${randomUuid()}`;
   readonly #running = new Set<LocalProcess>();
   #isClosed = false;
   #started = 0;
+  #guarding: Promise<Guarded> | undefined;
+  #guarded: Guarded | undefined;
   #token: { readonly descriptor: number; readonly path: string } | undefined;
   #forget: () => void = () => {};
   /** The command lines of what `close` found in the background. */
@@ -26,7 +28,9 @@ export class ProcessScope {
   /** `env` is all the program gets. */
   async start(command: LocalCommand & { cwd: string; env: Readonly<Record<string, string>> }): Promise<LocalProcess> {
     if (this.#isClosed) throw closedWorkspace();
-    if (this.#started === 0) this.#begin();
+    this.#guarding ??= this.#begin();
+    this.#guarded = await this.#guarding;
+    if (this.#isClosed) throw closedWorkspace();
     const mark = `${this.#id}/${++this.#started};`;
     // Marks add up: a program that itself runs a workspace passes ours on to everything it starts.
     const env = { ...command.env, [variable]: `${command.env[variable] ?? ""}${mark}` };
@@ -47,24 +51,27 @@ export class ProcessScope {
     const running = [...this.#running];
     await Promise.allSettled(running.map((program) => program.kill()));
     await Promise.allSettled(running.map((program) => program.ended));
-    if (this.#started === 0) return;
+    const guarded = await this.#guarding;
+    if (!guarded) return;
     const everything = this.#everything();
     const alive = findProcesses(everything);
     if (this.stopped.length === 0) this.stopped = commandLines(alive);
-    await endProcesses(everything, alive);
+    await endProcesses(everything, { alive });
     this.#forget();
+    guarded.release();
     if (this.#token) closeSync(this.#token.descriptor);
     this.#token = undefined;
   }
 
-  #begin(): void {
+  #begin(): Promise<Guarded> {
     this.#token = process.platform === "linux" ? openToken(this.#id) : undefined;
     this.#forget = killAtExit(() => this.#everything());
+    return guardProcesses();
   }
 
   #everything(): SweepTarget {
     const token = this.#token && { descriptor: tokenDescriptor, path: this.#token.path };
-    return { mark: `${this.#id}/`, token, known: this.#leftovers };
+    return { mark: `${this.#id}/`, token, limit: this.#guarded?.limitIfLast(), known: this.#leftovers };
   }
 }
 

@@ -12,6 +12,8 @@ export type SweepTarget = {
   readonly mark: string;
   /** An open file that every such process has inherited: servers that write over their own environment still have it. */
   readonly token?: ProcessToken | undefined;
+  /** A limit of file locks that every such process has inherited, and no other: nothing a process does to itself takes it away. */
+  readonly limit?: string | undefined;
   readonly group?: number | undefined;
   /** The group is only made to end, not asked: when it goes, all others go with it. */
   readonly groupLast?: boolean;
@@ -25,12 +27,17 @@ export type ProcessToken = { readonly descriptor: number; readonly path: string 
 const graceMs = 300;
 const killMs = 300;
 const pollMs = 20;
+/** Rounds of killing there are in any case, however long looking takes: on a busy machine that alone may use up the time. */
+const minRounds = 2;
 
 /**
  * Asks all processes of the target to end, then makes them. Killing a process group is not enough: `setsid`, `nohup` and
  * double forks leave the group and the process tree, but take their environment along.
  */
-export async function endProcesses(target: SweepTarget, alive: ProcessList = findProcesses(target)): Promise<void> {
+export async function endProcesses(
+  target: SweepTarget,
+  { look = findProcesses, alive = look(target) }: { alive?: ProcessList; look?: (target: SweepTarget) => ProcessList } = {},
+): Promise<void> {
   let found = alive;
   const asked = [...found].filter(([, { group }]) => !(target.groupLast && group === target.group));
   signalAll(new Map(asked), { signal: "SIGTERM", group: target.group });
@@ -38,9 +45,9 @@ export async function endProcesses(target: SweepTarget, alive: ProcessList = fin
 
   const deadline = monotonicMs() + killMs;
   // Again and again: what is killed may have started something in the meantime.
-  while (true) {
-    found = findProcesses({ ...target, known: found });
-    if (found.size === 0 || monotonicMs() > deadline) return;
+  for (let round = 0; ; round++) {
+    found = look({ ...target, known: found });
+    if (found.size === 0 || (round >= minRounds && monotonicMs() > deadline)) return;
     signalAll(found, { signal: "SIGKILL", group: target.group });
     await pause(pollMs);
   }
@@ -50,7 +57,7 @@ const atExit = new Set<() => SweepTarget>();
 
 /**
  * Until the answer is called, these processes are killed when our own process exits: whoever is made to leave in the middle of things
- * has no time to ask. Only SIGKILL to ourselves leaves them.
+ * has no time to ask. After SIGKILL to ourselves the guard sees to them.
  */
 export function killAtExit(target: () => SweepTarget): () => void {
   if (atExit.size === 0) process.on("exit", killAll);
@@ -152,12 +159,24 @@ function readEntry(name: string): ProcessEntry | undefined {
 
 function isMeant(entry: ProcessEntry, target: SweepTarget): boolean {
   if (entry.group === target.group || target.known?.get(entry.pid)?.startedAt === entry.startedAt) return true;
+  return hasLimit(entry.pid, target.limit) || hasMark(entry.pid, target);
+}
+
+function hasMark(pid: number, { mark, token }: SweepTarget): boolean {
   try {
-    if (readFileSync(`/proc/${entry.pid}/environ`).includes(target.mark)) return true;
-    const { token } = target;
-    return token !== undefined && readlinkSync(`/proc/${entry.pid}/fd/${token.descriptor}`) === token.path;
+    if (readFileSync(`/proc/${pid}/environ`).includes(mark)) return true;
+    return token !== undefined && readlinkSync(`/proc/${pid}/fd/${token.descriptor}`) === token.path;
   } catch {
     return false; // gone by now, or somebody else's, or no such descriptor
+  }
+}
+
+function hasLimit(pid: number, limit: string | undefined): boolean {
+  if (limit === undefined) return false;
+  try {
+    return new RegExp(`^Max file locks +${limit} `, "m").test(readFileSync(`/proc/${pid}/limits`, "latin1"));
+  } catch {
+    return false; // gone by now
   }
 }
 

@@ -123,6 +123,7 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
       await opened?.close();
     },
     stopped: () => local.stopped?.() ?? [],
+    endsProcesses: () => local.endsProcesses?.() ?? false,
   };
   return withOtherRoots<Workspace>(workspace, {
     overflowDirectory: resolvePath(local.root, setting.overflowDirectory),

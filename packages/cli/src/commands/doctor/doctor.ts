@@ -6,7 +6,7 @@ import { print, visible } from "../../terminal/visible.ts";
 import { knownServers } from "../mcp/known-servers.ts";
 import { tryServers } from "../mcp/test-servers.ts";
 import { type Finding, finding } from "./finding.ts";
-import { lookAtHome, lookAtNode, lookAtProgram, lookAtProxy, lookAtRipgrep, lookAtSandbox } from "./machine.ts";
+import { lookAtHome, lookAtNode, lookAtProcesses, lookAtProgram, lookAtProxy, lookAtRipgrep, lookAtSandbox } from "./machine.ts";
 
 const usage = `Usage:
   outrider doctor [--offline] [--json] [--cwd DIR]
@@ -38,6 +38,7 @@ export async function runDoctor(args: readonly string[]): Promise<number> {
     finding("home", lookAtHome),
     finding("settings", () => lookAtSettings(cwd)),
     finding("sandbox", lookAtSandbox),
+    finding("processes", lookAtProcesses),
     finding("bash", () => lookAtProgram("bash", { needed: true, without: "commands cannot run" })),
     finding("git", () =>
       lookAtProgram("git", { needed: false, without: "no checkpoints of what commands change, no state of the repository" }),

@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync, rmSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { outriderHome } from "@outrider/runtime/host";
-import { bundledRipgrep, detectSandbox } from "@outrider/runtime/admin";
+import { bundledRipgrep, detectSandbox, whyProcessesMayStay } from "@outrider/runtime/admin";
 import type { Finding } from "./finding.ts";
 
 type Look = Promise<Omit<Finding, "about">>;
@@ -37,6 +37,13 @@ export async function lookAtSandbox(): Look {
   if (sandbox.available) return { state: "ok", says: `bubblewrap ${sandbox.version} (${sandbox.path})` };
   const todo = process.platform === "linux" ? "Install bubblewrap and socat; see docs/sandbox.md" : undefined;
   return { state: "note", says: `none: ${sandbox.reason}. Commands run outside, as rules allow`, todo };
+}
+
+/** Whether all that commands start ends with a run, also when that is killed. */
+export async function lookAtProcesses(): Look {
+  const why = whyProcessesMayStay();
+  if (why === undefined) return { state: "ok", says: "what commands start ends with their run, also when that is killed" };
+  return { state: "note", says: `a program that clears its environment may outlive a run that is killed: ${why}` };
 }
 
 export async function lookAtProgram(name: string, { needed, without }: { needed: boolean; without: string }): Look {

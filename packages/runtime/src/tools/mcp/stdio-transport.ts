@@ -1,5 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { randomUuid } from "../../util/unique-ids.ts";
+import { type Guarded, guardProcesses, ownMark } from "../../workspace/process-guard.ts";
 import { endProcesses, killAtExit } from "../../workspace/process-sweep.ts";
 import { type BoundedLine, boundedLines } from "./bounded-lines.ts";
 import { toShortMessage } from "./oversized-message.ts";
@@ -29,7 +30,8 @@ export class StdioTransport implements McpTransport {
   onerror?: (error: Error) => void;
   onmessage?: (message: McpMessage) => void;
   readonly #options: StdioOptions;
-  readonly #mark: string = `mcp-${randomUuid()};`;
+  readonly #mark: string = `${ownMark()}.mcp-${randomUuid()};`;
+  #guarded: Guarded | undefined;
   #child: ChildProcessWithoutNullStreams | undefined;
   #exited: Promise<void> = Promise.resolve();
   /** The requests that wait for an answer. */
@@ -58,6 +60,7 @@ export class StdioTransport implements McpTransport {
 
   async start(): Promise<void> {
     const { command, args, cwd, env } = this.#options;
+    this.#guarded = await guardProcesses();
     const child = process.getBuiltinModule("node:child_process").spawn(command, args, {
       cwd,
       env: { ...env, OUTRIDER_PROCESS_SCOPE: `${env["OUTRIDER_PROCESS_SCOPE"] ?? ""}${this.#mark}` },
@@ -121,12 +124,13 @@ export class StdioTransport implements McpTransport {
   async #close(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
-    if (!child?.pid) return;
+    if (!child?.pid) return this.#guarded?.release();
     this.#holdProcess(child, true);
     child.stdin.end();
     await this.#exitedWithin(graceMs);
-    await endProcesses({ mark: this.#mark, group: child.pid });
+    await endProcesses({ mark: this.#mark, group: child.pid, limit: this.#guarded?.limitIfLast() });
     this.#forget();
+    this.#guarded?.release();
     child.stdout.destroy();
     child.stderr.destroy();
   }

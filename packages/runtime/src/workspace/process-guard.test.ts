@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+import { chooseLimit, guardProcesses, ownMark, whyProcessesMayStay } from "./process-guard.ts";
+import { endProcesses, findProcesses, type SweepTarget } from "./process-sweep.ts";
+
+const onLinux = { skip: existsSync("/proc/self/limits") ? false : "needs /proc" };
+const line = (soft: string, hard: string): string =>
+  `Limit                     Soft Limit           Hard Limit           Units     \nMax file locks            ${soft.padEnd(20)} ${hard.padEnd(20)} locks     \n`;
+
+describe("the limit that marks processes", () => {
+  it("is a number nobody else has, below the hard limit", () => {
+    assert.equal(
+      chooseLimit(line("unlimited", "unlimited"), () => 0),
+      String(2 ** 39),
+    );
+    assert.equal(
+      chooseLimit(line("unlimited", "unlimited"), () => 1 - 2 ** -50),
+      String(2 ** 40 - 1),
+    );
+    assert.equal(
+      chooseLimit(line("7", String(2 ** 40)), () => 0.5),
+      String(2 ** 39 + 2 ** 38),
+    );
+    assert.notEqual(chooseLimit(line("1", "unlimited")), chooseLimit(line("1", "unlimited")));
+  });
+
+  it("is none where the hard limit is low, or not told", () => {
+    for (const limits of [line("unlimited", String(2 ** 40 - 1)), line("64", "64"), "", undefined])
+      assert.equal(chooseLimit(limits), undefined);
+  });
+
+  it("is none in a process that belongs to somebody else, and it says why", onLinux, async () => {
+    assert.match(whyProcessesMayStay() ?? "", /^the program that uses the library/);
+    const before = readFileSync("/proc/self/limits", "utf8");
+    const one = await guardProcesses();
+    const other = await guardProcesses();
+    assert.deepEqual([one.limitIfLast(), other.limitIfLast()], [undefined, undefined]);
+    one.release();
+    other.release();
+    other.release();
+    assert.equal(readFileSync("/proc/self/limits", "utf8"), before);
+    assert.match(ownMark(), /^[0-9a-f-]{36}$/);
+    assert.equal(ownMark(), ownMark());
+  });
+
+  it("finds a process that bears it, and no other", onLinux, async () => {
+    const limit = String(2 ** 39 + process.pid);
+    const marked = spawn("bash", ["-c", `ulimit -S -x ${limit}; exec env -i sleep 60`], { stdio: "ignore" });
+    const similar = spawn("bash", ["-c", `ulimit -S -x ${limit}0; exec env -i sleep 60`], { stdio: "ignore" });
+    try {
+      const target: SweepTarget = { mark: "no such mark", limit };
+      const has = (pid = 0): boolean => readFileSync(`/proc/${pid}/cmdline`, "utf8") === "sleep\x0060\0";
+      while (!has(marked.pid) || !has(similar.pid)) await new Promise((resolve) => setTimeout(resolve, 5));
+      assert.deepEqual([...findProcesses(target).keys()], [marked.pid]);
+      assert.deepEqual([...findProcesses({ mark: "no such mark" }).keys()], []);
+      const gone = once(marked, "exit");
+      await endProcesses(target);
+      await gone;
+      assert.deepEqual([similar.exitCode, similar.signalCode], [null, null]);
+    } finally {
+      marked.kill("SIGKILL");
+      similar.kill("SIGKILL");
+    }
+  });
+});
+
+describe("ending processes", onLinux, () => {
+  it("kills at least twice, however long it takes to look", async () => {
+    // Minds no SIGTERM, and says when it is so far.
+    const deaf = spawn("bash", ["-c", "trap '' TERM; echo up; while true; do sleep 0.05; done"], {
+      stdio: ["ignore", "pipe", "ignore"],
+      detached: true,
+      env: { ...process.env, GUARD_TEST: `guard-test-${process.pid}` },
+    });
+    await once(deaf.stdout, "data");
+    const exited = once(deaf, "exit");
+    let looks = 0;
+    const slow = (target: SweepTarget) => {
+      // A look takes longer than there is time for killing.
+      if (looks++ > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+      return findProcesses(target);
+    };
+    try {
+      await endProcesses({ mark: `guard-test-${process.pid}` }, { look: slow });
+      assert.deepEqual(await exited, [null, "SIGKILL"]);
+    } finally {
+      deaf.kill("SIGKILL");
+    }
+  });
+
+  it("gives up on what not even that ends", async () => {
+    let kills = 0;
+    // Said to be there for ever; the number belongs to nobody.
+    const look = () => {
+      kills++;
+      return new Map([[2 ** 22 + 5, { group: 2 ** 22 + 5, startedAt: "1" }]]);
+    };
+    await endProcesses({ mark: "nobody" }, { look });
+    assert.ok(kills >= 3, `${kills} looks`);
+  });
+});

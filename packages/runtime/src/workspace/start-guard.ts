@@ -1,0 +1,74 @@
+import { closeSync, openSync } from "node:fs";
+import type { Socket } from "node:net";
+import { tokenDescriptor } from "./process-token.ts";
+import { guardPath, type OwnMarks } from "./process-guard.ts";
+
+/** Where the shell hears of our end: only we hold the other end of that pipe, and the kernel closes it when we are gone. */
+const pipeDescriptor = 3;
+
+/** Starts what waits for our end, and marks our own process with the limit. Answers how to send it away; never fails. */
+export async function startGuard({ text, limit }: OwnMarks): Promise<(isClean: boolean) => void> {
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  let nothing: number | undefined;
+  try {
+    // In the place of what an outrider around us has given to all it starts: the guard is to outlive that one's sweep.
+    nothing = openSync("/dev/null", "r");
+    const stdio: ("ignore" | "pipe" | number)[] = Array.from({ length: tokenDescriptor }, () => "ignore");
+    stdio[pipeDescriptor] = "pipe";
+    stdio.push(nothing);
+    const child = spawn("/bin/sh", ["-c", beginScript, guardScript, text, limit ?? ""], {
+      cwd: "/",
+      env: { PATH: guardPath },
+      stdio,
+      detached: true,
+    });
+    const pipe = child.stdio[pipeDescriptor] as Socket; // what "pipe" makes
+    pipe.on("error", () => {}); // it was killed: nobody else can see to our end
+    pipe.unref();
+    await new Promise<void>((resolve) => {
+      child.once("exit", () => resolve());
+      child.once("error", () => resolve());
+    });
+    return (isClean) => void (isClean ? pipe.end("done\n") : pipe.end());
+  } catch {
+    return () => {}; // no shell, or no descriptor left: our own sweeps must do
+  } finally {
+    if (nothing !== undefined) closeSync(nothing);
+  }
+}
+
+/**
+ * The guard is nobody's child when this has ended, so that whoever ends our descendants does not end it too.
+ * The limit is that of our own process: what it starts from here on inherits it. The guard itself was started before.
+ */
+const beginScript = `sh -c "$0" outrider-guard "$@" <&3 3<&- &
+[ -z "$2" ] || exec prlimit --pid "$PPID" --locks="$2:"`;
+
+/** A zombie is dead already. Asks first, then kills, again and again: what is killed may have started something in the meantime. */
+const guardScript = `trap '' HUP INT TERM QUIT
+prlimit --pid $$ --locks="$(sed -n 's/^Max file locks *[^ ]* *\\([^ ]*\\).*/\\1/p' /proc/self/limits):"
+read -r word
+[ "$word" = done ] && exit
+find_all() {
+  for file in $(grep -lsF -e "$1" /proc/[0-9]*/environ; [ -z "$2" ] || grep -lsE -e "^Max file locks +$2 " /proc/[0-9]*/limits); do
+    pid=\${file#/proc/}
+    pid=\${pid%/*}
+    grep -qsE '^State:.[ZX]' "/proc/$pid/status" || echo "$pid"
+  done
+}
+found=$(find_all "$@")
+[ -z "$found" ] && exit
+kill -TERM $found
+for wait in 1 2 3 4 5 6; do
+  sleep 0.05 || sleep 1
+  [ -z "$(find_all "$@")" ] && exit
+done
+round=0
+while [ $round -lt 200 ]; do
+  found=$(find_all "$@")
+  [ -z "$found" ] && exit
+  kill -KILL $found
+  sleep 0.05 || sleep 1
+  round=$((round + 1))
+done
+`;
