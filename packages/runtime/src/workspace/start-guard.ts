@@ -22,16 +22,17 @@ export async function startGuard({ text, limit }: OwnMarks): Promise<(isClean: b
       stdio,
       detached: true,
     });
-    const pipe = child.stdio[pipeDescriptor] as Socket; // what "pipe" makes
-    pipe.on("error", () => {}); // it was killed: nobody else can see to our end
-    pipe.unref();
-    await new Promise<void>((resolve) => {
+    const begun = new Promise<void>((resolve) => {
       child.once("exit", () => resolve());
-      child.once("error", () => resolve());
+      child.once("error", () => resolve()); // no descriptor left, or no shell
     });
-    return (isClean) => void (isClean ? pipe.end("done\n") : pipe.end());
+    const pipe = child.stdio?.[pipeDescriptor] as Socket | undefined; // what "pipe" makes
+    pipe?.on("error", () => {}); // it was killed: nobody else can see to our end
+    pipe?.unref();
+    await begun;
+    return (isClean) => void (isClean ? pipe?.end("done\n") : pipe?.end());
   } catch {
-    return () => {}; // no shell, or no descriptor left: our own sweeps must do
+    return () => {}; // our own sweeps must do
   } finally {
     if (nothing !== undefined) closeSync(nothing);
   }
