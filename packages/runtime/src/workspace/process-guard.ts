@@ -16,8 +16,7 @@ export interface Guarded {
   release(): void;
 }
 
-/** `isClean`: nothing is left for the guard to see to. */
-type Guard = { readonly limit: string | undefined; dismiss(isClean: boolean): void };
+type Guard = { readonly limit: string | undefined; dismiss(): void };
 
 /** Where the programs of the guard are looked for: not where a project's settings may lead. */
 export const guardPath = "/usr/bin:/bin:/usr/local/bin:/usr/sbin:/sbin:/run/current-system/sw/bin";
@@ -52,9 +51,10 @@ export async function guardProcesses(): Promise<Guarded> {
       return isLast ? limit : undefined;
     },
     release() {
-      if (!guarded.delete(self) || guarded.size > 0) return;
+      // Where something may be left, the guard stays and sees to it when our process ends.
+      if (!guarded.delete(self) || guarded.size > 0 || !isSwept) return;
       guard = undefined;
-      dismiss(isSwept);
+      dismiss();
     },
   };
 }

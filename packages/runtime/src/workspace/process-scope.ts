@@ -30,7 +30,6 @@ export class ProcessScope {
     if (this.#isClosed) throw closedWorkspace();
     this.#guarding ??= this.#begin();
     this.#guarded = await this.#guarding;
-    if (this.#isClosed) throw closedWorkspace();
     const mark = `${this.#id}/${++this.#started};`;
     // Marks add up: a program that itself runs a workspace passes ours on to everything it starts.
     const env = { ...command.env, [variable]: `${command.env[variable] ?? ""}${mark}` };

@@ -88,7 +88,7 @@ describe("run", () => {
     const { stdout } = await run("exec env", { file: "env", args: [], env: { MORE: "1", KEPT: "changed" } });
     const names = stdout.trim().split("\n").sort();
     assert.deepEqual(
-      names.map((line) => line.replace(/^(OUTRIDER_PROCESS_SCOPE=)[0-9a-f-]{36}\/1;$/, "$1#")),
+      names.map((line) => line.replace(/^(OUTRIDER_PROCESS_SCOPE=)[0-9a-f-]{36}\.[0-9a-f-]{36}\/1;$/, "$1#")),
       ["KEPT=changed", "MORE=1", "OUTRIDER_PROCESS_SCOPE=#", `PATH=${process.env["PATH"]}`],
     );
   });

@@ -7,7 +7,7 @@ import { guardPath, type OwnMarks } from "./process-guard.ts";
 const pipeDescriptor = 3;
 
 /** Starts what waits for our end, and marks our own process with the limit. Answers how to send it away; never fails. */
-export async function startGuard({ text, limit }: OwnMarks): Promise<(isClean: boolean) => void> {
+export async function startGuard({ text, limit }: OwnMarks): Promise<() => void> {
   const { spawn } = process.getBuiltinModule("node:child_process");
   let nothing: number | undefined;
   try {
@@ -16,7 +16,7 @@ export async function startGuard({ text, limit }: OwnMarks): Promise<(isClean: b
     const stdio: ("ignore" | "pipe" | number)[] = Array.from({ length: tokenDescriptor }, () => "ignore");
     stdio[pipeDescriptor] = "pipe";
     stdio.push(nothing);
-    const child = spawn("/bin/sh", ["-c", beginScript, guardScript, text, limit ?? ""], {
+    const child = spawn("/bin/sh", ["-c", beginScript, guardScript, text, limit ?? "", String(process.pid)], {
       cwd: "/",
       env: { PATH: guardPath },
       stdio,
@@ -30,7 +30,10 @@ export async function startGuard({ text, limit }: OwnMarks): Promise<(isClean: b
     pipe?.on("error", () => {}); // it was killed: nobody else can see to our end
     pipe?.unref();
     await begun;
-    return (isClean) => void (isClean ? pipe?.end("done\n") : pipe?.end());
+    return () => {
+      pipe?.write("done\n");
+      pipe?.destroy(); // should that come without the word, the guard waits for our end
+    };
   } catch {
     return () => {}; // our own sweeps must do
   } finally {
@@ -45,28 +48,38 @@ export async function startGuard({ text, limit }: OwnMarks): Promise<(isClean: b
 const beginScript = `sh -c "$0" outrider-guard "$@" <&3 3<&- &
 [ -z "$2" ] || exec prlimit --pid "$PPID" --locks="$2:"`;
 
-/** A zombie is dead already. Asks first, then kills, again and again: what is killed may have started something in the meantime. */
+/** Does nothing while our process lives. A zombie is dead already. Asks first, then kills, again and again: what is killed may have started something in the meantime. */
 const guardScript = `trap '' HUP INT TERM QUIT
 prlimit --pid $$ --locks="$(sed -n 's/^Max file locks *[^ ]* *\\([^ ]*\\).*/\\1/p' /proc/self/limits):"
+mark=$1 limit=$2 owner=$3
+state_of() {
+  sed 's/.*) //' "/proc/$1/stat" | { read -r state parent group session tty front flags a b c d e f g h i j k l start rest; echo "$start $state"; }
+}
+began=$(state_of "$owner")
+began=\${began% *}
 read -r word
 [ "$word" = done ] && exit
+while :; do
+  now=$(state_of "$owner")
+  case $now in "$began Z" | "$began X") break ;; "$began "*) sleep 0.05 || sleep 1 ;; *) break ;; esac
+done
 find_all() {
-  for file in $(grep -lsF -e "$1" /proc/[0-9]*/environ; [ -z "$2" ] || grep -lsE -e "^Max file locks +$2 " /proc/[0-9]*/limits); do
+  for file in $(grep -lsF -e "$mark" /proc/[0-9]*/environ; [ -z "$limit" ] || grep -lsE -e "^Max file locks +$limit " /proc/[0-9]*/limits); do
     pid=\${file#/proc/}
     pid=\${pid%/*}
     grep -qsE '^State:.[ZX]' "/proc/$pid/status" || echo "$pid"
   done
 }
-found=$(find_all "$@")
+found=$(find_all)
 [ -z "$found" ] && exit
 kill -TERM $found
 for wait in 1 2 3 4 5 6; do
   sleep 0.05 || sleep 1
-  [ -z "$(find_all "$@")" ] && exit
+  [ -z "$(find_all)" ] && exit
 done
 round=0
 while [ $round -lt 200 ]; do
-  found=$(find_all "$@")
+  found=$(find_all)
   [ -z "$found" ] && exit
   kill -KILL $found
   sleep 0.05 || sleep 1
