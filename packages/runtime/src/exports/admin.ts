@@ -48,7 +48,7 @@ export { childEnvironment } from "../hosting/child-environment.ts";
 export { connectServers } from "../hosting/connect-servers.ts";
 export { type ServerPlan, planServers } from "../hosting/plan-servers.ts";
 export { bundledRipgrep } from "../tools/ripgrep.ts";
-export { whyProcessesMayStay } from "../workspace/process-guard.ts";
+export { whyProcessesMayStay } from "../workspace/own-limit.ts";
 export { detectSandbox, type SandboxAvailability } from "../workspace/detect-sandbox.ts";
 export { expireWhenDue } from "../checkpoints/expire.ts";
 export { type Collected, type CollectOptions, collectGarbage } from "../journal/collect-garbage.ts";

@@ -8,7 +8,6 @@ import { type HeldDirectory, holdDirectory, leadsElsewhere, noFollow, requireIts
 import { codeOf, fileFailure, kindOf, refuseOtherThanFile } from "./file-failure.ts";
 import type { GivenVariables } from "./environment.ts";
 import type { LocalCommand, LocalProcess } from "./process.ts";
-import { whyProcessesMayStay } from "./process-guard.ts";
 import { ProcessScope } from "./process-scope.ts";
 import { type OtherRoot, withOtherRoots } from "./other-roots.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -69,7 +68,7 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     saveOverflow: (name, content) => saveNewFile(absolute(options.overflowDirectory), { name, content }),
     close: () => processes.close(),
     stopped: () => processes.stopped,
-    endsProcesses: () => whyProcessesMayStay() === undefined,
+    endsProcesses: async () => (await import("./own-limit.ts")).whyProcessesMayStay() === undefined,
   };
   return withOtherRoots<LocalWorkspace>(workspace, {
     overflowDirectory: absolute(options.overflowDirectory),

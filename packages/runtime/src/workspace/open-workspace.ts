@@ -167,7 +167,7 @@ function boxOnDemand(local: LocalWorkspace, { overflowDirectory, livesInBox, ope
       stopped = open.stopped?.() ?? [];
     },
     stopped: () => stopped,
-    endsProcesses: () => local.endsProcesses?.() ?? false,
+    endsProcesses: async () => (await local.endsProcesses?.()) ?? false,
   };
   return withOtherRoots<Workspace>(workspace, {
     overflowDirectory: resolve(local.root, overflowDirectory),

@@ -3,7 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { chooseLimit, guardProcesses, ownMark, whyProcessesMayStay } from "./process-guard.ts";
+import { chooseLimit, whyProcessesMayStay } from "./own-limit.ts";
+import { guardProcesses, ownMark } from "./process-guard.ts";
 import { endProcesses, findProcesses, type SweepTarget } from "./process-sweep.ts";
 
 const onLinux = { skip: existsSync("/proc/self/limits") ? false : "needs /proc" };

@@ -123,7 +123,7 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
       await opened?.close();
     },
     stopped: () => local.stopped?.() ?? [],
-    endsProcesses: () => local.endsProcesses?.() ?? false,
+    endsProcesses: async () => (await local.endsProcesses?.()) ?? false,
   };
   return withOtherRoots<Workspace>(workspace, {
     overflowDirectory: resolvePath(local.root, setting.overflowDirectory),

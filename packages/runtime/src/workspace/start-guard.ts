@@ -1,13 +1,26 @@
 import { closeSync, openSync } from "node:fs";
 import type { Socket } from "node:net";
 import { tokenDescriptor } from "./process-token.ts";
-import { guardPath, type OwnMarks } from "./process-guard.ts";
+import { chooseLimit, guardPath, readLimits } from "./own-limit.ts";
+import type { Guard } from "./process-guard.ts";
 
 /** Where the shell hears of our end: only we hold the other end of that pipe, and the kernel closes it when we are gone. */
 const pipeDescriptor = 3;
 
-/** Starts what waits for our end, and marks our own process with the limit. Answers how to send it away; never fails. */
-export async function startGuard({ text, limit }: OwnMarks): Promise<() => void> {
+/**
+ * Starts what waits for our end. Whatever this process starts can be found by two marks: a text in its environment, and a limit of file
+ * locks that nobody else has. Linux enforces that limit no more, and every child inherits it, also one that leaves its session and clears
+ * its environment. It is set where the process is ours.
+ */
+export async function startGuard(text: string, { isOurs }: { isOurs: boolean }): Promise<Guard> {
+  const limit = isOurs ? chooseLimit(readLimits()) : undefined;
+  const dismiss = await startShell(text, limit);
+  const isSet = limit !== undefined && new RegExp(`^Max file locks\\s+${limit}\\s`, "m").test(readLimits() ?? "");
+  return { limit: isSet ? limit : undefined, dismiss };
+}
+
+/** Answers how to send it away; never fails. */
+async function startShell(text: string, limit: string | undefined): Promise<() => void> {
   const { spawn } = process.getBuiltinModule("node:child_process");
   let nothing: number | undefined;
   try {

@@ -27,7 +27,7 @@ export interface Workspace {
   /** After `close`: the command lines of what commands had left in the background, and what was ended with it. */
   stopped?(): readonly string[];
   /** Whether all that is started here ends with our own process, also when that is killed. Some may live on when absent. */
-  endsProcesses?(): boolean;
+  endsProcesses?(): Promise<boolean>;
 }
 
 /**
