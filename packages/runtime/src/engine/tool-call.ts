@@ -117,11 +117,9 @@ async function attempt(deps: CallDeps, call: LiveCall): Promise<Attempt> {
     const cleared: ClearedDeps = { ...clear({ ...deps, workspace }, tool, access), git: permit.git };
     if (access.kind === "run") await deps.keeper?.noteUncovered(call.callId, access.resources.join("\n"));
     // The intent is on record before anything happens, so that a crash can never hide that it may have happened.
-    const processes = access.kind === "run" ? ((await deps.workspace.endsProcesses?.()) ? "ended" : "may-run") : undefined;
-    deps.emit({
-      ...{ type: "tool.started", callId: call.callId, name: call.name, input: judged.input },
-      ...(processes && { processes }),
-    });
+    const started = { type: "tool.started", callId: call.callId, name: call.name, input: judged.input } as const;
+    const areEnded = access.kind === "run" && (await deps.workspace.endsProcesses?.());
+    deps.emit(access.kind === "run" ? { ...started, processes: areEnded ? "ended" : "may-run" } : started);
     await deps.flush();
     return { ...(await runTool(cleared, judged, tool)), notes, changes: mayChange(deps, access, permit) };
   } catch (error) {

@@ -31,7 +31,7 @@ export function ownMark(): string {
 export async function guardProcesses(): Promise<Guarded> {
   const self = {};
   guarded.add(self);
-  guard ??= startGuard();
+  guard ??= import("./start-guard.ts").then((guards) => guards.startGuard(ownMark(), isOurs));
   const { limit, dismiss } = await guard;
   let isSwept = limit === undefined;
   return {
@@ -47,11 +47,6 @@ export async function guardProcesses(): Promise<Guarded> {
       dismiss();
     },
   };
-}
-
-async function startGuard(): Promise<Guard> {
-  if (process.platform !== "linux") return { limit: undefined, dismiss: () => {} };
-  return await (await import("./start-guard.ts")).startGuard(ownMark(), { isOurs });
 }
 
 /** Whether `claimProcess` was called. */

@@ -1,6 +1,4 @@
-import { closeSync, constants, openSync, readlinkSync, unlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { closeSync } from "node:fs";
 import { randomUuid } from "../util/unique-ids.ts";
 import { type Guarded, guardProcesses, ownMark } from "./process-guard.ts";
 import { type LocalCommand, type LocalProcess, startProcess } from "./process.ts";
@@ -62,26 +60,14 @@ export class ProcessScope {
     this.#token = undefined;
   }
 
-  #begin(): Promise<Guarded> {
-    this.#token = process.platform === "linux" ? openToken(this.#id) : undefined;
+  async #begin(): Promise<Guarded> {
     this.#forget = killAtExit(() => this.#everything());
-    return guardProcesses();
+    if (process.platform === "linux") this.#token = (await import("./open-token.ts")).openToken(this.#id);
+    return await guardProcesses();
   }
 
   #everything(): SweepTarget {
     const token = this.#token && { descriptor: tokenDescriptor, path: this.#token.path };
     return { mark: `${this.#id}/`, token, limit: this.#guarded?.limitIfLast(), known: this.#leftovers };
-  }
-}
-
-/** A file that nobody else has open, without a name that would be left behind. Undefined where none can be made: then marks must do. */
-function openToken(id: string): { descriptor: number; path: string } | undefined {
-  try {
-    const name = join(tmpdir(), `outrider-${id}`);
-    const descriptor = openSync(name, constants.O_RDONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-    unlinkSync(name);
-    return { descriptor, path: readlinkSync(`/proc/self/fd/${descriptor}`) };
-  } catch {
-    return undefined;
   }
 }

@@ -12,7 +12,8 @@ const pipeDescriptor = 3;
  * locks that nobody else has. Linux enforces that limit no more, and every child inherits it, also one that leaves its session and clears
  * its environment. It is set where the process is ours.
  */
-export async function startGuard(text: string, { isOurs }: { isOurs: boolean }): Promise<Guard> {
+export async function startGuard(text: string, isOurs: boolean): Promise<Guard> {
+  if (process.platform !== "linux") return { limit: undefined, dismiss: () => {} };
   const limit = isOurs ? chooseLimit(readLimits()) : undefined;
   const dismiss = await startShell(text, limit);
   const isSet = limit !== undefined && new RegExp(`^Max file locks\\s+${limit}\\s`, "m").test(readLimits() ?? "");
