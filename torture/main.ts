@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { tortureCheckpoints } from "./checkpoints.ts";
+import { countSurvivors } from "./census.ts";
 import { crowdHome } from "./crowds.ts";
 import { damageLogs, readLog } from "./damage.ts";
+import { countEndings } from "./endings.ts";
 import { breakDisks } from "./faults.ts";
 import { killRuns } from "./kills.ts";
 import { failProcesses } from "./process-faults.ts";
@@ -29,6 +31,8 @@ const sizes = {
     providerFaults: 4200,
     processFaults: 800,
     sessions: 200,
+    killed: 1000,
+    endings: 5000,
   },
   short: {
     corruptions: 3000,
@@ -45,9 +49,22 @@ const sizes = {
     providerFaults: 1800,
     processFaults: 200,
     sessions: 6,
+    killed: 40,
+    endings: 60,
   },
 };
-const parts = ["damage", "kills", "faults", "crowds", "writers", "checkpoints", "contract", "inbox"] as const;
+const parts = [
+  "damage",
+  "kills",
+  "faults",
+  "crowds",
+  "writers",
+  "checkpoints",
+  "contract",
+  "inbox",
+  "census",
+  "endings",
+] as const;
 
 /** Runs the parts that were asked for, all of them when none was; answers the exit code. */
 export async function torture(
@@ -89,6 +106,8 @@ export async function torture(
     if (wants("contract")) tell([await failProviders({ runs: size.providerFaults, seed })]);
     if (wants("contract")) tell([await failProcesses({ command: programs.command, runs: size.processFaults, seed })]);
     if (wants("inbox")) tell([await killInboxes({ project: programs.project, sessions: size.sessions, seed })]);
+    if (wants("census")) tell([await countSurvivors({ command: programs.command, kills: size.killed, seed })]);
+    if (wants("endings")) tell([await countEndings({ ...programs, runs: size.endings, seed })]);
     if (wants("writers")) tell([await doubleWriters({ program: programs.writer, attempts: size.attempts })]);
   } finally {
     await server.close();
@@ -110,6 +129,8 @@ function take(size: typeof sizes.long, share: number): typeof sizes.long {
     providerFaults: part(size.providerFaults),
     processFaults: part(size.processFaults),
     sessions: part(size.sessions),
+    killed: part(size.killed),
+    endings: part(size.endings),
   };
 }
 

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, it } from "node:test";
 import { bin, lines, model, run, start, tempFolder } from "./command.ts";
@@ -75,4 +77,24 @@ describe("a failure after the result", () => {
       assert.doesNotMatch(stderr, trace, `${limit}: ${stderr}`);
     }
   });
+});
+
+describe("a record that cannot be written", () => {
+  for (const record of ["audit", "checkpoints"])
+    for (const format of ["json", "stream-json"])
+      it(`ends the run as what it is, before anything is done: ${record}, ${format}`, async () => {
+        const home = tempFolder();
+        const cwd = tempFolder();
+        // A file stands where the folder is to be.
+        mkdirSync(home, { recursive: true });
+        writeFileSync(join(home, record), "");
+        const call = { name: "Write", input: { file_path: join(cwd, "new.txt"), content: "x" } };
+        const { env, server } = await model([{ calls: [call] }, { text: "never said" }], home);
+        const args = ["-p", "x", "--output-format", format, "--permission-mode", "acceptEdits", "--cwd", cwd];
+        const { code, stdout, stderr } = await run(args, { env });
+        const results = lines(stdout).filter(({ type }) => type === "result");
+        const [result] = results as { is_error?: boolean; error?: { code?: string } }[];
+        assert.deepEqual([results.length, result?.is_error, result?.error?.code], [1, true, "storage-failed"], stdout + stderr);
+        assert.deepEqual([code, server.requests.length, existsSync(join(cwd, "new.txt"))], [78, 1, false], stderr);
+      });
 });

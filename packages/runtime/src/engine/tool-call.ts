@@ -211,6 +211,8 @@ function explain(deps: CallDeps, call: LiveCall, error: unknown): Attempt {
   const failure = error instanceof ToolFailure ? error : undefined;
   if (deps.signal.aborted) return refuse("interrupted", failure?.message ?? "Interrupted before it finished.", failure?.details);
   if (failure) return refuse("error", failure.message, failure.details);
+  // Without its record nothing may be done, by this call or any later one: the turn ends, and says why.
+  if (error instanceof RuntimeError && error.code === "storage-failed") throw error;
   if (error instanceof RuntimeError && error.code !== "internal") return refuse("error", error.message);
   const message = error instanceof Error ? error.message : String(error);
   deps.emit({ type: "warning.raised", message: `The tool ${call.name} failed unexpectedly: ${message}` });

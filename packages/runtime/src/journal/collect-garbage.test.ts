@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +7,8 @@ import { after, describe, it } from "node:test";
 import type { AgentEvent } from "../protocol/events.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { createFileStore } from "./file-store.ts";
+import { takeLock } from "./lock.ts";
+import { openDoor } from "./lock-door.ts";
 
 const root = mkdtempSync(join(tmpdir(), "outrider-garbage-"));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -123,3 +126,34 @@ function age(folder: string): void {
   const past = new Date(Date.now() - 2 * hour);
   for (const path of [...filesIn(folder), ...readdirSync(folder).map((name) => join(folder, name))]) utimesSync(path, past, past);
 }
+
+describe("what killed writers left", () => {
+  const folder = mkdtempSync(join(tmpdir(), "outrider-left-"));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  const aged = (name: string, content = ""): void => {
+    writeFileSync(join(folder, name), content);
+    utimesSync(join(folder, name), 1000, 1000);
+  };
+
+  it("goes: logs without an event and doors without an owner, and nothing that is young, held or answered", async () => {
+    aged("empty.jsonl");
+    aged("held.jsonl");
+    aged("whole.jsonl", "x");
+    writeFileSync(join(folder, "young.jsonl"), "");
+    const lock = await takeLock(join(folder, "held.jsonl.lock"), "held", { space: "pid:[4026531836]" });
+    const door = await openDoor(join(folder, ".01234567.door"));
+    const script = `process.chdir(${JSON.stringify(folder)}); require("node:net").createServer().listen(".89abcdef.door", () => process.kill(process.pid, "SIGKILL"))`;
+    spawnSync(process.execPath, ["-e", script]);
+    aged("notes.door");
+    const before = readdirSync(folder).sort();
+    assert.equal((await collectGarbage(folder, { dryRun: true })).removed, 2);
+    assert.deepEqual(readdirSync(folder).sort(), before);
+    assert.equal((await collectGarbage(folder)).removed, 2);
+    assert.deepEqual(
+      readdirSync(folder).sort(),
+      before.filter((name) => name !== "empty.jsonl" && name !== ".89abcdef.door"),
+    );
+    lock.release();
+    door?.close();
+  });
+});

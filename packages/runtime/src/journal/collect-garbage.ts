@@ -1,12 +1,14 @@
-import { createReadStream, existsSync, readdirSync, renameSync, statSync, unlinkSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { referencePattern } from "./large-values.ts";
 import { sideFileGraceMs, sideFolder } from "./side-files.ts";
 import { mapSuffix } from "./line-map.ts";
+import { takeLock } from "./lock.ts";
+import { isDoor, knock } from "./lock-door.ts";
 import { logSuffix } from "./store-place.ts";
 
 export type Collected = {
-  /** Files that were removed, or would be, and their size: side files that no log names, and what killed processes left half-written. */
+  /** Files that were removed, or would be, and their size: side files that no log names, and what killed processes left half-written or empty. */
   removed: number;
   bytes: number;
   kept: number;
@@ -58,7 +60,25 @@ export async function collectGarbage(directory: string, options: CollectOptions 
       collected.bytes += bytes;
     }
   }
+  for (const name of namesIn(directory)) {
+    const path = join(directory, name);
+    const isLeft = name.endsWith(logSuffix) ? await isEmptyLog(path, before) : isDoor(name) && (await knock(path)) === false;
+    if (!isLeft) continue;
+    if (!dryRun) rmSync(path, { force: true });
+    collected.removed++;
+  }
   return collected;
+}
+
+/** Its writer was killed before its first event; one that is just being made is young, or locked by somebody who lives. */
+async function isEmptyLog(path: string, before: number): Promise<boolean> {
+  if (sizeIfUntouched(path, before) !== 0) return false;
+  try {
+    (await takeLock(`${path}.lock`, basename(path, logSuffix), { brief: true })).release();
+    return true;
+  } catch {
+    return false; // in use
+  }
 }
 
 /** Its log was taken away by hand. */

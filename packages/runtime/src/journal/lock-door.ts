@@ -11,6 +11,10 @@ export function doorOf(lock: string, token: string): string {
   return join(dirname(lock), `.${token.slice(0, 8)}.door`);
 }
 
+export function isDoor(name: string): boolean {
+  return /^\.[0-9a-f]{8}\.door$/.test(name);
+}
+
 /** Undefined where there can be none: then only signs of life tell. */
 export async function openDoor(path: string): Promise<Door | undefined> {
   const { createServer } = process.getBuiltinModule("node:net");
