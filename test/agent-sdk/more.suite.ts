@@ -126,7 +126,7 @@ describe("messages with wishes", () => {
     feed.say({
       type: "user",
       parent_tool_use_id: null,
-      message: { role: "user", content: [{ type: "document", source: { type: "url", url: "https://example.org/a.pdf" } }] },
+      message: { role: "user", content: [{ type: "document", source: { type: "url", url: "file:///etc/passwd" } }] },
     });
     assert.equal((await nextResult(messages)).is_error, true);
     feed.say("Hello");
