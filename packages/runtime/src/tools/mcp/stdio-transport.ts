@@ -67,9 +67,14 @@ export class StdioTransport implements McpTransport {
       stdio: ["pipe", "pipe", "pipe"],
       detached: true, // a group of its own, so that all of it can be ended
     });
+    const spawned = new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", reject);
+    });
+    if (child.pid === undefined) return await spawned; // which rejects; without a descriptor left it has no pipes
     this.#child = child;
     const group = child.pid;
-    if (group !== undefined) this.#forget = killAtExit(() => ({ mark: this.#mark, group }));
+    this.#forget = killAtExit(() => ({ mark: this.#mark, group }));
     this.#exited = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
         const byItself = !this.#closing || (code !== null && code !== 0); // some end well when their input does
@@ -84,10 +89,7 @@ export class StdioTransport implements McpTransport {
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-keptStderr);
     });
-    await new Promise<void>((resolve, reject) => {
-      child.once("spawn", resolve);
-      child.once("error", reject);
-    });
+    await spawned;
     void this.#read(child.stdout);
     this.#holdProcess(child);
   }
