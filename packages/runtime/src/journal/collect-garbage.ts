@@ -61,6 +61,7 @@ export async function collectGarbage(directory: string, options: CollectOptions 
     }
   }
   for (const name of namesIn(directory)) {
+    if (except.includes(name) || except.includes(basename(name, logSuffix))) continue; // counted by whoever removes it
     const path = join(directory, name);
     const isLeft = name.endsWith(logSuffix) ? await isEmptyLog(path, before) : isDoor(name) && (await knock(path)) === false;
     if (!isLeft) continue;

@@ -126,7 +126,7 @@ function leftovers(directory: string, { olderThan, gone, remove }: Leftovers): W
     if (rest.startsWith(".lock") && idle > dayMs && !names.includes(`${id}.jsonl`))
       return [{ kind: "lock of a dead process", what: name, bytes: stat.size, remove: () => removeFile(path) }];
     if (rest === "" && stat.size === 0 && idle > dayMs)
-      return [{ kind: "empty journal", what: name, bytes: 0, remove: () => remove(id) }];
+      return [{ kind: "empty journal", what: name, bytes: 0, journal: id, remove: () => remove(id) }];
     return [];
   });
 }
