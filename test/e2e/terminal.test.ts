@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { bin, tempFolder } from "./command.ts";
 
 const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
@@ -68,7 +68,6 @@ async function onTerminal(
   };
   const tmux = (...words: string[]): string =>
     execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...words], { encoding: "utf8", env: environment });
-  after(() => spawnSync("tmux", ["-S", socket, "kill-server"]));
   const set = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   const command = [
     "env",
@@ -87,23 +86,27 @@ async function onTerminal(
     "off",
   ];
   const line = `cd '${folder}' && ${command.map((word) => `'${word}'`).join(" ")}; echo "exit $?"; sleep 600`;
-  tmux("-u", "new-session", "-d", "-x", String(columns), "-y", "60", "sleep 600");
-  tmux("pipe-pane", "-o", `cat > '${join(folder, "raw")}'`);
-  tmux("respawn-pane", "-k", line);
-  const show = (): string => tmux("capture-pane", "-p");
-  const wait = async (what: RegExp): Promise<string> => {
-    for (let tries = 0; tries < 600; tries++) {
-      if (what.test(show())) return show();
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    throw new Error(`${what} never stood on the screen:\n${show()}`);
-  };
-  await meanwhile?.(tmux, wait);
-  const plain = await wait(until);
-  const coloured = tmux("capture-pane", "-p", "-e").replaceAll("\x1b", "␛");
-  mkdirSync(screens, { recursive: true });
-  writeFileSync(join(screens, `${name}.txt`), plain);
-  return { plain, coloured, raw: readFileSync(join(folder, "raw"), "utf8").replaceAll("\x1b", "␛") };
+  try {
+    tmux("-u", "new-session", "-d", "-x", String(columns), "-y", "60", "sleep 600");
+    tmux("pipe-pane", "-o", `cat > '${join(folder, "raw")}'`);
+    tmux("respawn-pane", "-k", line);
+    const show = (): string => tmux("capture-pane", "-p");
+    const wait = async (what: RegExp): Promise<string> => {
+      for (let tries = 0; tries < 600; tries++) {
+        if (what.test(show())) return show();
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      throw new Error(`${what} never stood on the screen:\n${show()}`);
+    };
+    await meanwhile?.(tmux, wait);
+    const plain = await wait(until);
+    const coloured = tmux("capture-pane", "-p", "-e").replaceAll("\x1b", "␛");
+    mkdirSync(screens, { recursive: true });
+    writeFileSync(join(screens, `${name}.txt`), plain);
+    return { plain, coloured, raw: readFileSync(join(folder, "raw"), "utf8").replaceAll("\x1b", "␛") };
+  } finally {
+    spawnSync("tmux", ["-S", socket, "kill-server"]); // before its folder goes: nobody finds it after that
+  }
 }
 
 describe("a run on a terminal", { skip: hasTmux ? false : "there is no tmux: terminals are not tested" }, () => {
