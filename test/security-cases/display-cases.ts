@@ -39,7 +39,8 @@ export const displayCases: CaseTable = {
     assert.equal(ran.code, 0);
     assert.doesNotMatch(ran.stdout, rawC0);
     for (const line of ran.stdout.split("\n").filter(Boolean)) assert.doesNotThrow(() => JSON.parse(line));
-    assert.match(ran.stdout, /\\u001b\[31mb\\u0001/);
+    assert.match(ran.stdout, /"ab\\u0001\\u0007\\nc\\u007f/, "what a command prints has lost its colours only");
+    assert.match(ran.stdout, /"bell \\u0007 and \\u001b\[2J"/, "what the model says is whole, escaped");
   },
 
   async AN005(_one, test) {
