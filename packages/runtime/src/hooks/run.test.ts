@@ -67,6 +67,23 @@ describe("a command hook", () => {
     assert.equal(readFileSync(join(folder, "env"), "utf8"), `${workspace.root} ${workspace.root} e\n`);
   });
 
+  it("is heard when it fails and says in JSON what it wants, and only then", async () => {
+    const deny =
+      '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}';
+    const { run, events } = open({
+      PreToolUse: [
+        { matcher: "Json", hooks: [bash(`echo ' ${deny}'; exit 3`)] },
+        { matcher: "Words", hooks: [bash(`echo 'see ${deny} and {'; exit 3`)] },
+      ],
+    });
+    assert.deepEqual((await run("PreToolUse", { subject: "Json" })).decision, { effect: "deny", reason: "no" });
+    assert.equal((await run("PreToolUse", { subject: "Words" })).decision, undefined);
+    assert.deepEqual(endings(events), [
+      ["PreToolUse:Json", "blocked", 3],
+      ["PreToolUse:Words", "failed", 3],
+    ]);
+  });
+
   it("never has the input in its command line", async () => {
     const { run } = open(only(bash("echo $TOOL_INPUT $ARGUMENTS")));
     await run("PreToolUse", {
