@@ -95,10 +95,16 @@ describe("an input that does not fit", () => {
       properties: { count: { type: "integer", minimum: 1 }, name: { type: "string" }, any: { type: ["integer", "string"] } },
       additionalProperties: false,
     };
-    assert.deepEqual(toMeantInput(schema, { count: "0", name: 7, any: "5", more: 1 }, {}), {
-      input: { count: 0, name: "7", any: "5", more: 1 },
+    assert.deepEqual(toMeantInput(schema, { count: "0", Name: "x", name: 7, any: "5", more: 1 }, {}), {
+      input: { count: 0, Name: "x", name: "7", any: "5", more: 1 },
       notes: ['"count" came as text and was taken as a number.'],
     });
+  });
+
+  it("of another's tool keeps its names, and loses null for what is not given", () => {
+    const schema: JsonObject = { type: "object", properties: { file_path: { type: "string" }, depth: { type: "integer" } } };
+    assert.equal(toMeantInput(schema, { filePath: "a" }, {}), undefined);
+    assert.deepEqual(toMeantInput(schema, { filePath: "a", depth: null }, {}), { input: { filePath: "a" }, notes: [] });
   });
 
   it("keeps names that mean something to JavaScript", () => {

@@ -53,8 +53,9 @@ function meantObject(input: JsonObject, schema: JsonObject, walk: Walk): JsonObj
 }
 
 /** The property that is meant: by its name, by another one, or by the same in other letters (`filePath` for `file_path`). */
-function meantName(given: string, properties: JsonObject, { names = {} }: Forgiveness): string | undefined {
+function meantName(given: string, properties: JsonObject, { names = {}, needed }: Forgiveness): string | undefined {
   if (Object.hasOwn(properties, given)) return given;
+  if (!needed) return undefined; // of another's tool nobody knows what an unknown name does
   if (Object.hasOwn(names, given)) return names[given];
   const alike = Object.keys(properties).filter((name) => plain(name) === plain(given));
   return alike.length === 1 ? alike[0] : undefined;
