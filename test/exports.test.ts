@@ -170,6 +170,7 @@ const published: Record<string, string[]> = {
     "existingFolder",
     "findProjectRoot",
     "frameUuid",
+    "ignoredWords",
     "loadCatalogOverride",
     "loadFallback",
     "loadInstructions",

@@ -173,6 +173,18 @@ describe("settings", () => {
     assert.equal(only(await ask("Hi", { settingSources: [] })).permission_denials.length, 0);
   });
 
+  it("settingSources with project: its hooks hold, without them they are named in warnings", async () => {
+    const call = { calls: [{ name: "Bash", input: { command: "echo hi" } }] };
+    const { ask, cwd } = await stage([call, { text: "a" }, call, { text: "b" }]);
+    mkdirSync(join(cwd, ".claude"), { recursive: true });
+    const hooks = { PreToolUse: [{ hooks: [{ type: "command", command: "exit 2" }] }] };
+    writeFileSync(join(cwd, ".claude/settings.json"), JSON.stringify({ hooks }));
+    assert.equal(only(await ask("Hi", { settingSources: ["project"] })).permission_denials.length, 1);
+    const { permission_denials, ...rest } = only(await ask("Hi"));
+    assert.equal(permission_denials.length, 0);
+    assert.match(JSON.stringify((rest as { warnings?: unknown }).warnings), /not trusted: hooks/);
+  });
+
   it("settingSources: [] leaves out CLAUDE.md", async () => {
     const { ask, cwd, server } = await stage([{ text: "a" }, { text: "b" }]);
     writeFileSync(join(cwd, "CLAUDE.md"), "PROJECT MEMORY");

@@ -97,17 +97,18 @@ async function look({ values, trustProject }: Asked): Promise<View> {
   const { env } = process;
   const userHome = env["HOME"] || homedir();
   const root = findProjectRoot(workingDirectory(values.get("--cwd")), userHome);
-  const sources = values.get("--setting-sources");
+  const named = values.get("--setting-sources");
+  const sources = named === undefined ? undefined : parseSettingSources(named);
   const inline = values.get("--settings");
   const home = outriderHome(env);
   const layers = await loadLayers({
     outriderHome: home,
     userHome,
     root,
-    ...(sources !== undefined && { sources: parseSettingSources(sources) }),
+    ...(sources !== undefined && { sources }),
     ...(inline !== undefined && { inline, inlineName: "--settings" }),
   });
-  const { trusted, reason } = await judgeTrust({ outriderHome: home, root, layers, env, flag: trustProject });
+  const { trusted, reason } = await judgeTrust({ outriderHome: home, root, layers, env, flag: trustProject, sources });
   return { root, layers, trusted, reason, resolved: await resolveLayers(layers, { trusted }) };
 }
 

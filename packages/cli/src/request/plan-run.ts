@@ -1,4 +1,5 @@
 import {
+  ignoredWords,
   modelKeys,
   ownKeys,
   planSession,
@@ -23,7 +24,7 @@ export async function planRun(
   const planned = await toPlan(more?.withManaged(request, flags) ?? request);
   const plan = more?.withAnthropicFlags(planned, flags) ?? planned;
   const { ignoredSettings, warnings = [] } = plan.options;
-  if (ignoredSettings) warn(describeIgnored(ignoredSettings));
+  if (ignoredSettings) warn(ignoredWords(ignoredSettings));
   const others = ownKeys(plan.keySource).filter((name) => !modelKeys.includes(name));
   const exposed = visible ?? withdrawKeys(others);
   return exposed === undefined ? plan : { ...plan, options: { ...plan.options, warnings: [...warnings, exposed] } };
@@ -34,10 +35,4 @@ const flagsOfHosts = ["managed-settings", "betas", "task-budget", "thinking-disp
 /** Those of this process, in a copy: keys are taken out of the original later. */
 export function surroundings(): Surroundings {
   return surroundingsOf({ ...process.env });
-}
-
-function describeIgnored({ items, hint }: NonNullable<SessionPlan["options"]["ignoredSettings"]>): string {
-  const shown = items.slice(0, 5).join(", ");
-  const more = items.length > 5 ? ` and ${items.length - 5} more` : "";
-  return `ignored from a project that is not trusted: ${shown}${more}. ${hint}`;
 }

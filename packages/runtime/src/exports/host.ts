@@ -50,6 +50,7 @@ export { ownKeys } from "../hosting/child-environment.ts";
 export { chooseProvider } from "../hosting/choose-provider.ts";
 export { resolveModelWord } from "../hosting/model-words.ts";
 export { sandboxOptions } from "../hosting/permission-options.ts";
+export { ignoredWords } from "../protocol/ignored-words.ts";
 export { type Planning, planSession, type SessionPlan } from "../hosting/plan-session.ts";
 export { existingFolder, openProject, resolveProject } from "../hosting/project.ts";
 export type { ChooseSession, SessionChoice, SessionRequest } from "../hosting/session-request.ts";

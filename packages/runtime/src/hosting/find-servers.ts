@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isJsonObject } from "../protocol/content.ts";
+import { isJsonObject, type JsonValue } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { type McpServerConfigs, parseMcpServers } from "../tools/mcp/server-config.ts";
 import type { ServerGround } from "./plan-servers.ts";
@@ -8,13 +8,21 @@ import type { SessionRequest } from "./session-request.ts";
 
 type ServerSource = { readonly value: unknown; readonly source: string; readonly kind: string };
 
+export type FoundServers = {
+  readonly configs: McpServerConfigs;
+  /** What counts only once the project is trusted. */
+  readonly ignored: readonly string[];
+};
+
 /** The servers that somebody has written down and that count, the most particular last. */
-export async function findServers(request: SessionRequest, ground: ServerGround): Promise<McpServerConfigs> {
+export async function findServers(request: SessionRequest, ground: ServerGround): Promise<FoundServers> {
   const isAlone = request.without?.includes("servers");
   const isOfProject = request.settingSources?.includes("project") ?? true;
   const { mcpServers } = ground.resolved.settings;
+  const written = isAlone || !isOfProject ? [] : projectServers(ground);
+  const isTrusted = written.length > 0 && (await ground.project.trust()).trusted;
   const sources: ServerSource[] = [
-    ...(isAlone || !isOfProject ? [] : await projectServers(ground)),
+    ...(isTrusted ? written.map(toSource) : []),
     ...(isAlone ? [] : mcpServers.map(({ name, value, source }) => ({ value: { [name]: value }, source, kind: "user" }))),
     ...(request.mcpServers ?? []).map((server) => ({ ...server, kind: "dynamic" })),
   ];
@@ -25,31 +33,43 @@ export async function findServers(request: SessionRequest, ground: ServerGround)
     ),
   );
   // A server that lives in a host is the host's to name: in `initialize`, or as the Python SDK does it, in its flag.
-  return new Map(found.filter(([, { type, source }]) => type !== "sdk" || source === "dynamic"));
+  const configs = new Map(found.filter(([, { type, source }]) => type !== "sdk" || source === "dynamic"));
+  return { configs, ignored: isTrusted ? [] : written.map(({ name, path }) => `mcpServers.${name} (${path})`) };
 }
 
-/** A `.mcp.json` runs programs: only a trusted project's counts, and of it only what the settings do not switch off. */
-async function projectServers({ resolved, project: { root, trust } }: ServerGround): Promise<ServerSource[]> {
+type WrittenServer = { readonly name: string; readonly path: string; readonly server: () => JsonValue };
+
+function toSource({ name, path, server }: WrittenServer): ServerSource {
+  return { value: { [name]: server() }, source: path, kind: "project" };
+}
+
+/** What a `.mcp.json` offers, less what the settings switch off. It runs programs: it counts for a trusted project only. */
+function projectServers({ resolved, project: { root } }: ServerGround): WrittenServer[] {
   const path = join(root, ".mcp.json");
   const text = readIfThere(path);
   if (text === undefined) return [];
   const { enabledMcpjsonServers, disabledMcpjsonServers, enableAllProjectMcpServers } = resolved.settings;
-  if (!(await trust()).trusted) return [];
-  const value = parseJson(text, path);
+  const value = parseJson(text);
+  if (value === undefined) return [{ name: "*", path, server: () => notJson(path) }];
   const servers = isJsonObject(value) && isJsonObject(value["mcpServers"]) ? value["mcpServers"] : {};
   const chosen = Object.entries(servers).filter(([name]) => {
     if (disabledMcpjsonServers.includes(name)) return false;
     return enableAllProjectMcpServers || enabledMcpjsonServers.length === 0 || enabledMcpjsonServers.includes(name);
   });
-  return chosen.map(([name, server]) => ({ value: { [name]: server }, source: path, kind: "project" }));
+  return chosen.map(([name, server]) => ({ name, path, server: () => server }));
 }
 
-function parseJson(text: string, source: string): unknown {
+function parseJson(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text) as JsonValue; // JSON.parse gives nothing else
   } catch {
-    throw new RuntimeError("config", `${source} is not valid JSON`);
+    return undefined;
   }
+}
+
+/** Nobody is stopped by a file that does not count. */
+function notJson(path: string): never {
+  throw new RuntimeError("config", `${path} is not valid JSON`);
 }
 
 function readIfThere(path: string): string | undefined {

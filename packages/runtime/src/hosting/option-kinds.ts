@@ -188,6 +188,7 @@ export const requestKinds: Readonly<Record<keyof HostedRequest, Kind>> = {
 /** What `options` of a request may hold; the rest is said beside them. */
 export const requestOptionKinds: Readonly<Record<keyof NonNullable<HostedRequest["options"]>, Kind>> = {
   ...own,
+  projectTrust: fields,
   ignoredSettings: fields,
 };
 

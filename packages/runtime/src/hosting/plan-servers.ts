@@ -13,6 +13,8 @@ export type ServerPlan = {
   readonly required: boolean;
   readonly connectTimeoutMs?: number | undefined;
   readonly callTimeoutMs?: number | undefined;
+  /** Servers of a project that is not trusted. */
+  readonly ignored: readonly string[];
 };
 
 /** Where servers may be written down. */
@@ -24,8 +26,10 @@ export async function planServers(request: SessionRequest, ground: ServerGround)
   const isAlone = request.without?.includes("servers");
   const isNamed = resolved.settings.mcpServers.length > 0 || existsSync(join(project.root, ".mcp.json"));
   const none = !request.mcpServers?.length && (isAlone || !isNamed);
+  const found = none ? undefined : await (await import("./find-servers.ts")).findServers(request, ground);
   return {
-    configs: none ? new Map() : await (await import("./find-servers.ts")).findServers(request, ground),
+    configs: found?.configs ?? new Map(),
+    ignored: found?.ignored ?? [],
     required: request.requireServers ?? false,
     connectTimeoutMs: request.serverTimeouts?.connectMs ?? milliseconds(ground.around, "MCP_TIMEOUT"),
     callTimeoutMs: request.serverTimeouts?.callMs ?? milliseconds(ground.around, "MCP_TOOL_TIMEOUT"),

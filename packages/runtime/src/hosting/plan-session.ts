@@ -7,6 +7,7 @@ import { createAuditLog } from "../permissions/audit.ts";
 import { parseRule } from "../permissions/rules.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { ResolvedSettings, Settings } from "../settings/settings.ts";
+import type { TrustJudgement } from "../settings/trust.ts";
 import { loadCatalogOverride } from "../settings/user-settings.ts";
 import { defined } from "../util/defined.ts";
 import { shortChecksum } from "../util/short-checksum.ts";
@@ -78,7 +79,10 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const choice = typeof session === "function" ? await session(store, project.cwd) : session;
   const { id: sessionId, options: chosen, begin } = toChosenSession(choice, store);
   const agents = await findAgents(request, { project, around });
+  const servers = await planServers(request, { resolved, project, around });
   const untrusted = resolved.ignored.length + agents.ignored.length > 0;
+  const unheard = [...agents.ignored, ...servers.ignored];
+  const judgement = await project.judged();
   const variables = childEnvironment(request, resolved, { keySource, around });
   const place: Place = { around, project, settings, sessionId };
 
@@ -97,7 +101,8 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     ...(request.bare || trouble !== undefined ? {} : keptFor(request, place)),
     ...claudeVariables({ ...around.env, ...settings.env }),
     untrusted: untrusted || undefined,
-    ignoredSettings: untrusted ? await ignoredSettings(resolved, { agents: agents.ignored, project }) : undefined,
+    projectTrust: judgement && toTrustFact(judgement),
+    ignoredSettings: untrusted || unheard.length > 0 ? await ignoredSettings(resolved, { unheard, project }) : undefined,
     ...defined(own),
     env: variables.env,
     passEnv: variables.passEnv,
@@ -116,7 +121,6 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
       ...agents.warnings,
     ],
   };
-  const servers = await planServers(request, { resolved, project, around });
   return { request, sessionId, options, servers, project, resolved, replay, keySource, begin };
 }
 
@@ -228,12 +232,17 @@ function instructionsOf(
 /** What an untrusted project wanted, and why it does not count. */
 async function ignoredSettings(
   { ignored }: ResolvedSettings,
-  { agents, project }: { readonly agents: readonly string[]; readonly project: Project },
+  { unheard, project }: { readonly unheard: readonly string[]; readonly project: Project },
 ): Promise<SessionOptions["ignoredSettings"]> {
   const { reason } = await project.trust();
   const items = ignored.map(({ path, key, line }) => `${key} (${path}${line === undefined ? "" : `:${line}`})`);
   return {
-    items: [...items, ...agents],
+    items: [...items, ...unheard],
     hint: `${reason}. Look at it with outrider trust --show, or trust it for once (trustProject, --trust-project)`,
   };
+}
+
+/** A project with nothing that runs or loosens anything is neither trusted nor not. */
+function toTrustFact({ trusted, reason, executors }: TrustJudgement): SessionOptions["projectTrust"] {
+  return trusted || executors.length > 0 ? { trusted, reason } : undefined;
 }

@@ -16,6 +16,8 @@ export type Project = {
   readonly layers: readonly SettingsLayer[];
   /** Looked up once, when something depends on it: it reads every file that has a part in it. */
   readonly trust: () => Promise<TrustJudgement>;
+  /** What was found, if something depended on it. */
+  readonly judged: () => Promise<TrustJudgement | undefined>;
 };
 
 export type ProjectRequest = Pick<
@@ -36,11 +38,12 @@ export async function openProject(request: ProjectRequest, around: Surroundings)
     inline: request.settings,
     inlineName: request.settingsName,
   });
-  const trust = once(async () => {
+  const trust = judgedOnce(async () => {
     const { judgeTrust } = await import("../settings/trust.ts");
-    return await judgeTrust({ outriderHome, root, layers, env, flag: request.trustProject });
+    const sources = request.bare ? undefined : request.settingSources;
+    return await judgeTrust({ outriderHome, root, layers, env, flag: request.trustProject, sources });
   });
-  return { cwd, root, layers, trust };
+  return { cwd, root, layers, ...trust };
 }
 
 /** What holds of the settings files: of an untrusted project's only what forbids. */
@@ -57,10 +60,14 @@ export function existingFolder(name: string, path: string): string {
   return realpathSync(path);
 }
 
-function once<T>(run: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => {
-    result ??= run();
-    return result;
+/** A judgement that is made when it is first asked for, and whether it was. */
+function judgedOnce(judge: () => Promise<TrustJudgement>): Pick<Project, "trust" | "judged"> {
+  let result: Promise<TrustJudgement> | undefined;
+  return {
+    trust: () => {
+      result ??= judge();
+      return result;
+    },
+    judged: async () => await result,
   };
 }

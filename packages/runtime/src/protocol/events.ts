@@ -270,6 +270,8 @@ export type SessionFacts = {
   version: string;
   /** Where settings came from: `user`, `project`, `local`, `flag`; absent in records of older versions. */
   settingSources?: string[];
+  /** Whether hooks, servers and allow rules of the project count, and why; absent when it has none. */
+  projectTrust?: { trusted: boolean; reason: string };
   /** AGENTS.md, CLAUDE.md and what they import, in the order of the system prompt; absent when there are none. */
   instructionFiles?: { path: string; bytes: number }[];
   /** What boxes commands in: `bubblewrap`, `client` for another machine, `none`; absent in records of older versions. */

@@ -130,7 +130,7 @@ export async function createSession(
     version: OUTRIDER_VERSION,
     ...(options.settingSources && { settingSources: [...options.settingSources] }),
     ...placeFacts(opened.places, rules.current.mode),
-    ...defined({ transcriptPath: options.transcriptPath }),
+    ...defined({ transcriptPath: options.transcriptPath, projectTrust: options.projectTrust }),
     ...instructionFacts(options),
     ...(startsAgents && { agents: agents.map(({ name }) => name) }),
   };

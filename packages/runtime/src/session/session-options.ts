@@ -136,6 +136,8 @@ export type SessionOptions = {
   readonly sessionName?: string | undefined;
   /** The kinds of settings files the options come from. */
   readonly settingSources?: readonly string[] | undefined;
+  /** Whether what the project holds that runs or loosens something counts, and why. */
+  readonly projectTrust?: { readonly trusted: boolean; readonly reason: string } | undefined;
   /** What a person should hear about how the options came about. */
   readonly warnings?: readonly string[] | undefined;
   /** What a project nobody has said to trust wanted, and what to do about it. */

@@ -18,6 +18,8 @@ export type TrustQuestion = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `--trust-project`. */
   readonly flag?: boolean | undefined;
+  /** `--setting-sources`: who names the project there has asked for what it holds. */
+  readonly sources?: readonly string[] | undefined;
   readonly bounds?: Bounds;
 };
 
@@ -42,8 +44,8 @@ export type ProjectInspection = {
 };
 
 /**
- * May what is checked out here run things and loosen rules? Only if somebody said so: on the command line, in the
- * environment, or once before with `outrider trust`, for exactly this content in this place.
+ * May what is checked out here run things and loosen rules? Only if somebody said so: on the command line, also by naming
+ * the project among the setting sources, in the environment, or once before with `outrider trust`, for exactly this content in this place.
  */
 export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgement> {
   const wanted = wantedBy(question.env);
@@ -56,6 +58,7 @@ export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgemen
       reason: "It is not to be trusted here",
       executors: (await lookAround(question, root)).executors,
     };
+  const isNamed = question.sources?.includes("project") ?? false;
   const isAsked = question.flag === true || wanted !== undefined || record !== undefined;
   const found = await lookAround(question, root);
   const { executors } = found;
@@ -69,6 +72,7 @@ export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgemen
   const { fingerprint, problem, files } = takeDigests(found, question.bounds ?? defaultBounds);
   if (question.flag === true) return judge(true, "--trust-project", fingerprint);
   if (wanted === "anything") return judge(true, "OUTRIDER_TRUST_PROJECT=1", fingerprint);
+  if (isNamed) return judge(true, "The setting sources of this run name it", fingerprint);
   if (problem !== undefined) return judge(false, problem);
   if (wanted === fingerprint) return judge(true, "OUTRIDER_TRUST_PROJECT has its fingerprint", fingerprint);
   if (record) {

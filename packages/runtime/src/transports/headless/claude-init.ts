@@ -48,7 +48,7 @@ export function toInitFields(facts: SessionFacts, options: InitFacts): Frame {
     analytics_disabled: true,
     product_feedback_disabled: true,
     setting_sources: facts.settingSources ?? [],
-    ...defined({ sandbox: facts.sandbox, places: facts.places }),
+    ...defined({ project_trust: facts.projectTrust, sandbox: facts.sandbox, places: facts.places }),
     price_as_of: pricesAsOf,
     claude_code_version: facts.version,
     outrider_version: facts.version,

@@ -1,5 +1,6 @@
 import { addUsage, callsOf, noUsage, type ToolResultPart, type Usage } from "../../protocol/content.ts";
 import type { AgentEvent, Denial, SessionFacts } from "../../protocol/events.ts";
+import { ignoredWords } from "../../protocol/ignored-words.ts";
 import { toStopReason } from "./stop-reason.ts";
 import { TaskFrames } from "./task-frames.ts";
 import { defined } from "../../util/defined.ts";
@@ -56,6 +57,7 @@ export class RunTotals {
     else if (event.type === "permission.decided") this.#decisions.set(keyOf(event, event.callId), event);
     else if (event.type === "tool.ended") this.#applyTool(event);
     else if (event.type === "warning.raised") this.warnings.add(event.message);
+    else if (event.type === "settings.ignored") this.warnings.add(ignoredWords(event));
   }
 
   /** The model calls since the last time, subagents' and side calls too. */
