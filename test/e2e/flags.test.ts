@@ -86,6 +86,28 @@ describe("--add-dir", () => {
   });
 });
 
+describe("--allow", () => {
+  it("lets the commands of a preset run, and is refused under a name that is none", async () => {
+    const replies = [{ calls: [{ name: "Bash", input: { command: "node --test nothing-here.mjs; echo ran" } }] }, { text: "ok" }];
+    const without = await model(replies, home);
+    const denied = await run(["-p", "x", ...json], { env: without.env, cwd: project });
+    assert.equal((resultOf(denied.stdout)["permission_denials"] as unknown[]).length, 1);
+    const { env, server } = await model(replies, home);
+    const { stdout } = await run(["-p", "x", "--allow", "cargo,npm", ...json], { env, cwd: project });
+    assert.deepEqual(resultOf(stdout)["permission_denials"], []);
+    assert.match(JSON.stringify(server.requests[1]?.body), /ran/);
+    const wrong = await run(["-p", "x", "--allow", "nmp"], { env });
+    assert.equal(wrong.code, 64);
+    assert.match(wrong.stderr, /--allow: There is no preset "nmp"; did you mean npm\?/);
+  });
+
+  it("is shown rule by rule", async () => {
+    const { stdout } = await run(["permissions", "presets", "cargo"]);
+    assert.match(stdout, /^Bash\(cargo build:\*\)\nBash\(cargo check:\*\)\n/);
+    assert.equal((await run(["permissions", "presets", "crago"])).code, 64);
+  });
+});
+
 describe("MCP servers of a run", () => {
   const call = { calls: [{ name: "mcp__ev__echo", input: { message: "over the wire" } }] };
 

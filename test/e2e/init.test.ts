@@ -31,7 +31,7 @@ describe("outrider init", () => {
     const instructions = read(cwd, "AGENTS.md");
     assert.match(instructions, /- Test: `pnpm test`\n- Check: `pnpm run lint`\n[\s\S]*- `src\/`/);
     assert.deepEqual(JSON.parse(read(cwd, ".outrider/settings.json")), {
-      permissions: { allow: ["Bash(pnpm test)", "Bash(pnpm run lint)"], deny: ["Read(./.env)", "Read(./.env.*)"] },
+      permissions: { allow: ["preset:pnpm"], deny: ["Read(./.env)", "Read(./.env.*)"] },
     });
     await run(["-p", "x", "--trust-project"], { cwd, env });
     assert.match(JSON.stringify(server.requests[0]?.body), /Run the tests before you say/);

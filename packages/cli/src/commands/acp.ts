@@ -18,7 +18,7 @@ and is asked for permission. Flags hold for every session; settings, trust and t
   --model MODEL, --provider NAME        whom sessions ask first; clients may choose another model
   --permission-mode MODE                the mode sessions begin with: default, acceptEdits, plan, dontAsk, sandboxed
   --allow-dangerously-skip-permissions  also offer the mode bypassPermissions
-  --allowedTools RULE…, --disallowedTools RULE…, --sandbox MODE, --max-turns N, --max-budget-usd USD, --mcp-config FILE,
+  --allow PRESET, --allowedTools RULE…, --disallowedTools RULE…, --sandbox MODE, --max-turns N, --max-budget-usd USD, --mcp-config FILE,
   --settings FILE, --append-system-prompt TEXT, --no-session-persistence and more: as in outrider --help
 
 Zed, in settings.json:

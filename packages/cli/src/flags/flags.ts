@@ -244,6 +244,13 @@ export const flags = [
     help: 'What may run without asking: Edit "Bash(npm test:*)" "Read(//etc/hosts)" "WebFetch(domain:example.org)"',
   },
   {
+    name: "allow",
+    kind: "words",
+    placeholder: "PRESET",
+    group: "Permissions",
+    help: "Building, testing, checking and formatting run without asking: dev, or npm, cargo, python, … (outrider permissions presets shows the rules)",
+  },
+  {
     name: "disallowedTools",
     aliases: ["disallowed-tools"],
     kind: "list",

@@ -34,7 +34,7 @@ export function helpText(version: string, columns: number = process.stdout.colum
     "",
     "Examples:",
     '  outrider -p "why does the test fail?" --output-format json | jq -r .result',
-    '  outrider -p "bump the version" --permission-mode acceptEdits --allowedTools "Bash(npm test)"',
+    '  outrider -p "bump the version" --permission-mode acceptEdits --allow npm',
     "",
   ];
   return lines.flatMap((line) => hang(line, width)).join("\n");

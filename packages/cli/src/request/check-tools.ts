@@ -1,6 +1,7 @@
 import { RuntimeError } from "@outrider/runtime";
-import { checkRuleTool, unknownTool, unofferedTool } from "@outrider/runtime/admin";
+import { checkRuleTool, unknownPreset, unknownTool, unofferedTool } from "@outrider/runtime/admin";
 import type { FlagValues } from "../flags/flags.ts";
+import { presetsNamed } from "./session-request.ts";
 
 /**
  * Tools that flags name, in rules and by themselves. A misspelled name ends the run before it starts; a name in `--tools` that only other
@@ -8,8 +9,17 @@ import type { FlagValues } from "../flags/flags.ts";
  */
 export function checkTools(flags: FlagValues): string[] {
   for (const text of flags.allowedTools ?? []) checkRuleTool(text, { where: "--allowedTools", code: "usage" });
+  for (const name of presetsNamed(flags)) checkPreset(name);
   for (const text of flags.disallowedTools ?? []) checkRuleTool(text, { where: "--disallowedTools", code: "usage" });
   return checkOffered((flags.tools ?? []).filter((name) => name !== "" && name !== "default"));
+}
+
+function checkPreset(name: string): void {
+  const problem = unknownPreset(name);
+  if (problem !== undefined)
+    throw new RuntimeError("usage", `--allow: ${problem}`, {
+      hint: "outrider permissions presets shows what each stands for; rules go to --allowedTools",
+    });
 }
 
 /** In a list that offers something, a name from elsewhere may stay: programs that were written for others pass them all. */

@@ -10,7 +10,7 @@ type Options = NonNullable<SessionRequest["options"]>;
 
 /** The flags of the command line, in the library's words. What is written wrongly is found here; what does not exist, by the plan. */
 export async function toSessionRequest(flags: FlagValues, warn: (line: string) => void): Promise<SessionRequest> {
-  const namesTools = flags.allowedTools ?? flags.disallowedTools ?? flags.tools;
+  const namesTools = flags.allowedTools ?? flags.disallowedTools ?? flags.tools ?? flags.allow;
   const unoffered = namesTools ? (await import("./check-tools.ts")).checkTools(flags) : [];
   const { agents: agentsText, "mcp-config": servers, "json-schema": schema } = flags;
   const json = (agentsText ?? servers ?? schema) === undefined ? undefined : await import("./json-flags.ts");
@@ -45,6 +45,7 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
       warnings: [...warnings, ...unoffered],
       permissionMode: permissionMode(flags, warn),
       permissions: {
+        allow: presetRules(flags),
         additionalDirectories: (flags["add-dir"] ?? []).flatMap((path) => folderIfThere(path, warn)),
         networkReads: flags["allow-network-reads"],
         mayBypass: Boolean(flags["dangerously-skip-permissions"] || flags["allow-dangerously-skip-permissions"]),
@@ -57,6 +58,15 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
       sessionName: flags.name,
     },
   };
+}
+
+/** `--allow npm,make`, also given several times. */
+export function presetsNamed({ allow = [] }: Pick<FlagValues, "allow">): string[] {
+  return allow.flatMap((names) => names.split(",")).map((name) => name.trim());
+}
+
+function presetRules(flags: FlagValues): { readonly text: string; readonly source: string }[] {
+  return presetsNamed(flags).map((name) => ({ text: `preset:${name}`, source: "--allow" }));
 }
 
 /** Flags that say which conversation it is. */

@@ -6,6 +6,7 @@ export { type CatalogLine, listCatalog } from "../model/list-catalog.ts";
 export { type ExplainedCall, explainCall } from "../hosting/explain-call.ts";
 export { type Explanation, explainPermission } from "../permissions/explain.ts";
 export { type CaseVerdict, isAsExpected, judgeCase, type PermissionCase, parseCase } from "../permissions/judge-case.ts";
+export { presetNames, rulesOfPreset, unknownPreset } from "../permissions/presets.ts";
 export { lintRule, type RuleProblem } from "../permissions/lint-rule.ts";
 export { checkRuleTool, unknownTool, unofferedTool } from "../permissions/tool-names.ts";
 export { unknownToolsOf } from "../tasks/unknown-tools.ts";

@@ -71,8 +71,12 @@ const json: Row = {
   looks: "--sort-keys --no-ensure-ascii --json-lines --indent: --tab --no-indent --compact",
   operands: "reads one",
 };
-const isolated = group({ "json.tool": json });
-const modules = group({ "json.tool": { ...json, modules: true } });
+const isolated = group({ "json.tool": json, pip: group(pip) });
+const fromFolder = (row: Row): Row => ({ ...row, modules: true });
+const modules = group({
+  "json.tool": fromFolder(json),
+  pip: group(Object.fromEntries(Object.entries(pip).map(([name, row]) => [name, fromFolder(row)]))),
+});
 
 /** Subcommands that only look, of programs that do other things as well. */
 export const lookingCommands: Readonly<Record<string, Readonly<Record<string, Row>>>> = {

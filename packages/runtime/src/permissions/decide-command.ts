@@ -7,14 +7,17 @@ import { leavingBox } from "./leaving-box.ts";
 import { parseCommand } from "./parse-command.ts";
 import type { ParsedCommand, Program } from "./parsed-command.ts";
 import { allowed, type BoxReach, type Decision, denied, type Policy, type ResolvePath } from "./policy.ts";
+import { isPreset, withPresets } from "./presets.ts";
 import { disturbedPath, type LetBy, ProgramObjections, settingRisk } from "./program-objections.ts";
 import { riskOf } from "./risky-options.ts";
 import { type Action, allows, denies, namesTool, type Rule } from "./rules.ts";
+import { withScript } from "./script-names.ts";
 import { isBuiltin } from "./shell-builtins.ts";
 import { isOrdinaryExport, isOrdinaryName } from "./shell-variables.ts";
 
 /** A command is allowed when every part of it is. A part that is forbidden forbids all; what is not understood is never allowed by parts. */
-export async function decideCommand(policy: Policy, action: Action, resolve: ResolvePath): Promise<Decision> {
+export async function decideCommand(given: Policy, action: Action, resolve: ResolvePath): Promise<Decision> {
+  const policy = withOpenPresets(given);
   const { shell = "bash" } = action;
   const known = parseCommand(action.resource);
   const parsed = shell === "bash" ? known : { ...known, understood: false, reason: `${shell} is not bash` };
@@ -31,6 +34,12 @@ export async function decideCommand(policy: Policy, action: Action, resolve: Res
   if (policy.mode === "sandboxed" && decision.effect === "ask") return question.contained(await policy.box?.()) ?? decision;
   const isByMode = decision.effect === "allow" && (decision.by ?? "mode") === "mode";
   return action.outside && isByMode ? ask(policy, action, leaves) : decision;
+}
+
+/** In mode `sandboxed` a preset takes nothing out of the box: what it names runs there without a rule. */
+function withOpenPresets(policy: Policy): Policy {
+  const allow = policy.mode === "sandboxed" ? policy.allow.filter((rule) => !isPreset(rule)) : withPresets(policy.allow);
+  return { ...policy, allow, ask: withPresets(policy.ask), deny: withPresets(policy.deny) };
 }
 
 const leaves = "Running a command outside the sandbox needs permission";
@@ -107,7 +116,10 @@ class Question {
     return rules.find(({ pattern, ...rule }) => {
       if (!namesTool({ pattern, ...rule }, this.#action)) return false;
       if (pattern === undefined) return true;
-      return forbidsText(pattern, this.#action.resource) || this.#programs.some((program) => forbids(pattern, program));
+      return (
+        forbidsText(pattern, this.#action.resource) ||
+        this.#programs.flatMap(withScript).some((program) => forbids(pattern, program))
+      );
     });
   }
 

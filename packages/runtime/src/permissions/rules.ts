@@ -4,7 +4,7 @@ import type { CallKind } from "../protocol/tool-facts.ts";
 import { fixedPart, foldPath, guardOf, toAbsolutePattern } from "./paths.ts";
 import { isInside } from "../util/is-inside.ts";
 
-/** `Tool` or `Tool(pattern)`, as written by a person. */
+/** `Tool` or `Tool(pattern)`, as written by a person; or `preset:NAME`, which names no tool and is opened where commands are judged. */
 export type Rule = {
   readonly text: string;
   readonly tool: string;
@@ -40,6 +40,8 @@ export function readingOf(realPath: string): Action {
 export type RuleBase = { readonly root: string; readonly home: string | undefined; readonly platform?: string };
 
 export function parseRule(text: string, source?: string): Rule {
+  const preset = /^\s*(preset:[a-z]+)\s*$/.exec(text)?.[1];
+  if (preset !== undefined) return { text: preset, tool: preset, pattern: undefined, source };
   const match = /^([A-Za-z_][\w*-]*)(?:\((.*)\))?$/s.exec(text.trim());
   const tool = match?.[1];
   if (!tool)

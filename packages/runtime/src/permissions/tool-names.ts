@@ -1,5 +1,6 @@
 import { RuntimeError } from "../protocol/errors.ts";
 import { nearest } from "../util/nearest.ts";
+import { presetIn, unknownPreset } from "./presets.ts";
 import { parseRule, toolAliases } from "./rules.ts";
 
 /** Tools of this program, and names from Claude Code for which there is no tool here: programs written for it pass them. */
@@ -18,6 +19,8 @@ const ownNames: readonly string[] =
 /** Why a name is the name of no tool, with the nearest one; undefined when it is one. Tools of MCP servers may come later: any may be named. */
 export function unknownTool(name: string, more: readonly string[] = []): string | undefined {
   const names = [...knownNames, ...more];
+  const preset = presetIn(name);
+  if (preset !== undefined) return unknownPreset(preset);
   if (/^mcp__/.test(name) || names.includes(name)) return undefined;
   if (name.includes("*")) {
     const start = name.slice(0, name.indexOf("*"));
@@ -38,6 +41,8 @@ function missing(name: string, names: readonly string[]): string {
   return `There is no tool ${JSON.stringify(name)}${help}`;
 }
 
+const toolNames = "Names of tools are written like Bash, Edit or mcp__server__tool, with upper and lower case as shown";
+
 /** Throws when a rule names no tool: a misspelled prohibition would prohibit nothing. `where` is the flag or the file. */
 export function checkRuleTool(
   text: string,
@@ -47,6 +52,6 @@ export function checkRuleTool(
   const problem = unknownTool(tool, more);
   if (problem !== undefined)
     throw new RuntimeError(code, `${where}: ${problem}`, {
-      hint: "Names of tools are written like Bash, Edit or mcp__server__tool, with upper and lower case as shown",
+      hint: presetIn(tool) === undefined ? toolNames : "outrider permissions presets shows what each stands for",
     });
 }

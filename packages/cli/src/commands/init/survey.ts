@@ -18,7 +18,7 @@ type Found = { readonly manager: string; readonly commands: readonly (readonly [
 export function surveyProject(root: string): Survey {
   const has = (name: string): boolean => existsSync(join(root, name));
   const read = (name: string): string => readSmall(join(root, name));
-  const found = [node, python, cargo, go, java, ruby, php, elixir, dotnet, deno, make].flatMap(
+  const found = [node, python, cargo, go, java, ruby, php, elixir, dotnet, deno, make, mise].flatMap(
     (look) => look({ has, read, root }) ?? [],
   );
   const commands = found.flatMap((one) => one.commands.map(([purpose, command]) => ({ purpose, command })));
@@ -206,6 +206,18 @@ function make({ has, read }: Place): Found | undefined {
   return {
     manager: "make",
     commands: scriptNames.flatMap(([name, purpose]) => (targets.has(name) ? [[purpose, `make ${name}`] as const] : [])),
+  };
+}
+
+function mise({ has, read }: Place): Found | undefined {
+  const file = ["mise.toml", ".mise.toml"].find(has);
+  if (file === undefined) return undefined;
+  const named = new Set(
+    [...read(file).matchAll(/^(?:\[tasks\.["']?([\w:-]+)["']?\]|([\w-]+)\s*=)/gm)].map(([, table, key]) => table ?? key),
+  );
+  return {
+    manager: "mise",
+    commands: scriptNames.flatMap(([name, purpose]) => (named.has(name) ? [[purpose, `mise run ${name}`] as const] : [])),
   };
 }
 

@@ -33,9 +33,11 @@ export function toInstructions({ name, commands, folders, managers }: Survey): s
   ].join("\n");
 }
 
+const presets: Readonly<Record<string, string>> = { uv: "python", poetry: "python", pipenv: "python", pip: "python" };
+
 /** What may run unasked once the project is trusted, and what is never read. Installing is not in it: it runs the scripts of others. */
-export function toSettings({ commands }: Survey): string {
-  const allow = commands.filter(({ purpose }) => purpose !== "install").map(({ command }) => `Bash(${command})`);
+export function toSettings({ managers }: Survey): string {
+  const allow = [...new Set(managers.map((manager) => `preset:${presets[manager] ?? manager}`))];
   return `${JSON.stringify({ permissions: { allow, deny: ["Read(./.env)", "Read(./.env.*)"] } }, null, 2)}\n`;
 }
 

@@ -1,5 +1,5 @@
 import { RuntimeError } from "@outrider/runtime";
-import { explainCall, lintRule, type RuleProblem } from "@outrider/runtime/admin";
+import { explainCall, lintRule, presetNames, type RuleProblem, rulesOfPreset, unknownPreset } from "@outrider/runtime/admin";
 import { exitCodes } from "../../exit-codes.ts";
 import { parseArguments } from "../../flags/args.ts";
 import { type OwnWords, takeOwnWords } from "../../flags/words.ts";
@@ -71,6 +71,28 @@ export async function lint(args: readonly string[]): Promise<number> {
   for (const { rule, place, level, message } of words.has("--json") ? [] : problems)
     await print(`${visible(`${place && `${place}: `}${level}: ${rule}: ${message}`)}\n`);
   return problems.some(({ level }) => level === "error") ? exitCodes.error : exitCodes.success;
+}
+
+/** What presets stand for, rule by rule; without names, what there is. */
+export async function showPresets(args: readonly string[]): Promise<number> {
+  const words = takeOwnWords(args, { switches: ["--json"], values: [] });
+  for (const name of words.rest) {
+    const problem = unknownPreset(name);
+    if (problem !== undefined) throw new RuntimeError("usage", problem);
+  }
+  const shown = words.rest.length > 0 ? words.rest : presetNames;
+  const presets = Object.fromEntries(shown.map((name) => [name, rulesOfPreset(name) ?? []]));
+  if (words.has("--json")) return await say(`${JSON.stringify(presets, null, 2)}\n`);
+  if (words.rest.length > 0)
+    return await say(
+      Object.values(presets)
+        .flatMap((rules) => rules.map((rule) => `${rule}\n`))
+        .join(""),
+    );
+  const lines = Object.entries(presets).map(
+    ([name, rules]) => `${name.padEnd(10)}${String(rules.length).padStart(4)} rules, such as ${rules.slice(0, 2).join(", ")}\n`,
+  );
+  return await say(`${lines.join("")}All of one: outrider permissions presets NAME\n`);
 }
 
 type WrittenRule = { readonly text: string; readonly allowing: boolean; readonly place: string };

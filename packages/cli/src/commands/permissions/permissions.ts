@@ -6,10 +6,12 @@ import { exitCodes } from "../../exit-codes.ts";
 import { print } from "../../terminal/visible.ts";
 
 const usage = `Usage:
-  outrider permissions explain "Bash(git push)" [--allowedTools RULE…] [--disallowedTools RULE…] [--permission-mode MODE] [--cwd DIR]
+  outrider permissions explain "Bash(git push)" [--allow PRESET] [--allowedTools RULE…] [--disallowedTools RULE…] [--permission-mode MODE] [--cwd DIR]
                        [--settings FILE|JSON] [--setting-sources LIST] [--trust-project] [--json]
                                           what would be decided about a call here, by which rule of which file; nothing is run
   outrider permissions lint [RULE…]       what is wrong with rules, or wider than it looks; without rules: those in the settings files
+  outrider permissions presets [NAME…] [--json]
+                                          the rules that --allow NAME, or "preset:NAME" in a list of rules, stands for
   outrider permissions log [--session ID] [--since DATE] [--denied] [--json]
                                           what was decided in past runs
   outrider permissions grants [--forget] [--cwd DIR] [--json]
@@ -21,6 +23,7 @@ const usage = `Usage:
 const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   explain: async (args) => (await import("./permission-rules.ts")).explain(args),
   lint: async (args) => (await import("./permission-rules.ts")).lint(args),
+  presets: async (args) => (await import("./permission-rules.ts")).showPresets(args),
   log: async (args) => (await import("./permission-records.ts")).showLog(args),
   grants: async (args) => (await import("./permission-records.ts")).showGrants(args),
   test,

@@ -1,0 +1,114 @@
+import { nearest } from "../util/nearest.ts";
+import { parseRule, type Rule } from "./rules.ts";
+
+/**
+ * Rules for everyday work, named once instead of written out: `preset:npm` in a list of rules stands for the rules below, and `preset:dev` for
+ * those of all programs. They build, test, check and format. They neither install, publish, deploy nor run what else the project names.
+ */
+export const presetStart = "preset:";
+
+/** What scripts, targets and tasks are called that build, test, check and format; also `test:unit` and `lint-fix`. */
+const tasks = "test build lint format fmt check typecheck type-check types tsc compile coverage unit e2e".split(" ");
+
+const nodeTools = [
+  ..."tsc eslint prettier vitest jest mocha ava biome oxlint knip cspell stylelint markdownlint svelte-check vue-tsc".split(" "),
+  ...["playwright test", "cypress run", "astro check", "next build", "next lint", "vite build"],
+];
+const pythonTools = "pytest ruff mypy black isort flake8 pylint pyright tox nox".split(" ");
+
+const starting = (start: string, words: readonly string[]): string[] => words.map((word) => `${start}${word}:*`);
+/** The name of a task may go on: `npm run test:unit`. */
+const tasksOf = (start: string): string[] => tasks.map((task) => `${start}${task}*`);
+const toolsBy = (...starts: string[]): string[] => starts.flatMap((start) => starting(start, nodeTools));
+
+function scriptsOf(manager: string, ...more: string[]): string[] {
+  return [`${manager} test:*`, ...tasksOf(`${manager} run `), ...more];
+}
+
+const gradle =
+  "build test check assemble classes compileJava compileKotlin lint ktlintCheck detekt spotlessCheck spotlessApply".split(" ");
+const maven = "compile test-compile test package verify".split(" ");
+
+const families: Readonly<Record<string, () => readonly string[]>> = {
+  npm: () => [
+    ...scriptsOf("npm", "npm t:*", "node --test:*", "node --check:*"),
+    ...toolsBy("npx ", "npx --no-install ", "node_modules/.bin/", "./node_modules/.bin/"),
+  ],
+  pnpm: () => [
+    ...scriptsOf("pnpm", ...tasksOf("pnpm "), ...tasksOf("pnpm -r "), "pnpm ls:*", "pnpm list:*", "pnpm why:*"),
+    ...toolsBy("pnpm ", "pnpm exec "),
+  ],
+  yarn: () => [...scriptsOf("yarn", ...tasksOf("yarn "), "yarn list:*", "yarn why:*"), ...toolsBy("yarn ")],
+  bun: () => [...scriptsOf("bun"), ...toolsBy("bunx ")],
+  deno: () => [...starting("deno ", ["test", "lint", "fmt", "check", "bench"]), ...tasksOf("deno task ")],
+  cargo: () => [
+    ...starting("cargo ", ["build", "check", "test", "clippy", "fmt", "bench", "doc", "nextest run", "tree", "metadata"]),
+    "rustfmt:*",
+  ],
+  go: () => [
+    ...starting("go ", ["build", "test", "vet", "fmt", "list", "mod verify", "mod graph"]),
+    ...["gofmt:*", "goimports:*", "golangci-lint run:*", "staticcheck:*"],
+  ],
+  python: () => [
+    ...["", "uv run ", "poetry run ", "pipenv run ", "pdm run ", "hatch run ", "python -m ", "python3 -m "].flatMap((start) =>
+      starting(start, pythonTools),
+    ),
+    ...["python", "python3"].flatMap((python) => starting(`${python} -m `, ["unittest", "compileall", "py_compile"])),
+  ],
+  make: () => ["make", "make all", ...tasksOf("make ")],
+  just: () => tasksOf("just "),
+  task: () => tasksOf("task "),
+  mise: () => [...tasksOf("mise run "), ...tasksOf("mise r ")],
+  cmake: () => ["cmake --build:*", "ctest:*", "ninja:*", "meson compile:*", "meson test:*"],
+  gradle: () => ["gradle ", "./gradlew "].flatMap((start) => starting(start, gradle)),
+  maven: () => ["mvn ", "./mvnw ", "mvn -q ", "mvn -B "].flatMap((start) => starting(start, maven)),
+  dotnet: () => starting("dotnet ", ["build", "test", "format"]),
+  bundler: () => ["", "bundle exec "].flatMap((start) => starting(start, ["rspec", "rake test", "rubocop", "standardrb"])),
+  composer: () => [
+    ...starting("composer ", ["test", "lint", "validate"]),
+    ...["vendor/bin/", "./vendor/bin/"].flatMap((start) =>
+      starting(start, ["phpunit", "pest", "phpstan", "php-cs-fixer", "phpcs"]),
+    ),
+  ],
+  mix: () => starting("mix ", ["test", "compile", "format", "credo", "dialyzer"]),
+  swift: () => starting("swift ", ["build", "test"]),
+};
+
+export const presetNames: readonly string[] = ["dev", ...Object.keys(families)];
+
+/** What the preset stands for, in the words of rules; undefined when there is none of that name. */
+export function rulesOfPreset(name: string): readonly string[] | undefined {
+  const named = name === "dev" ? Object.values(families) : Object.hasOwn(families, name) ? [families[name]] : undefined;
+  return named?.flatMap((rules) => rules?.() ?? []).map((pattern) => `Bash(${pattern})`);
+}
+
+/** The name in `preset:NAME`; undefined for every other rule. */
+export function presetIn(text: string): string | undefined {
+  return text.startsWith(presetStart) ? text.slice(presetStart.length) : undefined;
+}
+
+/** Why there is no such preset, with the nearest one; undefined when there is one. */
+export function unknownPreset(name: string): string | undefined {
+  if (presetNames.includes(name)) return undefined;
+  const guess = nearest(name, presetNames);
+  return `There is no preset ${JSON.stringify(name)}; ${guess === undefined ? `there are ${presetNames.join(", ")}` : `did you mean ${guess}?`}`;
+}
+
+const read = new Map<string, readonly Rule[]>();
+
+/** Presets as the rules they stand for. Each says which preset it is of, and is found where that was written. */
+export function withPresets(rules: readonly Rule[]): readonly Rule[] {
+  if (!rules.some(({ text }) => presetIn(text) !== undefined)) return rules;
+  return rules.flatMap((rule) => {
+    const name = presetIn(rule.text);
+    if (name === undefined) return [rule];
+    const known = read.get(name) ?? (rulesOfPreset(name) ?? []).map((text) => parseRule(text));
+    read.set(name, known);
+    const source = [rule.source, rule.text].filter(Boolean).join(", ");
+    return known.map((one) => ({ ...one, source }));
+  });
+}
+
+export function isPreset({ text }: Rule): boolean {
+  return presetIn(text) !== undefined;
+}
