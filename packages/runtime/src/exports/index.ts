@@ -149,6 +149,44 @@ export {
 } from "../session/past/project-session-store.ts";
 export type { SessionControls } from "../session/session-controls.ts";
 export type { AgentDefinition } from "../tasks/agent-definition.ts";
+export type {
+  BackgroundTaskErrorCategory,
+  BackgroundTaskErrorData,
+  BackgroundTaskKind,
+  BackgroundTaskMetadata,
+  BackgroundTaskMode,
+  BackgroundTaskResult,
+  BackgroundTaskState,
+  BackgroundTaskStatus,
+  BackgroundTaskTimeoutReason,
+} from "../protocol/background-task.ts";
+export { BackgroundTaskManager, type BackgroundTaskManagerOptions } from "../tasks/background/background-task-manager.ts";
+export {
+  appendPrefixedLogLines,
+  createBackgroundTaskLogPage,
+  type LogSource as BackgroundTaskLogSource,
+} from "../tasks/background/log-lines.ts";
+export { createLimitedOutputCapture, type LimitedOutputCapture } from "../tasks/background/output-capture.ts";
+export type {
+  AgentTaskRequest,
+  BackgroundTaskEvent,
+  BackgroundTaskHandle,
+  BackgroundTaskIdFactory,
+  BackgroundTaskInput,
+  BackgroundTaskListFilter,
+  BackgroundTaskLogCursor,
+  BackgroundTaskLogPage,
+  BackgroundTaskPermissionPolicy,
+  BackgroundTaskRequest,
+  BackgroundTaskRunner,
+  BackgroundTaskRunnerEvent,
+  BackgroundTaskStart,
+  ProcessTaskRequest,
+  ScheduledTaskRequest,
+} from "../tasks/background/task-contract.ts";
+export { BackgroundTaskError } from "../tasks/background/task-error.ts";
+export { type BackgroundTaskTransition, transitionBackgroundTaskStatus } from "../tasks/background/task-status.ts";
+export type { TaskClock } from "../tasks/background/task-watch.ts";
 export {
   evaluateReversibleSafety,
   isBlockedByReversibility,

@@ -1,0 +1,136 @@
+import type {
+  BackgroundTaskKind,
+  BackgroundTaskMetadata,
+  BackgroundTaskMode,
+  BackgroundTaskResult,
+  BackgroundTaskState,
+  BackgroundTaskStatus,
+} from "../../protocol/background-task.ts";
+import type { JsonValue } from "../../protocol/content.ts";
+
+type RequestBase = {
+  readonly label: string;
+  readonly mode: BackgroundTaskMode;
+  readonly parentSessionId: string;
+  readonly parentTaskId?: string | undefined;
+  readonly depth: number;
+  readonly cwd: string;
+  /** An older name of `idleTimeoutMs`. */
+  readonly timeoutMs?: number | undefined;
+  /** The task fails when nothing is heard of it for so long. 240,000 for agents and none for programs when absent; 0 for none. */
+  readonly idleTimeoutMs?: number | undefined;
+  /** The task fails after so long, whatever it does; none when absent or 0. */
+  readonly maxRuntimeMs?: number | undefined;
+  readonly metadata?: BackgroundTaskMetadata | undefined;
+};
+
+/** Whose word an agent's calls rest on. */
+export type BackgroundTaskPermissionPolicy = "inherit-allowlist" | "preapproved" | "prompt" | "deny";
+
+export type AgentTaskRequest = RequestBase & {
+  readonly kind: "agent";
+  readonly agentType: string;
+  readonly prompt: string;
+  readonly model?: string | undefined;
+  readonly isolation?: "none" | "worktree" | undefined;
+  readonly worktreePath?: string | undefined;
+  readonly branchName?: string | undefined;
+  readonly allowedTools?: readonly string[] | undefined;
+  readonly disallowedTools?: readonly string[] | undefined;
+  readonly permissionPolicy: BackgroundTaskPermissionPolicy;
+  readonly providerProfile?: string | undefined;
+  /** Bytes of text after which it fails; 256,000 when absent. */
+  readonly outputLimitBytes?: number | undefined;
+  /** 20,000 when absent. */
+  readonly maxTextDeltas?: number | undefined;
+  /** Characters in which `repetitionThreshold` (8) equal sentences are a loop; 800 when absent. */
+  readonly repetitionWindow?: number | undefined;
+  readonly repetitionThreshold?: number | undefined;
+};
+
+export type ProcessTaskRequest = RequestBase & {
+  readonly kind: "process";
+  readonly command: string;
+  readonly shell?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Written to its standard input at once. */
+  readonly stdin?: string | undefined;
+  /** Of the result's `output`; 30,000 when absent. The log has all of it. */
+  readonly outputLimitBytes?: number | undefined;
+};
+
+export type ScheduledTaskRequest = RequestBase & {
+  readonly kind: "scheduled";
+  readonly cronExpression: string;
+  readonly command?: string | undefined;
+  readonly agentInstruction?: string | undefined;
+};
+
+export type BackgroundTaskRequest = AgentTaskRequest | ProcessTaskRequest | ScheduledTaskRequest;
+
+/** What a runner tells of its task. It never ends a task: `result` does. */
+export type BackgroundTaskRunnerEvent =
+  | { readonly type: "background_task_text_delta"; readonly delta: string }
+  | { readonly type: "background_task_tool_start"; readonly toolName: string; readonly firstArg?: string }
+  | { readonly type: "background_task_tool_end"; readonly toolName: string; readonly success: boolean; readonly error?: string }
+  | {
+      readonly type: "background_task_permission_request";
+      readonly requestId: string;
+      readonly toolName: string;
+      readonly toolArgs?: JsonValue;
+    }
+  | { readonly type: "background_task_permission_resolved"; readonly requestId: string; readonly allowed: boolean }
+  | { readonly type: "background_task_sleeping" }
+  | { readonly type: "background_task_waking"; readonly instruction?: string };
+
+type Lifecycle = "created" | "started" | "updated" | "completed" | "failed" | "cancelled";
+
+export type BackgroundTaskEvent =
+  | { readonly type: `background_task_${Lifecycle}`; readonly task: BackgroundTaskState }
+  | { readonly type: "background_task_closed"; readonly taskId: string }
+  | (BackgroundTaskRunnerEvent & { readonly taskId: string });
+
+export type BackgroundTaskInput = string;
+export type BackgroundTaskLogCursor = { readonly offset: number };
+export type BackgroundTaskLogPage = {
+  readonly taskId: string;
+  readonly cursor?: BackgroundTaskLogCursor;
+  /** Where the next page begins; at the end of a running task's log, where its next line will. Absent when nothing more can come. */
+  readonly nextCursor?: BackgroundTaskLogCursor;
+  readonly lines: readonly string[];
+};
+
+export type BackgroundTaskStart<Request extends BackgroundTaskRequest = BackgroundTaskRequest> = {
+  readonly taskId: string;
+  readonly request: Request;
+  readonly emit: (event: BackgroundTaskRunnerEvent) => void;
+};
+
+/** A task that was started. */
+export interface BackgroundTaskHandle {
+  readonly pid?: number | undefined;
+  readonly logPath?: string | undefined;
+  readonly transcriptPath?: string | undefined;
+  /** Rejects when the task failed. */
+  readonly result: Promise<BackgroundTaskResult>;
+  /** Settles when nothing of it is left. */
+  cancel(reason?: string): Promise<void>;
+  send?(input: BackgroundTaskInput): Promise<void>;
+  readLog?(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage>;
+  /** Answers what it asked with `background_task_permission_request`. */
+  answerPermission?(requestId: string, isAllowed: boolean): void;
+}
+
+/** Starts tasks of one kind. */
+export interface BackgroundTaskRunner<Request extends BackgroundTaskRequest = never> {
+  readonly kind: BackgroundTaskKind;
+  start(start: BackgroundTaskStart<Request>): BackgroundTaskHandle | Promise<BackgroundTaskHandle>;
+}
+
+export type BackgroundTaskListFilter = {
+  readonly kind?: BackgroundTaskKind | undefined;
+  readonly status?: BackgroundTaskStatus | readonly BackgroundTaskStatus[] | undefined;
+  readonly parentSessionId?: string | undefined;
+};
+
+export type BackgroundTaskIdFactory = (request: BackgroundTaskRequest) => string;
