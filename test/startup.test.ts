@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { isAscii } from "node:buffer";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -86,7 +86,7 @@ const laterSources = [
 
 describe("the way to the first request", () => {
   it("loads only listed modules of Node's", async () => {
-    const server = await startModelServer({ replies: [{ text: "ok" }, { text: "ok" }] });
+    const server = await startModelServer({ replies: [{ text: "ok" }, { text: "ok" }, { text: "ok" }] });
     after(() => server.close());
     const report = `process.on("exit", () => process.stderr.write("MODULES " + JSON.stringify(process.moduleLoadList)));`;
     writeFileSync(join(temp, "bare.cjs"), report);
@@ -97,12 +97,15 @@ describe("the way to the first request", () => {
     const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: server.url, OUTRIDER_HOME: temp };
     const bare = await modulesOf("bare.cjs", env);
     await modulesOf("probe.cjs", env); // the first run of all tries the sandbox out, and remembers that it works
-    const loaded = (await modulesOf("probe.cjs", env)).filter((name) => !bare.includes(name));
-    assert.equal(server.requests.length, 2);
-    assert.deepEqual(
-      loaded.filter((name) => !allowedBuiltins.includes(name)),
-      [],
-    );
+    const unlisted = async (cwd?: string): Promise<string[]> => {
+      const loaded = await modulesOf("probe.cjs", env, cwd);
+      return loaded.filter((name) => !bare.includes(name) && !allowedBuiltins.includes(name));
+    };
+    assert.deepEqual(await unlisted(), []);
+    mkdirSync(join(temp, "repository", ".git"), { recursive: true });
+    const inside = await unlisted(join(temp, "repository"));
+    assert.deepEqual(inside, ["child_process", "dgram"], "git says what is changed in a repository");
+    assert.equal(server.requests.length, 3);
   });
 
   it("keeps its compiled code with its first request, before a long run makes V8 forget it", async () => {
@@ -184,8 +187,9 @@ async function startRuns(
 }
 
 /** The public modules of Node's that a script has loaded when it ends. */
-async function modulesOf(script: string, env: Record<string, string>): Promise<string[]> {
+async function modulesOf(script: string, env: Record<string, string>, cwd: string = temp): Promise<string[]> {
   const child = spawn(process.execPath, [join(temp, script)], {
+    cwd,
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });

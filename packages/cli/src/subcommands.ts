@@ -14,6 +14,7 @@ export const subcommands = {
   mcp: async () => (await import("./commands/mcp/mcp.ts")).runMcp,
   models: async () => (await import("./commands/models.ts")).runModels,
   permissions: async () => (await import("./commands/permissions/permissions.ts")).runPermissions,
+  prompt: async () => (await import("./commands/prompt.ts")).runPromptCommand,
   providers: async () => (await import("./commands/providers.ts")).runProviders,
   sessions: async () => (await import("./commands/sessions/sessions.ts")).runSessions,
   trajectory: async () => (await import("./commands/trajectory.ts")).runTrajectory,

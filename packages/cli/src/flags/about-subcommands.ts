@@ -26,6 +26,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
     example: 'permissions explain "Bash(git push)"',
     help: "what would be decided, and why; also lint, test, log and grants",
   },
+  prompt: { actions: [], example: "prompt [FLAGS]", help: "what a model would get first, part by part, with token counts" },
   config: { actions: [], example: "config --explain [KEY]", help: "what holds, and which file says so" },
   trust: { actions: [], example: "trust [--show]", help: "let this project's own hooks, servers and rules count" },
   sessions: { actions: ["list", "show", "rename", "rm", "export", "gc"], help: "what is stored" },

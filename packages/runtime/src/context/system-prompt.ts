@@ -1,32 +1,55 @@
+import { describeEnvironment, type EnvironmentFacts } from "./environment.ts";
+import { answer, commands, editing, git, role, tools, working } from "./prompt-texts.ts";
+import { describeSession, type SessionLines } from "./session-lines.ts";
+
+export type PartName =
+  | "role"
+  | "working"
+  | "tools"
+  | "commands"
+  | "editing"
+  | "git"
+  | "answer"
+  | "environment"
+  | "session"
+  | "language"
+  | "instructions"
+  | "appended"
+  | "given";
+
+export type PromptPart = { readonly name: PartName; readonly text: string };
+
 export type SystemPromptFacts = {
-  readonly cwd: string;
-  readonly platform: string;
-  readonly date: Date;
-  readonly tools: readonly string[];
+  /** A block that was stored stays as it is. */
+  readonly environment: EnvironmentFacts | string;
+  readonly session: SessionLines;
+  /** What the tools of the session do, whichever of them its mode offers. */
+  readonly offers: { readonly any: boolean; readonly edits: boolean; readonly runs: boolean };
   /** What the user wants answers to be written in. */
   readonly language?: string | undefined;
-  /** Where commands run. */
-  readonly sandbox?: string | undefined;
 };
 
-/** What every session tells the model first. The date is the day only, so that the prompt stays the same for caches. */
-export function buildSystemPrompt(facts: SystemPromptFacts): string {
-  const day = facts.date.toISOString().slice(0, 10);
-  return [
-    "You are a software agent working for a program or a person that is not watching. Nobody can answer questions while you work: when something is unclear, choose the most sensible reading, say so in your answer, and go on.",
-    "",
-    "How to work:",
-    "- Look before you change: read the files you are about to edit.",
-    "- Do what was asked, fully, and nothing beside it. Keep changes small and in the style of the code around them.",
-    "- Check your work with the project's own tests or commands when you can.",
-    "- When a tool call is refused, read the reason and find an allowed way, or say in your answer what you could not do. Do not repeat the same refused call.",
-    "- End with a short answer in plain text: what you did or found, and what is left. Never claim something you did not verify.",
-    "",
-    `Working directory: ${facts.cwd}`,
-    `Platform: ${facts.platform}`,
-    `Date: ${day}`,
-    ...(facts.sandbox === undefined ? [] : [`Sandbox: ${facts.sandbox}`]),
-    ...(facts.tools.length > 0 ? [`Tools: ${facts.tools.join(", ")}`] : []),
-    ...(facts.language?.trim() ? [`Response language: ${facts.language.replace(/\s+/g, " ").trim()}`] : []),
-  ].join("\n");
+/** What every session tells the model first. What differs from session to session comes last, for caches. */
+export function promptParts({ environment, session, offers, language }: SystemPromptFacts): PromptPart[] {
+  const words = language?.replace(/\s+/g, " ").trim();
+  const parts: (PromptPart | false | "" | undefined)[] = [
+    { name: "role", text: role },
+    { name: "working", text: working },
+    offers.any && { name: "tools", text: tools },
+    offers.runs && { name: "commands", text: commands },
+    offers.edits && { name: "editing", text: editing },
+    offers.runs && { name: "git", text: git },
+    { name: "answer", text: answer },
+    { name: "environment", text: typeof environment === "string" ? environment : describeEnvironment(environment) },
+    { name: "session", text: describeSession(session) },
+    words && { name: "language", text: `Response language: ${words}` },
+  ];
+  return parts.filter((part) => typeof part === "object");
+}
+
+export function joinParts(parts: readonly PromptPart[]): string {
+  return parts
+    .map(({ text }) => text)
+    .filter(Boolean)
+    .join("\n\n");
 }

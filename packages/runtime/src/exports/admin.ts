@@ -3,6 +3,7 @@
  * For looking after what sessions leave and obey: trust, permissions, checkpoints, prices; and what few runs need. A run loads none of it before it needs it.
  */
 export { type CatalogLine, listCatalog } from "../model/list-catalog.ts";
+export { type DescribedPrompt, describePrompt } from "../hosting/describe-prompt.ts";
 export { type ExplainedCall, explainCall } from "../hosting/explain-call.ts";
 export { type Explanation, explainPermission } from "../permissions/explain.ts";
 export { type CaseVerdict, isAsExpected, judgeCase, type PermissionCase, parseCase } from "../permissions/judge-case.ts";

@@ -76,6 +76,7 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   systemPrompt: anyText,
   appendSystemPrompt: anyText,
   instructions: shape({ text: needed(anyText), files: listOf(fields, "a list of files") }, "what loadInstructions found"),
+  folderFacts: action,
   language: text,
   compaction: shape({ threshold: share, instructions: anyText, fileTokens: place }, "an object"),
   maxTurns: count,

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import { type Instructions, loadInstructions } from "../context/instructions.ts";
 import { createFileStore } from "../journal/file-store.ts";
@@ -16,6 +16,7 @@ import { claudeVariables } from "../settings/claude-variables.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { type ChosenProvider, chooseProvider } from "./choose-provider.ts";
 import { toChosenSession } from "./chosen-session.ts";
+import { beginFolderFacts } from "./folder-facts.ts";
 import { findAgents } from "./find-agents.ts";
 import { planServers, type ServerPlan } from "./plan-servers.ts";
 import { isModelWord, resolveModelWord } from "./model-words.ts";
@@ -61,6 +62,8 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   };
   const own = request.options ?? {};
   for (const rule of [...(own.allowedTools ?? []), ...(own.disallowedTools ?? [])]) parseRule(rule);
+  // At once, so that it goes on beside all that is still to be done before the first request.
+  const folderFacts = needsFacts(request) ? beginFolderFacts(resolve(around.cwd, request.cwd ?? ""), around) : undefined;
   const project = await openProject(request, around);
   const resolved = await resolveProject(project);
   const { settings } = resolved;
@@ -98,6 +101,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     maxRequests: settings.limits.maxRequests,
     hookSettings: request.without?.includes("hooks") ? undefined : hooksOf(settings, around),
     instructions: instructionsOf(request, place),
+    folderFacts,
     ...(request.bare || trouble !== undefined ? {} : keptFor(request, place)),
     ...claudeVariables({ ...around.env, ...settings.env }),
     untrusted: untrusted || undefined,
@@ -122,6 +126,12 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     ],
   };
   return { request, sessionId, options, servers, project, resolved, replay, keySource, begin };
+}
+
+/** A session that goes on has them on record, and one with a prompt of its own tells nobody. */
+function needsFacts({ session, options, mainAgent }: SessionRequest): boolean {
+  const isNew = session === undefined || typeof session === "function" || session.type === "new";
+  return isNew && options?.systemPrompt === undefined && options?.sandboxClient === undefined && mainAgent === undefined;
 }
 
 const everyPart: readonly LoadedPart[] = ["instructions", "agents", "hooks", "servers"];

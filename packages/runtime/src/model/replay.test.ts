@@ -112,8 +112,9 @@ describe("a recording", () => {
     await ask(atHome, { ...asked, messages: [userText("look in /root")] });
   });
 
-  it("does not mind another day or another platform", async () => {
-    const system = (day: string, platform: string) => `Be good.\nPlatform: ${platform}\nDate: ${day}\nTools: Bash`;
+  it("does not mind another day, another platform or another state of the session", async () => {
+    const system = (day: string, platform: string) =>
+      `Be good.\n\n# Environment\nPlatform: ${platform}\nDate: ${day}\n\n# This session\nModel: ${platform}\n\nThe end.`;
     const calls: RecordedCall[] = [];
     const recording = withRecorder(createScriptedProvider([{ text: "ok" }]), {
       places,

@@ -185,12 +185,11 @@ function toRecordedRequest(request: ModelRequest): RecordedRequest {
   return { model, settings: { ...settings } as JsonObject, system: withoutMachine(system), tools, messages }; // what is left is JSON
 }
 
-/** The date is another one tomorrow, the platform another one in CI; nobody means to compare them. */
+/** The date is another one tomorrow, machine, repository and sandbox are others in CI; nobody means to compare them. */
 export function withoutMachine(system: string): string {
   return system
-    .replace(/^Date: \d{4}-\d{2}-\d{2}$/m, "Date: {{date}}")
-    .replace(/^Platform: \w+$/m, "Platform: {{platform}}")
-    .replace(/^Sandbox: .*\n/m, "");
+    .replace(/^# Environment\n.+(?:\n.+)*/m, "# Environment\n{{environment}}")
+    .replace(/^# This session\n.+(?:\n.+)*/m, "# This session\n{{session}}");
 }
 
 function mismatchHint({ madeWith }: Cassette): string {

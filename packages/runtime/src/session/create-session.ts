@@ -1,7 +1,6 @@
 import type { ReversibleExecutionOptions } from "../checkpoints/reversible-execution.ts";
 import { type CompactionSettings, checkThreshold, defaultThreshold } from "../context/compaction-limits.ts";
 import type { InstructionFile } from "../context/instructions.ts";
-import { buildSystemPrompt } from "../context/system-prompt.ts";
 import type { AnswerSchema } from "../engine/structured-output.ts";
 import type { AuditEntry, SessionDeps } from "../engine/deps.ts";
 import { toLoopLimits } from "../engine/repeated-calls.ts";
@@ -24,17 +23,18 @@ import { createTaskTool } from "../tools/builtin/task.ts";
 import { masksIn } from "../tools/hidden-values.ts";
 import { defaultOutputLimit } from "../tools/output-limit.ts";
 import type { SchemaSource } from "../tools/standard-schema.ts";
-import { createToolMemory, runsCommands, type Tool } from "../tools/tool.ts";
+import { createToolMemory, type Tool } from "../tools/tool.ts";
 import { userEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
 import { removeAtExit } from "../util/temporary-folder.ts";
-import { describePlaces, placeFacts, retellPlaces } from "./files/command-places.ts";
+import { describePlaces, placeFacts } from "./files/command-places.ts";
 import { SessionCompaction } from "./prompts/session-compaction.ts";
 import type { Controlled } from "./session-controls.ts";
 import { outputsShown } from "./events/shown-outputs.ts";
 import { type SubagentOptions, Subagents } from "./subagents/subagents.ts";
 import { openGround } from "./session-ground.ts";
+import { isOffered, openPrompt } from "./session-prompt.ts";
 import type { SessionPolicy } from "./session-policy.ts";
 import { TurnCheckpoints, turnsSinceChange } from "./files/turn-checkpoints.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -99,17 +99,16 @@ export async function createSession(
   const past = standingAt(journal.events, options.resumeAt);
   // Of a secret found by its looks only the mask is on record: it must not be written in an earlier secret's place either.
   if (past.length > 0) redactor.recall(() => [...past].flatMap((event) => masksIn(JSON.stringify(event))));
-  const toolDefinitions = definitionsOf(tools, answerSchema);
+  const definitions = definitionsOf(tools, answerSchema);
+  const offered = (): ToolDefinition[] => definitions.filter(({ name }) => isOffered(tools.get(name), rules.current));
+  const toolDefinitions = offered();
   const names = toolDefinitions.map((tool) => tool.name);
   const placesLine = (): string | undefined => describePlaces(opened.places, rules.current.mode);
   const startsAgents = [...tools.values()].some(({ facts }) => facts?.startsAgents);
-  const sandbox = runsCommands(tools.values()) ? placesLine : () => undefined;
-  const stored = storedSystem(options, past);
-  const system = redactor.text(
-    stored === undefined
-      ? systemPromptOf(options, { cwd: workspace.root, tools: names, sandbox: sandbox() })
-      : retellPlaces(stored, sandbox()),
-  );
+  const { system, parts, retell } = await openPrompt(options, model.id, {
+    ...{ root: workspace.root, redactor, tools, policy: () => rules.current, places: placesLine },
+    stored: past.last("session.started")?.system,
+  });
   const request: Controlled["request"] & SessionDeps["request"] = {
     model: model.id,
     system,
@@ -137,10 +136,15 @@ export async function createSession(
   const followMode: Controlled["followMode"] = () => {
     const { mode } = rules.current;
     const { places } = placeFacts(opened.places, mode);
-    if (options.systemPrompt === undefined) request.system = redactor.text(retellPlaces(request.system, sandbox()));
+    refresh();
     const changes = { permissionMode: mode, ...defined({ places }) };
     Object.assign(facts, changes);
     return changes;
+  };
+  const refresh = (): void => {
+    request.system = retell(request.system, request.model);
+    request.tools.splice(0, request.tools.length, ...offered());
+    facts.tools = request.tools.map(({ name }) => name);
   };
   let known: { readonly id: string; readonly window: Promise<number> } | undefined; // asked for after every answer
   const contextWindow = (): Promise<number> => {
@@ -200,7 +204,7 @@ export async function createSession(
     toolDefinitions,
     facts,
     controlled: {
-      ...{ facts, followMode, request, tools, offers: offersOf(options) },
+      ...{ facts, followMode, refresh, request, definitions, tools, parts, offers: offersOf(options) },
       ...{ policy: rules, checkpoints, workspace, memory: deps.memory },
     },
     checkpoints,
@@ -371,21 +375,4 @@ function keptTurns(
 ): TurnCheckpoints | undefined {
   if (!checkpoints || sandboxClient) return undefined;
   return new TurnCheckpoints(() => checkpoints(), { resumed: events.length > 0, past: () => turnsSinceChange(events, factsOf) });
-}
-
-/** A resumed session keeps its prompt to the letter, so that providers still find it in their cache. */
-function storedSystem(options: SessionOptions, past: StoredEvents): string | undefined {
-  if (options.systemPrompt !== undefined || options.appendSystemPrompt !== undefined) return undefined;
-  return past.last("session.started")?.system;
-}
-
-function systemPromptOf(
-  options: SessionOptions,
-  { cwd, tools, sandbox }: { cwd: string; tools: readonly string[]; sandbox: string | undefined },
-): string {
-  const date = new Date((options.now ?? Date.now)());
-  const { language, instructions, appendSystemPrompt } = options;
-  const facts = { cwd, platform: process.platform, date, tools, language, sandbox };
-  const system = options.systemPrompt ?? buildSystemPrompt(facts);
-  return [system, instructions?.text, appendSystemPrompt].filter(Boolean).join("\n\n");
 }

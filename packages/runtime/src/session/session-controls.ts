@@ -1,3 +1,4 @@
+import type { PromptPart } from "../context/system-prompt.ts";
 import type { Policy } from "../permissions/policy.ts";
 import type { PermissionUpdate } from "../permissions/permission-update.ts";
 import type { JsonObject, ToolDefinition } from "../protocol/content.ts";
@@ -27,6 +28,12 @@ export type Controlled = {
     readonly tools: ToolDefinition[];
   };
   readonly tools: Map<string, Tool>;
+  /** Of all tools; the mode says which of them a request offers. */
+  readonly definitions: ToolDefinition[];
+  /** What the system prompt was made of. */
+  readonly parts: readonly PromptPart[];
+  /** Makes the prompt and the tools of the next request those of the model, the mode and the tools of now. */
+  readonly refresh: () => void;
   /** May this tool of a server be offered? */
   readonly offers: (toolName: string) => boolean;
   readonly policy: SessionPolicy;
@@ -65,6 +72,12 @@ export class SessionControls {
     return this.#session.policy.current;
   }
 
+  /** What the next request begins with: the system prompt, the parts it was made of, and the tools. */
+  get prompt(): { readonly system: string; readonly parts: readonly PromptPart[]; readonly tools: readonly ToolDefinition[] } {
+    const { parts, request } = this.#session;
+    return { system: request.system ?? "", parts, tools: request.tools };
+  }
+
   /** What the provider is told beside the usual, for each request anew. */
   get providerOptions(): JsonObject {
     return this.#session.request.options ?? {};
@@ -80,6 +93,7 @@ export class SessionControls {
     const { facts, request } = this.#session;
     request.model = model;
     facts.model = { ...facts.model, id: model };
+    this.#session.refresh();
     this.#emit({ type: "session.changed", model: facts.model });
     return model;
   }
@@ -126,15 +140,15 @@ export class SessionControls {
 
   /** These tools of MCP servers instead of those there were; tools of other kinds stay. */
   replaceTools(tools: readonly Tool[]): void {
-    const { facts, request, tools: offered, offers } = this.#session;
+    const { facts, definitions: all, tools: offered, offers } = this.#session;
     for (const name of this.#added) offered.delete(name);
     const fresh = tools.filter((tool) => !offered.has(tool.name) && offers(tool.name));
     for (const tool of fresh) offered.set(tool.name, tool);
-    const kept = request.tools.filter(({ name }) => !this.#added.has(name));
+    const kept = all.filter(({ name }) => !this.#added.has(name));
     this.#added = new Set(fresh.map(({ name }) => name));
     const definitions = fresh.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-    request.tools.splice(0, request.tools.length, ...kept, ...definitions);
-    facts.tools = request.tools.map(({ name }) => name);
+    all.splice(0, all.length, ...kept, ...definitions);
+    this.#session.refresh();
     this.#emit({ type: "session.changed", tools: facts.tools });
   }
 }

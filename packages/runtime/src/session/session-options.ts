@@ -2,6 +2,7 @@ import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { ReversibleExecutionOptions } from "../checkpoints/reversible-execution.ts";
 import type { SystemCommand } from "../commands/command.ts";
 import type { CompactionSettings } from "../context/compaction-limits.ts";
+import type { FolderFacts } from "../context/environment.ts";
 import type { Instructions } from "../context/instructions.ts";
 import type { HookSettings, HooksByEvent } from "../engine/open-hooks.ts";
 import type { AuditEntry, SubagentRef } from "../engine/deps.ts";
@@ -57,6 +58,8 @@ export type SessionOptions = {
   readonly appendSystemPrompt?: string | undefined;
   /** What `loadInstructions` found in AGENTS.md and CLAUDE.md files: it joins the system prompt, ours or that of the caller. */
   readonly instructions?: Instructions | undefined;
+  /** What is known of the folder, such as its git repository; asked for when a new session writes its system prompt. */
+  readonly folderFacts?: (() => Promise<FolderFacts>) | undefined;
   /** What answers should be written in. */
   readonly language?: string | undefined;
   /** When older messages give way to a summary, and what that dwells on; at 83.5 % of the window when absent. */

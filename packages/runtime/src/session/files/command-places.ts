@@ -25,12 +25,6 @@ export function describePlaces(places: CommandPlaces, mode: PermissionMode): str
   return `${who} in a sandbox: the project is writable, home is empty, /tmp is its own, ${reach}${missing}.${way}`;
 }
 
-/** A system prompt of ours with another line about places. The rest stays to the letter, so that providers find it in their cache. */
-export function retellPlaces(system: string, line: string | undefined): string {
-  const told = line === undefined ? "" : `Sandbox: ${line}\n`;
-  return system.replace(/^(Date: [\d-]+\n)(?:Sandbox: .*\n)?/m, (_, date: string) => date + told);
-}
-
 /** Where permissions are bypassed, the user has let everything run. */
 function placesIn({ boxed, network, withheld }: CommandPlaces, mode: PermissionMode): PlacesNow {
   if (mode !== "bypassPermissions" || boxed === "everything") return { boxed, network, withheld: [...withheld("mode")] };

@@ -1,3 +1,4 @@
+import { storedEnvironment } from "../../context/environment.ts";
 import type { SessionDeps, SubagentRef } from "../../engine/deps.ts";
 import { runTurn } from "../../engine/turn.ts";
 import { Transcript } from "../../journal/transcript.ts";
@@ -10,6 +11,7 @@ import type { TaskEnd } from "../../tasks/task.ts";
 import { createToolMemory, runsCommands, type Tool, ToolFailure } from "../../tools/tool.ts";
 import { SessionCompaction } from "../prompts/session-compaction.ts";
 import type { SecondRoot } from "../files/second-root.ts";
+import { environmentFor, isOffered, sessionLines } from "../session-prompt.ts";
 import type { SubagentOptions, SubagentRun } from "./subagents.ts";
 import { defined } from "../../util/defined.ts";
 
@@ -116,15 +118,16 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
     const session = deps.policy();
     return { ...session, mode: stricterMode(session.mode, agent.permissionMode), deny: [...session.deny, ...deny] };
   };
-  const definitions = tools.map(({ name, description, inputSchema }): ToolDefinition => ({ name, description, inputSchema }));
+  const offered = tools.filter((tool) => isOffered(tool, policy()));
+  const definitions = offered.map(({ name, description, inputSchema }): ToolDefinition => ({ name, description, inputSchema }));
+  const runs = runsCommands(tools);
+  // A stricter mode of its own may ask where the session would not even do that.
+  const answerable = deps.answerable && deps.policy().mode !== "dontAsk";
   const system = deps.redactor.text(
     buildSubagentPrompt({
       prompt: agent.prompt,
-      cwd: deps.workspace.root,
-      platform: process.platform,
-      date: new Date(options.now()),
-      tools: tools.map(({ name }) => name),
-      sandbox: runsCommands(tools) ? options.sandbox() : undefined,
+      environment: environmentIn(run, deps) ?? environmentFor(options, deps.workspace.root, runs),
+      session: sessionLines({ answersPermissions: answerable }, model, { policy, places: options.sandbox, runs }),
       instructions: agent.omitInstructions ? undefined : options.instructions,
     }),
   );
@@ -140,11 +143,15 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     memory: createToolMemory(),
     policy,
-    // A stricter mode of its own may ask where the session would not even do that.
-    answerable: deps.answerable && deps.policy().mode !== "dontAsk",
+    answerable,
     agent: reference,
     hooks: deps.hooks?.ofAgent(reference, () => policy().mode),
   };
+}
+
+/** In the session's own folder, what the session knows of it. */
+function environmentIn({ spec }: SubagentRun, { request }: SessionDeps): string | undefined {
+  return spec.root === undefined ? storedEnvironment(request.system) : undefined;
 }
 
 /** Hears of the calls that were refused on their way into the record. */

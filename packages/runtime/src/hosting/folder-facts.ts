@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { FolderFacts } from "../context/environment.ts";
+import { isRecord } from "../util/is-record.ts";
+import { gitPatienceMs, lookAtGit } from "./git-facts.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Begins to look at once, so that it goes on beside whatever else has to be done before the first request. */
+export function beginFolderFacts(
+  cwd: string,
+  { env }: Pick<Surroundings, "env">,
+  patienceMs: number = gitPatienceMs,
+): () => Promise<FolderFacts> {
+  const looking = lookAtGit(cwd, env, patienceMs).catch(() => undefined); // what cannot be told is left out
+  return async () => ({ git: await looking, project: describeProject(cwd) });
+}
+
+/** By what lies in the folder: what it is written in, and what it is worked on with. */
+const signs: readonly (readonly [file: RegExp, words: string])[] = [
+  [/^package\.json$/, "Node.js"],
+  [/^deno\.jsonc?$/, "Deno"],
+  [/^pyproject\.toml$|^setup\.(?:py|cfg)$|^requirements\.txt$|^Pipfile$/, "Python"],
+  [/^Cargo\.toml$/, "Rust"],
+  [/^go\.(?:mod|work)$/, "Go"],
+  [/^pom\.xml$|^(?:build|settings)\.gradle(?:\.kts)?$/, "JVM"],
+  [/\.(?:sln|slnx|csproj|fsproj)$/, ".NET"],
+  [/^Gemfile$/, "Ruby"],
+  [/^composer\.json$/, "PHP"],
+  [/^mix\.exs$/, "Elixir"],
+  [/^Package\.swift$/, "Swift"],
+  [/^CMakeLists\.txt$|^meson\.build$/, "C or C++"],
+  [/^(?:GNUm|m|M)akefile$/, "make"],
+  [/^(?:J|j)ustfile$/, "just"],
+];
+
+const managers: readonly (readonly [file: string, manager: string])[] = [
+  ["pnpm-lock.yaml", "pnpm"],
+  ["yarn.lock", "yarn"],
+  ["bun.lock", "bun"],
+  ["bun.lockb", "bun"],
+  ["package-lock.json", "npm"],
+  ["uv.lock", "uv"],
+  ["poetry.lock", "poetry"],
+];
+
+const shownScripts = 12;
+
+function describeProject(cwd: string): string | undefined {
+  let names: Set<string>;
+  try {
+    names = new Set(readdirSync(cwd));
+  } catch {
+    return undefined;
+  }
+  const kinds = signs.flatMap(([sign, words]) => {
+    const file = [...names].find((name) => sign.test(name));
+    return file === undefined ? [] : [`${words} (${file})`];
+  });
+  if (kinds.length === 0) return undefined;
+  const used = managers.find(([file]) => names.has(file))?.[1];
+  const scripts = names.has("package.json") ? scriptsIn(join(cwd, "package.json")) : [];
+  return [
+    kinds.join(", "),
+    ...(used ? [`packages by ${used}`] : []),
+    ...(scripts.length > 0 ? [`scripts: ${scripts.join(", ")}`] : []),
+  ].join("; ");
+}
+
+/** Names only, and only such as can be nothing else: the file is the project's. */
+function scriptsIn(path: string): string[] {
+  try {
+    if (statSync(path).size > 256 * 1024) return [];
+    const parsed: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const scripts = isRecord(parsed) && isRecord(parsed["scripts"]) ? Object.keys(parsed["scripts"]) : [];
+    return scripts.filter((name) => /^[\w:.-]{1,40}$/.test(name)).slice(0, shownScripts);
+  } catch {
+    return []; // a manifest that is none
+  }
+}

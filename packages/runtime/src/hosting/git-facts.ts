@@ -1,0 +1,64 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { GitFacts } from "../context/environment.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** What the first request waits for git beyond what else takes its time; after that the prompt does without the list of changes. */
+export const gitPatienceMs = 400;
+/** Beyond some 40,000 files git takes longer than the list is worth. */
+const largestIndex = 4 * 1024 * 1024;
+
+/**
+ * The repository of a folder: the branch by a look at a file, what is changed by a git that obeys no repository. Never rejects, and never
+ * takes long: git is started at once and ended when it is not done in time.
+ */
+export async function lookAtGit(cwd: string, env: Surroundings["env"], patienceMs: number): Promise<GitFacts> {
+  const folder = gitFolder(cwd);
+  if (folder === undefined) return { type: "none" };
+  const isLarge = (statSync(join(folder, "index"), { throwIfNoEntry: false })?.size ?? 0) > largestIndex;
+  return { type: "repository", head: headOf(folder), changes: isLarge ? undefined : await changesIn(cwd, env, patienceMs) };
+}
+
+/** The nearest `.git`; one that is a file leads to the folder it names. */
+function gitFolder(cwd: string): string | undefined {
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const path = join(folder, ".git");
+    if (existsSync(path)) return statSync(path).isDirectory() ? path : linked(folder, path);
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+function linked(folder: string, path: string): string | undefined {
+  const target = /^gitdir: (.+)$/m.exec(readFirst(path))?.[1];
+  return target === undefined ? undefined : resolve(folder, target.trim());
+}
+
+function headOf(folder: string): string | undefined {
+  const text = readFirst(join(folder, "HEAD"));
+  const branch = /^ref: refs\/heads\/([^\s]{1,200})$/m.exec(text)?.[1];
+  if (branch !== undefined) return `branch ${branch}`;
+  const commit = /^[0-9a-f]{40,64}$/m.exec(text)?.[0];
+  return commit === undefined ? undefined : `no branch, at commit ${commit.slice(0, 12)}`;
+}
+
+function readFirst(path: string): string {
+  try {
+    return statSync(path).isFile() && statSync(path).size < 4096 ? readFileSync(path, "utf8") : "";
+  } catch {
+    return ""; // no repository that can be told
+  }
+}
+
+async function changesIn(cwd: string, env: Surroundings["env"], timeout: number): Promise<readonly string[] | undefined> {
+  const { inertGit } = await import("../workspace/inert-git.ts");
+  const { file, args } = inertGit(["status", "--porcelain", "--untracked-files=normal", "--no-renames"]);
+  const { execFile } = process.getBuiltinModule("node:child_process");
+  const { PATH, HOME, XDG_CONFIG_HOME, LANG } = env;
+  const given = Object.fromEntries(
+    Object.entries({ PATH, HOME, XDG_CONFIG_HOME, LANG }).filter(([, value]) => value !== undefined),
+  );
+  return await new Promise((settle) => {
+    const options = { cwd, env: given as NodeJS.ProcessEnv, timeout, maxBuffer: 1024 * 1024, killSignal: "SIGKILL" } as const;
+    execFile(file, [...args], options, (error, stdout) => settle(error ? undefined : stdout.split("\n").filter(Boolean)));
+  });
+}
