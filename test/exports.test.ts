@@ -99,6 +99,7 @@ const published: Record<string, string[]> = {
     "detectSandbox",
     "expireCheckpoints",
     "expireWhenDue",
+    "describePrompt",
     "explainCall",
     "explainPermission",
     "forgetServer",
