@@ -29,9 +29,9 @@ export async function connectServers(plan: ServerPlan, { warn, giveUp, ...ways }
     clearTimeout(waiting);
     giveUp?.removeEventListener("abort", leave);
   });
-  const failed = servers.states.filter(({ status }) => status !== "connected");
-  for (const state of failed) warn(describe(state));
-  if (failed.length > 0 && plan.required) {
+  const failed = servers.states.filter(({ status }) => status !== "connected" && status !== "disabled");
+  if (!plan.required) for (const state of failed) warn(describe(state));
+  else if (failed.length > 0) {
     await servers.close();
     throw new RuntimeError("config", failed.map(describe).join("; "), {
       hint: "Mend it, or do not require it (requireServers, --require-mcp)",

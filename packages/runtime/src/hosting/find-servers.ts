@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isJsonObject, type JsonValue } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
-import { type McpServerConfigs, parseMcpServers } from "../tools/mcp/server-config.ts";
+import { type McpServerConfigs, parseMcpServers, serversIn } from "../tools/mcp/server-config.ts";
 import type { ServerGround } from "./plan-servers.ts";
 import type { SessionRequest } from "./session-request.ts";
 
@@ -51,7 +51,8 @@ function projectServers({ resolved, project: { root } }: ServerGround): WrittenS
   const { enabledMcpjsonServers, disabledMcpjsonServers, enableAllProjectMcpServers } = resolved.settings;
   const value = parseJson(text);
   if (value === undefined) return [{ name: "*", path, server: () => notJson(path) }];
-  const servers = isJsonObject(value) && isJsonObject(value["mcpServers"]) ? value["mcpServers"] : {};
+  const written = isJsonObject(value) ? serversIn(value) : undefined;
+  const servers = isJsonObject(written) && written !== value ? written : {};
   const chosen = Object.entries(servers).filter(([name]) => {
     if (disabledMcpjsonServers.includes(name)) return false;
     return enableAllProjectMcpServers || enabledMcpjsonServers.length === 0 || enabledMcpjsonServers.includes(name);

@@ -35,6 +35,12 @@ const fetchPage = (url: string): Action => ({ tool: "WebFetch", kind: "reach", r
 const note: Action = { tool: "TodoWrite", kind: "note", resource: "" };
 
 describe("a permission decision", () => {
+  it("speaks of the network only where a call says which address it reaches", async () => {
+    const server: Action = { tool: "mcp__files__list", kind: "reach", resource: "" };
+    assert.match((await full(server, "default")).reason, /^Calling mcp__files__list /);
+    assert.match((await full(fetchPage("https://example.org/"), "default")).reason, /^Reaching the network /);
+  });
+
   it("follows the mode where no rule speaks", async () => {
     const actions: [string, Action][] = [
       ["note", note],

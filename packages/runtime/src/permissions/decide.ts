@@ -111,7 +111,7 @@ function describe(action: Action): string {
     case "run":
       return "Running a command";
     case "reach":
-      return "Reaching the network";
+      return action.resource === "" ? `Calling ${action.tool}` : "Reaching the network";
     case "note":
       return action.tool;
   }

@@ -7,11 +7,14 @@ import { toToolOutput } from "./tool-result.ts";
 
 const maxDescription = 4_000;
 
+/** A way to work with the server, whichever connection to it lives. */
+type ServerUse = { use<T>(work: (client: Client) => Promise<T>, signal: AbortSignal): Promise<T> };
+
 type Binding = {
   readonly tool: ServerTool;
   /** By which models and rules know it. */
   readonly name: string;
-  readonly client: Client;
+  readonly server: ServerUse;
   readonly timeoutMs: number;
   readonly limitMs?: number | undefined;
 };
@@ -34,24 +37,22 @@ export function toTool({ tool, name, ...binding }: Binding): Tool {
 
 type Call = Omit<Binding, "name"> & { readonly input: unknown; readonly context: ToolContext };
 
-async function callTool({ tool, input, context, client, timeoutMs, limitMs }: Call): Promise<ToolOutput> {
+async function callTool({ tool, input, context, server, timeoutMs, limitMs }: Call): Promise<ToolOutput> {
   let result: JsonObject;
   try {
-    result = await callServerTool(
-      client,
-      {
-        name: tool.name,
-        arguments: input as Record<string, unknown>, // checked against the tool's schema, which is an object's
-        _meta: { "claudecode/toolUseId": context.callId },
-      },
-      {
-        signal: context.signal,
-        timeout: timeoutMs,
-        resetTimeoutOnProgress: limitMs === undefined, // a limit that somebody has set is one for the whole call
-        onprogress: ({ progress, total, message }) =>
-          context.progress(message ?? (total ? `${progress} of ${total}` : String(progress))),
-      },
-    );
+    const params = {
+      name: tool.name,
+      arguments: input as Record<string, unknown>, // checked against the tool's schema, which is an object's
+      _meta: { "claudecode/toolUseId": context.callId },
+    };
+    const options: Parameters<typeof callServerTool>[2] = {
+      signal: context.signal,
+      timeout: timeoutMs,
+      resetTimeoutOnProgress: limitMs === undefined, // a limit that somebody has set is one for the whole call
+      onprogress: ({ progress, total, message }) =>
+        context.progress(message ?? (total ? `${progress} of ${total}` : String(progress))),
+    };
+    result = await server.use(async (client) => await callServerTool(client, params, options), context.signal);
   } catch (error) {
     context.signal.throwIfAborted();
     throw new ToolFailure(`The MCP server did not answer the call: ${error instanceof Error ? error.message : String(error)}`, {

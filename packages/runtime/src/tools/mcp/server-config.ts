@@ -1,5 +1,6 @@
-import { isJsonObject } from "../../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
+import { defined } from "../../util/defined.ts";
 import { isSecretName } from "../../util/secret-names.ts";
 
 /** How a server is reached: started as a program, over HTTP (`sse` is its older form), or inside the host that drives us. */
@@ -10,6 +11,8 @@ export type McpServerConfig = McpServerLimits &
         readonly command: string;
         readonly args: readonly string[];
         readonly env: Readonly<Record<string, string>>;
+        /** Where it starts; the session's folder when absent. */
+        readonly cwd?: string;
         /** Where it was written down: `dynamic` (a flag or a request), `user`, `project`, `local`. */
         readonly source?: string;
       }
@@ -26,6 +29,8 @@ export type McpServerConfig = McpServerLimits &
 
 /** What the author of the configuration wants of the calls of a server. */
 export type McpServerLimits = {
+  /** Written down, and not to be started. */
+  readonly disabled?: boolean;
   /** How long a call may take in all. */
   readonly callTimeoutMs?: number;
   /** Tools that are asked about, or refused, whatever else allows them; by the names the server has for them. */
@@ -44,7 +49,7 @@ export function parseMcpServers(
 ): McpServerConfigs {
   const fail = (problem: string): RuntimeError => new RuntimeError("config", `${source}: ${problem}`);
   if (!isJsonObject(value)) throw fail("expected an object with mcpServers");
-  const servers = "mcpServers" in value ? value["mcpServers"] : value;
+  const servers = serversIn(value);
   if (!isJsonObject(servers)) throw fail("mcpServers must be an object");
   const found = new Map<string, McpServerConfig>();
   for (const [name, entry] of Object.entries(servers)) {
@@ -60,6 +65,14 @@ export function parseMcpServers(
   return found;
 }
 
+/** The servers of a configuration: under `mcpServers`, under `servers` as VS Code writes it, or the object itself. */
+export function serversIn(value: JsonObject): JsonValue {
+  const { mcpServers, servers } = value;
+  if (mcpServers !== undefined) return mcpServers;
+  const isList = isJsonObject(servers) && Object.values(servers).every(isJsonObject);
+  return isList ? servers : value;
+}
+
 /** Times below a second, and policies that loosen something, are left alone. What is neither known nor loose is asked about. */
 export function parseServerLimits(value: unknown): McpServerLimits {
   if (!isJsonObject(value)) return {};
@@ -70,6 +83,7 @@ export function parseServerLimits(value: unknown): McpServerLimits {
     return [{ tool: entry["name"], effect: entry["permission_policy"] === "always_deny" ? "deny" : "ask" }];
   });
   return {
+    ...(value["disabled"] === true && { disabled: true }),
     ...(typeof timeout === "number" && timeout >= 1_000 && { callTimeoutMs: timeout }),
     ...(policies.length > 0 && { policies }),
   };
@@ -92,7 +106,9 @@ function parseServer(value: unknown, problem: (text: string) => RuntimeError): M
       if (typeof command !== "string" || command === "") throw problem("command must be the name of a program");
       if (!Array.isArray(args) || !args.every((word) => typeof word === "string"))
         throw problem("args must be a list of strings");
-      return { type: "stdio", command, args, env: stringsOf(value["env"], "env", problem) };
+      const { cwd } = value;
+      if (cwd !== undefined && typeof cwd !== "string") throw problem("cwd must be a folder");
+      return { type: "stdio", command, args, env: stringsOf(value["env"], "env", problem), ...defined({ cwd }) };
     }
     case "http":
     case "streamable-http":

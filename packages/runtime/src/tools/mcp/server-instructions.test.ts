@@ -16,6 +16,14 @@ describe("what servers say about their tools", () => {
     );
   });
 
+  it("a server that is not there is named, with the first line of the reason", () => {
+    const failed = { ...state("a"), status: "failed" as const, error: "it ended with exit code 3\nmore" };
+    assert.match(
+      describeServers([failed, { ...state("b"), status: "needs-auth" as const }, state("c")]) ?? "",
+      /not connected.*:\n- a: it ended with exit code 3\n- b: somebody has to log in to it first$/,
+    );
+  });
+
   it("is bounded for each and for all, and says what is missing", () => {
     const all = describeServers(["a", "b", "c", "d", "e"].map((name) => state(name, "x".repeat(5_000)))) ?? "";
     assert.ok(all.length < 17_000, String(all.length));

@@ -1,0 +1,40 @@
+import { pathToFileURL } from "node:url";
+import type { Client } from "@modelcontextprotocol/client";
+import type { JsonObject } from "../../protocol/content.ts";
+import { withDefaults } from "./elicitation.ts";
+
+/** What servers may ask of us, beside being asked. */
+export type ClientAbilities = {
+  /** Answers when a server asks the user something; without it servers are told that nobody can. */
+  readonly elicit?: ((server: string, request: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
+  /** The folders the session works in. */
+  readonly roots: readonly string[];
+};
+
+/** The revisions of the protocol that begin with `initialize`, or those from 2026-07-28 on, which begin with `server/discover`. */
+export type ProtocolEra = "legacy" | "modern";
+
+/** The official client, which is loaded with the first server. */
+export async function createClient(server: string, { elicit, roots }: ClientAbilities, era: ProtocolEra): Promise<Client> {
+  const { Client, outputValidator } = await import("./official-client.ts");
+  const client = new Client(
+    { name: "outrider", version: OUTRIDER_VERSION },
+    {
+      capabilities: { roots: {}, ...(elicit && { elicitation: { form: {}, url: {} } }) },
+      jsonSchemaValidator: outputValidator,
+      ...(era === "modern" && { versionNegotiation: { mode: "auto" } }),
+    },
+  );
+  client.setRequestHandler("roots/list", () => ({
+    roots: roots.map((path) => ({ uri: pathToFileURL(path).href, name: path.split("/").at(-1) || path })),
+  }));
+  if (elicit)
+    client.setRequestHandler("elicitation/create", async (request, context) => {
+      const asked = request.params as unknown as JsonObject; // checked by the client
+      const answer = withDefaults(asked, await elicit(server, asked, context.mcpReq.signal));
+      return answer as { action: "accept" | "decline" | "cancel" }; // the client checks it before it is sent
+    });
+  return client;
+}
+
+declare const OUTRIDER_VERSION: string;
