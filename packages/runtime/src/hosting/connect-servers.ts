@@ -1,5 +1,6 @@
 import { RuntimeError } from "../protocol/errors.ts";
-import { type McpOptions, McpServers, type McpServerState } from "../tools/mcp/mcp-servers.ts";
+import { type McpOptions, McpServers } from "../tools/mcp/mcp-servers.ts";
+import type { McpServerState } from "../tools/mcp/server-state.ts";
 import type { ServerPlan } from "./plan-servers.ts";
 
 /** How servers are reached, and who is told of them. */

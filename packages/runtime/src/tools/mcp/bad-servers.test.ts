@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { McpServers, type McpServerState } from "./mcp-servers.ts";
+import { McpServers } from "./mcp-servers.ts";
+import type { McpServerState } from "./server-state.ts";
 import { parseMcpServers } from "./server-config.ts";
 
 let folder: string;

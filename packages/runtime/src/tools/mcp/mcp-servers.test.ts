@@ -10,7 +10,8 @@ import type { JsonObject } from "../../protocol/content.ts";
 import { createLocalWorkspace } from "../../workspace/local.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { createToolMemory, type Tool, type ToolContext } from "../tool.ts";
-import { McpServers, type McpServerState } from "./mcp-servers.ts";
+import { McpServers } from "./mcp-servers.ts";
+import type { McpServerState } from "./server-state.ts";
 import { parseMcpServers } from "./server-config.ts";
 import { eventually } from "../../../../../test/support/subagent-stage.ts";
 

@@ -11,8 +11,6 @@ import type { McpServerState } from "./server-state.ts";
 import { toToolName } from "./server-tool.ts";
 import { toToolOutput } from "./tool-result.ts";
 
-export type { McpServerState };
-
 export type McpOptions = Omit<ReachOptions, "roots"> &
   Partial<Pick<ClientAbilities, "roots">> & {
     /** How long a server may take until its tools are known. */
