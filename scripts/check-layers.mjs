@@ -15,7 +15,7 @@ const LAYERS = {
   checkpoints: { folders: ["util", "protocol", "journal"], modules: ["node:"] },
   verification: { folders: ["protocol"], modules: [] },
   context: { folders: ["util", "protocol", "model", "workspace", "journal"], modules: ["node:", "yaml"] },
-  tasks: { folders: ["util", "protocol", "permissions", "context"], modules: ["node:"] },
+  tasks: { folders: ["util", "protocol", "workspace", "permissions", "context"], modules: ["node:"] },
   tools: {
     folders: ["util", "protocol", "workspace", "tasks"],
     modules: ["node:", "@cfworker/json-schema", "@modelcontextprotocol/client", "@vscode/ripgrep", "ignore", "picomatch"],

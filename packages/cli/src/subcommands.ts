@@ -19,6 +19,7 @@ export const subcommands = {
   sessions: async () => (await import("./commands/sessions/sessions.ts")).runSessions,
   trajectory: async () => (await import("./commands/trajectory.ts")).runTrajectory,
   trust: async () => (await import("./commands/trust.ts")).runTrust,
+  worktrees: async () => (await import("./commands/worktrees/worktrees.ts")).runWorktrees,
 } satisfies Record<string, () => Promise<Run>>;
 
 export type SubcommandName = keyof typeof subcommands;

@@ -142,6 +142,7 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, w
     if (formatName(flags["output-format"]) === "text") for (const place of outcome.masked ?? []) complain(place);
     if (!output.closed) {
       const denied = (flags["output-format"] ?? "text") === "text" && !flags.quiet ? seen.denied : [];
+      if (seen.worktree !== undefined && !isFramed && formatName(flags["output-format"]) === "text") complain(seen.worktree);
       await explain(outcome, { session, flags, denied, isTold: progress !== undefined || ci?.isTold === true });
       if (progress || ci?.isTold) await close({ outcome, sessionId: session.id, ...seen, startedAt, catalogOverride });
     }
@@ -158,7 +159,7 @@ function toMessage({ text, images }: Prompt, flags: FlagValues): string | UserMe
   return { role: "user", content: [...images, { type: "text", text }], ...(isVerbatim && { isVerbatim }) };
 }
 
-type Seen = { calls: ModelCall[]; denied: AgentEvent<"tool.ended">[]; ended?: AgentEvent<"turn.ended"> };
+type Seen = { worktree?: string; calls: ModelCall[]; denied: AgentEvent<"tool.ended">[]; ended?: AgentEvent<"turn.ended"> };
 
 /** Keeps what the last words about the run are made of. */
 function remembering(format: OutputFormat, seen: Seen): OutputFormat {
@@ -168,6 +169,7 @@ function remembering(format: OutputFormat, seen: Seen): OutputFormat {
         seen.calls.push({ ...event, message: { ...event.message, content: [] } });
       else if (event.type === "tool.ended" && event.status === "denied") seen.denied.push(event);
       else if (event.type === "turn.ended" && event.taskId === undefined) seen.ended = event;
+      else if (event.type === "worktree.inspected" && event.taskId === undefined) seen.worktree = event.summary;
       return format.event(event);
     },
     end: (outcome) => format.end(outcome),

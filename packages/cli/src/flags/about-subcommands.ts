@@ -34,6 +34,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
     actions: ["list", "show", "restore", "rollback", "recover", "gc"],
     help: "files as they were before a turn changed them",
   },
+  worktrees: { actions: ["list", "open", "merge", "remove", "gc"], help: "checkouts of their own in which agents worked" },
   trajectory: { actions: ["export", "validate"], help: "sessions as ATIF" },
   acp: { actions: [], help: "an agent for Zed, JetBrains and other editors (Agent Client Protocol)" },
   completion: { actions: ["bash", "zsh", "fish"], help: "what a shell needs to complete all of this" },

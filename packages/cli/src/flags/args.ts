@@ -52,7 +52,8 @@ function readBehindPrint([word, value]: readonly string[]): "prompt" | "word" | 
   const [written = "", inline] = word.split("=", 2);
   const flag = (flags as readonly Flag[]).find((candidate) => spellings(candidate).includes(written));
   if (!flag) return Object.hasOwn(refusedFlags, word) ? "word" : "prompt";
-  const lacksValue = flag.kind !== "switch" && inline === undefined && (value === undefined || value.startsWith("-"));
+  const lacksValue =
+    flag.kind !== "switch" && flag.kind !== "optional" && inline === undefined && (value === undefined || value.startsWith("-"));
   if (lacksValue || (flag.kind === "switch" && inline !== undefined && !flag.filter)) return "prompt";
   // In one word with its value, the author of the prompt controls all of it.
   const shapes = shapesOnly.has(flag.group) && !namesFile(flag);
@@ -129,6 +130,10 @@ function readValue(flag: Flag, reading: Reading): true | string | string[] {
     if (flag.filter && inline === undefined && words[0] !== undefined && flag.filter.test(words[0])) words.shift();
     if (inline !== undefined && !flag.filter) throw new RuntimeError("usage", `${written} takes no value`);
     return true;
+  }
+  if (flag.kind === "optional") {
+    if (inline !== undefined) return inline;
+    return words[0] !== undefined && flag.filter?.test(words[0]) ? (words.shift() ?? true) : true;
   }
   const first = inline ?? words.shift();
   // A variable of a script that is not set must not name the current folder, or nothing.

@@ -16,11 +16,11 @@ export type Flag = {
   readonly name: string;
   readonly short?: string;
   readonly aliases?: readonly string[];
-  /** `switch` takes no value, `value` takes one, `list` takes rules until the next flag, `words` takes one value each time it is given. */
-  readonly kind: "switch" | "value" | "list" | "words";
+  /** `switch` takes no value, `value` takes one, `optional` takes the next word if it fits `filter`, `list` takes rules until the next flag, `words` takes one value each time it is given. */
+  readonly kind: "switch" | "value" | "optional" | "list" | "words";
   readonly placeholder?: string;
   readonly choices?: readonly string[];
-  /** What may follow a switch as Claude Code's has it, and changes nothing here. */
+  /** What may follow: the value of an `optional` flag. What follows a switch as Claude Code's has it changes nothing here. */
   readonly filter?: RegExp;
   readonly group: (typeof flagGroups)[number];
   readonly help: string;
@@ -434,6 +434,15 @@ export const flags = [
     help: "With --resume or --continue: go back to this event (its number, or the uuid of a frame); nothing is lost",
   },
   { name: "name", short: "n", kind: "value", placeholder: "NAME", group: "Session", help: "Give the session a name" },
+  {
+    name: "worktree",
+    short: "w",
+    kind: "optional",
+    placeholder: "NAME",
+    filter: /^[A-Za-z0-9][\w.-]{0,63}$/,
+    group: "Session",
+    help: "Work in a git worktree of its own, a new one or that of this name; it stays if something was done in it (outrider worktrees)",
+  },
   { name: "no-session-persistence", kind: "switch", group: "Session", help: "Keep no journal on disk" },
   {
     name: "debug",
@@ -518,5 +527,7 @@ export type FlagName = Declared["name"];
 type NamesOf<K extends Flag["kind"]> = Extract<Declared, { kind: K }>["name"];
 
 export type FlagValues = { [N in NamesOf<"switch">]?: true } & { [N in NamesOf<"value">]?: string } & {
+  [N in NamesOf<"optional">]?: true | string;
+} & {
   [N in NamesOf<"list" | "words">]?: string[];
 };

@@ -18,7 +18,9 @@ export function knownWords(argv: readonly string[]): { words: string[]; ignored:
     if (isForPlugins) ignored.push(`${written} has no effect: ${flag.refused}`);
     const isDropped = isUnknown || isForPlugins;
     if (!isDropped) words.push(word);
-    const takesNext = !word.includes("=") && (flag ? flag.kind !== "switch" : isUnknown && !argv[at + 1]?.startsWith("-"));
+    const takesNext =
+      !word.includes("=") &&
+      (flag ? flag.kind !== "switch" && flag.kind !== "optional" : isUnknown && !argv[at + 1]?.startsWith("-"));
     const next = takesNext ? argv[at + 1] : undefined;
     if (next === undefined) continue;
     at++;

@@ -29,6 +29,4 @@ export const refusedFlags: Readonly<Record<string, string>> = {
   "--sdk-url": "hosts talk over stdin and stdout",
   "--system-prompt-snapshot": "the system prompt of every session is in its journal: outrider sessions export",
   "--workload": "runs have no classes; --name names them",
-  "--worktree": "make one with git worktree add, and run in it with --cwd",
-  "-w": "make a worktree with git worktree add, and run in it with --cwd",
 };

@@ -17,6 +17,7 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
   const { agents, warnings = [] } = agentsText === undefined ? {} : ((await json?.agentOptions(agentsText)) ?? {});
   return {
     cwd: flags.cwd === undefined ? undefined : existingFolder("--cwd", resolve(flags.cwd)),
+    worktree: flags.worktree,
     provider: flags.provider,
     model: flags.model === "default" ? undefined : flags.model, // Claude Code's word for no choice
     fallbackModel: flags["fallback-model"],

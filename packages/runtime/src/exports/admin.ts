@@ -25,6 +25,14 @@ export type { RestoreResult } from "../checkpoints/restore.ts";
 export { type AuditRecord, readAuditLog } from "../permissions/audit.ts";
 export type { FolderEntry } from "../permissions/glob-words.ts";
 export { createProgramFinder } from "../permissions/program-finder.ts";
+export { isOwnerAlive, parseOwner } from "../journal/lock-owner.ts";
+export { createGit, type Git } from "../tasks/worktrees/git.ts";
+export { inspectWorktree } from "../tasks/worktrees/inspect-worktree.ts";
+export { type ListedWorktree, listWorktrees } from "../tasks/worktrees/list-worktrees.ts";
+export { ownerIn } from "../tasks/worktrees/lock-reason.ts";
+export { collectWorktree, type SettledWorktree } from "../tasks/worktrees/settle-worktree.ts";
+export { describeWork, type Worktree, type WorktreeWork } from "../tasks/worktrees/worktree.ts";
+export { createLocalWorkspace, type LocalWorkspace } from "../workspace/local.ts";
 export { inertGit } from "../workspace/inert-git.ts";
 export {
   forgetTrust,

@@ -18,7 +18,7 @@ type Loading = Pick<
 /** How a program opens a session: what it wants of it, and what of the folder and the user's own files counts. */
 export type InteractiveSessionOptions<Structured = JsonValue> = Omit<
   SessionOptions,
-  "settingSources" | "projectTrust" | "ignoredSettings" | "outputSchema"
+  "settingSources" | "projectTrust" | "ignoredSettings" | "outputSchema" | "worktree"
 > &
   Loading & {
     /**

@@ -40,10 +40,12 @@ export async function openSession(plan: SessionPlan, opening: Opening): Promise<
       await session.shutdown({ waiting: "keep" }); // they were accepted: the next opening of the session has them
       servers.withdraw(session);
       if (!opening.servers) await servers.close();
+      await plan.worktree?.settle();
     };
     return { session, mcp, answers, close };
   } catch (error) {
     if (!opening.servers) await servers.close();
+    await plan.worktree?.settle();
     throw error;
   }
 }

@@ -173,6 +173,11 @@ const choice = either(
 export const requestKinds: Readonly<Record<keyof HostedRequest, Kind>> = {
   ...{ bare, without, settingSources, settings, trustProject, sandboxMode, mcpServers, requireServers, mainAgent, model },
   cwd: text,
+  worktree: either(
+    "true, or the name of one",
+    kind("true", (value) => value === true),
+    text,
+  ),
   provider: either("a provider, or the name of one", provider, text),
   fallbackModel: text,
   recording: shape({ type: needed(oneOf(["replay", "record"])) }, "an object with a type"),

@@ -11,13 +11,19 @@ import { existingFolder } from "./project.ts";
 import type { SessionRequest } from "./session-request.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-type Places = { readonly around: Surroundings; readonly root: string; readonly bare: boolean | undefined };
+type Places = {
+  readonly around: Surroundings;
+  readonly root: string;
+  /** The top of another checkout of the project, in which the work is done: rules are about its files. */
+  readonly worktree: string | undefined;
+  readonly bare: boolean | undefined;
+};
 
 /** What may be done: the request over settings, and the user's own folder for answers that are remembered. */
 export function permissionOptions(
   request: Pick<SessionOptions, "permissionMode" | "permissions">,
   resolved: ResolvedSettings,
-  { around, root, bare }: Places,
+  { around, root, worktree, bare }: Places,
 ): Pick<SessionOptions, "permissionMode" | "permissions"> {
   const { permissions: written } = resolved.settings;
   const { permissions: own } = request;
@@ -27,12 +33,17 @@ export function permissionOptions(
       allow: [...written.allow, ...(own?.allow ?? [])],
       ask: [...written.ask, ...(own?.ask ?? [])],
       deny: [...written.deny, ...(own?.deny ?? [])],
-      root,
+      root: worktree ?? root,
+      otherRoot: worktree && root,
       additionalDirectories: [...written.additionalDirectories, ...ownDirectories(own, around)],
       networkReads: written.networkReads || Boolean(own?.networkReads),
       grants:
         own?.grants ??
-        createGrants({ root, home: around.userHome, ...(!bare && { directory: join(around.outriderHome, "grants") }) }),
+        createGrants({
+          root: worktree ?? root,
+          home: around.userHome,
+          ...(!bare && { directory: join(around.outriderHome, "grants") }),
+        }),
       mayBypass: Boolean(own?.mayBypass) && !written.disableBypassPermissionsMode,
     },
   };

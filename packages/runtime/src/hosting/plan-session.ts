@@ -22,6 +22,7 @@ import { planServers, type ServerPlan } from "./plan-servers.ts";
 import { isModelWord, resolveModelWord } from "./model-words.ts";
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
 import { openProject, type Project, resolveProject } from "./project.ts";
+import type { HostedWorktree } from "./session-worktree.ts";
 import type { LoadedPart, SessionChoice, SessionRequest } from "./session-request.ts";
 import type { ProviderSource } from "./shared-providers.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -40,6 +41,8 @@ export type SessionPlan = {
   readonly replay: ChosenProvider["replay"];
   /** Where the provider's key comes from. */
   readonly keySource: string;
+  /** The checkout of its own in which the session works. */
+  readonly worktree: HostedWorktree | undefined;
   /** Stores what the session begins with, such as a copy. To be called before the session is opened. */
   begin(): Promise<void>;
 };
@@ -87,10 +90,13 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const unheard = [...agents.ignored, ...servers.ignored];
   const judgement = await project.judged();
   const variables = childEnvironment(request, resolved, { keySource, around });
-  const place: Place = { around, project, settings, sessionId };
+  const worktree = await worktreeOf(request, { around, project, settings, sessionId });
+  const cwd = worktree?.cwd ?? project.cwd;
+  const place: Place = { around, project, settings, sessionId, cwd };
 
   const options: SessionOptions = {
-    cwd: project.cwd,
+    cwd,
+    worktree,
     provider,
     model: isModelWord(provider.model) ? await resolveModelWord(provider.model, { provider, catalogOverride, warn }) : undefined,
     home: around.userHome,
@@ -110,7 +116,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     ...defined(own),
     env: variables.env,
     passEnv: variables.passEnv,
-    ...permissionOptions(own, resolved, { around, root: project.root, bare: request.bare }),
+    ...permissionOptions(own, resolved, { around, root: project.root, worktree: worktree?.path, bare: request.bare }),
     sandbox: own.sandbox ?? sandboxOptions(request, resolved, around),
     loops: { ...defined(settings.loops), ...defined(own.loops ?? {}) },
     ...agents.options,
@@ -120,12 +126,26 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     warnings: [
       ...(own.warnings ?? []),
       ...(trouble === undefined ? [] : [trouble]),
+      ...(worktree?.warnings ?? []),
       ...resolved.warnings,
       ...variables.warnings,
       ...agents.warnings,
     ],
   };
-  return { request, sessionId, options, servers, project, resolved, replay, keySource, begin };
+  const beginAll = async (): Promise<void> => {
+    await worktree?.begin();
+    await begin();
+  };
+  return { request, sessionId, options, servers, project, resolved, replay, keySource, worktree, begin: beginAll };
+}
+
+async function worktreeOf(
+  { worktree: wanted }: SessionRequest,
+  { around, project, sessionId }: Omit<Place, "cwd">,
+): Promise<HostedWorktree | undefined> {
+  if (wanted === undefined) return undefined;
+  const { planSessionWorktree } = await import("./session-worktree.ts");
+  return await planSessionWorktree({ wanted, cwd: project.cwd, env: around.env, sessionId });
 }
 
 /** A session that goes on has them on record, and one with a prompt of its own tells nobody. */
@@ -141,6 +161,8 @@ type Place = {
   readonly project: Project;
   readonly settings: Settings;
   readonly sessionId: string;
+  /** Where the work is done. */
+  readonly cwd: string;
 };
 
 /** The state in which the session left its other machine. A copy begins with a fresh one. */
@@ -170,14 +192,14 @@ function keptFor(
   { persistent }: SessionRequest,
   place: Place,
 ): Pick<SessionOptions, "audit" | "checkpoints" | "overflowDirectory"> {
-  const { around, project, settings, sessionId } = place;
+  const { around, cwd, settings, sessionId } = place;
   const overflowDirectory = join(around.outriderHome, "overflow", sessionId);
   if (persistent === false) return { overflowDirectory };
   const { keepDays } = settings.audit;
   const log = createAuditLog({
     directory: join(around.outriderHome, "audit"),
     sessionId,
-    cwd: project.cwd,
+    cwd,
     ...defined({ keepDays }),
   });
   return {
@@ -198,17 +220,14 @@ function oncePerRoot(open: (root?: string) => Promise<Checkpoints>): (root?: str
 }
 
 /** Loaded with the first change of a file; old ones go at the same time. */
-async function openCheckpoints(
-  { around, project, settings, sessionId }: Place,
-  root: string = project.cwd,
-): Promise<Checkpoints> {
+async function openCheckpoints({ around, cwd, settings, sessionId }: Place, root: string = cwd): Promise<Checkpoints> {
   const { createCheckpoints } = await import("../checkpoints/checkpoints.ts");
   const { expireWhenDue } = await import("../checkpoints/expire.ts");
   const directory = join(around.outriderHome, "checkpoints");
   const { keepDays } = settings.checkpoints;
   await expireWhenDue({ directory, ...defined({ keepDays }) });
   const redactor = createRedactor({ env: around.env });
-  const id = root === project.cwd ? sessionId : `${sessionId.slice(0, 100)}-${shortChecksum(root)}`;
+  const id = root === cwd ? sessionId : `${sessionId.slice(0, 100)}-${shortChecksum(root)}`;
   return createCheckpoints({ directory, sessionId: id, root, redact: redactor.text });
 }
 

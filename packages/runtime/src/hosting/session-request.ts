@@ -8,6 +8,8 @@ import type { SandboxOptions } from "../workspace/sandbox.ts";
 export type SessionRequest = {
   /** The folder to work in; the process's own when absent. */
   readonly cwd?: string | undefined;
+  /** Work in a git worktree of its own, not in the user's checkout: under this name, or `true` for a new one. */
+  readonly worktree?: true | string | undefined;
   /** Whom to ask: a provider, the name of one, or of a profile of the settings. */
   readonly provider?: Provider | string | undefined;
   readonly model?: string | undefined;
@@ -52,7 +54,7 @@ export type SessionRequest = {
   readonly permissionTool?: string | undefined;
 
   /** What holds for the session whatever files say. Rules, agents and folders are added to theirs, everything else takes its place. */
-  readonly options?: Partial<Omit<SessionOptions, "cwd" | "provider" | "model">> | undefined;
+  readonly options?: Partial<Omit<SessionOptions, "cwd" | "provider" | "model" | "worktree">> | undefined;
 };
 
 /** What is read from the folder and the user's home, unless somebody leaves it out. */

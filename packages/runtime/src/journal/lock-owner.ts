@@ -47,13 +47,22 @@ export type OwnerState = { readonly isAlive: boolean; readonly freeInMs?: number
 
 /** Whether the owner of the lock at `path` may still write. Where nobody can know, its last sign of life decides. */
 export async function lookAtOwner(owner: Owner, path: string): Promise<OwnerState> {
-  const sameKernel = owner.boot !== "" ? owner.boot === bootId() : owner.host === hostname();
-  const sameSpace = owner.space === "" || owner.space === processSpace();
-  if (sameKernel && sameSpace) return { isAlive: isRunning(owner) };
-  const answer = sameKernel ? await knock(doorOf(path, owner.token)) : undefined;
+  const isSeen = isOwnerAlive(owner);
+  if (isSeen !== undefined) return { isAlive: isSeen };
+  const answer = isOfThisKernel(owner) ? await knock(doorOf(path, owner.token)) : undefined;
   if (answer !== undefined) return { isAlive: answer };
   const freeInMs = Math.min(silenceMs, silenceMs - silenceOf(path));
   return { isAlive: freeInMs > 0, freeInMs };
+}
+
+/** Undefined where its process cannot be seen from here: on another machine, in another container. */
+export function isOwnerAlive(owner: Owner): boolean | undefined {
+  const isOfThisSpace = owner.space === "" || owner.space === processSpace();
+  return isOfThisKernel(owner) && isOfThisSpace ? isRunning(owner) : undefined;
+}
+
+function isOfThisKernel({ boot, host }: Owner): boolean {
+  return boot !== "" ? boot === bootId() : host === hostname();
 }
 
 /** Are there processes on this machine that cannot see ours? Then a lock of ours needs a door. */

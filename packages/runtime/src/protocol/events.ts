@@ -42,6 +42,24 @@ export type ToolDetails = {
 
 export type DiffLine = { type: "hunk" | "context" | "remove" | "add"; text: string; line?: number };
 
+/** A checkout of its own in which an agent works, and what is in it beyond the commit `base`. */
+export type WorktreeFacts = {
+  readonly name: string;
+  readonly path: string;
+  readonly branch: string;
+  readonly base: string;
+  /** `unchanged` goes when the work ends, `kept` stays. */
+  readonly status: "unchanged" | "kept";
+  readonly commits: readonly { readonly id: string; readonly subject: string }[];
+  readonly changed: number;
+  readonly untracked: number;
+  readonly ignored: number;
+  /** Changed files of the user's own checkout, which are not in this one. */
+  readonly parentChanges: number;
+  /** All of this in words, with what can be done next. */
+  readonly summary: string;
+};
+
 /** A refusal in the words of the result frame. */
 export type Denial = { callId: string; tool: string; input: unknown; reason: string };
 
@@ -210,6 +228,8 @@ export interface AgentEvents {
    * What a model is shown of it follows in events of its own.
    */
   "step.imported": { step: JsonObject };
+  /** The session, or the subagent with this `taskId`, works in a worktree of its own: what it holds as a turn ends there. */
+  "worktree.inspected": WorktreeFacts;
   "warning.raised": { message: string };
   /** Always the last event of its turn; everything before it is stored. */
   "turn.ended": { outcome: Outcome; usage: Usage; modelCalls: number; durationMs: number; modelDurationMs: number };

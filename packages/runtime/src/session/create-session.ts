@@ -61,6 +61,7 @@ export type OpenSession = {
   /** Absent when the model may start none. */
   readonly subagents: Subagents | undefined;
   readonly checkpoints: TurnCheckpoints | undefined;
+  readonly worktree: SessionOptions["worktree"];
   /** What a host may change. */
   readonly controlled: Controlled;
   readonly instructionFiles: readonly InstructionFile[];
@@ -208,6 +209,7 @@ export async function createSession(
       ...{ policy: rules, checkpoints, workspace, memory: deps.memory },
     },
     checkpoints,
+    worktree: options.worktree,
     instructionFiles: options.instructions?.files ?? [],
     deps: bound,
     warnings: [

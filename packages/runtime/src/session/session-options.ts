@@ -12,6 +12,7 @@ import type { CatalogOverride } from "../model/catalog-override.ts";
 import type { Fallback } from "../model/fallback.ts";
 import type { Effort, Provider } from "../model/model.ts";
 import type { JsonObject } from "../protocol/content.ts";
+import type { WorktreeFacts } from "../protocol/events.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
 import type { WebSearchBackend } from "../tools/builtin/web-search.ts";
@@ -24,9 +25,17 @@ import type { InboxLimits } from "./prompts/inbox.ts";
 import type { PermissionOptions } from "./session-policy.ts";
 import type { WorkspaceManifest } from "../workspace/workspace-manifest.ts";
 
+/** A checkout of its own that a session works in. */
+export interface SessionWorktree {
+  /** What is in it now; undefined before it was made. */
+  inspect(): Promise<WorktreeFacts | undefined>;
+}
+
 /** How a session is opened. */
 export type SessionOptions = {
   readonly cwd: string;
+  /** `cwd` is in this worktree: what each turn leaves there is told. */
+  readonly worktree?: SessionWorktree | undefined;
   readonly provider: Provider;
   /** The provider's own default when absent. */
   readonly model?: string | undefined;

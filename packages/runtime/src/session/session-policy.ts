@@ -18,6 +18,8 @@ export type PermissionOptions = {
   readonly deny?: readonly WrittenRule[] | undefined;
   /** Where relative paths in these rules start; the working directory when absent. */
   readonly root?: string | undefined;
+  /** Where the work would be done without a worktree: what is forbidden or asked about is so in this folder too. */
+  readonly otherRoot?: string | undefined;
   /** Folders beside the working directory that belong to the work. */
   readonly additionalDirectories?: readonly string[] | undefined;
   /** Commands that only ask others on the network, such as `gh pr view`, need no question. */
@@ -68,8 +70,12 @@ export class SessionPolicy {
 
   constructor({ mode, allowedTools, disallowedTools, permissions = {}, workspace, env, home, overflowDirectory, box }: Given) {
     const { root } = workspace;
-    const anchored = (rules: readonly WrittenRule[] = []): Rule[] =>
-      rules.map(({ text, source }) => anchorRule(parseRule(text, source), permissions.root ?? root));
+    const anchored = (rules: readonly WrittenRule[] = [], at = permissions.root ?? root): Rule[] =>
+      rules.map(({ text, source }) => anchorRule(parseRule(text, source), at));
+    const inBoth = (rules: readonly WrittenRule[] | undefined): Rule[] => [
+      ...anchored(rules),
+      ...(permissions.otherRoot === undefined ? [] : anchored(rules, permissions.otherRoot)),
+    ];
     this.#workspace = workspace;
     this.#grants = permissions.grants;
     this.#fixed = {
@@ -82,8 +88,8 @@ export class SessionPolicy {
     this.#state = {
       mode,
       allow: [...toRules(allowedTools, "allowedTools"), ...anchored(permissions.allow)],
-      ask: anchored(permissions.ask),
-      deny: [...toRules(disallowedTools, "disallowedTools"), ...anchored(permissions.deny)],
+      ask: inBoth(permissions.ask),
+      deny: [...toRules(disallowedTools, "disallowedTools"), ...inBoth(permissions.deny)],
       directories: permissions.additionalDirectories ?? [],
       readable: [overflowDirectory],
       mayBypass: mode === "bypassPermissions" || (permissions.mayBypass ?? false),

@@ -85,6 +85,8 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   const report = await answer(turn, { keeper, command, refusal: admission?.outcome ?? earlierRefusal(prompt) });
   const lapse = await keeper?.end();
   if (lapse !== undefined) emit({ type: "warning.raised", message: lapse });
+  const worktree = await session.worktree?.inspect();
+  if (worktree) emit({ type: "worktree.inspected", ...worktree });
   await hub.flush();
   return report;
 }

@@ -14,6 +14,8 @@ export function toNotices(
   switch (event.type) {
     case "warning.raised":
       return [{ sessionUpdate: "notice", severity: "warning", title: event.message }];
+    case "worktree.inspected":
+      return [{ sessionUpdate: "notice", severity: "info", title: event.summary }];
     case "settings.ignored":
       return [
         {

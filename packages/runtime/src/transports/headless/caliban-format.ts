@@ -2,13 +2,14 @@ import type { CatalogOverride } from "../../model/catalog-override.ts";
 import { pricesAsOf } from "../../model/catalog-date.ts";
 import { type AssistantPart, callsOf, type ToolResultPart, textOf } from "../../protocol/content.ts";
 import type { ErrorData } from "../../protocol/errors.ts";
-import type { AgentEvent, EventType, SessionFacts } from "../../protocol/events.ts";
+import type { AgentEvent, EventType, SessionFacts, WorktreeFacts } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { toCalibanResult, toPromptWarning } from "./caliban-result.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { priceCalls } from "./price-run.ts";
 import { createSpill } from "./spill-folder.ts";
 import { toWireLine } from "./wire-line.ts";
+import { toWorktreeFacts } from "./worktree-field.ts";
 import { defined } from "../../util/defined.ts";
 import { toMediaBlock } from "../../protocol/media.ts";
 
@@ -63,7 +64,14 @@ class CalibanRun {
   #begun = false;
   /** A message whose calls are still at work. */
   #waiting: { frame: Frame; calls: number } | undefined;
-  totals: { turns: number; durationMs: number; toolCalls: number; lastText: string; warnings: string[] } = {
+  totals: {
+    turns: number;
+    durationMs: number;
+    toolCalls: number;
+    lastText: string;
+    warnings: string[];
+    worktree?: WorktreeFacts;
+  } = {
     turns: 0,
     durationMs: 0,
     toolCalls: 0,
@@ -111,6 +119,7 @@ class CalibanRun {
     if (event.type === "message.ended" || event.type === "side-call.ended") this.calls.push(withoutWords(event));
     if (event.type === "warning.raised" && !totals.warnings.includes(event.message)) totals.warnings.push(event.message);
     if (event.taskId !== undefined) return; // what subagents cost counts; what they say and call is not this conversation's
+    if (event.type === "worktree.inspected") totals.worktree = toWorktreeFacts(event);
     if (event.type === "session.started") this.facts = event;
     else if (event.type === "message.ended") totals.lastText = textOf(event.message.content) || totals.lastText;
     else if (event.type === "tool.ended") totals.toolCalls++;

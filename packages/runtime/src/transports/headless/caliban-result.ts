@@ -1,3 +1,4 @@
+import type { WorktreeFacts } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { reasonOf } from "./outcome-reason.ts";
 import type { PricedRun } from "./price-run.ts";
@@ -13,6 +14,7 @@ export type CalibanTotals = {
   readonly lastText: string;
   readonly warnings: readonly string[];
   readonly costs: PricedRun;
+  readonly worktree?: WorktreeFacts | undefined;
 };
 
 /** The last frame. A success holds the answer in `result`; every other ending has none, and says in fields what it leaves behind. */
@@ -41,6 +43,7 @@ export function toCalibanResult(outcome: Outcome, totals: CalibanTotals): Frame 
       ...(lastText && { last_assistant_text: lastText }),
       ...(subtype === "error" && { error: reasonOf(outcome) }),
     }),
+    ...(totals.worktree && { worktree: totals.worktree }),
     ...toWarnings([...totals.warnings, ...unknownPrices(totals.costs), ...(outcome.masked ?? [])]),
   };
 }

@@ -42,6 +42,7 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
     usage: toRunUsage(run),
     modelUsage: toModelUsages(costs),
     model_usage_since_last_result: toModelUsages(fresh),
+    ...(run.worktree && { worktree: run.worktree }),
     ...(warnings.length > 0 && { warnings }),
     permission_denials: run.denials.map(({ callId, tool, input, reason }) => ({
       tool_name: tool,

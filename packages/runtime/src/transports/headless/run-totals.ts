@@ -1,7 +1,8 @@
 import { addUsage, callsOf, noUsage, type ToolResultPart, type Usage } from "../../protocol/content.ts";
-import type { AgentEvent, Denial, SessionFacts } from "../../protocol/events.ts";
+import type { AgentEvent, Denial, SessionFacts, WorktreeFacts } from "../../protocol/events.ts";
 import { ignoredWords } from "../../protocol/ignored-words.ts";
 import { toStopReason } from "./stop-reason.ts";
+import { toWorktreeFacts } from "./worktree-field.ts";
 import { TaskFrames } from "./task-frames.ts";
 import { defined } from "../../util/defined.ts";
 
@@ -24,6 +25,8 @@ export class RunTotals {
   denials: Denial[] = [];
   /** Of the session's opening and of this turn, each once. */
   readonly warnings: Set<string> = new Set();
+  /** Where the conversation works, if that is a worktree of its own. */
+  worktree: WorktreeFacts | undefined;
   /** When the turn began, by the session's clock. */
   startedAt: string | undefined;
   /** Its first answer of the conversation. */
@@ -58,6 +61,7 @@ export class RunTotals {
     else if (event.type === "tool.ended") this.#applyTool(event);
     else if (event.type === "warning.raised") this.warnings.add(event.message);
     else if (event.type === "settings.ignored") this.warnings.add(ignoredWords(event));
+    else if (event.type === "worktree.inspected" && event.taskId === undefined) this.worktree = toWorktreeFacts(event);
   }
 
   /** The model calls since the last time, subagents' and side calls too. */

@@ -12,6 +12,8 @@ function noteOf(event: AgentEvent): Extra | undefined {
   switch (event.type) {
     case "warning.raised":
       return { message: event.message };
+    case "worktree.inspected":
+      return { path: event.path, branch: event.branch, status: event.status, message: event.summary };
     case "settings.ignored":
       return { items: event.items, message: event.hint };
     case "hook.ended":

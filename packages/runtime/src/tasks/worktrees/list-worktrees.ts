@@ -1,0 +1,50 @@
+import { basename, dirname, join } from "node:path";
+import { RuntimeError } from "../../protocol/errors.ts";
+import type { Git } from "./git.ts";
+import { type Worktree, worktreesFolder } from "./worktree.ts";
+
+export type ListedWorktree = {
+  readonly worktree: Worktree;
+  /** Why git is not to touch it; absent when it is not locked. */
+  readonly lock?: string;
+  /** The top of the repository. */
+  readonly top: string;
+};
+
+/** The worktrees that we made in the repository which `folder` is in, from whichever of its checkouts it is asked. */
+export async function listWorktrees(git: Git, folder: string): Promise<ListedWorktree[]> {
+  const { ok, text, complaint } = await git(folder, ["worktree", "list", "--porcelain", "-z"]);
+  if (!ok)
+    throw new RuntimeError("usage", `The worktrees cannot be listed: ${complaint}`, {
+      hint: "Ask in a git repository, with git 2.36 or newer",
+    });
+  const listed: ListedWorktree[] = [];
+  for (const record of text.split("\0\0")) {
+    const fields = new Map(record.split("\0").map((line) => splitOnce(line)));
+    const path = fields.get("worktree") ?? "";
+    const top = dirname(dirname(dirname(path)));
+    if (path !== join(top, worktreesFolder, basename(path))) continue;
+    const branch = (fields.get("branch") ?? "").replace("refs/heads/", "");
+    const base = await baseOf(git, path);
+    const lock = fields.get("locked");
+    const worktree = { name: basename(path), path, branch, base: base ?? fields.get("HEAD") ?? "" };
+    listed.push({ worktree, top, ...(lock !== undefined && { lock }) });
+  }
+  return listed;
+}
+
+export async function findWorktree(git: Git, folder: string, name: string): Promise<ListedWorktree | undefined> {
+  return (await listWorktrees(git, folder)).find(({ worktree }) => worktree.name === name);
+}
+
+/** The first entry of its reflog: the commit it was made from. */
+async function baseOf(git: Git, path: string): Promise<string | undefined> {
+  const { ok, text } = await git(path, ["reflog", "show", "--format=%H", "HEAD"]);
+  const last = text.split("\n").at(-1);
+  return ok && last ? last : undefined;
+}
+
+function splitOnce(line: string): [string, string] {
+  const space = line.indexOf(" ");
+  return space < 0 ? [line, ""] : [line.slice(0, space), line.slice(space + 1)];
+}
