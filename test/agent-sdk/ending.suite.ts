@@ -148,8 +148,8 @@ describe("errors", () => {
 
   it("stderr reaches the callback", async () => {
     const world = await stage([]);
-    await world.ask("Hi", { extraArgs: { worktree: null } });
-    assert.match(world.stderr.join(""), /--worktree/);
+    await world.ask("Hi", { extraArgs: { workload: "x" } });
+    assert.match(world.stderr.join(""), /--workload/);
   });
 
   it("every error result has a list of errors", async () => {

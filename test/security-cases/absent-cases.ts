@@ -47,22 +47,6 @@ const noPlugins: CaseTest = async (_one, test) => {
   );
 };
 
-/** Nothing makes worktrees or branches. */
-const noWorktrees: CaseTest = async (_one, test) => {
-  const files = readdirSync(join(projectRoot, "packages/runtime/src"), { recursive: true, encoding: "utf8" });
-  assert.deepEqual(
-    files.filter((name) => /(?:^|\/)worktree[^/]*\.ts$/.test(name)),
-    [],
-    "worktrees are there now: this case needs a real test",
-  );
-  const ran = await runScripted(test);
-  const [first] = ran.requests as { tools: { name: string }[] }[];
-  assert.deepEqual(
-    first?.tools.filter(({ name }) => /worktree/i.test(name)),
-    [],
-  );
-};
-
 const noServer = "no transport listens yet (WebSocket, HTTP): there is nothing to connect to";
 const noInstaller = "no plugins yet: nothing is installed, unpacked or loaded";
 
@@ -72,7 +56,6 @@ const absences: Readonly<Record<string, Absence>> = {
     proof: noListener,
   }),
   ...each(["PL001", "PL005", "PL006", "PL007", "PL008"], { reason: noInstaller, proof: noPlugins }),
-  CK011: { reason: "no worktrees yet: a session never makes or removes a branch", proof: noWorktrees },
 };
 
 export const absenceReasons: Readonly<Record<string, string>> = Object.fromEntries(

@@ -4,6 +4,11 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type CheckpointBench, createBench } from "../support/checkpoint-bench.ts";
+import { createGit } from "../../packages/runtime/src/tasks/worktrees/git.ts";
+import { prepareWorktree } from "../../packages/runtime/src/tasks/worktrees/prepare-worktree.ts";
+import { settleWorktree } from "../../packages/runtime/src/tasks/worktrees/settle-worktree.ts";
+import { toWorktreeFacts } from "../../packages/runtime/src/tasks/worktrees/worktree-facts.ts";
+import { createLocalWorkspace } from "../../packages/runtime/src/workspace/local.ts";
 import type { CaseTable } from "./case-table.ts";
 
 export const checkpointCases: CaseTable = {
@@ -102,6 +107,27 @@ export const checkpointCases: CaseTable = {
       }),
     );
     assert.deepEqual([written, bench.read("a.txt")], [false, "before\n"]);
+  },
+
+  async CK011(_one, test) {
+    const bench = benchFor(test);
+    const git = gitIn(bench.project);
+    bench.userWrites("a.txt", "before\n");
+    const commit = ["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm"];
+    git("init", "-q", "-b", "main");
+    git("add", "-A");
+    git(...commit, "first");
+    const { signal } = new AbortController();
+    const env = { PATH: process.env["PATH"] ?? "", HOME: bench.project };
+    const workspace = createLocalWorkspace({ root: bench.project, env, overflowDirectory: bench.path("overflow") });
+    const made = await prepareWorktree(workspace, { owner: "test", newId: () => "00c0ffee", signal });
+    writeFileSync(join(made.path, "a.txt"), "after\n");
+    git("-C", made.path, ...commit, "unmerged", "a.txt");
+    const place = { machine: workspace, git: createGit(workspace, signal), top: made.top };
+    const settled = await settleWorktree(place, made);
+    assert.equal(settled.status, "kept");
+    assert.match(git("log", "-1", "--format=%s", made.branch), /^unmerged$/m);
+    assert.match(toWorktreeFacts(made, settled.work).summary, new RegExp(made.path));
   },
 };
 

@@ -120,6 +120,8 @@ export type ToolAnswer = ToolUse & {
 export type AnsweredCall = ToolUse & { readonly answer: JsonValue };
 
 /** What there is to tell at each moment; `moments.ts` puts it into the words that hooks know. */
+type Checkout = { readonly name: string; readonly path: string; readonly branch: string };
+
 export type HookFacts = {
   PreToolUse: ToolUse;
   /** `rule` is one that would allow the call. */
@@ -138,6 +140,8 @@ export type HookFacts = {
   StopFailure: { readonly error: string; readonly details: string; readonly text: string };
   InstructionsLoaded: { readonly path: string; readonly kind: string; readonly importedBy: string | undefined };
   SubagentStart: { readonly agent: Agent };
+  WorktreeCreate: Checkout;
+  WorktreeRemove: Checkout;
   SubagentStop: Stop & { readonly agent: Agent };
   PreCompact: { readonly trigger: string; readonly focus: string | undefined };
   PostCompact: { readonly trigger: string; readonly summary: string };

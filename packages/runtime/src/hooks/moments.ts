@@ -25,6 +25,12 @@ const stopFields = ({ text, isAgain }: HookFacts["Stop"]): JsonObject => ({
 });
 const agentFields = ({ agent }: HookFacts["SubagentStart"]): JsonObject => ({ agent_id: agent.id, agent_type: agent.type });
 
+const worktreeFields = ({ name, path, branch }: HookFacts["WorktreeCreate"]): JsonObject => ({
+  name,
+  worktree_path: path,
+  branch_name: branch,
+});
+
 /** In the words of Claude Code's hooks. Outside this folder only transports that speak them know them. */
 const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
   PreToolUse: { subject: toolOf, fields: toolFields },
@@ -74,6 +80,8 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
     subject: ({ agent }) => agent.type,
     fields: (facts) => ({ ...stopFields(facts), ...agentFields(facts) }),
   },
+  WorktreeCreate: { fields: worktreeFields },
+  WorktreeRemove: { fields: worktreeFields },
   PreCompact: {
     subject: ({ trigger }) => trigger,
     fields: ({ trigger, focus }) => ({ trigger, custom_instructions: focus ?? "" }),

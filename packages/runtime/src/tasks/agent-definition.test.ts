@@ -43,13 +43,19 @@ describe("parseAgents", () => {
     });
   });
 
-  it("leaves out an agent that wants to work apart from the others' files", () => {
-    const { agents, warnings } = parseAgents({ helper: { ...plain, isolation: "worktree" }, other: plain }, "--agents");
+  it("takes an agent that works in a worktree, and leaves out one that wants another isolation", () => {
+    const given = { helper: { ...plain, isolation: "worktree" }, far: { ...plain, isolation: "remote" }, other: plain };
+    const { agents, warnings } = parseAgents(given, "--agents");
     assert.deepEqual(
-      agents.map(({ name }) => name),
-      ["other"],
+      agents.map(({ name, isolation }) => [name, isolation]),
+      [
+        ["helper", "worktree"],
+        ["other", undefined],
+      ],
     );
-    assert.match(warnings[0] ?? "", /"helper" was left out: it wants to work in isolation/);
+    assert.deepEqual(warnings, [
+      '--agents: the agent "far" was left out: it wants isolation "remote", and there is only "worktree" here',
+    ]);
   });
 
   const wrong: readonly [unknown, RegExp][] = [

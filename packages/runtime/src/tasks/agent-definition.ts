@@ -17,6 +17,8 @@ export type AgentDefinition = {
   readonly maxTurns?: number;
   /** How hard its model should think; as the session's when absent. */
   readonly effort?: "low" | "medium" | "high";
+  /** It works in a git worktree of its own, not in the user's checkout. */
+  readonly isolation?: "worktree";
   /** It works without the instruction files of user and project. */
   readonly omitInstructions?: boolean;
   /** Counts where it is stricter than the session's. */

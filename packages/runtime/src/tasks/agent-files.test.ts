@@ -84,7 +84,7 @@ describe("loadAgentFiles", () => {
       "project/.claude/agents/5.md": agent("description: x\nname: [a]"),
       "project/.claude/agents/6.md": agent("description: x\nmemory: user"),
       "project/.claude/agents/7.md": `${agent("description: x")}${"y".repeat(70_000)}`,
-      "project/.claude/agents/8.md": agent("description: x\nisolation: worktree"),
+      "project/.claude/agents/8.md": agent("description: x\nisolation: remote"),
     });
     symlinkSync(join(at.userHome ?? "", "secret.md"), join(at.root, ".claude/agents/9.md"));
     mkdirSync(at.userHome ?? "", { recursive: true });

@@ -34,8 +34,10 @@ export function parseAgent(
   if (!isRecord(value)) throw wrong(where, "is an object with a description and a prompt");
   if (!isName(name)) throw wrong(where, "needs a name of 1 to 64 characters on one line");
   const isolation = value["isolation"];
-  if (isolation !== undefined && isolation !== null && isolation !== "none")
-    return { warnings: [`${where} was left out: it wants to work in isolation, which subagents cannot do here`] };
+  if (isolation !== undefined && isolation !== null && isolation !== "none" && isolation !== "worktree")
+    return {
+      warnings: [`${where} was left out: it wants isolation ${JSON.stringify(isolation)}, and there is only "worktree" here`],
+    };
   const text = (field: string): string => requiredText(value[field], `${where}: ${field}`);
   const tools = toolList(value["tools"], `${where}: tools`);
   const disallowedTools = toolList(value["disallowedTools"], `${where}: disallowedTools`);
@@ -49,6 +51,7 @@ export function parseAgent(
     description: text("description"),
     prompt: reminder === undefined ? text("prompt") : `${text("prompt")}\n\n${reminder}`,
     ...defined({ tools, disallowedTools, model, maxTurns, permissionMode, effort }),
+    ...(isolation === "worktree" && { isolation }),
     ...(value["omitClaudeMd"] === true && { omitInstructions: true }),
     source,
   };

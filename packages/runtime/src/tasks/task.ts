@@ -1,5 +1,5 @@
 import type { Usage } from "../protocol/content.ts";
-import type { Denial } from "../protocol/events.ts";
+import type { Denial, WorktreeFacts } from "../protocol/events.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
@@ -13,6 +13,8 @@ export type TaskSpec = {
   readonly prompt: string;
   /** Takes the place of the agent's own. */
   readonly model?: string;
+  /** It works in a checkout of its own, which stays if something was done in it. */
+  readonly isolation?: "worktree" | undefined;
   /** Another folder than the session's to work in: paths, rules, the box and checkpoints are then those of that folder. */
   readonly root?: string | undefined;
 };
@@ -22,6 +24,8 @@ export type TaskEnd = {
   readonly usage: Usage;
   readonly modelCalls: number;
   readonly durationMs: number;
+  /** Where it worked, if in a worktree of its own. */
+  readonly worktree?: WorktreeFacts | undefined;
   /** Calls it was not permitted. */
   readonly denials: readonly Denial[];
 };

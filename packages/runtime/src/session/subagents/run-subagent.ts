@@ -12,6 +12,7 @@ import { createToolMemory, runsCommands, type Tool, ToolFailure } from "../../to
 import { SessionCompaction } from "../prompts/session-compaction.ts";
 import type { SecondRoot } from "../files/second-root.ts";
 import { environmentFor, isOffered, sessionLines } from "../session-prompt.ts";
+import type { AgentWorktree } from "./agent-worktree.ts";
 import type { SubagentOptions, SubagentRun } from "./subagents.ts";
 import { defined } from "../../util/defined.ts";
 
@@ -20,17 +21,43 @@ import { defined } from "../../util/defined.ts";
  * and memory. Everything it does is told with its `taskId`. Rejects only when it cannot begin; how it went is in what it answers.
  */
 export async function runSubagent(run: SubagentRun, options: SubagentOptions): Promise<TaskEnd> {
+  const { taskId, spec, place } = run;
+  const isIsolated = (spec.isolation ?? spec.agent.isolation) === "worktree";
+  const worktree = isIsolated ? await isolate(run, place.emitFrom(taskId)) : undefined;
+  try {
+    return await work(run, options, worktree);
+  } finally {
+    await worktree?.settle();
+  }
+}
+
+async function isolate(run: SubagentRun, tell: Emit): Promise<AgentWorktree> {
+  const { openAgentWorktree } = await import("./agent-worktree.ts");
+  return await openAgentWorktree(run, tell);
+}
+
+async function work(run: SubagentRun, options: SubagentOptions, worktree: AgentWorktree | undefined): Promise<TaskEnd> {
   const { taskId, spec, place, signal, shared } = run;
   const { callId, agent, description, prompt } = spec;
   const { model, warning } = await modelOf(run, options);
-  const second = spec.root === undefined ? undefined : await openRoot(spec.root, run, options);
+  const tell = place.emitFrom(taskId);
+  const root = worktree?.cwd ?? spec.root;
+  const second = root === undefined ? undefined : await openRoot(root, run, options);
   const share = shared?.join(place.deps.provider);
   const granted = toolsOf(agent, place.deps.tools.values());
   const given = { ...(second?.deps ?? place.deps), ...(share && { provider: share.provider }) };
   const deps = childDeps(given, { run, model, tools: granted.tools, deny: granted.deny, options });
   const { system } = deps.request;
-  const tell = place.emitFrom(taskId);
   const startedAt = deps.clock();
+  let isLeft = false;
+  /** What was started there ends before anybody says what is in it. */
+  const leave = async (): Promise<void> => {
+    if (isLeft) return;
+    isLeft = true;
+    const lapse = await second?.keeper?.end();
+    if (lapse !== undefined) tell({ type: "warning.raised", message: lapse });
+    await second?.close();
+  };
   try {
     const started: EventBody<"task.started"> = {
       type: "task.started",
@@ -45,7 +72,7 @@ export async function runSubagent(run: SubagentRun, options: SubagentOptions): P
       permissionMode: deps.policy().mode,
     };
     tell(started);
-    for (const message of [...granted.warnings, ...(warning === undefined ? [] : [warning])])
+    for (const message of [...granted.warnings, ...(warning === undefined ? [] : [warning]), ...(worktree?.warnings ?? [])])
       tell({ type: "warning.raised", message });
     await place.flush();
     const transcript = new Transcript(taskId);
@@ -72,12 +99,13 @@ export async function runSubagent(run: SubagentRun, options: SubagentOptions): P
       modelCalls: report.modelCalls,
       durationMs: Math.round(deps.clock() - startedAt),
     };
+    await leave();
+    const left = await worktree?.settle();
+    if (left) tell({ type: "worktree.inspected", ...left });
     tell({ type: "task.ended", taskId, callId, ...end });
-    return { ...end, denials: denials.list };
+    return { ...end, denials: denials.list, worktree: left };
   } finally {
-    const lapse = await second?.keeper?.end();
-    if (lapse !== undefined) tell({ type: "warning.raised", message: lapse });
-    await second?.close();
+    await leave();
     share?.leave();
   }
 }

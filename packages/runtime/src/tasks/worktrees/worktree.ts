@@ -25,6 +25,8 @@ export type WorktreeWork = {
   readonly odd: readonly string[];
 };
 
+export const noWork: WorktreeWork = { changed: 0, untracked: 0, ignored: 0, commits: [], dropped: [], odd: [] };
+
 /** Where worktrees are, below the top of the repository. */
 export const worktreesFolder = ".outrider/worktrees";
 

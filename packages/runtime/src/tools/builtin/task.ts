@@ -5,7 +5,7 @@ import { defineTool, type Tool, ToolFailure, type ToolOutput } from "../tool.ts"
 import { defined } from "../../util/defined.ts";
 import { taskFacts } from "./facts.ts";
 
-type TaskInput = { description: string; prompt: string; subagent_type?: string; model?: string };
+type TaskInput = { description: string; prompt: string; subagent_type?: string; model?: string; isolation?: "worktree" };
 
 /** A subagent ends by itself once its own calls have; they have the usual grace, and it has a little more. */
 const abortGraceMs = 1_500;
@@ -25,6 +25,11 @@ export function createTaskTool(agents: readonly AgentDefinition[]): Tool {
         prompt: { type: "string", minLength: 1, description: "The whole task. The subagent sees nothing of this conversation." },
         subagent_type: { type: "string", description: "Which of the agents named above does it." },
         model: { type: "string", description: "Another model than the agent's own; only where the user asked for one." },
+        isolation: {
+          type: "string",
+          enum: ["worktree"],
+          description: "It works in a git worktree of its own: its changes stay out of this checkout until they are merged.",
+        },
       },
       required: ["description", "prompt", ...(general ? [] : ["subagent_type"])],
     },
@@ -34,12 +39,12 @@ export function createTaskTool(agents: readonly AgentDefinition[]): Tool {
     async access({ subagent_type }) {
       return { kind: "note", resources: [find(subagent_type)?.name ?? subagent_type ?? ""] };
     },
-    async execute({ description, prompt, subagent_type, model }, { callId, tasks, signal }) {
+    async execute({ description, prompt, subagent_type, model, isolation }, { callId, tasks, signal }) {
       const agent = find(subagent_type);
       if (!agent)
         throw new ToolFailure(`There is no agent ${JSON.stringify(subagent_type ?? "")}. The agents are: ${namesOf(agents)}.`);
       if (!tasks) throw new ToolFailure("No subagent can be started here.");
-      const task = tasks.start({ callId, agent, description, prompt, ...defined({ model }) });
+      const task = tasks.start({ callId, agent, description, prompt, ...defined({ model, isolation }) });
       const end = await task.ended;
       if (signal.aborted)
         throw new ToolFailure(withLastWords("The turn was interrupted before the subagent had finished.", end.outcome));
@@ -63,11 +68,14 @@ function namesOf(agents: readonly AgentDefinition[]): string {
   return agents.map(({ name }) => name).join(", ");
 }
 
-function toOutput({ outcome, modelCalls, denials }: TaskEnd): ToolOutput {
+function toOutput({ outcome, modelCalls, denials, worktree }: TaskEnd): ToolOutput {
   const text = outcome.type === "completed" ? outcome.text : withLastWords(whyNot(outcome, modelCalls), outcome);
   const refused = denials.map(({ tool, reason }) => `- ${tool}: ${reason}`);
   const note = refused.length > 0 ? `\n\nCalls the subagent was not permitted:\n${refused.join("\n")}` : "";
-  return { content: [{ type: "text", text: text + note }], isError: outcome.type !== "completed" };
+  return {
+    content: [{ type: "text", text: text + note + (worktree ? `\n\n${worktree.summary}` : "") }],
+    isError: outcome.type !== "completed",
+  };
 }
 
 function whyNot(outcome: Exclude<Outcome, { type: "completed" }>, modelCalls: number): string {
