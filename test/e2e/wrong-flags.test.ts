@@ -29,9 +29,9 @@ describe("a flag that could not do what it says", () => {
 describe("a flag of Claude Code that is nothing here", () => {
   it("is refused with what to do instead, in both spellings, as words and as a result", async () => {
     const { env } = await model([], tempFolder());
-    const words = await run(["-p", "hi", "--worktree", "x"], { env });
+    const words = await run(["-p", "hi", "--workload", "x"], { env });
     assert.deepEqual([words.code, words.stdout], [64, ""]);
-    assert.match(words.stderr, /--worktree is not supported: .*git worktree add/);
+    assert.match(words.stderr, /--workload is not supported: .*--name/);
     const framed = await run(["-p", "hi", "--from-pr=12", "--output-format", "json"], { env });
     const [result, ...rest] = lines(framed.stdout);
     assert.deepEqual([framed.code, rest, result?.["is_error"]], [64, [], true]);
