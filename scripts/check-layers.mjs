@@ -18,7 +18,16 @@ const LAYERS = {
   tasks: { folders: ["util", "protocol", "workspace", "permissions", "context"], modules: ["node:"] },
   tools: {
     folders: ["util", "protocol", "workspace", "tasks"],
-    modules: ["node:", "@cfworker/json-schema", "@modelcontextprotocol/client", "@vscode/ripgrep", "ignore", "picomatch"],
+    modules: [
+      "node:",
+      "@cfworker/json-schema",
+      "@modelcontextprotocol/client",
+      "@vscode/ripgrep",
+      "ignore",
+      "picomatch",
+      "unbash",
+      "yaml",
+    ],
   },
   commands: { folders: [], modules: [] },
   engine: {

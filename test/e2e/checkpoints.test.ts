@@ -202,6 +202,41 @@ describe("outrider checkpoints", () => {
     );
   });
 
+  it("brings back files that a patch changed, moved and deleted, and needs a rule for each", async () => {
+    const root = realpathSync(tempFolder("checkpoints"));
+    const project = join(root, "project");
+    mkdirSync(project);
+    const names = ["a.txt", "b.txt", "c.txt", "d.txt"];
+    for (const name of ["a.txt", "b.txt", "c.txt"]) writeFileSync(join(project, name), `${name}\n`);
+    const files = (): (string | undefined)[] =>
+      names.map((name) => (existsSync(join(project, name)) ? readFileSync(join(project, name), "utf8") : undefined));
+    const input = [
+      ...["*** Begin Patch", "*** Update File: a.txt", "-a.txt", "+changed", "*** Delete File: b.txt"],
+      ...["*** Update File: c.txt", "*** Move to: d.txt", "-c.txt", "+moved", "*** End Patch"],
+    ].join("\n");
+    const { env, server } = await model(
+      [
+        { calls: [{ name: "apply_patch", input: { input } }] },
+        { text: "no" },
+        { calls: [{ name: "apply_patch", input: { input } }] },
+        { text: "done" },
+      ],
+      join(root, "home"),
+    );
+    const options = { env, cwd: project };
+    const some = ["--allowedTools", "Edit(a.txt)", "Edit(c.txt)", "Edit(d.txt)"];
+    await run(["-p", "go", "--tools", "apply_patch", ...some], options);
+    assert.deepEqual(files(), ["a.txt\n", "b.txt\n", "c.txt\n", undefined]);
+    assert.match(JSON.stringify(server.requests[1]?.body), /Changing .*b\.txt needs permission/);
+    const all = ["-p", "go", "--name", "patched", "--tools", "apply_patch", "--permission-mode", "acceptEdits"];
+    const { code, stderr } = await run(all, options);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(files(), ["changed\n", undefined, undefined, "moved\n"]);
+    const back = await run(["checkpoints", "rollback", "turn-0001", "--session", "patched"], options);
+    assert.equal(back.code, 0, back.stderr);
+    assert.deepEqual(files(), ["a.txt\n", "b.txt\n", "c.txt\n", undefined]);
+  });
+
   it("rewinds files for a host, also to a prompt that changed nothing, and has it on record", async () => {
     const root = realpathSync(tempFolder("checkpoints"));
     const home = join(root, "home");

@@ -114,8 +114,9 @@ export class RunReporter {
     const key = `${event.taskId ?? ""} ${event.callId}`;
     if (event.status === "denied") this.#deny(event, this.#inputs.get(key));
     this.#inputs.delete(key);
-    const file = event.status === "ok" ? event.details?.file : undefined;
-    if (file !== undefined) this.#changed.add(fromHere(this.#facts.cwd, file));
+    const { file, others = [] } = (event.status === "ok" && event.details) || {};
+    for (const changed of [file, ...others.map((other) => other.file)])
+      if (changed !== undefined) this.#changed.add(fromHere(this.#facts.cwd, changed));
   }
 
   #deny({ name, result }: AgentEvent<"tool.ended">, input: unknown): void {

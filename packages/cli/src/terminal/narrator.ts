@@ -134,7 +134,7 @@ export class Narrator {
     }
     const todos = todosIn(input);
     if (todos) return this.#tellTodos(event.name, todos);
-    return [this.#line(`✓ ${head}`, paint.green), ...this.#tellDiff(event.details?.diff ?? [])];
+    return [this.#line(`✓ ${head}`, paint.green), ...this.#tellDiff(diffsIn(event))];
   }
 
   #tellDiff(diff: NonNullable<NonNullable<AgentEvent<"tool.ended">["details"]>["diff"]>): string[] {
@@ -219,4 +219,9 @@ export function oneLine(text: string, { keepsIndent = false }: { keepsIndent?: b
 
 export function toCount(count: number): string {
   return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
+}
+
+/** Of all files that a call has changed. */
+function diffsIn({ details }: AgentEvent<"tool.ended">): NonNullable<NonNullable<AgentEvent<"tool.ended">["details"]>["diff"]> {
+  return [details?.diff ?? [], ...(details?.others ?? []).map(({ diff }) => diff)].flat();
 }

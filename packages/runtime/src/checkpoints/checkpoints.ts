@@ -73,7 +73,7 @@ export interface Checkpoints {
   /** Turns that changed nothing, oldest first, so that they too can be named as the one to go back to. What is on record already stays. */
   noteTurns(turns: readonly PastTurn[]): Promise<void>;
   /** `capture`, `write`, `recordWritten`. When the copy cannot be kept it rejects, and `write` is not called. */
-  protect<T>(path: string, content: Uint8Array | string, write: (capture: Capture) => Promise<T>): Promise<T>;
+  protect<T>(path: string, content: Uint8Array | string | undefined, write: (capture: Capture) => Promise<T>): Promise<T>;
   /**
    * Keeps what is at the real path `path`. Await it before changing the file; when it rejects, do not change it.
    * With `content`, what is about to be written, even a crash in the middle leaves no doubt about whose change it was.
@@ -160,7 +160,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   };
 }
 
-type Protected<T> = { path: string; content: Uint8Array | string; write: (capture: Capture) => Promise<T> };
+type Protected<T> = { path: string; content: Uint8Array | string | undefined; write: (capture: Capture) => Promise<T> };
 
 async function protect<T>(recorder: Recorder, { path, content, write }: Protected<T>): Promise<T> {
   const written = await write(await recorder.capture(path, content));

@@ -34,7 +34,7 @@ export type ReversibleCall = {
   readonly options: ReversibleExecutionOptions;
 };
 
-const fileMutations = ["Write", "Edit"];
+const fileMutations = ["Write", "Edit", "NotebookEdit", "apply_patch"];
 const shellProcesses = ["Shell", "Bash", "BackgroundProcess"];
 const readOnly = ["Read", "Glob", "Grep", "WebFetch", "WebSearch", "TodoWrite"];
 

@@ -38,6 +38,9 @@ export function forApprovedFiles(workspace: Workspace, paths: readonly string[],
     async writeFile(path, content) {
       await workspace.writeFile(await approve(path, (real) => paths.includes(real)), content, { exact: true });
     },
+    async removeFile(path) {
+      await workspace.removeFile(await approve(path, (real) => paths.includes(real)), { exact: true });
+    },
     async readDirectory(path) {
       // The folder a file should be in, too: a name that is not there is answered with those that are.
       const isListed = (real: string): boolean => isWithin(real) || paths.some((approved) => parentOf(approved) === real);

@@ -84,10 +84,12 @@ export {
   createBuiltinTools as createDefaultTools,
 } from "../tools/builtin/builtin-tools.ts";
 export {
+  applyPatchTool,
   bashTool,
   editTool,
   globTool,
   grepTool,
+  notebookEditTool,
   readTool,
   todoWriteTool,
   webFetchTool,

@@ -103,14 +103,20 @@ export function createHookRunner(set: HookSet, ports: HookPorts): HookRunner {
   };
 }
 
-/** A tool that people know under two names is matched under both. */
-const otherNames: Readonly<Record<string, string>> = { Agent: "Task", Task: "Agent", Shell: "Bash", BashTool: "Bash" };
+/** A tool that people know under other names, or that does what those do, is matched under all of them. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  Agent: ["Task"],
+  Task: ["Agent"],
+  Shell: ["Bash"],
+  BashTool: ["Bash"],
+  apply_patch: ["Edit", "Write"],
+};
 
 async function isDue(hook: Hook, request: HookRequest, toolInput: unknown): Promise<boolean> {
   if (hook.event !== request.event || (request.only === "guards" && !hook.guard)) return false;
   const { subject = "" } = request;
-  const other = Object.hasOwn(otherNames, subject) ? otherNames[subject] : undefined;
-  if (!hook.matches(subject) && !(other !== undefined && hook.matches(other))) return false;
+  const others = (Object.hasOwn(otherNames, subject) && otherNames[subject]) || [];
+  if (![subject, ...others].some((name) => hook.matches(name))) return false;
   if (!hook.condition || !request.concerns) return true;
   return await request.concerns(hook.condition, toolInput);
 }

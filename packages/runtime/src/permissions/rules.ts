@@ -124,6 +124,7 @@ export const toolAliases: ReadonlyMap<string, string> = new Map([
   ["Agent", "Task"],
   ["MultiEdit", "Edit"],
   ["NotebookEdit", "Edit"],
+  ["apply_patch", "Edit"],
   ["LS", "Glob"],
 ]);
 
@@ -143,6 +144,7 @@ export function namesTool(rule: Rule, action: Action): boolean {
   if (wanted === "Edit" && action.kind === "edit") return true;
   if (wanted === "Read" && action.kind === "look") return true;
   if (wanted === "Bash" && action.kind === "run") return true;
+  if (wanted === "Write" && action.tool === "apply_patch") return true; // it takes the place of both
   if (wanted.includes("*")) return globToRegExp(wanted).test(tool);
   return wanted === tool || (/^mcp__(?:(?!__).)+$/.test(wanted) && tool.startsWith(`${wanted}__`));
 }

@@ -22,6 +22,10 @@ export type ToolDetails = {
   diff?: DiffLine[];
   /** It was not there before. */
   created?: boolean;
+  /** It is not there any more. */
+  removed?: boolean;
+  /** Further files that the same call changed. */
+  others?: { file: string; diff: DiffLine[]; created?: boolean; removed?: boolean }[];
   /** Of the file a Read showed, as far as it is known. */
   totalLines?: number;
   exitCode?: number;

@@ -17,7 +17,9 @@ import { RuntimeError } from "../protocol/errors.ts";
 import type { Emit, SessionFacts } from "../protocol/events.ts";
 import type { FactsOf } from "../protocol/tool-facts.ts";
 import { type AgentDefinition, builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
+import { applyPatchTool } from "../tools/builtin/apply-patch.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
+import { builtinsOffered } from "../tools/builtin/edit-tools.ts";
 import { factsAmong, taskNames } from "../tools/builtin/facts.ts";
 import { createTaskTool } from "../tools/builtin/task.ts";
 import { masksIn } from "../tools/hidden-values.ts";
@@ -323,12 +325,12 @@ function misfit(
 
 function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[]): Map<string, Tool> {
   const { builtinTools: wanted } = options;
-  const isWanted = (name: string): boolean => wanted === undefined || wanted.includes(name);
-  const builtin = createBuiltinTools(options.webSearch ? { webSearch: options.webSearch } : {}).filter(({ name }) =>
-    isWanted(name),
+  const taken = takenAway(options);
+  const isWanted = builtinsOffered(options.model ?? options.provider.model, { wanted, taken });
+  const builtin = [...createBuiltinTools(options.webSearch ? { webSearch: options.webSearch } : {}), applyPatchTool].filter(
+    ({ name }) => isWanted(name),
   );
   const tools = new Map([...builtin, ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
-  const taken = takenAway(options);
   for (const name of taken) tools.delete(name);
   if (agents.length === 0 || !taskNames.some(isWanted) || taken.some((name) => taskNames.includes(name))) return tools;
   const task = createTaskTool(agents);

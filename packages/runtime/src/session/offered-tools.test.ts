@@ -34,6 +34,14 @@ describe("what a model is offered", () => {
     assert.ok(!(await request({ builtinAgents: true, disallowedTools: ["Agent"] })).tools.includes("Task"));
   });
 
+  it("is apply_patch in the place of Edit and Write where the model was taught that", async () => {
+    const { tools } = await request({ model: "gpt-5" });
+    assert.deepEqual(
+      ["Edit", "Write", "apply_patch", "NotebookEdit"].map((name) => tools.includes(name)),
+      [false, false, true, true],
+    );
+  });
+
   it("is nothing where a rule that should forbid something names no tool", async () => {
     const { outcome, sent } = await request({ disallowedTools: ["Bsh"] });
     assert.equal(outcome.type === "failed" && outcome.error.code, "usage");

@@ -36,6 +36,10 @@ export async function saveFile(workspace: Workspace, path: string, bytes: Uint8A
   return stat;
 }
 
+export async function removeFile(workspace: Workspace, path: string): Promise<void> {
+  await orToolFailure(workspace.removeFile(path));
+}
+
 export function sizeInWords(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
   return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;

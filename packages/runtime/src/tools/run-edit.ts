@@ -1,3 +1,4 @@
+import { noteSyntax } from "./check-syntax.ts";
 import { diffLines } from "./diff.ts";
 import { displayPath } from "./display-path.ts";
 import { explainMissing } from "./edit-hints.ts";
@@ -42,8 +43,9 @@ async function replace(input: EditInput, { path, name }: Target, context: ToolCo
   const bytes = encodeText(text, decoded.encoding);
   const { mtimeMs } = await saveFile(workspace, path, bytes);
   rememberFile(memory, path, { bytes, mtimeMs });
+  const syntax = await syntaxNote(path, text, decoded.text);
   return {
-    content: [{ type: "text", text: done.map((edit) => sayDone(edit, name)).join("\n") }],
+    content: [{ type: "text", text: [...done.map((edit) => sayDone(edit, name)), ...syntax].join("\n") }],
     details: { file: path, diff: diffLines(decoded.text, text) },
   };
 }
@@ -132,15 +134,16 @@ async function create(input: Edit, { path, name }: Target, context: ToolContext)
   const { mtimeMs } = await saveFile(workspace, path, bytes);
   rememberFile(memory, path, { bytes, mtimeMs });
   const count = splitLines(input.new_string).length;
+  const made = `${before ? "Filled the empty file" : "Created"} ${name} (${count} ${count === 1 ? "line" : "lines"}).`;
   return {
-    content: [
-      {
-        type: "text",
-        text: `${before ? "Filled the empty file" : "Created"} ${name} (${count} ${count === 1 ? "line" : "lines"}).`,
-      },
-    ],
+    content: [{ type: "text", text: [made, ...(await syntaxNote(path, input.new_string))].join("\n") }],
     details: { file: path, diff: diffLines("", input.new_string), ...(!before && { created: true }) },
   };
+}
+
+async function syntaxNote(path: string, text: string, before?: string): Promise<string[]> {
+  const note = await noteSyntax(path, text, before);
+  return note === "" ? [] : [note];
 }
 
 function requireText(bytes: Uint8Array, name: string): DecodedText {

@@ -1,3 +1,4 @@
+import { noteSyntax } from "./check-syntax.ts";
 import { diffLines } from "./diff.ts";
 import { displayPath } from "./display-path.ts";
 import { rememberFile, requireSeen } from "./file-memory.ts";
@@ -25,10 +26,10 @@ export async function runWrite(input: WriteInput, context: ToolContext): Promise
   const { mtimeMs } = await saveFile(workspace, path, bytes);
   rememberFile(memory, path, { bytes, mtimeMs });
   const count = splitLines(input.content).length;
+  const made = `${before ? "Overwrote" : "Created"} ${name} (${count} ${count === 1 ? "line" : "lines"}).`;
+  const syntax = await noteSyntax(path, input.content, old);
   return {
-    content: [
-      { type: "text", text: `${before ? "Overwrote" : "Created"} ${name} (${count} ${count === 1 ? "line" : "lines"}).` },
-    ],
+    content: [{ type: "text", text: syntax === "" ? made : `${made}\n${syntax}` }],
     details: { file: path, diff: old === undefined ? [] : diffLines(old, input.content), ...(!before && { created: true }) },
   };
 }

@@ -66,6 +66,16 @@ export function createClientWorkspace(options: ClientWorkspaceOptions): Workspac
       await requireReal(absolute(path), use);
       await client.writeFile(absolute(path), content);
     },
+    async removeFile(path, use) {
+      const full = absolute(path);
+      const stat = await files.stat(full);
+      if (!stat) throw new RuntimeError("not-found", `${full} does not exist.`);
+      if (stat.kind !== "file") throw new RuntimeError("usage", `${full} is not a regular file.`);
+      await requireReal(full, use);
+      const { exitCode, stderr } = await client.run(`rm -f -- ${shellWord(full)}`, { cwd: root });
+      if (exitCode !== 0)
+        throw new RuntimeError("usage", `${full} could not be removed: ${stderr.trim() || `exit code ${exitCode}`}`);
+    },
     async readDirectory(path, use) {
       const entries = await files.readDirectory(absolute(path));
       await requireReal(absolute(path), use);

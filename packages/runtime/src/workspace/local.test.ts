@@ -124,6 +124,21 @@ describe("readFile", () => {
   });
 });
 
+describe("removeFile", () => {
+  it("removes a file, also one that a link leads to, and nothing else", async () => {
+    await workspace.writeFile("real/gone.txt", "x");
+    await workspace.removeFile("link/gone.txt");
+    assert.equal(await workspace.stat("real/gone.txt"), undefined);
+    await assert.rejects(workspace.removeFile("real"), usage(/is a directory/));
+    await assert.rejects(workspace.removeFile("real/gone.txt"), /does not exist/);
+    await assert.rejects(workspace.removeFile(join(root, "link/file.txt"), { exact: true }), usage(/links are not followed/));
+    await symlink("file.txt", join(root, "real/soft"));
+    await assert.rejects(workspace.removeFile(join(root, "real/soft"), { exact: true }), usage(/links are not followed/));
+    await rm(join(root, "real/soft"));
+    assert.equal(await readFile(join(root, "real/file.txt"), "utf8"), "hello");
+  });
+});
+
 describe("writeFile", () => {
   it("creates parent directories and gives new files the usual mode", async () => {
     await workspace.writeFile("made/here/new.txt", "é");

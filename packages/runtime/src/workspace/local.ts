@@ -60,6 +60,10 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     stat: (path, use) => statOf(absolute(path), use),
     readFile: (path, { maxBytes = defaultMaxBytes, ...use } = {}) => readRegularFile(absolute(path), { ...use, maxBytes }),
     writeFile: async (path, content, use) => replaceFile(use?.exact ? absolute(path) : await resolve(path), content),
+    removeFile: async (path, use) => {
+      const { removeFile } = await import("./remove-file.ts");
+      await removeFile(use?.exact ? absolute(path) : await resolve(path));
+    },
     readDirectory: (path, use) => listDirectory(absolute(path), use),
     run: (command) => runToEnd(start, command),
     start,

@@ -157,6 +157,7 @@ function boxOnDemand(local: LocalWorkspace, { overflowDirectory, livesInBox, ope
     stat: async (path, use) => (await at(path)).stat(path, use),
     readFile: async (path, options) => (await at(path)).readFile(path, options),
     writeFile: async (path, content, use) => (await at(path)).writeFile(path, content, use),
+    removeFile: async (path, use) => (await at(path)).removeFile(path, use),
     readDirectory: async (path, use) => (await at(path)).readDirectory(path, use),
     run: async (command) => (await placeOf(command)).run(command),
     start: async (command) => (await placeOf(command)).start(command),

@@ -106,6 +106,7 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
     stat: async (path, use) => local.stat(await place(path), use),
     readFile: async (path, options) => local.readFile(await place(path), options),
     writeFile: async (path, content, use) => local.writeFile(await place(path), content, use),
+    removeFile: async (path, use) => local.removeFile(await place(path), use),
     readDirectory: async (path, use) => local.readDirectory(await place(path), use),
     async run(command) {
       const { box, program } = await placeProgram(command);

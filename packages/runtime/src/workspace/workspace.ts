@@ -10,6 +10,8 @@ export interface Workspace {
   readFile(path: string, options?: PathUse & { maxBytes?: number }): Promise<Uint8Array>;
   /** Whole or not at all: a reader never sees half a file. Creates parent directories; keeps the mode bits of a file that was there. */
   writeFile(path: string, content: Uint8Array | string, use?: PathUse): Promise<void>;
+  /** Removes one regular file. */
+  removeFile(path: string, use?: PathUse): Promise<void>;
   readDirectory(path: string, use?: PathUse): Promise<DirectoryEntry[]>;
   /** Runs one program to its end. Rejects only when it could not be started. */
   run(command: RunCommand): Promise<RunResult>;

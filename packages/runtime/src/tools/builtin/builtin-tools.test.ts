@@ -10,7 +10,7 @@ describe("createBuiltinTools", () => {
   it("lists every tool once, under the names models know", () => {
     assert.deepEqual(
       createBuiltinTools().map((tool) => tool.name),
-      ["Bash", "Read", "Write", "Edit", "Glob", "Grep", "WebFetch", "WebSearch", "TodoWrite"],
+      ["Bash", "Read", "Write", "Edit", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch", "TodoWrite"],
     );
   });
 

@@ -3,6 +3,7 @@ import { bashTool } from "./bash.ts";
 import { editTool } from "./edit.ts";
 import { createGlobTool } from "./glob.ts";
 import { createGrepTool } from "./grep.ts";
+import { notebookEditTool } from "./notebook-edit.ts";
 import { readTool } from "./read.ts";
 import { todoWriteTool } from "./todo-write.ts";
 import type { WebFetchOptions } from "./web-fetch.ts";
@@ -26,6 +27,7 @@ export function createBuiltinTools(options: BuiltinToolOptions = {}): Tool[] {
     readTool,
     writeTool,
     editTool,
+    notebookEditTool,
     createGlobTool(search),
     createGrepTool(search),
     createWebFetchTool(options.webFetch),

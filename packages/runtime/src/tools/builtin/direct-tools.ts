@@ -5,8 +5,10 @@ import { createWebFetchTool } from "./web-fetch.ts";
 import { createWebSearchTool } from "./web-search.ts";
 
 /** Built-in tools one by one, for programs that offer them changed or under another name. */
+export { applyPatchTool } from "./apply-patch.ts";
 export { bashTool } from "./bash.ts";
 export { editTool } from "./edit.ts";
+export { notebookEditTool } from "./notebook-edit.ts";
 export { readTool } from "./read.ts";
 export { todoWriteTool } from "./todo-write.ts";
 export { writeTool } from "./write.ts";

@@ -24,6 +24,16 @@ export const writeFacts: ToolFacts = {
   fields: file,
 };
 
+export const notebookEditFacts: ToolFacts = {
+  kind: "edit",
+  fields: { file: "notebook_path" },
+};
+
+/** Which files a patch changes stands in its text. */
+export const applyPatchFacts: ToolFacts = {
+  kind: "edit",
+};
+
 export const globFacts: ToolFacts = {
   kind: "look",
   fields: { folder: "path" },
@@ -64,6 +74,8 @@ const known: ReadonlyMap<string, ToolFacts> = new Map([
   ["Read", readFacts],
   ["Edit", editFacts],
   ["Write", writeFacts],
+  ["NotebookEdit", notebookEditFacts],
+  ["apply_patch", applyPatchFacts],
   ["Glob", globFacts],
   ["Grep", grepFacts],
   ["WebFetch", webFetchFacts],

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../protocol/content.ts";
 import type { FactsOf, ToolPresentation } from "../../protocol/tool-facts.ts";
+import { filesOfPatch } from "../patch/patch-files.ts";
 import { builtinFacts, taskNames } from "./facts.ts";
 
 const text = (input: JsonObject, field: string): string => {
@@ -39,6 +40,15 @@ const shown: ReadonlyMap<string, ToolPresentation> = new Map<string, ToolPresent
       title: (input, short) => after("Write", short(text(input, "file_path"))),
       isPlain: true,
       change: ({ content }) => (typeof content === "string" ? { oldText: null, newText: content } : undefined),
+    },
+  ],
+  ["NotebookEdit", { as: "edit", title: (input, short) => after("Edit", short(text(input, "notebook_path"))), isPlain: true }],
+  [
+    "apply_patch",
+    {
+      as: "edit",
+      title: (input, short) => after("Patch", filesOfPatch(text(input, "input")).map(short).join(", ")),
+      isPlain: true,
     },
   ],
   ["Glob", { as: "search", title: (input) => after("Find", text(input, "pattern")), isPlain: true }],

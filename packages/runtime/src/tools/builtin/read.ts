@@ -50,11 +50,26 @@ export const readTool: Tool = defineTool<ReadInput>({
     if (stat?.kind === "directory") return textOutput(await (await import("../show-folder.ts")).showFolder(path, context));
     if (stat?.kind === "file" && stat.size > maxLoadedBytes) return showWindow({ ...wanted, path, size: stat.size }, context);
     const { bytes, stat: loaded } = await loadFile(workspace, path);
-    const output = show(bytes, { ...wanted, meet: context.meetSecrets });
+    const output = (await cellsOf(bytes, { ...wanted, path }, context)) ?? show(bytes, { ...wanted, meet: context.meetSecrets });
     rememberFile(memory, path, { bytes, mtimeMs: loaded.mtimeMs });
     return output;
   },
 });
+
+/** Undefined for what is no notebook, and for a file that only has the name of one. */
+async function cellsOf(
+  bytes: Uint8Array,
+  wanted: Wanted & { path: string },
+  context: ToolContext,
+): Promise<ToolOutput | undefined> {
+  if (!wanted.path.endsWith(".ipynb")) return undefined;
+  const text = decodeText(bytes)?.text;
+  if (text === undefined) return undefined;
+  context.meetSecrets?.(text);
+  const { showNotebook } = await import("../show-notebook.ts");
+  const content = showNotebook(text, { name: wanted.name, from: wanted.offset, count: wanted.limit });
+  return content && { content };
+}
 
 /** Such a file cannot be changed with Edit or Write, so it is not remembered either. */
 async function showWindow(wanted: Wanted & { path: string; size: number }, context: ToolContext): Promise<ToolOutput> {

@@ -30,7 +30,10 @@ function toChanges({ details }: AgentEvent<"tool.ended">, { input, cwd }: { inpu
   const path = absolutePath(details.file, cwd);
   const written = isJsonObject(input) ? (input["content"] ?? input["new_string"]) : undefined;
   if (details.created && typeof written === "string") return [{ type: "diff", path, oldText: null, newText: written }];
-  return toHunks(details.diff ?? []).map((hunk) => ({ type: "diff", path, ...hunk }));
+  const changes = [{ file: details.file, diff: details.diff ?? [] }, ...(details.others ?? [])];
+  return changes.flatMap(({ file, diff }) =>
+    toHunks(diff).map((hunk): ToolCallContent => ({ type: "diff", path: absolutePath(file, cwd), ...hunk })),
+  );
 }
 
 function toHunks(lines: readonly DiffLine[]): { oldText: string; newText: string }[] {

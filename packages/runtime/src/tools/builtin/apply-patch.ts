@@ -1,0 +1,42 @@
+import { filesOfPatch } from "../patch/patch-files.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { applyPatchFacts } from "./facts.ts";
+
+/** In the place of Edit and Write for models that were taught this language. */
+export const applyPatchTool: Tool = defineTool<{ input: string }>({
+  name: "apply_patch",
+  description: [
+    "Changes files by a patch: adds, updates, moves and deletes any number of them. All is done or, where a part does not fit, nothing.",
+    "*** Begin Patch",
+    "*** Update File: src/a.py",
+    "@@ def greet():",
+    " a line that stays",
+    "-a line that goes",
+    "+a line that comes",
+    "*** Add File: src/b.py",
+    "+every line of a new file",
+    "*** Delete File: src/c.py",
+    "*** End Patch",
+    "Give about three lines that stay above and below each change; @@ with a line of the file (a class, a function) tells alike places apart. " +
+      "*** Move to: PATH behind Update File renames it, *** End of File says that a change is at the end. Paths are relative to the working " +
+      "directory, or absolute. The answer shows the changed lines: there is no need to read the files again.",
+  ].join("\n"),
+  inputSchema: {
+    type: "object",
+    properties: {
+      input: { type: "string", minLength: 1, description: "The whole patch, from *** Begin Patch to *** End Patch." },
+    },
+    required: ["input"],
+    additionalProperties: false,
+  },
+  concurrent: false,
+  forgives: { names: { patch: "input", patchText: "input", patch_text: "input", diff: "input", content: "input" }, needed: [] },
+  facts: applyPatchFacts,
+  checksMasks: true,
+  async access({ input }, workspace) {
+    const paths = [...new Set(filesOfPatch(input))];
+    return { kind: "edit", resources: await Promise.all(paths.map((path) => workspace.resolve(path))) };
+  },
+  // Loaded when it runs: many runs change nothing.
+  execute: async (input, context) => (await import("../patch/run-patch.ts")).runPatch(input, context),
+});

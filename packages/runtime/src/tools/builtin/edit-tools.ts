@@ -1,0 +1,27 @@
+import { applyPatchTool } from "./apply-patch.ts";
+import { editTool } from "./edit.ts";
+import { notebookEditTool } from "./notebook-edit.ts";
+import { writeTool } from "./write.ts";
+
+/** Models that were taught to change files by patches: they make fewer mistakes with `apply_patch` than with other tools. */
+function knowsPatches(model: string): boolean {
+  return /(?:^|[/:.])(?:gpt-(?:5|4\.1)|o[34](?:-mini)?(?:$|-)|codex)|-codex\b/i.test(model);
+}
+
+const texts: readonly string[] = [editTool.name, writeTool.name];
+
+/**
+ * Is a built-in tool offered? `apply_patch` takes the place of Edit and Write for models that know it, where both of them would be offered:
+ * whoever names one of them wants that one, and whoever takes one away has not meant another that does the same, for notebooks neither.
+ */
+export function builtinsOffered(
+  model: string,
+  { wanted, taken }: { readonly wanted: readonly string[] | undefined; readonly taken: readonly string[] },
+): (name: string) => boolean {
+  const isNamed = (name: string): boolean =>
+    wanted === undefined ? name !== notebookEditTool.name || texts.every((text) => !taken.includes(text)) : wanted.includes(name);
+  const patch = applyPatchTool.name;
+  if (wanted?.includes(patch)) return isNamed;
+  const replaces = knowsPatches(model) && texts.every((name) => isNamed(name) && !taken.includes(name)) && !taken.includes(patch);
+  return (name) => (name === patch ? replaces : isNamed(name) && !(replaces && texts.includes(name)));
+}

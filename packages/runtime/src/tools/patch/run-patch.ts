@@ -1,0 +1,172 @@
+import type { ToolDetails } from "../../protocol/events.ts";
+import { noteSyntax } from "../check-syntax.ts";
+import { diffLines } from "../diff.ts";
+import { displayPath } from "../display-path.ts";
+import { explainMissing } from "../edit-hints.ts";
+import { rememberFile } from "../file-memory.ts";
+import { explainPlaceholder, refuseMasks, refuseMasksInCall, refusePlaceholders } from "../hidden-values.ts";
+import { loadFile, loadFileIfPresent, removeFile, saveFile } from "../load-file.ts";
+import { linesNow } from "../changed-lines.ts";
+import { decodeText, encodeText, type TextEncoding } from "../text-file.ts";
+import { type ToolContext, ToolFailure, type ToolOutput } from "../tool.ts";
+import { applyHunks } from "./apply-hunks.ts";
+import { type FilePatch, parsePatch } from "./parse-patch.ts";
+
+/** What one file becomes. `text` is undefined for one that goes. */
+type Change = {
+  readonly mark: "A" | "M" | "D";
+  readonly path: string;
+  readonly name: string;
+  readonly before: string;
+  readonly text: string | undefined;
+  readonly encoding: TextEncoding;
+  readonly lines: readonly number[];
+  readonly created: boolean;
+  readonly note?: string | undefined;
+};
+
+/** Works out all changes first: a patch that does not fit changes nothing. */
+export async function runPatch({ input }: { readonly input: string }, context: ToolContext): Promise<ToolOutput> {
+  const parsed = parsePatch(input);
+  if (parsed.type === "problem") throw new ToolFailure(`Nothing was changed. ${parsed.problem}`);
+  const known = new Map<string, Change>();
+  for (const file of parsed.files)
+    for (const change of await changesFor(file, { context, known })) known.set(change.path, change);
+  const changes = [...known.values()];
+  const done: Change[] = [];
+  for (const change of changes) {
+    try {
+      await make(change, context);
+    } catch (error) {
+      if (!(error instanceof ToolFailure) || done.length === 0) throw error;
+      throw new ToolFailure(`${error.message} Already changed: ${done.map(({ name }) => name).join(", ")}.`);
+    }
+    done.push(change);
+  }
+  const notes = await Promise.all(
+    changes.map(({ path, text, before }) => (text === undefined ? "" : noteSyntax(path, text, before))),
+  );
+  return { content: [{ type: "text", text: report(changes, notes) }], details: detailsOf(changes) };
+}
+
+type Scene = { readonly context: ToolContext; readonly known: ReadonlyMap<string, Change> };
+
+async function changesFor(file: FilePatch, scene: Scene): Promise<Change[]> {
+  const { workspace, standsForSecret } = scene.context;
+  for (const path of [file.path, ...(file.type === "update" && file.moveTo ? [file.moveTo] : [])])
+    if (standsForSecret) refuseMasksInCall(path, standsForSecret);
+  const path = await workspace.resolve(file.path);
+  const place = { path, name: displayPath(workspace.root, path) };
+  switch (file.type) {
+    case "add":
+      return [await added(file.lines, place, scene)];
+    case "delete": {
+      const { text, encoding } = await textOf(place, scene);
+      return [{ ...place, mark: "D", before: text, text: undefined, encoding, lines: [], created: false }];
+    }
+    case "update": {
+      const updated = await changed(file, place, scene);
+      if (file.moveTo === undefined) return [updated];
+      return moved(updated, await workspace.resolve(file.moveTo), scene);
+    }
+  }
+}
+
+type Place = { readonly path: string; readonly name: string };
+
+async function added(lines: readonly string[], place: Place, { context, known }: Scene): Promise<Change> {
+  const earlier = known.get(place.path);
+  const there = earlier ? earlier.text : await loadFileIfPresent(context.workspace, place.path);
+  const isEmpty = typeof there === "string" ? there === "" : there?.bytes.length === 0;
+  if (there !== undefined && !isEmpty)
+    throw new ToolFailure(
+      `Nothing was changed: ${place.name} exists, and Add File makes new files. Use Update File, or Delete File before it.`,
+    );
+  const text = lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+  refuseMasks(text, context.standsForSecret);
+  const mark = earlier ? "M" : "A";
+  return {
+    ...place,
+    mark,
+    before: earlier?.before ?? "",
+    text,
+    encoding: "utf-8",
+    lines: [1],
+    created: there === undefined && !earlier,
+  };
+}
+
+async function changed(file: FilePatch & { type: "update" }, place: Place, scene: Scene): Promise<Change> {
+  const { text, encoding, before } = await textOf(place, scene);
+  const applied = applyHunks(text, file.hunks);
+  if (applied.type === "misfit") {
+    const wanted = applied.wanted.join("\n");
+    const what =
+      applied.missing === "anchor" ? `the line behind @@ of hunk ${applied.hunk}` : `the lines of hunk ${applied.hunk}`;
+    throw new ToolFailure(
+      `Nothing was changed: ${what} cannot be found in ${place.name}. ${explainPlaceholder(wanted) ?? explainMissing(text, wanted)}`,
+    );
+  }
+  refusePlaceholders(applied.text, { before: text, name: place.name });
+  const note = applied.loose
+    ? "White space or punctuation of the patch differs from the file; the only fitting place was taken."
+    : undefined;
+  const known = scene.known.get(place.path);
+  const { created = false, mark = "M" } = known ?? {};
+  return { ...place, mark, before, text: applied.text, encoding, lines: applied.lines, created, note };
+}
+
+async function moved(from: Change, path: string, { context, known }: Scene): Promise<Change[]> {
+  const name = displayPath(context.workspace.root, path);
+  if (path === from.path) return [from];
+  const there = known.has(path) ? known.get(path)?.text : await context.workspace.stat(path);
+  if (there !== undefined) throw new ToolFailure(`Nothing was changed: ${name}, where ${from.name} should move to, exists.`);
+  return [
+    { ...from, mark: "D", text: undefined, lines: [], note: undefined },
+    { ...from, mark: "A", path, name, before: "", created: true },
+  ];
+}
+
+/** As the file is, or as an earlier part of the patch leaves it. */
+async function textOf(
+  { path, name }: Place,
+  { context, known }: Scene,
+): Promise<{ readonly text: string; readonly encoding: TextEncoding; readonly before: string }> {
+  const earlier = known.get(path);
+  if (earlier) {
+    if (earlier.text === undefined) throw new ToolFailure(`Nothing was changed: the patch deletes ${name} and then needs it.`);
+    return { text: earlier.text, encoding: earlier.encoding, before: earlier.before };
+  }
+  const { bytes } = await loadFile(context.workspace, path);
+  const decoded = decodeText(bytes);
+  if (!decoded) throw new ToolFailure(`Nothing was changed: ${name} is a binary file, and a patch changes text only.`);
+  if (!decoded.exact) throw new ToolFailure(`Nothing was changed: ${name} is not valid ${decoded.encoding.toUpperCase()}.`);
+  context.meetSecrets?.(decoded.text);
+  return { text: decoded.text, encoding: decoded.encoding, before: decoded.text };
+}
+
+async function make({ path, text, encoding }: Change, { workspace, memory }: ToolContext): Promise<void> {
+  if (text === undefined) return await removeFile(workspace, path);
+  const bytes = encodeText(text, encoding);
+  const { mtimeMs } = await saveFile(workspace, path, bytes);
+  rememberFile(memory, path, { bytes, mtimeMs });
+}
+
+function report(changes: readonly Change[], notes: readonly string[]): string {
+  const told = changes.map(({ mark, name, note }) => `${mark} ${name}${note ? ` (${note})` : ""}`);
+  const shown = changes.flatMap(({ mark, name, text, before, lines }, index) => {
+    const now = mark === "M" && text !== undefined ? linesNow({ name, before, text, lines }) : [];
+    return [...now, ...(notes[index] ? [notes[index]] : [])];
+  });
+  return ["Done. Changed files:", ...told, ...shown].join("\n");
+}
+
+function detailsOf(changes: readonly Change[]): ToolDetails {
+  const [first, ...others] = changes.map(({ path, before, text, created }) => ({
+    file: path,
+    diff: diffLines(before, text ?? ""),
+    ...(created && { created: true }),
+    ...(text === undefined && { removed: true }),
+  }));
+  return { ...first, ...(others.length > 0 && { others }) };
+}
