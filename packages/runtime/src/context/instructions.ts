@@ -4,6 +4,7 @@ import { compactInstructionsOf } from "./compact-instructions.ts";
 import { splitCode, withoutHiddenText } from "./hidden-text.ts";
 import { openInstructionFile } from "./instruction-file.ts";
 import { defined } from "../util/defined.ts";
+import { isInside } from "../util/is-inside.ts";
 
 export type InstructionPlaces = {
   readonly cwd: string;
@@ -35,6 +36,10 @@ export type Instructions = {
   readonly compactInstructions?: string;
   /** What was left out and why, a sentence each. */
   readonly warnings: readonly string[];
+  /** Those of the folders down to a file, but for what is `known` already; absent where the files of projects do not count. */
+  readonly below?:
+    | ((file: string, known: ReadonlySet<string>, mayRead?: InstructionPlaces["mayRead"]) => Instructions)
+    | undefined;
 };
 
 /** Imports of imports of …; what is deeper is left out. */
@@ -46,7 +51,7 @@ const maxTotalBytes = 256 * 1024;
  * a link or an import that leads out of it is refused.
  */
 export function loadInstructions(places: InstructionPlaces): Instructions {
-  const loading: Loading = { places, files: [], sections: [], focus: [], warnings: [], seen: new Set(), bytes: 0 };
+  const loading = startLoading(places, { seen: new Set(), bytes: 0 });
   if (!places.bare) {
     const { scopes = ["user", "project"] } = places;
     const { outriderHome, userHome } = scopes.includes("user") ? places : {};
@@ -64,7 +69,30 @@ export function loadInstructions(places: InstructionPlaces): Instructions {
     files: loading.files,
     ...(focus && { compactInstructions: focus }),
     warnings: loading.warnings,
+    ...(isWanted(places, "project") && {
+      below: (file, known, mayRead) => loadBelow({ ...places, ...defined({ mayRead }) }, file, known),
+    }),
   };
+}
+
+function isWanted({ bare, scopes = ["user", "project"] }: InstructionPlaces, scope: InstructionFile["scope"]): boolean {
+  return !bare && scopes.includes(scope);
+}
+
+/** What one step into a folder may bring in. */
+const maxBytesBelow = 64 * 1024;
+/** In these lies the work of others, whose instructions are for those who work on it. */
+const foreign = /(?:^|\/)(?:node_modules|bower_components|vendor|third_party|site-packages|\.?venv|Pods|\.git)(?:\/|$)/;
+
+/** Of folders on the way from the top of the project to a file. Nothing outside the project, and nothing of packages that lie in it. */
+function loadBelow(places: InstructionPlaces, file: string, known: ReadonlySet<string>): Instructions {
+  const top = projectTop(resolve(places.cwd), places);
+  const loading = startLoading(places, { seen: new Set(known), bytes: maxTotalBytes - maxBytesBelow });
+  const folder = dirname(file);
+  if (isInside(top, folder) && !foreign.test(relative(top, folder)))
+    for (const each of foldersFrom(top, folder))
+      for (const name of projectNames) load(loading, { path: join(each, name), scope: "project", within: top, depth: 0 });
+  return { text: loading.sections.join("\n\n"), files: loading.files, warnings: loading.warnings };
 }
 
 const projectNames = ["AGENTS.md", "CLAUDE.md", join(".claude", "CLAUDE.md"), "CLAUDE.local.md"];
@@ -82,6 +110,10 @@ type Loading = {
   readonly seen: Set<string>;
   bytes: number;
 };
+
+function startLoading(places: InstructionPlaces, begun: Pick<Loading, "seen" | "bytes">): Loading {
+  return { places, files: [], sections: [], focus: [], warnings: [], ...begun };
+}
 
 type Source = {
   readonly path: string;

@@ -1,4 +1,5 @@
 import type { Hooks } from "../hooks/hook.ts";
+import type { NestedInstructions } from "../context/nested-instructions.ts";
 import type { Fit } from "../context/fit.ts";
 import type { MaskedRequest } from "../model/model.ts";
 import type { CountedProvider } from "../model/request-ledger.ts";
@@ -42,6 +43,8 @@ export type ToolDeps = {
   readonly workspace: Workspace;
   readonly memory: ToolMemory;
   readonly outputLimit: number;
+  /** Instructions of folders below, which come in when a file there is touched; absent where those of projects do not count. */
+  readonly nested?: NestedInstructions | undefined;
 };
 
 /** Deciding whether a call may be made. */

@@ -10,6 +10,7 @@ import type { CallDeps } from "./deps.ts";
 import { keepingChanges } from "./kept-changes.ts";
 import { judgeCall, type Permit } from "./judge-call.ts";
 import type { LiveCall } from "./live-call.ts";
+import { noteNested, touchedBy } from "./nested-notes.ts";
 import { runningWith } from "./run-with-permit.ts";
 import { toSendableContent } from "../model/sendable/sendable-content.ts";
 import { fitInput } from "./fit-input.ts";
@@ -32,6 +33,8 @@ export type Attempt = {
   ran?: LiveCall;
   /** It may have changed something. */
   changes?: boolean;
+  /** Real paths of the files it was about. */
+  touched?: readonly string[];
 };
 
 /** How long a tool may take to stop by itself after an abort before it is left behind. */
@@ -51,6 +54,7 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
       ? await (await import("./after-use.ts")).afterUse(deps, attempted.ran, { ...attempted, ranMs })
       : { notes: [] };
   const repeat = status === "interrupted" ? [] : noteRepeat(deps, call, { ...attempted, output: { ...output, ...after } });
+  const nested = noteNested(deps, call.callId, status === "ok" ? attempted.touched : undefined);
   const hide = deps.redactor.value;
   const sendable = await toSendableContent(after.content ?? output.content);
   // Also before it is cut: half a key could not be told from a word.
@@ -60,6 +64,7 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
   });
   const details: ToolDetails = {
     ...output.details,
+    ...nested.details,
     ...defined({ fullOutputPath: limited.fullOutputPath }),
   };
   const result = hide<ToolResultPart>({
@@ -67,7 +72,7 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
     callId: call.callId,
     name: call.name,
     // Beside the limit: what a hook has to say is not cut because the tool said much.
-    content: [...limited.content, ...(attempted.notes ?? []), ...after.notes, ...repeat],
+    content: [...limited.content, ...(attempted.notes ?? []), ...after.notes, ...repeat, ...nested.notes],
     isError: status !== "ok",
   });
   const durationMs = Math.round(deps.clock() - startedAt);
@@ -121,7 +126,12 @@ async function attempt(deps: CallDeps, call: LiveCall): Promise<Attempt> {
     const areEnded = access.kind === "run" && (await deps.workspace.endsProcesses?.());
     deps.emit(access.kind === "run" ? { ...started, processes: areEnded ? "ended" : "may-run" } : started);
     await deps.flush();
-    return { ...(await runTool(cleared, judged, tool)), notes, changes: mayChange(deps, access, permit) };
+    return {
+      ...(await runTool(cleared, judged, tool)),
+      notes,
+      changes: mayChange(deps, access, permit),
+      touched: touchedBy(tool, access),
+    };
   } catch (error) {
     return explain(deps, call, error);
   }

@@ -138,7 +138,13 @@ export type HookFacts = {
   Stop: Stop;
   /** `error` is Claude Code's word for it. */
   StopFailure: { readonly error: string; readonly details: string; readonly text: string };
-  InstructionsLoaded: { readonly path: string; readonly kind: string; readonly importedBy: string | undefined };
+  InstructionsLoaded: {
+    readonly path: string;
+    readonly kind: string;
+    readonly importedBy: string | undefined;
+    /** A file below was touched for the first time. */
+    readonly nested?: boolean;
+  };
   SubagentStart: { readonly agent: Agent };
   WorktreeCreate: Checkout;
   WorktreeRemove: Checkout;

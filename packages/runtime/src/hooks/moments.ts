@@ -92,8 +92,9 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
   },
 };
 
-function reasonOf({ importedBy }: HookFacts["InstructionsLoaded"]): string {
-  return importedBy === undefined ? "session_start" : "include";
+function reasonOf({ importedBy, nested }: HookFacts["InstructionsLoaded"]): string {
+  if (importedBy !== undefined) return "include";
+  return nested ? "nested_traversal" : "session_start";
 }
 
 /** The rule that would let it happen, as a permission update. */

@@ -254,8 +254,7 @@ function instructionsOf(
   const scopes = (["user", "project"] as const).filter(
     (scope) => !sources || sources.includes(scope) || (scope === "project" && sources.includes("local")),
   );
-  const found = loadInstructions({ cwd: project.cwd, root: project.root, userHome, outriderHome, scopes });
-  return found.files.length + found.warnings.length > 0 ? found : undefined;
+  return loadInstructions({ cwd: project.cwd, root: project.root, userHome, outriderHome, scopes });
 }
 
 /** What an untrusted project wanted, and why it does not count. */

@@ -31,6 +31,8 @@ export type ToolDetails = {
   exitCode?: number;
   /** Where the whole output is when the model saw a shortened one. */
   fullOutputPath?: string;
+  /** Instruction files of folders below the working directory that came in with this result. */
+  instructions?: readonly { readonly path: string; readonly bytes: number }[];
   /** What an MCP tool answered for programs, beside its words. */
   structuredContent?: JsonObject;
   /** Why a call was not run where only what can be undone may be. */

@@ -1,6 +1,8 @@
 import type { ReversibleExecutionOptions } from "../checkpoints/reversible-execution.ts";
 import { type CompactionSettings, checkThreshold, defaultThreshold } from "../context/compaction-limits.ts";
-import type { InstructionFile } from "../context/instructions.ts";
+import type { InstructionFile, Instructions } from "../context/instructions.ts";
+import { NestedInstructions } from "../context/nested-instructions.ts";
+import { shownInstructions } from "../journal/shown-instructions.ts";
 import type { AnswerSchema } from "../engine/structured-output.ts";
 import type { AuditEntry, SessionDeps } from "../engine/deps.ts";
 import { toLoopLimits } from "../engine/repeated-calls.ts";
@@ -167,6 +169,7 @@ export async function createSession(
     tools,
     workspace,
     memory: createToolMemory(),
+    nested: options.instructions?.below && !options.sandboxClient ? nestedIn(options.instructions, past) : undefined,
     policy: () => rules.current,
     remember: (actions, scope) => rules.remember(actions, scope),
     updatePermissions: (updates, emit) => applyUpdates(updates, { rules, followMode, emit }),
@@ -226,6 +229,13 @@ export async function createSession(
       options.overflowDirectory === undefined && !options.sandboxClient ? { remove: removeAtExit(overflowDirectory) } : undefined,
     subagents: startsAgents ? openSubagents(options, { compaction, sandbox: placesLine, env }) : undefined,
   };
+}
+
+/** What the conversation shows of them already is on record, up to what compaction took away. */
+function nestedIn(instructions: Instructions, past: StoredEvents): NestedInstructions {
+  return new NestedInstructions(instructions, () =>
+    shownInstructions(past.of("tool.ended", "context.cleared", "compaction.ended")),
+  );
 }
 
 /** As an answer of a host has them; what was not done as asked is answered. */

@@ -4,6 +4,7 @@ import { runTurn, type TurnReport } from "../../engine/turn.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
 import type { HookFacts } from "../../hooks/hook.ts";
 import type { InstructionFile } from "../../context/instructions.ts";
+import { kindOf } from "../../context/nested-instructions.ts";
 import type { Transcript } from "../../journal/transcript.ts";
 import { toSendableInput } from "../../model/sendable/sendable-content.ts";
 import { noUsage, type UserMessage } from "../../protocol/content.ts";
@@ -154,7 +155,6 @@ export async function admit(
   return beginning.begun ? await ask() : await beginning.inOrder(ask);
 }
 
-function toLoaded({ path, scope, importedBy }: InstructionFile): HookFacts["InstructionsLoaded"] {
-  const kind = scope === "user" ? "User" : path.endsWith(".local.md") ? "Local" : "Project";
-  return { path, kind, importedBy };
+function toLoaded(file: InstructionFile): HookFacts["InstructionsLoaded"] {
+  return { path: file.path, kind: kindOf(file), importedBy: file.importedBy };
 }

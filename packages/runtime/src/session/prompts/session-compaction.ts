@@ -9,7 +9,7 @@ import { decide } from "../../permissions/decide.ts";
 import { readingOf } from "../../permissions/rules.ts";
 import { addUsage, noUsage } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
-import type { AgentEvent, CompactionResult, Emit } from "../../protocol/events.ts";
+import type { AgentEvent, CompactionResult, Emit, EventBody } from "../../protocol/events.ts";
 import { factsAmong } from "../../tools/builtin/facts.ts";
 import type { Redactor } from "../../util/redact.ts";
 import { defined } from "../../util/defined.ts";
@@ -57,6 +57,7 @@ export class SessionCompaction {
     let usage = { ...noUsage };
     const counted: Emit = (event) => {
       if (event.type === "side-call.ended") usage = addUsage(usage, event.message.usage);
+      forgetGone(deps, event);
       emit(event);
     };
     return fitOnDemand({
@@ -71,7 +72,12 @@ export class SessionCompaction {
 
   /** Because somebody asked for it. Answers undefined when there is nothing to summarise; rejects when it failed. */
   async compact({ emit, signal, transcript }: Turn, instructions?: string): Promise<Compacted | undefined> {
-    const fit = (await this.#open()).fit({ emit, signal, transcript });
+    const { deps } = this.#options;
+    const told: Emit = (event) => {
+      forgetGone(deps, event);
+      emit(event);
+    };
+    const fit = (await this.#open()).fit({ emit: told, signal, transcript });
     const result = await fit.compact(transcript.messages, instructions);
     if (result?.type === "failed") throw new RuntimeError(result.error.code, result.error.message, result.error);
     if (result?.type === "refused") throw new RuntimeError("usage", `A hook refused the compaction: ${result.reason}`);
@@ -108,6 +114,12 @@ export class SessionCompaction {
     for (const event of this.#past) compactor.remember(event);
     return compactor;
   }
+}
+
+/** Instructions that came with results which are no more come again when they are needed. */
+function forgetGone({ nested }: SessionDeps, event: EventBody): void {
+  if (event.type === "context.cleared") nested?.forget(new Set(event.results.map(({ callId }) => callId)));
+  if (event.type === "compaction.ended" && event.result.type === "compacted") nested?.forget();
 }
 
 /** Before it is cut: half a key could not be told from a word. */

@@ -170,6 +170,7 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
     answerSchema: undefined,
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     memory: createToolMemory(),
+    nested: agent.omitInstructions ? undefined : deps.nested?.fresh(),
     policy,
     answerable,
     agent: reference,

@@ -1,0 +1,39 @@
+import { kindOf, type NestedFound } from "../context/nested-instructions.ts";
+import { toReadCheck } from "../permissions/read-check.ts";
+import { readingOf } from "../permissions/rules.ts";
+import type { TextPart } from "../protocol/content.ts";
+import type { ToolDetails } from "../protocol/events.ts";
+import type { Access, Tool } from "../tools/tool.ts";
+import type { CallDeps } from "./deps.ts";
+
+export type NestedNotes = { readonly notes: readonly TextPart[]; readonly details: Pick<ToolDetails, "instructions"> };
+
+const nothing: NestedNotes = { notes: [], details: {} };
+
+/** The files that a call is about, where it is about files: a search through a folder touches none. */
+export function touchedBy(tool: Tool, { kind, resources }: Access): readonly string[] {
+  if (kind === "edit") return resources;
+  return kind === "look" && tool.facts?.fields?.file !== undefined ? resources : [];
+}
+
+/** What the model has to know of the folder it has come to, and what people and hooks are told of it. */
+export function noteNested(deps: CallDeps, callId: string, touched: readonly string[] | undefined): NestedNotes {
+  if (!deps.nested || !touched || touched.length === 0) return nothing;
+  const mayRead = toReadCheck(deps.policy(), { tool: readingOf("").tool, approved: [deps.workspace.root] });
+  const found = deps.nested.touch({ paths: touched, callId, ...(mayRead && { mayRead }) });
+  if (!found) return nothing;
+  for (const message of found.warnings) deps.emit({ type: "warning.raised", message });
+  tellHooks(deps, found);
+  const instructions = found.files.map(({ path, bytes }) => ({ path, bytes }));
+  return {
+    notes: found.text === "" ? [] : [{ type: "text", text: found.text }],
+    details: instructions.length > 0 ? { instructions } : {},
+  };
+}
+
+function tellHooks({ hooks, signal, emit }: CallDeps, { files }: NestedFound): void {
+  for (const file of files) {
+    const { path, importedBy } = file;
+    hooks?.tell("InstructionsLoaded", () => ({ path, kind: kindOf(file), importedBy, nested: true }), { signal, emit });
+  }
+}
