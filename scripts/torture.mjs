@@ -1,5 +1,5 @@
 // What must hold when processes are killed, disks fail and logs are damaged: npm run torture -- [PART…] [--short] [--share 0.1] [--seed N].
-// Parts: damage, kills, faults, crowds, writers, checkpoints, contract, inbox, census, endings. Works on the built command (`npm run build` first); builds only when there is nothing.
+// Parts: damage, kills, faults, crowds, writers, checkpoints, contract, inbox, census, endings, worktrees. Works on the built command (`npm run build` first); builds only when there is nothing.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

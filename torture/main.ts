@@ -12,6 +12,7 @@ import { failProviders } from "./provider-faults.ts";
 import type { Tally } from "./report.ts";
 import { closeScene, openScene, type Programs, runResume } from "./runs.ts";
 import { startPlanner } from "./scripted-agent.ts";
+import { killWorktrees, settleWorktrees } from "./worktrees.ts";
 import { doubleWriters } from "./writers.ts";
 import { killInboxes } from "./inboxes.ts";
 
@@ -33,6 +34,8 @@ const sizes = {
     sessions: 200,
     killed: 1000,
     endings: 5000,
+    trees: 1000,
+    treeKills: 500,
   },
   short: {
     corruptions: 3000,
@@ -51,6 +54,8 @@ const sizes = {
     sessions: 6,
     killed: 40,
     endings: 60,
+    trees: 30,
+    treeKills: 8,
   },
 };
 const parts = [
@@ -64,6 +69,7 @@ const parts = [
   "inbox",
   "census",
   "endings",
+  "worktrees",
 ] as const;
 
 /** Runs the parts that were asked for, all of them when none was; answers the exit code. */
@@ -108,6 +114,8 @@ export async function torture(
     if (wants("inbox")) tell([await killInboxes({ project: programs.project, sessions: size.sessions, seed })]);
     if (wants("census")) tell([await countSurvivors({ command: programs.command, kills: size.killed, seed })]);
     if (wants("endings")) tell([await countEndings({ ...programs, runs: size.endings, seed })]);
+    if (wants("worktrees")) tell([await settleWorktrees({ scripts: size.trees, seed })]);
+    if (wants("worktrees")) tell([await killWorktrees({ command: programs.command, kills: size.treeKills, seed })]);
     if (wants("writers")) tell([await doubleWriters({ program: programs.writer, attempts: size.attempts })]);
   } finally {
     await server.close();
@@ -131,6 +139,8 @@ function take(size: typeof sizes.long, share: number): typeof sizes.long {
     sessions: part(size.sessions),
     killed: part(size.killed),
     endings: part(size.endings),
+    trees: part(size.trees),
+    treeKills: part(size.treeKills),
   };
 }
 
