@@ -10,6 +10,7 @@ const runtime = join(root, "packages/runtime");
 /** A new public name is argued for in review, and then written here. */
 const published: Record<string, string[]> = {
   ".": [
+    "BackgroundJobOrchestrator",
     "BackgroundTaskError",
     "BackgroundTaskManager",
     "E2BSandboxClient",
@@ -29,6 +30,7 @@ const published: Record<string, string[]> = {
     "createBuiltinTools",
     "createClientWorkspace",
     "createDefaultTools",
+    "createExecutionWorkspaceSnapshot",
     "createFileStore",
     "createHeadlessRunner",
     "createHeadlessTransport",
@@ -43,6 +45,7 @@ const published: Record<string, string[]> = {
     "defineTool",
     "editTool",
     "evaluateReversibleSafety",
+    "filterExecutionWorkspaceEntries",
     "findProvider",
     "fromAiSdk",
     "getMessagesForAPI",
@@ -66,6 +69,7 @@ const published: Record<string, string[]> = {
     "promptForApproval",
     "providerDefinitions",
     "readTool",
+    "summarizeBackgroundJobGroup",
     "toCassette",
     "toMessages",
     "toRuntimeError",

@@ -110,7 +110,7 @@ export async function killWorktrees(options: { command: string; kills: number; s
   const random = createRandom(options.seed);
   const jobs = Array.from({ length: options.kills }, (_, index) => ({ index, afterMs: random(2500) }));
   const work =
-    'for i in 1 2 3 4 5 6 7 8 9; do echo "tok${i}z" >> a.txt; [ $((i % 3)) = 0 ] && git commit -qam "tok${i}z"; sleep 0.05; done';
+    'for i in 1 2 3 4 5 6 7 8 9; do echo tok"$i"z >> a.txt; [ $((i % 3)) = 0 ] && git commit -qam tok"$i"z; sleep 0.05; done';
   await inParallel(jobs, 2, async ({ index, afterMs }) => {
     const place = openRepository();
     const server = await startModelServer({ replies: () => ({ calls: [{ name: "Bash", input: { command: work } }] }) });

@@ -168,6 +168,30 @@ export {
   createBackgroundTaskLogPage,
   type LogSource as BackgroundTaskLogSource,
 } from "../tasks/background/log-lines.ts";
+export {
+  createExecutionWorkspaceSnapshot,
+  type ExecutionControl,
+  type ExecutionOrigin,
+  type ExecutionWorkspaceEntry,
+  type ExecutionWorkspaceFilter,
+  type ExecutionWorkspaceSnapshot,
+  type ExecutionWorkspaceSource,
+  filterExecutionWorkspaceEntries,
+} from "../tasks/background/execution-workspace.ts";
+export {
+  BackgroundJobOrchestrator,
+  type BackgroundJobGroupRequest,
+  type BackgroundJobGroupSummary,
+  type BackgroundJobOrchestratorOptions,
+  type GroupedTasks,
+  summarizeBackgroundJobGroup,
+} from "../tasks/background/job-groups.ts";
+export type {
+  BackgroundJobGroupEvent,
+  BackgroundJobGroupState,
+  BackgroundJobResult,
+  BackgroundJobWaitPolicy,
+} from "../protocol/job-group.ts";
 export { createLimitedOutputCapture, type LimitedOutputCapture } from "../tasks/background/output-capture.ts";
 export type {
   AgentTaskRequest,
