@@ -23,6 +23,12 @@ describe("a slip in a command's name", () => {
     [["mcp", "ad"], /no action "ad"; did you mean add\?/],
     [["providers", "remov"], /did you mean remove\?/],
     [["completion", "bsh"], /did you mean bash\?/],
+    [["plugin", "install", "x"], /There are no plugins/],
+    [["mcp", "serve"], /--input-format stream-json/],
+    [["mcp", "login", "x"], /Authorization: Bearer/],
+    [["mcp", "add", "x", "ftp://example.com"], /ftp:\/\/ is no way to reach a server/],
+    [["mcp", "add", "-t", "http", "x", "ws://example.com"], /an address begins with http/],
+    [["config", "set", "model", "x"], /settings are files/],
   ];
   for (const [words, said] of cases) {
     it(`costs nothing: ${words.join(" ")}`, async () => {

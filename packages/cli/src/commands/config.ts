@@ -12,6 +12,7 @@ import {
   type ResolvedSettings,
   resolveLayers,
   type SettingsLayer,
+  surroundingsOf,
 } from "@outrider/runtime/host";
 import { judgeTrust } from "@outrider/runtime/admin";
 import { exitCodes } from "../exit-codes.ts";
@@ -63,6 +64,15 @@ function parseWords(args: readonly string[]): Asked {
     } else if (word.startsWith("-")) throw unknownFlag(flag);
     else keys.push(word);
   }
+  if (isClaudeChange(keys))
+    throw new RuntimeError(
+      "usage",
+      `config changes nothing: settings are files, ${outriderHome(process.env)}/settings.json first`,
+      {
+        hint: "What holds, and which file says so: outrider config --explain",
+      },
+    );
+  if (keys[0] === "list" || keys[0] === "get") keys.shift(); // as older releases of Claude Code have it
   if (keys.length > 1) throw new RuntimeError("usage", `config takes one key, not ${keys.length}\n${usage}`);
   return {
     help: given.has("--help") || given.has("-h"),
@@ -72,6 +82,11 @@ function parseWords(args: readonly string[]): Asked {
     key: keys[0],
     values,
   };
+}
+
+/** `claude config set KEY VALUE`, and its kin. */
+function isClaudeChange([action = "", ...rest]: readonly string[]): boolean {
+  return ["set", "add", "remove", "rm", "unset"].includes(action) && rest.length > 0;
 }
 
 function takeValue(flag: string, word: string | undefined): string {
@@ -104,6 +119,7 @@ async function look({ values, trustProject }: Asked): Promise<View> {
   const layers = await loadLayers({
     outriderHome: home,
     userHome,
+    claudeHome: surroundingsOf(env).claudeHome,
     root,
     ...(sources !== undefined && { sources }),
     ...(inline !== undefined && { inline, inlineName: "--settings" }),

@@ -45,13 +45,15 @@ export async function runOnce(args: Arguments): Promise<number> {
     deadline = timer;
     const early = <T>(work: Promise<T>): Promise<T> => Promise.race([work, signals.early, timer.early]);
     const warnings = await warningsOf(args.flags);
-    const { plan, prompt } = await early(prepare(args, { ci, ...warnings }));
+    const { plan: planned, prompt } = await early(prepare(args, { ci, ...warnings }));
+    const { plan, openCopy } = (await copied(planned)) ?? { plan: planned };
     const opened = await early(open(plan, args.flags, warnings.warn));
     const { session } = opened;
     signals.stop = () => session.abort("signal");
     timer.stop = () => session.abort("deadline");
     const close = (): Promise<void> => opened.close();
-    const outcome = await runSession({ plan, opened, prompt, flags: args.flags, ci, warnings }).catch(async (error: unknown) => {
+    const run = { plan, opened, prompt, flags: args.flags, ci, warnings };
+    const outcome = await runSession({ ...run, copy: await openCopy?.(warnings.warn) }).catch(async (error: unknown) => {
       await closeAll(complain, [close]);
       throw error;
     });
@@ -84,6 +86,12 @@ async function open(plan: SessionPlan, flags: FlagValues, warn: (line: string) =
   return opened;
 }
 
+/** The plan of a session of which programs find a copy where Claude Code keeps its own, if it is to have one. */
+async function copied(plan: SessionPlan): Promise<ReturnType<typeof import("../run/claude-sessions.ts")["withCopy"]>> {
+  if (!process.env["OUTRIDER_CLAUDE_SESSIONS"]) return undefined;
+  return (await import("../run/claude-sessions.ts")).withCopy(plan);
+}
+
 function earlyWish(flags: FlagValues): EarlyWish {
   return {
     format: flags["output-format"],
@@ -113,9 +121,10 @@ type Run = {
   readonly flags: FlagValues;
   readonly ci: CiRun | undefined;
   readonly warnings: Warnings;
+  readonly copy: { add(event: AgentEvent): void } | undefined;
 };
 
-async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, warnings }: Run): Promise<ShownOutcome> {
+async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, warnings, copy }: Run): Promise<ShownOutcome> {
   const { options, replay, keySource } = plan;
   const output = new LineOutput(process.stdout, { descriptor: 1 });
   const { catalogOverride } = options;
@@ -135,7 +144,7 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, w
     };
     const watched = ci?.watch(format, (flags["output-format"] ?? "text") === "text" ? "text" : "json") ?? format;
     const told = progress?.watch(watched) ?? (isFramed || flags.quiet ? watched : telling(watched));
-    const outcome = await runPrompt(session, toMessage(prompt, flags), { format: remembering(told, seen), output, judge });
+    const outcome = await runPrompt(session, toMessage(prompt, flags), { format: remembering(told, seen, copy), output, judge });
     progress?.stop();
     if (output.failure) complain(`stdout cannot be written: ${output.failure.message}`);
     // JSON has it in its result.
@@ -162,9 +171,10 @@ function toMessage({ text, images }: Prompt, flags: FlagValues): string | UserMe
 type Seen = { worktree?: string; calls: ModelCall[]; denied: AgentEvent<"tool.ended">[]; ended?: AgentEvent<"turn.ended"> };
 
 /** Keeps what the last words about the run are made of. */
-function remembering(format: OutputFormat, seen: Seen): OutputFormat {
+function remembering(format: OutputFormat, seen: Seen, copy: Run["copy"]): OutputFormat {
   return {
     event(event) {
+      copy?.add(event);
       if (event.type === "message.ended" || event.type === "side-call.ended")
         seen.calls.push({ ...event, message: { ...event.message, content: [] } });
       else if (event.type === "tool.ended" && event.status === "denied") seen.denied.push(event);

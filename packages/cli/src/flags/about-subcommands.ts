@@ -56,6 +56,14 @@ const foreign: Readonly<Record<string, string>> = {
   resume: "A session is resumed by outrider -p --resume SESSION",
   serve: "A program drives it with --input-format stream-json, an editor with outrider acp",
   version: "That is outrider --version",
+  plugin: "There are no plugins; outrider mcp add adds servers, and agents and hooks are files",
+  plugins: "There are no plugins; outrider mcp add adds servers, and agents and hooks are files",
+  agents: "Agents are files in .claude/agents and .outrider/agents; init lists them: outrider -p --output-format stream-json",
+  project: "What is stored about a project: outrider sessions, checkpoints and trust",
+  "migrate-installer": "Outrider is installed by npm",
+  "remote-control": "A program drives it with --input-format stream-json, an editor with outrider acp",
+  "auto-mode": "Permission modes are chosen with --permission-mode",
+  gateway: "A gateway is a profile with a baseURL: outrider providers add",
 };
 
 /** A word alone in first place that is nearly the name of a command, or another program's, is a slip and not a prompt: nobody pays a model for it. */

@@ -10,6 +10,23 @@ describe("the command line", () => {
     });
   });
 
+  it("takes several folders and servers behind one flag, and never the prompt", () => {
+    const rows: [words: string[], folders: string[] | undefined, prompt: string[]][] = [
+      [["-p", "fix it", "--add-dir", "/tmp", "gone"], ["/tmp", "gone"], ["fix it"]],
+      [["--add-dir", "/tmp", "/usr", "-p", "fix it"], ["/tmp", "/usr"], ["fix it"]],
+      [["--add-dir", "/tmp", "/usr", "fix it"], ["/tmp", "/usr"], ["fix it"]],
+      [["--add-dir", "/tmp", "fix it"], ["/tmp"], ["fix it"]],
+      [["--add-dir", "/tmp", "/usr"], ["/tmp"], ["/usr"]],
+      [["--add-dir=/tmp", "/usr", "fix it"], ["/tmp"], ["/usr", "fix it"]],
+      [["-p", "x", "--add-dir", "a", "b", "--add-dir", "c"], ["a", "b", "c"], ["x"]],
+    ];
+    for (const [words, folders, prompt] of rows) {
+      const { flags, positionals } = parseArguments(words);
+      assert.deepEqual([flags["add-dir"], positionals], [folders, prompt], words.join(" "));
+    }
+    assert.deepEqual(parseArguments(["-p", "x", "--mcp-config", "a.json", "{}"]).flags["mcp-config"], ["a.json", "{}"]);
+  });
+
   it("takes everything behind -- as words", () => {
     assert.deepEqual(parseArguments(["-p", "--", "--model", "-x"]), { flags: { print: true }, positionals: ["--model", "-x"] });
   });

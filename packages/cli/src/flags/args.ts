@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { RuntimeError } from "@outrider/runtime";
 import { nearest } from "@outrider/runtime/host";
 import { type Flag, type FlagName, type FlagValues, flags } from "./flags.ts";
@@ -23,7 +24,10 @@ export function parseArguments(argv: readonly string[]): Arguments {
     } else {
       const { flag, written, inline } = findFlag(word);
       if (flag.refused !== undefined) throw refusal(written, flag.refused);
-      const value = readValue(flag, { written, inline, words, earlier: values[flag.name] });
+      const value = readValue(flag, {
+        ...{ written, inline, words, earlier: values[flag.name] },
+        hasPrompt: positionals.length > 0 || values["input-format"] === "stream-json",
+      });
       values[flag.name] = value;
       if (flag.name === "prompt") positionals.push(String(value));
       if (flag.name !== "print") continue;
@@ -122,7 +126,24 @@ function spellings(flag: Flag): string[] {
   return [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : []), ...(flag.aliases ?? []).map((alias) => `--${alias}`)];
 }
 
-type Reading = { written: string; inline: string | undefined; words: string[]; earlier: true | string | string[] | undefined };
+/** Like Claude Code, but a prompt is never one of them: a word is only taken where another word is the prompt. */
+function readMore({ inline, words, hasPrompt }: Reading): string[] {
+  const more: string[] = [];
+  if (inline !== undefined) return more;
+  while (words[0] !== undefined && !words[0].startsWith("-")) {
+    if (!hasPrompt && !(existsSync(words[0]) && hasOtherPrompt(words.slice(1)))) break;
+    more.push(words.shift() ?? "");
+  }
+  return more;
+}
+
+type Reading = {
+  written: string;
+  inline: string | undefined;
+  words: string[];
+  earlier: true | string | string[] | undefined;
+  hasPrompt: boolean;
+};
 
 function readValue(flag: Flag, reading: Reading): true | string | string[] {
   const { written, inline, words, earlier } = reading;
@@ -140,7 +161,8 @@ function readValue(flag: Flag, reading: Reading): true | string | string[] {
   const isMissing = first === undefined || (first === "" && namesFile(flag));
   if (isMissing) throw new RuntimeError("usage", `${written} needs a value: ${written} ${flag.placeholder ?? "VALUE"}`);
   if (flag.kind === "value") return checkChoice(flag, written, first);
-  if (flag.kind === "words") return [...(Array.isArray(earlier) ? earlier : []), first];
+  if (flag.kind === "words")
+    return [...(Array.isArray(earlier) ? earlier : []), first, ...(flag.variadic ? readMore(reading) : [])];
   const items = splitList(first);
   // Like Claude Code, a list takes the words that follow it; unlike it, it stops before a word that can be no rule, such as a prompt.
   while (inline === undefined && words[0] !== undefined && !words[0].startsWith("-") && isRuleList(words[0])) {

@@ -18,6 +18,8 @@ export type Flag = {
   readonly aliases?: readonly string[];
   /** `switch` takes no value, `value` takes one, `optional` takes the next word if it fits `filter`, `list` takes rules until the next flag, `words` takes one value each time it is given. */
   readonly kind: "switch" | "value" | "optional" | "list" | "words";
+  /** Of `words`: as Claude Code's, it takes the words behind it too, where the prompt stands elsewhere. */
+  readonly variadic?: true;
   readonly placeholder?: string;
   readonly choices?: readonly string[];
   /** What may follow: the value of an `optional` flag. What follows a switch as Claude Code's has it changes nothing here. */
@@ -283,9 +285,10 @@ export const flags = [
   {
     name: "add-dir",
     kind: "words",
+    variadic: true,
     placeholder: "DIR",
     group: "Permissions",
-    help: "Another folder that belongs to the work; may be given several times",
+    help: "More folders that belong to the work; may be given several times",
   },
   {
     name: "allow-network-reads",
@@ -349,6 +352,7 @@ export const flags = [
   {
     name: "mcp-config",
     kind: "words",
+    variadic: true,
     placeholder: "FILE|JSON",
     group: "MCP and agents",
     help: 'MCP servers: {"mcpServers": {"name": {"command": …} or {"url": …}}}; may be given several times',

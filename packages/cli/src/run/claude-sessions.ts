@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, sep } from "node:path";
 import { type AgentEvent, type JsonObject, RuntimeError, type SessionOptions, type SessionStore } from "@outrider/runtime";
+import type { SessionPlan } from "@outrider/runtime/host";
 import { findSessionFile, openSessionFile, type SessionFile, sessionFilePath } from "@outrider/runtime/live";
 import { entrypointOf, isSdk } from "./sdk-host.ts";
 
@@ -10,6 +11,17 @@ export function copyPath({ cwd, sessionStore, resumeSessionId }: SessionOptions,
   if (!sessionStore || !isWanted()) return undefined;
   const found = resumeSessionId === undefined ? undefined : findSessionFile(configDirectory(), sessionId);
   return found?.path ?? sessionFilePath({ configDirectory: configDirectory(), cwd, sessionId });
+}
+
+/** The plan with its place for a copy, and the way to open that; undefined when none is kept. */
+export function withCopy(
+  plan: SessionPlan,
+): { plan: SessionPlan; openCopy: (warn: (line: string) => void) => Promise<SessionFile | undefined> } | undefined {
+  const { options, sessionId } = plan;
+  const transcriptPath = copyPath(options, sessionId);
+  if (transcriptPath === undefined) return undefined;
+  const placed = { ...options, transcriptPath };
+  return { plan: { ...plan, options: placed }, openCopy: (warn) => openCopy(placed, { sessionId, warn }) };
 }
 
 /** Opens the copy, with what the session holds already. */

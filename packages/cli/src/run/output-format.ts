@@ -80,7 +80,7 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
         ...common,
         includeHookEvents,
         includePartialMessages,
-        forwardSubagentText: flags["forward-subagent-text"] ?? false,
+        forwardSubagentText: flags["forward-subagent-text"] ?? process.env["CLAUDE_CODE_FORWARD_SUBAGENT_TEXT"] === "1",
         mcpServers,
         commands: () => session.listCommands().map(({ name }) => name),
         keySource,

@@ -12,6 +12,8 @@ export type InstructionPlaces = {
   readonly root?: string;
   readonly userHome: string | undefined;
   readonly outriderHome: string | undefined;
+  /** Claude Code's own folder; `.claude` in the user's home when absent. */
+  readonly claudeHome?: string | undefined;
   /** Reads nothing at all. */
   readonly bare?: boolean;
   /** Whose files count; both when absent. */
@@ -54,9 +56,13 @@ export function loadInstructions(places: InstructionPlaces): Instructions {
   const loading = startLoading(places, { seen: new Set(), bytes: 0 });
   if (!places.bare) {
     const { scopes = ["user", "project"] } = places;
-    const { outriderHome, userHome } = scopes.includes("user") ? places : {};
+    const {
+      outriderHome,
+      userHome,
+      claudeHome = userHome && join(userHome, ".claude"),
+    }: Partial<InstructionPlaces> = scopes.includes("user") ? places : {};
     if (outriderHome) load(loading, { path: join(outriderHome, "AGENTS.md"), scope: "user", within: undefined, depth: 0 });
-    if (userHome) load(loading, { path: join(userHome, ".claude", "CLAUDE.md"), scope: "user", within: undefined, depth: 0 });
+    if (claudeHome) load(loading, { path: join(claudeHome, "CLAUDE.md"), scope: "user", within: undefined, depth: 0 });
     const cwd = resolve(places.cwd);
     const top = projectTop(cwd, places);
     for (const folder of scopes.includes("project") ? foldersFrom(top, cwd) : []) {

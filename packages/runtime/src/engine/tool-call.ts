@@ -59,7 +59,7 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
   const sendable = await toSendableContent(after.content ?? output.content);
   // Also before it is cut: half a key could not be told from a word.
   const limited = await limitContent(hide(sendable), {
-    limit: deps.outputLimit,
+    limit: findTool(deps, call.name)?.outputLimit ?? deps.outputLimit,
     save: (text) => deps.workspace.saveOverflow(`${call.name}-${call.callId}.txt`, text),
   });
   const details: ToolDetails = {

@@ -1,6 +1,8 @@
 import { type Fallback, withFallback } from "../model/fallback.ts";
 import type { Provider } from "../model/model.ts";
 import type { JsonObject } from "../protocol/content.ts";
+import { isOn } from "../settings/claude-variables.ts";
+import { patienceIn } from "../settings/network-settings.ts";
 import { loadFallback } from "../settings/load-provider.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import type { SessionRequest } from "./session-request.ts";
@@ -49,12 +51,25 @@ async function chooseLive(
   { resolved: { settings }, around, providers }: Pick<Context, "resolved" | "around"> & { readonly providers: ProviderSource },
 ): Promise<ChosenProvider> {
   if (typeof wanted === "object") return { provider: wanted, keySource: "none" };
-  const loaded = await providers.load({ provider: wanted, model: model ?? settings.model }, settings.provider, around);
+  const provider = wanted ?? (isOpen(settings, model) ? cloudIn(around.env) : undefined);
+  const patient = { ...around, env: { ...around.env, ...patienceIn(settings.env) } };
+  const loaded = await providers.load({ provider, model: model ?? settings.model }, settings.provider, patient);
   const other = fallbackModel ?? settings.fallbackModel;
   return {
     provider: loaded.provider,
     keySource: loaded.keySource,
     providerOptions: loaded.options,
-    fallback: other ? await loadFallback(other, loaded, { settings: settings.provider, env: around.env }) : undefined,
+    fallback: other ? await loadFallback(other, loaded, { settings: settings.provider, env: patient.env }) : undefined,
   };
+}
+
+/** Nobody has named a provider: no profile is current, and no model begins with one's name. */
+function isOpen(settings: ResolvedSettings["settings"], model = settings.model): boolean {
+  return settings.provider.currentProvider === undefined && !model?.includes("/");
+}
+
+/** Claude Code's switches for models in somebody's cloud. */
+function cloudIn(env: Surroundings["env"]): string | undefined {
+  if (isOn(env, "CLAUDE_CODE_USE_BEDROCK")) return "bedrock";
+  return isOn(env, "CLAUDE_CODE_USE_VERTEX") ? "vertex" : undefined;
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { LoadedAgents } from "../tasks/agent-files.ts";
+import { isOn } from "../settings/claude-variables.ts";
 import type { Project } from "./project.ts";
 import type { SessionRequest } from "./session-request.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -21,16 +22,26 @@ export async function findAgents(
   const { agents: own = [], builtinAgents } = options ?? {};
   if (without?.includes("agents")) return { options: { agents: own, builtinAgents }, warnings: [], ignored: [] };
   const { agents, warnings, ignored } = settingSources?.length === 0 ? noAgents : await agentsInFiles(project, around);
-  return { options: { agents: [...own, ...agents], builtinAgents: builtinAgents ?? true }, warnings, ignored };
+  return {
+    options: {
+      agents: [...own, ...agents],
+      builtinAgents: builtinAgents ?? !isOn(around.env, "CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS"),
+    },
+    warnings,
+    ignored,
+  };
 }
 
 const noAgents: LoadedAgents = { agents: [], warnings: [], ignored: [] };
 
-async function agentsInFiles({ root, trust }: Project, { outriderHome, userHome }: Surroundings): Promise<LoadedAgents> {
+async function agentsInFiles(
+  { root, trust }: Project,
+  { outriderHome, userHome, claudeHome = join(userHome, ".claude") }: Surroundings,
+): Promise<LoadedAgents> {
   const own = [".outrider", ".agents", ".claude"].map((name) => join(root, name));
-  const folders = [outriderHome, join(userHome, ".claude"), ...own];
+  const folders = [outriderHome, claudeHome, ...own];
   if (!folders.some((folder) => existsSync(join(folder, "agents")))) return noAgents;
   const { loadAgentFiles } = await import("../tasks/agent-files.ts");
   const { trusted } = await trust();
-  return await loadAgentFiles({ root, outriderHome, userHome, trusted });
+  return await loadAgentFiles({ root, outriderHome, userHome, claudeHome, trusted });
 }

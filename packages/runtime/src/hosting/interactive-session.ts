@@ -72,7 +72,8 @@ async function load(
 ): Promise<CompletedOptions> {
   const { cwd, provider, model, sessionId, resumeSessionId, resumeAt, ...options } = given;
   const here = surroundingsOf();
-  const around = { ...here, userHome: given.home ?? here.userHome, outriderHome: outriderHome ?? here.outriderHome };
+  const own = given.home === undefined ? {} : { userHome: given.home, claudeHome: undefined };
+  const around = { ...here, ...own, outriderHome: outriderHome ?? here.outriderHome };
   const heard: string[] = [];
   const warn = (line: string): void => void heard.push(line);
   const plan = await planSession(

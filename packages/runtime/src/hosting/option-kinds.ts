@@ -85,6 +85,10 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   maxBudgetUsd: amount,
   allowUnknownPrice: flag,
   outputLimit: count,
+  bash: shape(
+    { defaultTimeoutMs: count, maxTimeoutMs: count, outputCharacters: count, staysAtRoot: flag },
+    "an object with defaultTimeoutMs, maxTimeoutMs, outputCharacters and staysAtRoot",
+  ),
   thinkingTokens: count,
   effort: oneOf(["minimal", "low", "medium", "high"]),
   temperature: kind("a number between 0 and 2", (value) => typeof value === "number" && value >= 0 && value <= 2),

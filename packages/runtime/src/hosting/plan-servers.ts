@@ -31,13 +31,13 @@ export async function planServers(request: SessionRequest, ground: ServerGround)
     configs: found?.configs ?? new Map(),
     ignored: found?.ignored ?? [],
     required: request.requireServers ?? false,
-    connectTimeoutMs: request.serverTimeouts?.connectMs ?? milliseconds(ground.around, "MCP_TIMEOUT"),
-    callTimeoutMs: request.serverTimeouts?.callMs ?? milliseconds(ground.around, "MCP_TOOL_TIMEOUT"),
+    connectTimeoutMs: request.serverTimeouts?.connectMs ?? milliseconds(ground, "MCP_TIMEOUT"),
+    callTimeoutMs: request.serverTimeouts?.callMs ?? milliseconds(ground, "MCP_TOOL_TIMEOUT"),
   };
 }
 
 /** Claude Code's variables for times. */
-function milliseconds({ env }: Surroundings, name: string): number | undefined {
-  const value = Number(env[name]);
+function milliseconds({ resolved, around }: ServerGround, name: string): number | undefined {
+  const value = Number(resolved.settings.env[name] ?? around.env[name]);
   return Number.isFinite(value) && value > 0 ? value : undefined;
 }

@@ -12,7 +12,7 @@ import { loadCatalogOverride } from "../settings/user-settings.ts";
 import { defined } from "../util/defined.ts";
 import { shortChecksum } from "../util/short-checksum.ts";
 import { createRedactor } from "../util/redact.ts";
-import { claudeVariables } from "../settings/claude-variables.ts";
+import { claudeVariables, compactionVariables, isOn } from "../settings/claude-variables.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { type ChosenProvider, chooseProvider } from "./choose-provider.ts";
 import { toChosenSession } from "./chosen-session.ts";
@@ -60,7 +60,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const trouble = wanted.persistent && !wanted.options?.sessionStore ? homeTrouble(around) : undefined;
   const request = {
     ...wanted,
-    ...(wanted.bare && { without: everyPart }),
+    ...((wanted.bare || isOn(around.env, "CLAUDE_CODE_SIMPLE")) && { without: everyPart }),
     ...(trouble !== undefined && { persistent: false }),
   };
   const own = request.options ?? {};
@@ -90,9 +90,10 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const unheard = [...agents.ignored, ...servers.ignored];
   const judgement = await project.judged();
   const variables = childEnvironment(request, resolved, { keySource, around });
-  const worktree = await worktreeOf(request, { around, project, settings, sessionId });
+  const said = { ...around.env, ...settings.env };
+  const worktree = await worktreeOf(request, { around, project, settings, sessionId, said });
   const cwd = worktree?.cwd ?? project.cwd;
-  const place: Place = { around, project, settings, sessionId, cwd };
+  const place: Place = { around, project, settings, sessionId, cwd, said };
 
   const options: SessionOptions = {
     cwd,
@@ -103,13 +104,13 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     ...ways,
     catalogOverride,
     language: settings.language,
-    compaction: compactionOf(settings),
+    compaction: compactionOf(settings, said),
     maxRequests: settings.limits.maxRequests,
     hookSettings: request.without?.includes("hooks") ? undefined : hooksOf(settings, around),
     instructions: instructionsOf(request, place),
     folderFacts,
     ...(request.bare || trouble !== undefined ? {} : keptFor(request, place)),
-    ...claudeVariables({ ...around.env, ...settings.env }),
+    ...claudeVariables(said),
     untrusted: untrusted || undefined,
     projectTrust: judgement && toTrustFact(judgement),
     ignoredSettings: untrusted || unheard.length > 0 ? await ignoredSettings(resolved, { unheard, project }) : undefined,
@@ -163,6 +164,8 @@ type Place = {
   readonly sessionId: string;
   /** Where the work is done. */
   readonly cwd: string;
+  /** The variables around, and those of settings that count. */
+  readonly said: Surroundings["env"];
 };
 
 /** The state in which the session left its other machine. A copy begins with a fresh one. */
@@ -192,10 +195,11 @@ function keptFor(
   { persistent }: SessionRequest,
   place: Place,
 ): Pick<SessionOptions, "audit" | "checkpoints" | "overflowDirectory"> {
-  const { around, cwd, settings, sessionId } = place;
+  const { around, cwd, settings, sessionId, said } = place;
   const overflowDirectory = join(around.outriderHome, "overflow", sessionId);
   if (persistent === false) return { overflowDirectory };
   const { keepDays } = settings.audit;
+  const isKept = settings.checkpoints.enabled !== false && !isOn(said, "CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING");
   const log = createAuditLog({
     directory: join(around.outriderHome, "audit"),
     sessionId,
@@ -205,7 +209,7 @@ function keptFor(
   return {
     overflowDirectory,
     audit: (entry) => log.record(entry),
-    checkpoints: settings.checkpoints.enabled === false ? undefined : oncePerRoot((root) => openCheckpoints(place, root)),
+    checkpoints: isKept ? oncePerRoot((root) => openCheckpoints(place, root)) : undefined,
   };
 }
 
@@ -231,8 +235,10 @@ async function openCheckpoints({ around, cwd, settings, sessionId }: Place, root
   return createCheckpoints({ directory, sessionId: id, root, redact: redactor.text });
 }
 
-function compactionOf({ compaction: { enabled, threshold } }: Settings): SessionOptions["compaction"] {
+function compactionOf({ compaction: { enabled, threshold } }: Settings, said: Surroundings["env"]): SessionOptions["compaction"] {
+  const wanted = compactionVariables(said);
   if (enabled === false) return { threshold: false };
+  if (wanted) return wanted;
   return threshold === undefined ? undefined : { threshold };
 }
 
@@ -247,14 +253,14 @@ function hooksOf(
 /** Whose settings files count says whose instruction files do. */
 function instructionsOf(
   { without, settingSources: sources }: SessionRequest,
-  { around, project }: Place,
+  { around, project, said }: Place,
 ): Instructions | undefined {
-  if (without?.includes("instructions")) return undefined;
-  const { userHome, outriderHome } = around;
+  if (without?.includes("instructions") || isOn(said, "CLAUDE_CODE_DISABLE_CLAUDE_MDS")) return undefined;
+  const { userHome, outriderHome, claudeHome } = around;
   const scopes = (["user", "project"] as const).filter(
     (scope) => !sources || sources.includes(scope) || (scope === "project" && sources.includes("local")),
   );
-  return loadInstructions({ cwd: project.cwd, root: project.root, userHome, outriderHome, scopes });
+  return loadInstructions({ cwd: project.cwd, root: project.root, userHome, outriderHome, claudeHome, scopes });
 }
 
 /** What an untrusted project wanted, and why it does not count. */

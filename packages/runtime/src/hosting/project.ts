@@ -27,12 +27,13 @@ export type ProjectRequest = Pick<
 
 /** The one way to settings and trust, for sessions and for those who look after them. */
 export async function openProject(request: ProjectRequest, around: Surroundings): Promise<Project> {
-  const { env, outriderHome, userHome } = around;
+  const { env, outriderHome, userHome, claudeHome } = around;
   const cwd = existingFolder("cwd", resolve(around.cwd, request.cwd ?? "."));
   const root = findProjectRoot(cwd, userHome);
   const layers = await loadLayers({
     outriderHome,
     userHome,
+    claudeHome,
     root,
     sources: request.bare ? [] : request.settingSources,
     inline: request.settings,

@@ -1,4 +1,5 @@
 import { type LoadedProvider, loadProvider, type ProviderChoice } from "../settings/load-provider.ts";
+import { patienceIn } from "../settings/network-settings.ts";
 import type { ProviderSettingsFile } from "../settings/profiles.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -16,7 +17,7 @@ export class SharedProviders implements ProviderSource {
 
   async load(choice: ProviderChoice, settings: ProviderSettingsFile, { env }: Surroundings): Promise<LoadedProvider> {
     if (choice.provider === "scripted") return await loadProvider(choice, settings, env); // each session has the script from its beginning
-    const key = JSON.stringify([choice.provider, choice.model, settings]);
+    const key = JSON.stringify([choice.provider, choice.model, settings, patienceIn(env)]);
     const known = this.#loaded.get(key) ?? loadProvider(choice, settings, env);
     this.#loaded.set(key, known);
     try {

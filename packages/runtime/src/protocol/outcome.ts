@@ -6,7 +6,8 @@ import type { ErrorData } from "./errors.ts";
  * to end, or did not let the prompt in. `loop`: the model made the same call with the same result again and again.
  */
 export type StopLimit = "max-turns" | "max-requests" | "max-budget" | "hook" | "loop";
-export type CancelCause = "abort" | "signal" | "output-closed" | "deadline";
+/** `superseded`: a prompt that could not wait took its place. */
+export type CancelCause = "abort" | "superseded" | "signal" | "output-closed" | "deadline";
 
 /**
  * How a turn went: the one value that exit code, result frame and stored record are derived from.

@@ -337,9 +337,8 @@ function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[
   const { builtinTools: wanted } = options;
   const taken = takenAway(options);
   const isWanted = builtinsOffered(options.model ?? options.provider.model, { wanted, taken });
-  const builtin = [...createBuiltinTools(options.webSearch ? { webSearch: options.webSearch } : {}), applyPatchTool].filter(
-    ({ name }) => isWanted(name),
-  );
+  const made = createBuiltinTools({ bash: options.bash, ...(options.webSearch && { webSearch: options.webSearch }) });
+  const builtin = [...made, applyPatchTool].filter(({ name }) => isWanted(name));
   const tools = new Map([...builtin, ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
   for (const name of taken) tools.delete(name);
   if (agents.length === 0 || !taskNames.some(isWanted) || taken.some((name) => taskNames.includes(name))) return tools;

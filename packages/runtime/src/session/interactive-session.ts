@@ -59,6 +59,7 @@ export type CompleteOptions = (options: SessionOptions, completing: Completing) 
 /** What SessionEnd hooks and the record are told when nobody gives a reason. */
 const endReasons: Record<CancelCause, string> = {
   abort: "other",
+  superseded: "other",
   signal: "terminated",
   deadline: "deadline",
   "output-closed": "output_closed",

@@ -15,6 +15,7 @@ import type { JsonObject } from "../protocol/content.ts";
 import type { WorktreeFacts } from "../protocol/events.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
+import type { BashLimits } from "../tools/builtin/bash.ts";
 import type { WebSearchBackend } from "../tools/builtin/web-search.ts";
 import type { SchemaSource } from "../tools/standard-schema.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -142,6 +143,8 @@ export type SessionOptions = {
   readonly sandboxSnapshotId?: string | undefined;
   /** Characters of one tool result. */
   readonly outputLimit?: number | undefined;
+  /** Of the Bash tool: how long commands may take, and how much of their output is shown. */
+  readonly bash?: BashLimits | undefined;
   /** Where somebody keeps a copy of the session in another layout: hooks are told this one. */
   readonly transcriptPath?: string | undefined;
   /** What the session is called from its first event on. */

@@ -23,16 +23,16 @@ describe("a settings file that is wrong", () => {
       '/project.json:3: there is no setting "sandbox.network.alowed"; did you mean allowed?',
     ],
     [
-      "a key like none",
+      "a key like none where rules are",
       "user",
-      '{"journal": {"zzzzzz": 1}}',
-      '/user.json:1: there is no setting "journal.zzzzzz". Known in journal are: sync',
+      '{"sandbox": {"limits": {"zzzzzz": 1}}}',
+      '/user.json:1: there is no setting "sandbox.limits.zzzzzz". Known in sandbox.limits are: processes, memoryMb, fileSizeMb',
     ],
     [
-      "a key of Claude Code's",
+      "a key of Claude Code's that forbids",
       "user",
-      '{"apiKeyHelper": "x"}',
-      "/user.json:1: apiKeyHelper is a setting of Claude Code that Outrider does not support",
+      '{"availableModels": ["x"]}',
+      "/user.json:1: availableModels is a setting of Claude Code that Outrider does not support",
     ],
     [
       "another file",

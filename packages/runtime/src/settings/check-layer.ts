@@ -24,9 +24,12 @@ export type CheckedLayer = {
   readonly warnings: string[];
 };
 
-/** Every value of a file, checked. In a file of Claude Code an unknown key is worth a warning; in our own it is an error. */
+/**
+ * Every value of a file, checked. A key that nobody knows is worth a warning; in our own files it is an error where it looks like a
+ * slip, or stands among what forbids.
+ */
 export function checkLayer(layer: SettingsLayer): CheckedLayer {
-  const checked: Checking = { leaves: [], executors: [], warnings: [], unsaid: 0 };
+  const checked: Checking = { leaves: [], executors: [], warnings: layer.note === undefined ? [] : [layer.note], unsaid: 0 };
   walk({ layer, checked, object: layer.values, node: schemaTree(), at: [] });
   refuseTwice(checked.leaves);
   if (checked.unsaid > 0) checked.warnings.push(`${layer.path}: and ${checked.unsaid} more like these`);
@@ -100,10 +103,17 @@ function refuseUnknown(position: Position, name: string): void {
   if (layer.dialect === "claude")
     return warn(position, written, () => unknownWords(written, node, " It has no effect", "; it has no effect"));
   const key = written.join(".");
+  if (isClaudeKey(key) && !claudeLimits.has(key) && !forbidding.has(at[0] ?? ""))
+    return warn(position, written, () => `${key} is a setting of Claude Code that has no effect here`);
   if (isClaudeKey(key)) failAt(layer, written, `${key} is a setting of Claude Code that Outrider does not support`);
+  if (!forbidding.has(at[0] ?? "") && guessFor(name, node) === undefined)
+    return warn(position, written, () => unknownWords(written, node, "", "; it has no effect"));
   const known = `. Known ${at.length === 0 ? "" : `in ${at.join(".")} `}are: ${namesIn(node).join(", ")}`;
   failAt(layer, written, unknownWords(written, node, "", known));
 }
+
+/** Where a word that is not understood may have been meant to forbid something. */
+const forbidding: ReadonlySet<string> = new Set(["permissions", "sandbox"]);
 
 function unknownWords(written: readonly string[], node: SchemaNode, afterGuess: string, withoutGuess: string): string {
   const guess = guessFor(written.at(-1) ?? "", node);

@@ -7,12 +7,45 @@ export function countIn(env: Environment, name: string, least: number): number |
   return Number.isInteger(value) && value >= least && value <= 2 ** 31 - 1 ? value : undefined;
 }
 
-/** What Claude Code's variables say about the requests of a session. Flags and options win over them. */
-export function claudeVariables(env: Environment): {
-  readonly maxOutputTokens?: number;
-  readonly thinkingTokens?: number;
-} {
-  const maxOutputTokens = countIn(env, "CLAUDE_CODE_MAX_OUTPUT_TOKENS", 1);
-  const thinkingTokens = countIn(env, "MAX_THINKING_TOKENS", 1);
-  return { ...(maxOutputTokens !== undefined && { maxOutputTokens }), ...(thinkingTokens !== undefined && { thinkingTokens }) };
+/** As Claude Code reads its switches. */
+export function isOn(env: Environment, name: string): boolean {
+  return /^(?:1|true|yes|on)$/i.test(env[name]?.trim() ?? "");
+}
+
+export type ClaudeVariables = {
+  readonly maxOutputTokens: number | undefined;
+  readonly thinkingTokens: number | undefined;
+  readonly maxTurns: number | undefined;
+  readonly bash: {
+    readonly defaultTimeoutMs: number | undefined;
+    readonly maxTimeoutMs: number | undefined;
+    readonly outputCharacters: number | undefined;
+    readonly staysAtRoot: boolean | undefined;
+  };
+};
+
+/** The most that Claude Code shows of a command's output, whatever the variable says. */
+const mostCharacters = 150_000;
+
+/** What Claude Code's variables say about a session. Flags and options win over them. */
+export function claudeVariables(env: Environment): ClaudeVariables {
+  const characters = countIn(env, "BASH_MAX_OUTPUT_LENGTH", 1);
+  return {
+    maxOutputTokens: countIn(env, "CLAUDE_CODE_MAX_OUTPUT_TOKENS", 1),
+    thinkingTokens: countIn(env, "MAX_THINKING_TOKENS", 1),
+    maxTurns: countIn(env, "CLAUDE_CODE_MAX_TURNS", 1),
+    bash: {
+      defaultTimeoutMs: countIn(env, "BASH_DEFAULT_TIMEOUT_MS", 1),
+      maxTimeoutMs: countIn(env, "BASH_MAX_TIMEOUT_MS", 1),
+      outputCharacters: characters && Math.min(characters, mostCharacters),
+      staysAtRoot: isOn(env, "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR") || undefined,
+    },
+  };
+}
+
+/** When the conversation is summarised by itself: never, or from which share of the window on. */
+export function compactionVariables(env: Environment): { readonly threshold: number | false } | undefined {
+  if (isOn(env, "DISABLE_AUTO_COMPACT") || isOn(env, "DISABLE_COMPACT")) return { threshold: false };
+  const percent = countIn(env, "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", 5);
+  return percent === undefined || percent > 100 ? undefined : { threshold: percent / 100 };
 }

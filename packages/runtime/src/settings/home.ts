@@ -1,7 +1,12 @@
 import { userInfo } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 /** Where Outrider keeps what belongs to the user: `OUTRIDER_HOME`, else `~/.outrider`. An empty HOME is none, and never the current folder. */
 export function outriderHome(env: Readonly<Record<string, string | undefined>>): string {
   return env["OUTRIDER_HOME"] || join(env["HOME"] || userInfo().homedir, ".outrider");
+}
+
+/** Where Claude Code keeps what is the user's: `CLAUDE_CONFIG_DIR`, else `.claude` in the home folder. */
+export function claudeHome(env: Readonly<Record<string, string | undefined>>, userHome: string): string {
+  return env["CLAUDE_CONFIG_DIR"] ? resolve(env["CLAUDE_CONFIG_DIR"]) : join(userHome, ".claude");
 }

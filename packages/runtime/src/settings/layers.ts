@@ -19,6 +19,8 @@ export type SettingsLayer = {
   readonly values: JsonObject;
   /** Undefined where there are no lines: JSON on the command line. */
   lineOf(keyPath: KeyPath): number | undefined;
+  /** What a person should hear about the file as a whole. */
+  readonly note?: string | undefined;
 };
 
 export type SettingsPlace = {
@@ -26,6 +28,8 @@ export type SettingsPlace = {
   readonly outriderHome: string;
   /** The folder that holds `.claude`. */
   readonly userHome: string;
+  /** Claude Code's own folder; `.claude` in the user's home when absent. */
+  readonly claudeHome?: string | undefined;
   /** See `findProjectRoot`. */
   readonly root: string;
   /** `--setting-sources`; all when absent. */
@@ -81,10 +85,10 @@ export function parseSettingSources(text: string): SettingSource[] {
   });
 }
 
-function findSettingsFiles({ outriderHome, userHome, root, sources }: SettingsPlace): SettingsFile[] {
+function findSettingsFiles({ outriderHome, userHome, root, sources, ...place }: SettingsPlace): SettingsFile[] {
   const folders = [
     { folder: outriderHome, dialect: "outrider", scopes: ["user", "user"] },
-    { folder: join(userHome, ".claude"), dialect: "claude", scopes: ["user", "user"] },
+    { folder: place.claudeHome ?? join(userHome, ".claude"), dialect: "claude", scopes: ["user", "user"] },
     { folder: join(root, ".outrider"), dialect: "outrider", scopes: ["project", "local"] },
     { folder: join(root, ".claude"), dialect: "claude", scopes: ["project", "local"] },
   ] as const;

@@ -19,12 +19,20 @@ const retryVariables: Record<string, keyof RetryPolicy> = {
   OUTRIDER_RETRY_BASE_MS: "baseDelayMs",
 };
 
+/** Claude Code's variables for that: the only ones of a settings file that a provider hears of. */
+export function patienceIn(env: Environment): Environment {
+  const names = ["API_TIMEOUT_MS", "CLAUDE_CODE_MAX_RETRIES", "CLAUDE_STREAM_IDLE_TIMEOUT_MS"];
+  return Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
+}
+
 /** How long to wait and how often to try again, as the environment says: in our words, else in Claude Code's. */
 export function readTimeouts(env: Environment): { timeouts: Partial<Timeouts>; retry: Partial<RetryPolicy> } {
   const [patienceMs, maxRetries] = [countIn(env, "API_TIMEOUT_MS", 1), countIn(env, "CLAUDE_CODE_MAX_RETRIES", 0)];
+  const idleMs = countIn(env, "CLAUDE_STREAM_IDLE_TIMEOUT_MS", 1);
   return {
     timeouts: {
       ...(patienceMs !== undefined && { headersMs: patienceMs, firstByteMs: patienceMs }),
+      ...(idleMs !== undefined && { idleMs }),
       ...readNumbers(env, timeoutVariables, 1),
     },
     retry: { ...(maxRetries !== undefined && { maxRetries }), ...readNumbers(env, retryVariables, 0) },

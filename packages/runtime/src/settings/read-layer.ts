@@ -8,7 +8,9 @@ const maxBytes = 1024 * 1024;
 
 /** A settings file; what cannot be read or understood is an error, never left out. */
 export function readLayer(file: SettingsFile): SettingsLayer {
-  return { ...file, ...parseJsonObject(readRegularFile(file.path), file.path) };
+  const text = readRegularFile(file.path);
+  if (text.trim() === "") return { ...file, values: {}, lineOf: () => undefined, note: `${file.path} is empty` };
+  return { ...file, ...parseJsonObject(text, file.path) };
 }
 
 /** What was given for this once: JSON when it begins like an object, else a file. */

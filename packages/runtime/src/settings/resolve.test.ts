@@ -306,11 +306,21 @@ describe("resolveSettings", () => {
     const { warnings } = resolveFiles(false, ["project-claude", many]);
     assert.deepEqual([warnings.length, warnings.at(-1)], [21, "/project-claude.json: and 59980 more like these"]);
     const long = "x".repeat(500_000);
-    for (const values of [{ [long]: 1 }, { env: { [`${long}=`]: "" } }, { permissions: { deny: [`(${long}`] } }])
+    assert.ok(resolveFiles(false, ["project", { [long]: 1 }]).warnings.join().length < 1_000);
+    for (const values of [{ permissions: { [long]: 1 } }, { env: { [`${long}=`]: "" } }, { permissions: { deny: [`(${long}`] } }])
       assert.throws(
         () => resolveFiles(false, ["project", values]),
         (error: Error) => error.message.length < 1_000,
       );
+  });
+
+  it("tells of keys that nobody knows, and of Claude Code's, in our own files, and goes on", () => {
+    const { warnings } = resolveFiles(false, ["user", { journal: { zzzzzz: 1 }, apiKeyHelper: "x", somethingNew: true }]);
+    assert.deepEqual(warnings, [
+      '/user.json:3: there is no setting "journal.zzzzzz"; it has no effect',
+      "/user.json:5: apiKeyHelper is a setting of Claude Code that has no effect here",
+      '/user.json:6: there is no setting "somethingNew"; it has no effect',
+    ]);
   });
 
   it("takes Claude Code's keys on the command line with a warning: its SDK passes them", () => {

@@ -72,7 +72,6 @@ describe("loadUserSettings", () => {
   it("refuses a setting that does not exist, and one that is wrong, by file and line", async () => {
     const rows: [text: string, words: string][] = [
       ['{\n  "provders": {}\n}', ':2: there is no setting "provders"; did you mean providers?'],
-      ['{"theme": 1}', ":1: theme is a setting of Claude Code that Outrider does not support"],
       ['{\n"providers": {},\n"permissions": {"deny": [\n"Bash("]}}', ":4: permissions.deny.0: Not a permission rule"],
     ];
     for (const [text, words] of rows) {
@@ -174,7 +173,7 @@ describe("saveProfile", () => {
   });
 
   it("leaves a file alone that it does not understand, and writes none that could not be read again", async () => {
-    for (const text of ["{", '{"providers": []}', '{"theme": 1}']) {
+    for (const text of ["{", '{"providers": []}', '{"provders": {}}']) {
       await writeFile(path, text);
       await assert.rejects(saveProfile(home, entry), { code: "config" });
       assert.equal(await readFile(path, "utf8"), text);

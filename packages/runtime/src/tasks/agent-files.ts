@@ -13,6 +13,8 @@ export type AgentPlaces = {
   readonly root: string;
   readonly outriderHome: string | undefined;
   readonly userHome: string | undefined;
+  /** Claude Code's own folder; `.claude` in the user's home when absent. */
+  readonly claudeHome?: string | undefined;
   /** The user trusts the project's own configuration. */
   readonly trusted: boolean;
 };
@@ -32,12 +34,10 @@ const maxFiles = 200;
  * Agents written as Markdown with a head, those of the project before those of the user. A file that is wrong is left out and told.
  * An agent of a project nobody trusts is a text like its AGENTS.md: it names no model and no mode, and takes nobody else's name.
  */
-export async function loadAgentFiles({ root, outriderHome, userHome, trusted }: AgentPlaces): Promise<LoadedAgents> {
+export async function loadAgentFiles({ root, outriderHome, userHome, trusted, ...places }: AgentPlaces): Promise<LoadedAgents> {
+  const claudeHome = places.claudeHome ?? (userHome && join(userHome, ".claude"));
   const notes: Notes = { warnings: [], ignored: [] };
-  const own = [
-    ...(outriderHome ? [join(outriderHome, "agents")] : []),
-    ...(userHome ? [join(userHome, ".claude", "agents")] : []),
-  ];
+  const own = [...(outriderHome ? [join(outriderHome, "agents")] : []), ...(claudeHome ? [join(claudeHome, "agents")] : [])];
   const user = await loadFolders(own, { notes, within: undefined, shownFrom: undefined });
   const folders = [".outrider", ".agents", ".claude"].map((name) => join(root, name, "agents"));
   const project = await loadFolders(

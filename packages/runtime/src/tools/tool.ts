@@ -67,6 +67,8 @@ export interface Tool<Input = unknown> {
   readonly facts?: ToolFacts;
   /** How long it may take to stop by itself after an abort before it is left behind; 700 ms when absent. */
   readonly abortGraceMs?: number;
+  /** Characters of one result, where the session's own limit is not meant for it. */
+  readonly outputLimit?: number;
   /** Commands it runs find the `git` it is given. Without this, a command with git is asked about even if it only looks. */
   readonly takesGit?: true;
   /** It refuses masks in its input itself, knowing what it writes over. Other tools that do something never get one that stands for a secret. */

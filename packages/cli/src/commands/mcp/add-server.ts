@@ -69,6 +69,11 @@ function next({ trust, ...project }: Project, scope: ServerScope, name: string):
 
 function toServer(target: string, rest: readonly string[], { transport, env, headers }: ServerWords): Server {
   const isAddress = /^https?:\/\//i.test(target);
+  if (!isAddress && /^[a-z][a-z0-9+.-]*:\/\//i.test(target))
+    throw new RuntimeError(
+      "usage",
+      `${target.split("://")[0]}:// is no way to reach a server: an address begins with http:// or https://`,
+    );
   const type = transport ?? (isAddress ? "http" : "stdio");
   if (type === "stdio") {
     if (isAddress) throw new RuntimeError("usage", `${target} is an address: --transport http or sse`);

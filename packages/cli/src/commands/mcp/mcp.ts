@@ -29,6 +29,15 @@ const actions: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   test: async (args) => (await import("./test-servers.ts")).testServers(args, usage),
 };
 
+/** Actions of Claude Code's: what to do instead. */
+const foreign: Readonly<Record<string, string>> = {
+  login: `A server is given its token with a header: outrider mcp add NAME URL --header "Authorization: Bearer \${TOKEN}"`,
+  logout: "Tokens are in headers and variables: outrider mcp get NAME shows which",
+  serve: "A program drives Outrider with --input-format stream-json, an editor with outrider acp",
+  "add-from-claude-desktop": "Each entry of its configuration is taken as it is by outrider mcp add-json NAME JSON",
+  "reset-project-choices": "A project's servers start when it is trusted; outrider trust --revoke takes that back",
+};
+
 /** MCP servers: who is known, how to add one, whether it works. */
 export async function runMcp(args: readonly string[]): Promise<number> {
   const [action = "list", ...rest] = args;
@@ -39,6 +48,8 @@ export async function runMcp(args: readonly string[]): Promise<number> {
   }
   const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (run) return await run(rest);
+  const hint = Object.hasOwn(foreign, action) ? foreign[action] : undefined;
+  if (hint !== undefined) throw new RuntimeError("usage", `mcp has no action ${action}`, { hint });
   const guess = nearest(action, Object.keys(actions));
   throw new RuntimeError(
     "usage",

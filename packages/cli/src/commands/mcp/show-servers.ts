@@ -1,5 +1,5 @@
 import { RuntimeError } from "@outrider/runtime";
-import { nearest } from "@outrider/runtime/host";
+import { nearest, surroundingsOf } from "@outrider/runtime/host";
 import { createSecretHider, type WrittenServer } from "@outrider/runtime/admin";
 import { exitCodes } from "../../exit-codes.ts";
 import { print, visible } from "../../terminal/visible.ts";
@@ -64,7 +64,7 @@ function describe({ name, file, scope, server }: WrittenServer, { plan, isTruste
 }
 
 function isUsers(file: string): boolean {
-  return file.startsWith(`${process.env["HOME"]}/.claude/`);
+  return file.startsWith(`${surroundingsOf().claudeHome}/`);
 }
 
 function toLine({ name, scope, file, server, starts, why }: Row): string {

@@ -194,7 +194,7 @@ export class Inbox {
 
   #goOnWith(prompt: InboxPrompt): void {
     if (prompt.isGone) return this.#remove(prompt);
-    if (prompt.mode === "now" && this.#waiting.includes(prompt) && !prompt.admission?.refusal) this.interrupt("abort");
+    if (prompt.mode === "now" && this.#waiting.includes(prompt) && !prompt.admission?.refusal) this.interrupt("superseded");
   }
 
   #giveUp(prompt: InboxPrompt, reason: RuntimeError): void {

@@ -11,8 +11,25 @@ import { bashFacts } from "./facts.ts";
 
 type BashInput = { command: string; timeout?: number; description?: string; dangerouslyDisableSandbox?: boolean };
 
-const defaultTimeoutMs = 120_000;
-const maxTimeoutMs = 600_000;
+/** What a session may set otherwise. */
+export type BashLimits = {
+  /** For commands that name no time limit; 120,000 when absent. */
+  readonly defaultTimeoutMs?: number | undefined;
+  /** The longest that a command may ask for; 600,000 when absent. */
+  readonly maxTimeoutMs?: number | undefined;
+  /** Characters of output the model is shown; 30,000 when absent. */
+  readonly outputCharacters?: number | undefined;
+  /** Every command starts at the top of the workspace, wherever the one before went. */
+  readonly staysAtRoot?: boolean | undefined;
+};
+
+type Limits = { readonly [K in keyof Required<BashLimits>]: NonNullable<BashLimits[K]> };
+
+function toLimits({ defaultTimeoutMs = 120_000, maxTimeoutMs = 600_000, ...rest }: BashLimits): Limits {
+  const { outputCharacters = defaultOutputLimit, staysAtRoot = false } = rest;
+  return { defaultTimeoutMs, maxTimeoutMs: Math.max(maxTimeoutMs, defaultTimeoutMs), outputCharacters, staysAtRoot };
+}
+
 /** Output beyond this is shown at its end and otherwise lost: memory and disk stay bounded whatever a command prints. */
 const maxSavedCharacters = 16 * 1024 * 1024;
 const progressIntervalMs = 200;
@@ -34,60 +51,69 @@ const unattended: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: "0",
 };
 
-export const bashTool: Tool = defineTool<BashInput>({
-  name: "Bash",
-  description: [
-    "Runs a command in a new bash process and returns what it prints, standard output and standard error together.",
-    "The working directory carries over to the next call; variables, functions and shell options do not.",
-    "Standard input is empty and there is no terminal: use flags that avoid questions, pagers and editors.",
-    "A process started in the background with & goes on after the call, unless commands run in a sandbox, where it ends with the call; send its output to a file to read it later.",
-    "Long output is shortened in the middle and saved to a file that is named in the result.",
-    `A command is stopped after timeout milliseconds (${defaultTimeoutMs} unless given, at most ${maxTimeoutMs}), with every process it started.`,
-  ].join("\n"),
-  inputSchema: {
-    type: "object",
-    properties: {
-      command: {
-        type: "string",
-        minLength: 1,
-        description: "The command, as it would be typed into bash; may have several lines",
+/** Runs commands, within limits that a session may set. */
+export function createBashTool(wanted: BashLimits = {}): Tool {
+  const limits = toLimits(wanted);
+  return defineTool<BashInput>({
+    name: "Bash",
+    description: [
+      "Runs a command in a new bash process and returns what it prints, standard output and standard error together.",
+      limits.staysAtRoot
+        ? "Every call starts at the top of the project; variables, functions and shell options do not carry over to the next."
+        : "The working directory carries over to the next call; variables, functions and shell options do not.",
+      "Standard input is empty and there is no terminal: use flags that avoid questions, pagers and editors.",
+      "A process started in the background with & goes on after the call, unless commands run in a sandbox, where it ends with the call; send its output to a file to read it later.",
+      "Long output is shortened in the middle and saved to a file that is named in the result.",
+      `A command is stopped after timeout milliseconds (${limits.defaultTimeoutMs} unless given, at most ${limits.maxTimeoutMs}), with every process it started.`,
+    ].join("\n"),
+    inputSchema: {
+      type: "object",
+      properties: {
+        command: {
+          type: "string",
+          minLength: 1,
+          description: "The command, as it would be typed into bash; may have several lines",
+        },
+        timeout: { type: "number", minimum: 1, maximum: limits.maxTimeoutMs, description: "Time limit in milliseconds" },
+        description: { type: "string", description: "What the command does, in a few words" },
+        dangerouslyDisableSandbox: {
+          type: "boolean",
+          description: "Where commands run in a sandbox: ask for permission to run this one outside of it",
+        },
       },
-      timeout: { type: "number", minimum: 1, maximum: maxTimeoutMs, description: "Time limit in milliseconds" },
-      description: { type: "string", description: "What the command does, in a few words" },
-      dangerouslyDisableSandbox: {
-        type: "boolean",
-        description: "Where commands run in a sandbox: ask for permission to run this one outside of it",
-      },
+      required: ["command"],
+      additionalProperties: false,
     },
-    required: ["command"],
-    additionalProperties: false,
-  },
-  concurrent: false,
-  forgives: {
-    names: { cmd: "command" },
-    needed: ["run_in_background", "background", "cwd", "workdir", "working_directory", "env", "stdin"],
-  },
-  facts: bashFacts,
-  takesGit: true,
-  async access(input, workspace, memory) {
-    const cwd = memory && placeIn(memory, workspace).directory;
-    return {
-      kind: "run",
-      resources: [input.command],
-      ...defined({ cwd }),
-      ...(input.dangerouslyDisableSandbox && { outside: true as const }),
-    };
-  },
-  execute: runBash,
-});
+    concurrent: false,
+    forgives: {
+      names: { cmd: "command" },
+      needed: ["run_in_background", "background", "cwd", "workdir", "working_directory", "env", "stdin"],
+    },
+    facts: bashFacts,
+    takesGit: true,
+    async access(input, workspace, memory) {
+      const cwd = memory && placeIn(memory, workspace).directory;
+      return {
+        kind: "run",
+        resources: [input.command],
+        ...defined({ cwd }),
+        ...(input.dangerouslyDisableSandbox && { outside: true as const }),
+      };
+    },
+    ...defined({ outputLimit: wanted.outputCharacters }),
+    execute: (input, context) => runBash(input, context, limits),
+  });
+}
 
-async function runBash(input: BashInput, context: ToolContext): Promise<ToolOutput> {
+export const bashTool: Tool = createBashTool();
+
+async function runBash(input: BashInput, context: ToolContext, limits: Limits): Promise<ToolOutput> {
   const { workspace, signal } = context;
   if (input.command.includes("\0")) throw new ToolFailure("The command holds a NUL character, which bash cannot take.");
   const place = placeIn(context.memory, workspace);
   const notices = await checkPlace(place, workspace);
-  const timeoutMs = input.timeout ?? defaultTimeoutMs;
-  const output = createCommandOutput({ keep: maxSavedCharacters, tail: defaultOutputLimit });
+  const timeoutMs = input.timeout ?? limits.defaultTimeoutMs;
+  const output = createCommandOutput({ keep: maxSavedCharacters, tail: limits.outputCharacters });
   const progress = reportProgress(output, context);
 
   let result: RunResult;
@@ -119,8 +145,8 @@ async function runBash(input: BashInput, context: ToolContext): Promise<ToolOutp
   } finally {
     progress.stop();
   }
-  await followShell(place, workspace);
-  return report({ result, output, notices, timeoutMs, workspace, place: facts });
+  if (!limits.staysAtRoot) await followShell(place, workspace);
+  return report({ result, output, notices, timeoutMs, workspace, place: facts, characters: limits.outputCharacters });
 }
 
 /** Where the next command starts, and the file in which a shell that ends elsewhere leaves that; `readAt` tells a new note from an old one. */
@@ -199,6 +225,7 @@ async function report(facts: {
   timeoutMs: number;
   workspace: Workspace;
   place: PlaceFacts | undefined;
+  characters: number;
 }): Promise<ToolOutput> {
   const { result, notices, place } = facts;
   const end = lastLine(result, facts.timeoutMs);
@@ -207,7 +234,7 @@ async function report(facts: {
   const last = end && [end, where, reason].filter(Boolean).join(" ");
   const frame = [...notices, ...(last ? [last] : [])].join("\n").length + 2;
   const { text, fullOutputPath } = await facts.output.finish({
-    limit: Math.max(0, defaultOutputLimit - frame),
+    limit: Math.max(0, facts.characters - frame),
     save: (text) => facts.workspace.saveOverflow("bash-output.txt", text),
   });
   const whole = [...notices, text.replace(/\n+$/, "") || "(no output)", ...(last ? [last] : [])].join("\n");

@@ -1,5 +1,5 @@
 import type { Tool } from "../tool.ts";
-import { bashTool } from "./bash.ts";
+import { type BashLimits, createBashTool } from "./bash.ts";
 import { editTool } from "./edit.ts";
 import { createGlobTool } from "./glob.ts";
 import { createGrepTool } from "./grep.ts";
@@ -16,6 +16,7 @@ export type BuiltinToolOptions = {
   /** Answers WebSearch; without it the tool says that it is not set up. */
   readonly webSearch?: WebSearchBackend;
   readonly webFetch?: WebFetchOptions;
+  readonly bash?: BashLimits | undefined;
   /** False: Glob and Grep use their own search even where ripgrep is installed. */
   readonly ripgrep?: boolean;
 };
@@ -23,7 +24,7 @@ export type BuiltinToolOptions = {
 export function createBuiltinTools(options: BuiltinToolOptions = {}): Tool[] {
   const search = { ripgrep: options.ripgrep ?? true };
   return [
-    bashTool,
+    createBashTool(options.bash),
     readTool,
     writeTool,
     editTool,

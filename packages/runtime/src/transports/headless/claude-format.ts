@@ -190,7 +190,7 @@ class ClaudeStream {
 
   #ending({ outcome, at }: AgentEvent<"turn.ended">): string {
     if (outcome.type === "failed") return this.#assistant.apiError(outcome.error, at);
-    if (outcome.type !== "cancelled" || (outcome.cause !== "abort" && outcome.cause !== "signal")) return "";
+    if (outcome.type !== "cancelled" || !["abort", "superseded", "signal"].includes(outcome.cause)) return "";
     return interruptLine(this.#run.abortedDuring, at, this.#lines);
   }
 

@@ -22,19 +22,20 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
   const { run, prompts, index } = ending;
   const { all: costs, fresh } = ending.costs;
   const { ended } = run;
-  const completed = outcome.type === "completed";
+  // A host that sends something urgent has asked for the end of what ran: that is no failure.
+  const completed = outcome.type === "completed" || (outcome.type === "cancelled" && outcome.cause === "superseded");
   const unknown = costs.models.filter((line) => line.costUsd === null).map((line) => `${line.served.provider}/${line.served.id}`);
   const unpriced = unknown.length > 0 ? [`The price of ${unknown.join(", ")} is not known: the cost is not known either`] : [];
   const warnings = [...run.warnings, ...unpriced, ...(outcome.masked ?? [])];
   return {
-    subtype: subtypeOf(outcome),
+    subtype: completed ? "success" : subtypeOf(outcome),
     is_error: !completed,
     duration_ms: ended?.durationMs ?? 0,
     duration_api_ms: ended?.modelDurationMs ?? 0,
     ...(completed && toTimings(ending)),
     num_turns: ended?.modelCalls ?? 0,
     ...(completed && { result: outcome.text }),
-    ...(completed && outcome.structured !== undefined && { structured_output: outcome.structured }),
+    ...(outcome.type === "completed" && outcome.structured !== undefined && { structured_output: outcome.structured }),
     stop_reason: run.stopReason,
     terminal_reason: terminalReason(outcome, run),
     api_error_status: outcome.type === "failed" ? (outcome.error.httpStatus ?? null) : null,
@@ -55,11 +56,12 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
     result_index: index,
     queued_turn_count: prompts.waiting,
     ...uuidFields(prompts),
-    ...(!completed && {
-      errors: [describe(outcome)],
-      ...(outcome.text && { last_assistant_text: outcome.text }),
-      error: toError(outcome),
-    }),
+    ...(outcome.type !== "completed" &&
+      !completed && {
+        errors: [describe(outcome)],
+        ...(outcome.text && { last_assistant_text: outcome.text }),
+        error: toError(outcome),
+      }),
   };
 }
 
@@ -86,7 +88,6 @@ function toTimings({ run: { startedAt, first }, prompts, shownInPieces }: Ending
 }
 
 function subtypeOf(outcome: Outcome): string {
-  if (outcome.type === "completed") return "success";
   if (outcome.type === "stopped") return stops[outcome.limit].subtype;
   if (outcome.type === "failed" && outcome.error.code === "output-schema") return "error_max_structured_output_retries";
   return "error_during_execution";
@@ -111,7 +112,9 @@ function terminalReason(outcome: Outcome, run: RunTotals): string {
     case "stopped":
       return stops[outcome.limit].reason;
     case "cancelled":
-      return outcome.cause === "abort" ? `aborted_${run.abortedDuring}` : `cancelled_${outcome.cause.replaceAll("-", "_")}`;
+      return ["abort", "superseded"].includes(outcome.cause)
+        ? `aborted_${run.abortedDuring}`
+        : `cancelled_${outcome.cause.replaceAll("-", "_")}`;
     case "failed":
       return failureReason(outcome.error);
   }
@@ -140,6 +143,7 @@ function describe(outcome: NoAnswer): string {
 
 const cancelWords: Record<CancelCause, string> = {
   abort: "Interrupted",
+  superseded: "Another prompt took its place",
   signal: "Stopped by a signal",
   "output-closed": "The output was closed",
   deadline: "The deadline passed",

@@ -171,8 +171,11 @@ describe("live input", () => {
     host.say("now", { priority: "now" });
     await host.end();
     assert.deepEqual(
-      host.results.map(({ subtype }) => subtype),
-      ["error_during_execution", "success"],
+      host.results.map(({ subtype, is_error, terminal_reason }) => [subtype, is_error, terminal_reason]),
+      [
+        ["success", false, "aborted_streaming"],
+        ["success", false, "completed"],
+      ],
     );
     assert.equal(host.results[1]?.["result"], "at once");
   });
