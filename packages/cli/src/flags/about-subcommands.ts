@@ -18,7 +18,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   providers: { actions: ["list", "test", "add", "use", "remove"], help: "who can be asked, whether it works, how to set it up" },
   models: { actions: [], example: "models [PROVIDER]", help: "models with their windows and prices" },
   mcp: {
-    actions: ["add", "add-json", "list", "get", "remove", "test"],
+    actions: ["add", "add-json", "list", "get", "remove", "login", "logout", "test"],
     help: "MCP servers: who is known, and whether they work",
   },
   permissions: {

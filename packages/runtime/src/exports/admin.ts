@@ -56,6 +56,8 @@ export {
 export { createSecretHider } from "../settings/hide-secrets.ts";
 export { childEnvironment } from "../hosting/child-environment.ts";
 export { connectServers } from "../hosting/connect-servers.ts";
+export { logIn, logOut } from "../tools/mcp/auth/log-in.ts";
+export { openLoopback, personBehind } from "../tools/mcp/auth/loopback.ts";
 export { type ServerPlan, planServers } from "../hosting/plan-servers.ts";
 export { bundledRipgrep } from "../tools/ripgrep.ts";
 export { whyProcessesMayStay } from "../workspace/own-limit.ts";

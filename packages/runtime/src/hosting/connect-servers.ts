@@ -16,8 +16,8 @@ const usualConnectMs = 10_000;
 
 /** Connects them all, each within its time. What does not connect is told; where servers are required, it is an error. */
 export async function connectServers(plan: ServerPlan, { warn, giveUp, ...ways }: ServerWays): Promise<McpServers> {
-  const { connectTimeoutMs, callTimeoutMs } = plan;
-  const servers = new McpServers({ ...ways, warn, connectTimeoutMs, callTimeoutMs });
+  const { connectTimeoutMs, callTimeoutMs, loginFolder } = plan;
+  const servers = new McpServers({ ...ways, warn, connectTimeoutMs, callTimeoutMs, loginFolder });
   if (plan.configs.size === 0) return servers;
   const waiting = setTimeout(() => {
     const names = servers.states.filter(({ status }) => status === "pending").map(({ name }) => name);
@@ -42,5 +42,6 @@ export async function connectServers(plan: ServerPlan, { warn, giveUp, ...ways }
 }
 
 function describe({ name, status, error }: McpServerState): string {
-  return `MCP server ${name} is not connected (${status}): ${error ?? "no reason given"}`;
+  const hint = status === "needs-auth" ? ` (outrider mcp login ${name})` : "";
+  return `MCP server ${name} is not connected (${status}): ${error ?? "no reason given"}${hint}`;
 }

@@ -13,6 +13,8 @@ export type ServerPlan = {
   readonly required: boolean;
   readonly connectTimeoutMs?: number | undefined;
   readonly callTimeoutMs?: number | undefined;
+  /** Where the user's logins are kept. */
+  readonly loginFolder: string;
   /** Servers of a project that is not trusted. */
   readonly ignored: readonly string[];
 };
@@ -31,6 +33,7 @@ export async function planServers(request: SessionRequest, ground: ServerGround)
     configs: found?.configs ?? new Map(),
     ignored: found?.ignored ?? [],
     required: request.requireServers ?? false,
+    loginFolder: join(ground.around.outriderHome, "mcp-logins"),
     connectTimeoutMs: request.serverTimeouts?.connectMs ?? milliseconds(ground, "MCP_TIMEOUT"),
     callTimeoutMs: request.serverTimeouts?.callMs ?? milliseconds(ground, "MCP_TOOL_TIMEOUT"),
   };

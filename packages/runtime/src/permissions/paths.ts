@@ -122,7 +122,17 @@ const startUpFiles = new Set([
   ...[".curlrc", ".wgetrc", ".mise.toml", "mise.toml", ".rprofile", ".nvimrc", ".nvim.lua", ".psqlrc", ".sqliterc", ".my.cnf"],
   ...[".condarc", ".bazelrc", ".lesskey", ".dir-locals.el", "sitecustomize.py", "usercustomize.py"],
 ]);
-const secretFolders = new Set([".ssh", ".aws", ".gnupg", ".kube", ".azure", ".docker", ".password-store", "keychains"]);
+const secretFolders = new Set([
+  ".ssh",
+  ".aws",
+  ".gnupg",
+  ".kube",
+  ".azure",
+  ".docker",
+  ".password-store",
+  "keychains",
+  "mcp-logins",
+]);
 const secretFiles = /^(?:\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.pgpass|credentials\.json|id_(?:rsa|dsa|ecdsa|ed25519))$/;
 
 function guardEditing(path: string, ground: Ground): Guard | undefined {

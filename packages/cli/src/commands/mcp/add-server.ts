@@ -5,7 +5,7 @@ import { lookAtProject, type Project } from "../../request/project.ts";
 import { print, visible } from "../../terminal/visible.ts";
 import { readServerWords, type ServerWords } from "./server-words.ts";
 
-type Server = { [key: string]: string | string[] | Record<string, string> };
+type Server = { [key: string]: string | string[] | Record<string, string | number> };
 
 export async function addServer(args: readonly string[], usage: string): Promise<number> {
   const words = readServerWords(args, { usage, isOpen: true });
@@ -67,7 +67,9 @@ function next({ trust, ...project }: Project, scope: ServerScope, name: string):
   return `${isTrusted ? "The project has changed, so it has to be trusted again" : "It starts when the project is trusted"}: outrider trust (${visible(file)} counts)\n`;
 }
 
-function toServer(target: string, rest: readonly string[], { transport, env, headers }: ServerWords): Server {
+function toServer(target: string, rest: readonly string[], words: ServerWords): Server {
+  const { transport, env, headers } = words;
+  const oauth = toOAuth(words);
   const isAddress = /^https?:\/\//i.test(target);
   if (!isAddress && /^[a-z][a-z0-9+.-]*:\/\//i.test(target))
     throw new RuntimeError(
@@ -78,6 +80,7 @@ function toServer(target: string, rest: readonly string[], { transport, env, hea
   if (type === "stdio") {
     if (isAddress) throw new RuntimeError("usage", `${target} is an address: --transport http or sse`);
     if (headers.length > 0) throw new RuntimeError("usage", "--header is for servers on the network; a program gets --env");
+    if (oauth) throw new RuntimeError("usage", "A login (--client-id, --scopes, …) is for servers on the network");
     return { type, command: target, args: [...rest], ...(env.length > 0 && { env: pairs("--env", env, "=") }) };
   }
   if (type !== "http" && type !== "sse")
@@ -89,7 +92,20 @@ function toServer(target: string, rest: readonly string[], { transport, env, hea
     );
   if (rest.length > 0) throw new RuntimeError("usage", `An address takes no words behind it: ${rest.join(" ")}`);
   if (env.length > 0) throw new RuntimeError("usage", "--env is for servers that are programs; one on the network gets --header");
-  return { type, url: target, ...(headers.length > 0 && { headers: pairs("--header", headers, ":") }) };
+  return { type, url: target, ...(headers.length > 0 && { headers: pairs("--header", headers, ":") }), ...(oauth && { oauth }) };
+}
+
+/** How to log in to it, where it cannot say so itself. */
+function toOAuth({ clientId, clientSecret, callbackPort, scopes }: ServerWords): Record<string, string | number> | undefined {
+  if (callbackPort !== undefined && !/^\d+$/.test(callbackPort))
+    throw new RuntimeError("usage", `--callback-port needs a number, not ${JSON.stringify(callbackPort)}`);
+  const oauth = {
+    ...(clientId !== undefined && { clientId }),
+    ...(clientSecret !== undefined && { clientSecret }),
+    ...(callbackPort !== undefined && { callbackPort: Number(callbackPort) }),
+    ...(scopes !== undefined && { scopes }),
+  };
+  return Object.keys(oauth).length === 0 ? undefined : oauth;
 }
 
 function pairs(flag: string, texts: readonly string[], sign: string): Record<string, string> {

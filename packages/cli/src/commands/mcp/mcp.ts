@@ -7,12 +7,16 @@ const usage = `Usage:
   outrider mcp add NAME COMMAND [ARG…] [--scope user|project|local] [--env NAME=VALUE]… [--force]
                                           a server that is a program; flags of its own come after --
   outrider mcp add NAME URL [--transport http|sse] [--header "NAME: VALUE"]… [--scope …] [--force]
-                                          a server on the network
+                                          a server on the network; where it knows us already: --client-id ID,
+                                          --client-secret '\${NAME}', --callback-port PORT, --scopes "A B"
   outrider mcp add-json NAME JSON [--scope …] [--force]
                                           the same as it is written in .mcp.json
   outrider mcp list [--json]              the servers of a run here, and who has written them down
   outrider mcp get NAME [--json]          one of them
   outrider mcp remove NAME [--scope …]    take one out of its file
+  outrider mcp login NAME [--scopes "A B"] [--no-browser]
+                                          log in to a server on the network, in a browser; kept for later runs
+  outrider mcp logout NAME                forget that login
   outrider mcp test [NAME…] [--json]      start them, ask for their tools, and end them; exit code 1 when one does not answer
 
 --scope user (the default) is $OUTRIDER_HOME/settings.json, project is .mcp.json for everybody who has the project,
@@ -26,6 +30,8 @@ const actions: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   list: async (args) => (await import("./show-servers.ts")).listServers(args, usage),
   get: async (args) => (await import("./show-servers.ts")).getServer(args, usage),
   remove: async (args) => (await import("./add-server.ts")).removeServer(args, usage),
+  login: async (args) => (await import("./log-in.ts")).loginServer(args, usage),
+  logout: async (args) => (await import("./log-in.ts")).logoutServer(args, usage),
   test: async (args) => (await import("./test-servers.ts")).testServers(args, usage),
 };
 

@@ -12,11 +12,18 @@ export type ServerWords = {
   readonly cwd: string | undefined;
   readonly force: boolean;
   readonly json: boolean;
+  /** `login`: what the login is to be good for, in the words of the server. */
+  readonly scopes: string | undefined;
+  readonly clientId: string | undefined;
+  readonly clientSecret: string | undefined;
+  readonly callbackPort: string | undefined;
+  readonly browser: boolean;
 };
 
 const spellings: Readonly<Record<string, string>> = { "-s": "--scope", "-t": "--transport", "-e": "--env", "-H": "--header" };
-const valued = ["--scope", "--transport", "--env", "--header", "--cwd"];
-const switches = ["--force", "--json"];
+const login = ["--scopes", "--client-id", "--client-secret", "--callback-port"];
+const valued = ["--scope", "--transport", "--env", "--header", "--cwd", ...login];
+const switches = ["--force", "--json", "--no-browser"];
 const scopes: readonly ServerScope[] = ["user", "project", "local"];
 
 /** `isOpen`: what comes behind the second word belongs to the server, flags too. */
@@ -49,6 +56,11 @@ export function readServerWords(args: readonly string[], { usage, isOpen }: { us
     cwd: values.get("--cwd")?.at(-1),
     force: given.has("--force"),
     json: given.has("--json"),
+    scopes: values.get("--scopes")?.at(-1),
+    clientId: values.get("--client-id")?.at(-1),
+    clientSecret: values.get("--client-secret")?.at(-1),
+    callbackPort: values.get("--callback-port")?.at(-1),
+    browser: !given.has("--no-browser"),
   };
 }
 

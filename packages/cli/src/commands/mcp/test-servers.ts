@@ -41,7 +41,7 @@ export async function tryServers(
   return states;
 }
 
-function refuseUnknown(name: string, { plan, written }: KnownServers): void {
+export function refuseUnknown(name: string, { plan, written }: KnownServers): void {
   if (plan.configs.has(name)) return;
   const isWritten = written.some((server) => server.name === name);
   const guess = nearest(name, [...plan.configs.keys()]);

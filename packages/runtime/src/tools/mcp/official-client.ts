@@ -4,7 +4,14 @@ import type { JsonSchemaValidator, jsonSchemaValidator } from "@modelcontextprot
 import { draftOf } from "../input.ts";
 import { parseSchema } from "../schema.ts";
 
-export { Client, SSEClientTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+export {
+  auth,
+  Client,
+  createPrivateKeyJwtAuth,
+  extractWWWAuthenticateParams,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
 
 /**
  * Checks what tools answer with the library that checks what they are given. The client's own would run code that it writes from a

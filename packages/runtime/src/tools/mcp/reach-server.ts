@@ -1,5 +1,6 @@
 import type { Client, Transport } from "@modelcontextprotocol/client";
-import { boundedFetch, type Fetch } from "./bounded-fetch.ts";
+import type { LoginWays } from "./auth/authorized-fetch.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
 import { failureOf, httpStatusOf, isProtocolRefusal } from "./connect-failure.ts";
 import { type ClientAbilities, createClient, type ProtocolEra } from "./create-client.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
@@ -9,15 +10,14 @@ import type { McpTransport } from "./transport.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /** How servers are reached. */
-export type ReachOptions = ClientAbilities & {
-  readonly cwd: string;
-  /** What servers that are programs see, beside their own variables. */
-  readonly env: Readonly<Record<string, string>>;
-  /** The way to servers that live inside the host. */
-  readonly hostTransport?: ((server: string) => McpTransport) | undefined;
-  /** Adds what lets us in to requests over HTTP. */
-  readonly authorize?: ((server: string, config: HttpConfig, fetch: Fetch) => Promise<Fetch>) | undefined;
-};
+export type ReachOptions = ClientAbilities &
+  LoginWays & {
+    readonly cwd: string;
+    /** What servers that are programs see, beside their own variables. */
+    readonly env: Readonly<Record<string, string>>;
+    /** The way to servers that live inside the host. */
+    readonly hostTransport?: ((server: string) => McpTransport) | undefined;
+  };
 
 export type HttpConfig = Extract<McpServerConfig, { type: "http" | "sse" }>;
 export type ReachedServer = { readonly client: Client; readonly transport: Transport };
@@ -87,15 +87,15 @@ async function transportOf(
   type: McpServerConfig["type"],
   { name, config, options }: Pick<Try, "name" | "config" | "options">,
 ): Promise<Transport> {
-  const { cwd, env, hostTransport, authorize } = options;
+  const { cwd, env, hostTransport } = options;
   switch (config.type) {
     case "stdio":
       return new StdioTransport({ ...config, cwd: config.cwd ?? cwd, env: { ...env, ...config.env } });
     case "http":
     case "sse": {
       const { SSEClientTransport, StreamableHTTPClientTransport } = await import("./official-client.ts");
-      const plain = boundedFetch(sameOriginFetch);
-      const fetch = authorize ? await authorize(name, config, plain) : plain;
+      const { authorizedFetch } = await import("./auth/authorized-fetch.ts");
+      const fetch = await authorizedFetch(boundedFetch(sameOriginFetch), config, options);
       const shared = { requestInit: { headers: config.headers }, fetch };
       const url = new URL(config.url);
       return type === "sse"

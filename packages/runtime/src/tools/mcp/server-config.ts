@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
+import { type OAuthConfig, parseOAuth } from "./auth/oauth-config.ts";
 import { defined } from "../../util/defined.ts";
 import { isSecretName } from "../../util/secret-names.ts";
 
@@ -20,6 +21,7 @@ export type McpServerConfig = McpServerLimits &
         readonly type: "http" | "sse";
         readonly url: string;
         readonly headers: Readonly<Record<string, string>>;
+        readonly oauth?: OAuthConfig;
         readonly source?: string;
       }
     | { readonly type: "sdk"; readonly name: string; readonly source?: string }
@@ -116,7 +118,9 @@ function parseServer(value: unknown, problem: (text: string) => RuntimeError): M
       const { url } = value;
       if (typeof url !== "string" || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
         throw problem("url must be an http or https address");
-      return { type: type === "sse" ? "sse" : "http", url, headers: stringsOf(value["headers"], "headers", problem) };
+      const oauth = value["oauth"] === undefined ? undefined : parseOAuth(value["oauth"], problem);
+      const headers = stringsOf(value["headers"], "headers", problem);
+      return { type: type === "sse" ? "sse" : "http", url, headers, ...defined({ oauth }) };
     }
     case "sdk":
       return { type: "sdk", name: typeof value["name"] === "string" ? value["name"] : "" };

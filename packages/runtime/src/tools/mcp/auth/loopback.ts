@@ -1,0 +1,68 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { AskPerson } from "./server-login.ts";
+
+/** A page of this machine that a browser is sent back to at the end of a login. */
+export interface Loopback {
+  readonly redirectUrl: string;
+  /** The address that the browser was sent back to. */
+  readonly visited: Promise<URL>;
+  close(): Promise<void>;
+}
+
+const path = "/callback";
+
+/** Listens on this machine alone, on the given port or a free one. */
+export async function openLoopback(port = 0): Promise<Loopback> {
+  let visit: (url: URL) => void = () => {};
+  const visited = new Promise<URL>((resolve) => {
+    visit = resolve;
+  });
+  const { createServer } = process.getBuiltinModule("node:http");
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://localhost");
+    if (request.method !== "GET" || url.pathname !== path) return void response.writeHead(404).end();
+    const isRefused = url.searchParams.has("error");
+    response.writeHead(200, { "content-type": "text/plain; charset=utf-8", "content-security-policy": "default-src 'none'" });
+    response.end(isRefused ? "The login was refused. You may close this page.\n" : "Logged in. You may close this page.\n");
+    visit(url);
+  });
+  await listen(server, port, "127.0.0.1");
+  const { port: taken } = server.address() as AddressInfo; // it listens on a port
+  const second = createServer((request, response) => server.emit("request", request, response));
+  const isDouble = await listen(second, taken, "::1").then(
+    () => true,
+    () => false, // not every machine has it
+  );
+  return {
+    redirectUrl: `http://localhost:${taken}${path}`,
+    visited,
+    async close() {
+      await Promise.all([server, ...(isDouble ? [second] : [])].map(shut));
+    },
+  };
+}
+
+/** A person with a browser on this machine. `show` opens the address, or tells them. */
+export function personBehind({ redirectUrl, visited }: Loopback, show: (url: URL) => Promise<URL | undefined>): AskPerson {
+  return {
+    redirectUrl,
+    async visit(url) {
+      const shown = show(url);
+      const told = shown.then((address) => address ?? visited);
+      return await Promise.race([visited, told]);
+    },
+  };
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+}
+
+async function shut(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}

@@ -1,0 +1,232 @@
+import type {
+  AddClientAuthentication,
+  OAuthClientInformationContext,
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from "@modelcontextprotocol/client";
+import { defined } from "../../../util/defined.ts";
+import { randomUuid } from "../../../util/unique-ids.ts";
+import type { Fetch } from "../bounded-fetch.ts";
+import { NeedsLogin } from "../connect-failure.ts";
+import type { OAuthConfig } from "./oauth-config.ts";
+import type { LoginStore } from "./login-store.ts";
+
+/** Sends a person to an address and waits for them. */
+export type AskPerson = {
+  /** Where the authorization server sends them back to. */
+  readonly redirectUrl: string;
+  /** Answers the address that they were sent back to. */
+  readonly visit: (url: URL) => Promise<URL>;
+};
+
+export type ServerLoginOptions = {
+  readonly serverUrl: string;
+  readonly oauth: OAuthConfig;
+  /** Where logins are kept; without it only for as long as the connection lives. */
+  readonly store?: LoginStore | undefined;
+  /** Absent where nobody is there who could log in. */
+  readonly person?: AskPerson | undefined;
+  readonly fetch: Fetch;
+};
+
+/** What a server said when it did not let us in. */
+export type Challenge = { readonly scope?: string | undefined; readonly resourceMetadataUrl?: URL | undefined };
+
+/** The user's login at one server: what the official client's flow needs to know and to keep, and when that flow is run. */
+export class ServerLogin implements OAuthClientProvider {
+  readonly #options: ServerLoginOptions;
+  /** Also of a login that is kept nowhere, such as one with the credentials of a program. */
+  #tokens: StoredOAuthTokens | undefined;
+  #client: StoredOAuthClientInformation | undefined;
+  #discovery: OAuthDiscoveryState | undefined;
+  #verifier = "";
+  #state = "";
+  #address: URL | undefined;
+  #scope: string | undefined;
+  #renewing: Promise<void> | undefined;
+  /** The token that is being renewed. */
+  #outworn: string | undefined;
+  readonly addClientAuthentication?: AddClientAuthentication;
+  readonly clientMetadataUrl?: string;
+  readonly prepareTokenRequest?: NonNullable<OAuthClientProvider["prepareTokenRequest"]>;
+
+  constructor(options: ServerLoginOptions, authentication?: AddClientAuthentication) {
+    const { clientMetadataUrl, scopes } = options.oauth;
+    this.#options = options;
+    this.#scope = scopes;
+    if (authentication) this.addClientAuthentication = authentication;
+    if (clientMetadataUrl !== undefined) this.clientMetadataUrl = clientMetadataUrl;
+    if (this.#isProgram) this.prepareTokenRequest = clientCredentials;
+  }
+
+  async token(): Promise<string | undefined> {
+    return (await this.tokens())?.access_token;
+  }
+
+  /**
+   * Gets a token that may let us in where `used` did not: by the one that renews it, by the credentials of a program, or by a person.
+   * `isShort`: the token is good, but for less than what is wanted.
+   */
+  async renew(used: string | undefined, { challenge, isShort }: { challenge: Challenge; isShort: boolean }): Promise<void> {
+    this.#renewing ??= this.#renew(used, challenge, isShort).finally(() => {
+      this.#renewing = undefined;
+    });
+    await this.#renewing;
+  }
+
+  async #renew(used: string | undefined, challenge: Challenge, isShort: boolean): Promise<void> {
+    const { serverUrl, person, oauth } = this.#options;
+    const tokens = await this.tokens();
+    if (tokens?.access_token !== used) return; // another process, or another call, was faster
+    this.#outworn = tokens?.access_token;
+    this.#scope = unite(
+      this.#scope,
+      isShort ? tokens?.scope : undefined,
+      oauth.scopes === undefined || isShort ? challenge.scope : undefined,
+    );
+    if (!person && !this.#isProgram && (isShort || !tokens?.refresh_token)) throw needsLogin(isShort ? this.#scope : undefined);
+    const { auth } = await import("../official-client.ts");
+    await this.#useGivenMetadata();
+    const flow = {
+      serverUrl,
+      ...defined({ scope: this.#scope, resourceMetadataUrl: challenge.resourceMetadataUrl }),
+      fetchFn: this.#options.fetch,
+      forceReauthorization: isShort,
+    };
+    if ((await auth(this, flow)) === "AUTHORIZED") return;
+    const { authorizationCode, iss } = await this.#comeBack();
+    await auth(this, { ...flow, authorizationCode, ...defined({ iss }) });
+  }
+
+  async #comeBack(): Promise<{ authorizationCode: string; iss: string | undefined }> {
+    if (!this.#options.person || !this.#address) throw needsLogin(this.#scope);
+    const { searchParams } = await this.#options.person.visit(this.#address);
+    const refusal = searchParams.get("error");
+    if (refusal !== null) {
+      const why = searchParams.get("error_description");
+      throw new Error(`the authorization server refused the login: ${refusal}${why ? `, ${why}` : ""}`);
+    }
+    const code = searchParams.get("code");
+    if (code === null || searchParams.get("state") !== this.#state)
+      throw new Error("the address that came back does not belong to this login");
+    return { authorizationCode: code, iss: searchParams.get("iss") ?? undefined };
+  }
+
+  get #isProgram(): boolean {
+    return this.#options.oauth.grant === "client_credentials";
+  }
+
+  /** Somebody knows better than the server where its authorization server describes itself. */
+  async #useGivenMetadata(): Promise<void> {
+    const { oauth, fetch } = this.#options;
+    if (oauth.authServerMetadataUrl === undefined || this.#discovery) return;
+    const response = await fetch(oauth.authServerMetadataUrl);
+    const metadata = (await response.json()) as NonNullable<OAuthDiscoveryState["authorizationServerMetadata"]>; // the client uses what fits
+    this.#discovery = { authorizationServerUrl: metadata.issuer, authorizationServerMetadata: metadata };
+  }
+
+  // What the official client asks for.
+
+  get redirectUrl(): string | undefined {
+    return this.#isProgram ? undefined : (this.#options.person?.redirectUrl ?? "http://localhost/callback");
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    const { oauth } = this.#options;
+    return {
+      client_name: "Outrider",
+      redirect_uris: this.redirectUrl === undefined ? [] : [this.redirectUrl],
+      grant_types: this.#isProgram ? ["client_credentials"] : ["authorization_code", "refresh_token"],
+      response_types: this.#isProgram ? [] : ["code"],
+      ...(oauth.scopes !== undefined && { scope: oauth.scopes }),
+    };
+  }
+
+  state(): string {
+    this.#state = randomUuid();
+    return this.#state;
+  }
+
+  async clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
+    const { oauth, store, person } = this.#options;
+    if (oauth.clientId !== undefined)
+      return { client_id: oauth.clientId, ...(oauth.clientSecret !== undefined && { client_secret: oauth.clientSecret }) };
+    const client = this.#client ?? (context && store ? (await store.load(context.issuer)).client : undefined);
+    const { redirect_uris: places } = Object(client) as { redirect_uris?: readonly string[] };
+    // We are sent back to another port each time, and not every server takes one that it was not told of.
+    return person && places && !places.includes(person.redirectUrl) ? undefined : client;
+  }
+
+  async saveClientInformation(client: StoredOAuthClientInformation, context?: OAuthClientInformationContext): Promise<void> {
+    const { oauth, store } = this.#options;
+    if (oauth.clientId !== undefined) return;
+    this.#client = client;
+    if (context) await store?.saveClient(context.issuer, client);
+  }
+
+  async tokens(context?: OAuthClientInformationContext): Promise<StoredOAuthTokens | undefined> {
+    const { store, serverUrl } = this.#options;
+    const kept = this.#isProgram ? undefined : await store?.find(serverUrl);
+    if (!kept) return this.#tokens;
+    return context && context.issuer !== kept.issuer ? undefined : kept.tokens;
+  }
+
+  async saveTokens(tokens: StoredOAuthTokens, context?: OAuthClientInformationContext): Promise<void> {
+    const { store, serverUrl } = this.#options;
+    const before = await this.tokens(context);
+    // One that renews tokens stays good when the server gives no other.
+    const kept = { ...(before?.refresh_token !== undefined && { refresh_token: before.refresh_token }), ...tokens };
+    this.#tokens = kept;
+    const issuer = context?.issuer ?? tokens.issuer;
+    if (!this.#isProgram && issuer !== undefined) await store?.saveTokens(issuer, serverUrl, kept);
+  }
+
+  redirectToAuthorization(address: URL): void {
+    if (!this.#options.person) throw needsLogin(this.#scope);
+    this.#address = address;
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier;
+  }
+
+  codeVerifier(): string {
+    return this.#verifier;
+  }
+
+  saveDiscoveryState(state: OAuthDiscoveryState): void {
+    this.#discovery = state;
+  }
+
+  discoveryState(): OAuthDiscoveryState | undefined {
+    return this.#discovery;
+  }
+
+  async invalidateCredentials(what: "all" | "client" | "tokens" | "verifier" | "discovery"): Promise<void> {
+    const { store, serverUrl } = this.#options;
+    if (what === "all" || what === "client") this.#client = undefined;
+    if (what === "all" || what === "discovery") this.#discovery = undefined;
+    if (what !== "all" && what !== "tokens") return;
+    this.#tokens = undefined;
+    // Another process may have renewed them in the meantime: those are good.
+    if ((await store?.find(serverUrl))?.tokens.access_token === this.#outworn) await store?.forget(serverUrl);
+  }
+}
+
+function clientCredentials(scope?: string): URLSearchParams {
+  return new URLSearchParams({ grant_type: "client_credentials", ...(scope && { scope }) });
+}
+
+function needsLogin(scope: string | undefined): NeedsLogin {
+  return scope === undefined
+    ? new NeedsLogin("HTTP 401: nobody has logged in to it; a token may also be given in a header")
+    : new NeedsLogin(`HTTP 403: the login is for less than it wants, which is the scope ${JSON.stringify(scope)}`, { scope });
+}
+
+function unite(...scopes: readonly (string | undefined)[]): string | undefined {
+  const words = new Set(scopes.flatMap((scope) => scope?.split(" ") ?? []).filter((word) => word !== ""));
+  return words.size === 0 ? undefined : [...words].join(" ");
+}
