@@ -50,7 +50,7 @@ async function askPerson(config: HttpConfig, { known, scopes, browser }: Asking)
   } catch (error) {
     throw new RuntimeError("config", `The login did not work: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
-      hint: "A server that gives out tokens itself takes one in a header: outrider mcp add NAME URL --header 'Authorization: Bearer ${TOKEN}'",
+      hint: "A server that gives out tokens itself takes one in a header: outrider mcp add NAME URL --header 'Authorization: Bearer …'",
     });
   } finally {
     reading.abort();
