@@ -15,7 +15,7 @@ const LAYERS = {
   checkpoints: { folders: ["util", "protocol", "journal"], modules: ["node:"] },
   verification: { folders: ["protocol"], modules: [] },
   context: { folders: ["util", "protocol", "model", "workspace", "journal"], modules: ["node:", "yaml"] },
-  tasks: { folders: ["util", "protocol", "workspace", "permissions", "context"], modules: ["node:"] },
+  tasks: { folders: ["util", "protocol", "workspace", "permissions", "context"], modules: ["node:", "croner"] },
   tools: {
     folders: ["util", "protocol", "workspace", "tasks"],
     modules: [

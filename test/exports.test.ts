@@ -40,6 +40,7 @@ const published: Record<string, string[]> = {
     "createProvider",
     "createQuery",
     "createReplayProvider",
+    "createScheduledTaskRunner",
     "createScriptedProvider",
     "createTerminalOutput",
     "defineTool",

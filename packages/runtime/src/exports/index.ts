@@ -179,6 +179,11 @@ export {
   filterExecutionWorkspaceEntries,
 } from "../tasks/background/execution-workspace.ts";
 export {
+  createScheduledTaskRunner,
+  type ScheduledFiring,
+  type ScheduledTaskRunnerOptions,
+} from "../tasks/schedules/scheduled-runner.ts";
+export {
   BackgroundJobOrchestrator,
   type BackgroundJobGroupRequest,
   type BackgroundJobGroupSummary,

@@ -85,6 +85,8 @@ export type BackgroundTaskState = {
   readonly worktreeNextAction?: string;
   readonly worktreeBaseRevision?: string;
   readonly parentWorktreeStatus?: string;
+  /** When a schedule comes next. */
+  readonly nextFireAt?: string;
   readonly timeoutReason?: BackgroundTaskTimeoutReason;
   readonly metadata?: BackgroundTaskMetadata;
 };

@@ -38,6 +38,8 @@ type Task = {
   readonly onEnded: () => void;
   handle?: BackgroundTaskHandle;
   watch?: TaskWatch;
+  /** It counts among those that may run at the same time; what sleeps does not. */
+  hasSlot: boolean;
   /** Why it is to be ended, when it was ended before it had a handle. */
   cancelled?: string | undefined;
   /** Settles when nothing of it is left. */
@@ -78,7 +80,7 @@ export class BackgroundTaskManager {
     const ended = new Promise<void>((resolve) => {
       onEnded = resolve;
     });
-    const task: Task = { state: frozen(toState(id, request, this.#time())), request, ended, onEnded };
+    const task: Task = { state: frozen(toState(id, request, this.#time())), request, ended, onEnded, hasSlot: false };
     this.#tasks.set(id, task);
     this.#tell(task, "created");
     if (this.#running < maxConcurrent) await this.#start(task);
@@ -174,7 +176,7 @@ export class BackgroundTaskManager {
   /** Takes over a task of an earlier process; it has ended. */
   restore(state: BackgroundTaskState): void {
     const request = { ...state, kind: "process", command: state.commandPreview ?? "" } as const;
-    this.#tasks.set(state.id, { state: frozen(state), request, ended: Promise.resolve(), onEnded: () => {} });
+    this.#tasks.set(state.id, { state: frozen(state), request, ended: Promise.resolve(), onEnded: () => {}, hasSlot: false });
   }
 
   /** The answered function ends it. Listeners must not throw. */
@@ -191,8 +193,25 @@ export class BackgroundTaskManager {
     await Promise.allSettled(all.map(({ gone }) => gone));
   }
 
+  /** A schedule does not come until it is resumed. */
+  pause(taskId: string): void {
+    const task = this.#find(taskId);
+    if (!task.handle?.pause) throw new BackgroundTaskError("validation", `Task ${taskId} cannot be paused`);
+    this.#apply(task, "PAUSE");
+    task.handle.pause();
+    this.#tell(task, "updated");
+  }
+
+  resume(taskId: string): void {
+    const task = this.#find(taskId);
+    if (!task.handle?.resume) throw new BackgroundTaskError("validation", `Task ${taskId} cannot be resumed`);
+    this.#apply(task, "RESUME");
+    task.handle.resume();
+    this.#tell(task, "updated");
+  }
+
   async #start(task: Task): Promise<void> {
-    this.#running++;
+    this.#take(task);
     this.#apply(task, "START", { startedAt: this.#time(), lastActivityAt: this.#time() });
     this.#tell(task, "started");
     try {
@@ -252,14 +271,23 @@ export class BackgroundTaskManager {
   }
 
   #end(task: Task, event: BackgroundTaskTransition, change: Partial<BackgroundTaskState>): void {
-    const hadSlot = task.state.status !== "queued";
     this.#apply(task, event, { ...change, completedAt: this.#time(), unread: task.state.mode === "background" });
     task.watch?.stop();
     task.onEnded();
     if (task.state.status === "completed" || task.state.status === "failed" || task.state.status === "cancelled")
       this.#tell(task, task.state.status);
-    if (hadSlot) this.#running--;
+    this.#leave(task);
     this.#next();
+  }
+
+  #take(task: Task): void {
+    if (!task.hasSlot) this.#running++;
+    task.hasSlot = true;
+  }
+
+  #leave(task: Task): void {
+    if (task.hasSlot) this.#running--;
+    task.hasSlot = false;
   }
 
   async #letGo(task: Task, reason: string | undefined): Promise<void> {
@@ -308,8 +336,10 @@ export class BackgroundTaskManager {
         this.#tell(task, "updated");
         break;
       case "background_task_sleeping":
-        this.#apply(task, "SLEEP", { lastActivityAt });
+        this.#apply(task, "SLEEP", { lastActivityAt, nextFireAt: event.nextFireAt });
         task.watch?.pause();
+        this.#leave(task);
+        this.#next();
         this.#tell(task, "updated");
         break;
       case "background_task_waking":
@@ -321,7 +351,8 @@ export class BackgroundTaskManager {
 
   #wake(task: Task): void {
     if (task.state.status === "paused") this.#apply(task, "RESUME");
-    this.#apply(task, "WAKE", { lastActivityAt: this.#time() });
+    this.#apply(task, "WAKE", { lastActivityAt: this.#time(), nextFireAt: undefined });
+    this.#take(task); // its time has come, however many run
     task.watch?.resume();
     this.#tell(task, "updated");
   }

@@ -61,7 +61,10 @@ export type ProcessTaskRequest = RequestBase & {
 
 export type ScheduledTaskRequest = RequestBase & {
   readonly kind: "scheduled";
+  /** Five fields of cron, `@daily` and its kin, or `every 10m`. */
   readonly cronExpression: string;
+  /** `false`: it comes once. */
+  readonly recurring?: boolean | undefined;
   readonly command?: string | undefined;
   readonly agentInstruction?: string | undefined;
 };
@@ -80,7 +83,7 @@ export type BackgroundTaskRunnerEvent =
       readonly toolArgs?: JsonValue;
     }
   | { readonly type: "background_task_permission_resolved"; readonly requestId: string; readonly allowed: boolean }
-  | { readonly type: "background_task_sleeping" }
+  | { readonly type: "background_task_sleeping"; readonly nextFireAt?: string }
   | { readonly type: "background_task_waking"; readonly instruction?: string };
 
 type Lifecycle = "created" | "started" | "updated" | "completed" | "failed" | "cancelled";
@@ -117,6 +120,9 @@ export interface BackgroundTaskHandle {
   cancel(reason?: string): Promise<void>;
   send?(input: BackgroundTaskInput): Promise<void>;
   readLog?(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage>;
+  /** Of a schedule: it does not come until it is resumed. */
+  pause?(): void;
+  resume?(): void;
   /** Answers what it asked with `background_task_permission_request`. */
   answerPermission?(requestId: string, isAllowed: boolean): void;
 }
