@@ -29,7 +29,7 @@ const LAYERS = {
       "yaml",
     ],
   },
-  commands: { folders: [], modules: [] },
+  commands: { folders: ["util", "protocol", "context"], modules: ["node:fs", "node:path"] },
   engine: {
     folders: ["util", "protocol", "model", "workspace", "permissions", "hooks", "context", "tasks", "tools"],
     modules: [],
@@ -66,6 +66,7 @@ const LAYERS = {
       "context",
       "tasks",
       "tools",
+      "commands",
       "session",
       "settings",
     ],

@@ -85,7 +85,7 @@ const published: Record<string, string[]> = {
     "withRecorder",
     "writeTool",
   ],
-  "./acp": ["AcpAgent", "SessionUpdates", "toRpcError"],
+  "./acp": ["AcpAgent", "SessionUpdates", "listCommands", "toRpcError"],
   "./admin": [
     "asAgent",
     "binaryKind",

@@ -74,8 +74,9 @@ describe("/compact as a prompt", () => {
     assert.ok(initOf((await collect(query)).messages).slash_commands.includes("compact"));
     await ask("/compact", { verbatimPrompts: true });
     assert.match(JSON.stringify(sent(server, 1).messages), /\/compact/);
-    await ask("/unknown words");
-    assert.match(JSON.stringify(sent(server, 2).messages), /\/unknown words/);
+    const unknown = only(await ask("/compct words"));
+    assert.match(JSON.stringify(unknown), /Unknown command \\"\/compct\\"\. Did you mean \/compact\?/);
+    assert.equal(server.requests.length, 2);
   });
 
   it("an interrupt ends it, and the session goes on", async () => {

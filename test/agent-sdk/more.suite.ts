@@ -327,19 +327,30 @@ describe("options, once more", () => {
   it("wishes in initialize that cannot be met are told in warning frames", async () => {
     const world = await stage([{ text: "ok" }]);
     const none = async (): Promise<Record<string, never>> => ({});
-    const wishes = { skills: ["pdf"], hooks: { Setup: [{ hooks: [none] }], MessageDisplay: [{ hooks: [none] }] } };
+    const wishes = { hooks: { Setup: [{ hooks: [none] }], MessageDisplay: [{ hooks: [none] }] } };
     const ran = await world.ask("Hi", wishes);
     assert.equal(textOf(only(ran)), "ok");
     const told = JSON.stringify(ran.messages.filter((message) => message.type === "system"));
-    for (const wish of ["skills", "hooks.Setup", "hooks.MessageDisplay"])
-      assert.ok(told.includes(`${wish} is not supported`), told);
+    for (const wish of ["hooks.Setup", "hooks.MessageDisplay"]) assert.ok(told.includes(`${wish} is not supported`), told);
   });
 
-  it("skills: all says that there are none", async () => {
-    const world = await stage([{ text: "ok" }]);
-    const ran = await world.ask("Hi", { skills: "all" });
+  it("skills of the user are offered, used, and held to the names that were given", async () => {
+    const use = { calls: ["pdf", "xls"].map((skill) => ({ name: "Skill", input: { skill } })) };
+    const world = await stage([use, { text: "ok" }, { text: "ok" }]);
+    for (const name of ["pdf", "xls"]) {
+      mkdirSync(join(world.home, ".claude/skills", name), { recursive: true });
+      writeFileSync(
+        join(world.home, ".claude/skills", name, "SKILL.md"),
+        `---\ndescription: About ${name}\n---\nBODY OF ${name}`,
+      );
+    }
+    const ran = await world.ask("Hi", { skills: ["pdf"] });
     assert.equal(textOf(only(ran)), "ok");
-    assert.match(JSON.stringify(ran.messages), /no skills/);
+    assert.deepEqual(initOf(ran.messages).skills, ["pdf", "xls"]);
+    assert.match(JSON.stringify(sent(world.server, 1).messages), /BODY OF pdf.*/);
+    assert.doesNotMatch(JSON.stringify(sent(world.server, 1)), /BODY OF xls|About xls/);
+    await world.ask("/xls", { skills: "all" });
+    assert.match(JSON.stringify(sent(world.server, 2)), /BODY OF xls/);
   });
 
   it("includeHookEvents: frames for the hooks of settings", async () => {

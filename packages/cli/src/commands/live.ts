@@ -55,7 +55,6 @@ export async function runLiveCommand(args: Arguments, ignored: readonly string[]
       notices: { fates: isClaude, states: isClaude && process.env["CLAUDE_CODE_SDK_READS_SESSION_STATE"] === "1" },
       awaitInitialize: flags["await-initialize"] ?? false,
       catalogOverride: options.catalogOverride,
-      verbatim: flags["disable-slash-commands"] ?? false,
       strict: !isClaude,
       warn,
       redactor: createRedactor({ env: process.env }),

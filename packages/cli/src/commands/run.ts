@@ -144,7 +144,7 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, w
     };
     const watched = ci?.watch(format, (flags["output-format"] ?? "text") === "text" ? "text" : "json") ?? format;
     const told = progress?.watch(watched) ?? (isFramed || flags.quiet ? watched : telling(watched));
-    const outcome = await runPrompt(session, toMessage(prompt, flags), { format: remembering(told, seen, copy), output, judge });
+    const outcome = await runPrompt(session, toMessage(prompt), { format: remembering(told, seen, copy), output, judge });
     progress?.stop();
     if (output.failure) complain(`stdout cannot be written: ${output.failure.message}`);
     // JSON has it in its result.
@@ -161,11 +161,10 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, w
   }
 }
 
-/** A prompt of words alone stays what it is: commands are looked for in it, unless that was forbidden. */
-function toMessage({ text, images }: Prompt, flags: FlagValues): string | UserMessage {
-  const isVerbatim = flags["disable-slash-commands"] === true;
-  if (images.length === 0 && !isVerbatim) return text;
-  return { role: "user", content: [...images, { type: "text", text }], ...(isVerbatim && { isVerbatim }) };
+/** A prompt of words alone stays what it is: commands are looked for in it. */
+function toMessage({ text, images }: Prompt): string | UserMessage {
+  if (images.length === 0) return text;
+  return { role: "user", content: [...images, { type: "text", text }] };
 }
 
 type Seen = { worktree?: string; calls: ModelCall[]; denied: AgentEvent<"tool.ended">[]; ended?: AgentEvent<"turn.ended"> };

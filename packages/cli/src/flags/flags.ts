@@ -60,7 +60,12 @@ export const flags = [
     group: "Prompt",
     help: "With --input-format stream-json: write each message back when its turn comes",
   },
-  { name: "disable-slash-commands", kind: "switch", group: "Prompt", help: "A prompt that begins with a slash is a prompt" },
+  {
+    name: "disable-slash-commands",
+    kind: "switch",
+    group: "Prompt",
+    help: "A prompt that begins with a slash is a prompt, and there are no skills",
+  },
   { name: "cwd", kind: "value", placeholder: "DIR", group: "Prompt", help: "Work in DIR instead of the current directory" },
   { name: "system-prompt", kind: "value", placeholder: "TEXT", group: "Prompt", help: "Replace the system prompt" },
   { name: "system-prompt-file", kind: "value", placeholder: "FILE", group: "Prompt", help: "The same from a file" },

@@ -24,7 +24,11 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
     recording: recordingOf(flags),
     session: await sessionOf(flags, warn),
     persistent: !flags["no-session-persistence"],
-    without: flags.bare ? ["instructions", "agents", "hooks", "servers"] : flags["strict-mcp-config"] ? ["servers"] : undefined,
+    without: flags.bare
+      ? ["instructions", "agents", "skills", "hooks", "servers"]
+      : flags["strict-mcp-config"]
+        ? ["servers"]
+        : undefined,
     settings: flags.settings,
     settingsName: "--settings",
     settingSources: flags["setting-sources"] === undefined ? undefined : parseSettingSources(flags["setting-sources"]),
@@ -57,6 +61,7 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
       passEnv: passedNames(flags),
       outputSchema: schema === undefined ? undefined : json?.readSchema(schema),
       sessionName: flags.name,
+      slashCommands: flags["disable-slash-commands"] ? false : undefined,
     },
   };
 }

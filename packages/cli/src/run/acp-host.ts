@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { type PermissionMode, RuntimeError, SessionHost, type SessionRequest } from "@outrider/runtime";
-import type { AcpHost, McpServer, PlannedSession, SessionWish } from "@outrider/runtime/acp";
+import { type AcpHost, listCommands, type McpServer, type PlannedSession, type SessionWish } from "@outrider/runtime/acp";
 import { listCatalog } from "@outrider/runtime/admin";
 import { loadCallPrice } from "@outrider/runtime/atif";
 import {
@@ -83,6 +83,7 @@ async function toPlan(planning: Planning, plan: SessionPlan, chosen?: string): P
     permissionMode: options.permissionMode ?? "default",
     mayBypass: options.permissions?.mayBypass ?? false,
     answersPermissions,
+    commands: listCommands(options),
     price: await loadCallPrice(catalogOverride),
     async withModel(name) {
       const other = await planWithKey({ ...toRequest(planning.wish, sessionId), model: name }, planning);

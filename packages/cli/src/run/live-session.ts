@@ -22,8 +22,6 @@ export type LiveOpening = {
 export async function openLiveSession(opening: LiveOpening): Promise<LiveSession & Pick<OpenedSession, "close">> {
   const { flags, plan, setup, ways, warnings, prompts, giveUp } = opening;
   const { warn } = warnings;
-  if (flags.allowedTools?.some((rule) => /^Skill(\(|$)/.test(rule)))
-    warn("There are no skills here: the rule for Skill has no effect");
   const isHostAsked = flags["permission-prompt-tool"] === "stdio" && flags["permission-prompts"] !== "none";
   const talking = isHostAsked ? ways.hostTools().filter(({ name }) => flags.tools?.includes(name) ?? true) : [];
   const hosted = [...setup.hostServers].map(([name, limits]) => [name, { type: "sdk", name, ...limits }] as const);
@@ -68,11 +66,12 @@ export async function openLiveSession(opening: LiveOpening): Promise<LiveSession
 }
 
 async function setupOptions(setup: LiveSetup, options: SessionOptions): Promise<Partial<SessionOptions>> {
-  const { hooks, outputSchema, systemPrompt, appendSystemPrompt, agents, title, toolAliases } = setup;
+  const { hooks, outputSchema, systemPrompt, appendSystemPrompt, agents, title, toolAliases, skills } = setup;
   const { parseAgents } = await import("@outrider/runtime/admin");
   const own = agents && parseAgents(agents, "initialize");
   return {
     ...(hooks && { hooks }),
+    ...(skills && options.skills && { skills: { ...options.skills, only: skills } }),
     ...(toolAliases && { toolAliases }),
     ...(outputSchema && { outputSchema }),
     ...(systemPrompt !== undefined && { systemPrompt }),
@@ -91,11 +90,11 @@ export async function describeSession({ options, resolved, keySource }: SessionP
   const own = setup.agents ? parseAgents(setup.agents, "initialize").agents : [];
   const agents = mergeAgents([own, options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   return {
-    commands: listCommands(options.commands).map(({ name, description, argumentHint = "" }) => ({
+    commands: listCommands(options).map(({ name, description, argumentHint = "", isWritten }) => ({
       name,
       description,
       argumentHint,
-      builtin: true,
+      ...(!isWritten && { builtin: true }),
     })),
     agents: agents.map(({ name, description, model }) => ({ name, description, ...(model !== undefined && { model }) })),
     models: await listModels(options),

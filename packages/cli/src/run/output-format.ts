@@ -15,7 +15,7 @@ import type { FlagValues } from "../flags/flags.ts";
 
 export type FormatFacts = {
   readonly flags: FlagValues;
-  readonly session: Pick<InteractiveSession, "id" | "listCommands" | "past">;
+  readonly session: Pick<InteractiveSession, "id" | "listCommands" | "listSkills" | "past">;
   readonly options: Pick<
     SessionOptions,
     "catalogOverride" | "sessionStore" | "resumeSessionId" | "overflowDirectory" | "permissions"
@@ -83,6 +83,7 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
         forwardSubagentText: flags["forward-subagent-text"] ?? process.env["CLAUDE_CODE_FORWARD_SUBAGENT_TEXT"] === "1",
         mcpServers,
         commands: () => session.listCommands().map(({ name }) => name),
+        skills: () => session.listSkills().map(({ name }) => name),
         keySource,
         additionalDirectories: options.permissions?.additionalDirectories ?? [],
         prompts,

@@ -22,10 +22,13 @@ export interface SystemCommand {
   execute(context: CommandHostContext, args: string): Promise<CommandResult> | CommandResult;
 }
 
-export type CommandSummary = Pick<SystemCommand, "name" | "description" | "argumentHint">;
+export type CommandSummary = Pick<SystemCommand, "name" | "description" | "argumentHint"> & {
+  /** It is kept in a file of the user or the project. */
+  readonly isWritten?: true;
+};
 
-/** `/name args` when the text is a command; a path like `/usr/bin/x` is not one. */
+/** `/name args` when the text begins like that; a path like `/usr/bin/x` does not, nor does a text with a space in front. */
 export function parseCommand(text: string): { name: string; args: string } | undefined {
-  const match = /^\/([A-Za-z][\w:-]*)(?:\s+(.*))?$/s.exec(text.trim());
-  return match?.[1] === undefined ? undefined : { name: match[1], args: (match[2] ?? "").trim() };
+  const match = /^\/([A-Za-z][\w:.-]*)(?:\s+(.*))?$/s.exec(text.trimEnd());
+  return match?.[1] === undefined ? undefined : { name: match[1], args: match[2] ?? "" };
 }

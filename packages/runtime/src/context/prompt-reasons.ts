@@ -13,6 +13,7 @@ export const promptReasons: Readonly<Record<PartName, string>> = {
   environment: "what would otherwise be the first four commands: folder, repository, kind of project, machine, day",
   session: "which model and mode it is, what runs unasked and where, so that calls are not made to be refused",
   language: "what the user wants answers to be written in",
+  skills: "names and descriptions of the skills that may be used",
   instructions: "AGENTS.md and CLAUDE.md of the user and the project",
   appended: "what flags, hosts and MCP servers add",
   given: "the prompt that was given in the place of ours",

@@ -14,6 +14,7 @@ export type PartName =
   | "session"
   | "language"
   | "instructions"
+  | "skills"
   | "appended"
   | "given";
 

@@ -10,7 +10,7 @@ import type { Action } from "../permissions/rules.ts";
 import type { JsonValue } from "../protocol/content.ts";
 import type { AgentEvents, Emit, EventBody, ToolDetails } from "../protocol/events.ts";
 import type { Tasks } from "../tasks/task.ts";
-import type { Tool, ToolMemory } from "../tools/tool.ts";
+import type { SkillUses, Tool, ToolMemory } from "../tools/tool.ts";
 import type { Redactor } from "../util/redact.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { ChangeKeeper } from "./kept-changes.ts";
@@ -99,6 +99,8 @@ export type TurnDeps = {
   readonly interrupt?: (() => void) | undefined;
   /** Starts subagents; absent where there are none. */
   readonly tasks?: Tasks | undefined;
+  /** Uses skills; absent where there are none. */
+  readonly skills?: SkillUses | undefined;
   /** Keeps files before they are changed; absent where nothing is kept. */
   readonly keeper?: ChangeKeeper | undefined;
 };
@@ -107,11 +109,13 @@ export type TurnDeps = {
 export type CallDeps = ToolDeps &
   PermissionDeps &
   SharedDeps &
-  Pick<TurnDeps, "emit" | "flush" | "signal" | "interrupt" | "tasks" | "keeper"> & {
+  Pick<TurnDeps, "emit" | "flush" | "signal" | "interrupt" | "tasks" | "skills" | "keeper"> & {
     /** Ends the turn after the calls that run now. */
     readonly halt: (why: Halt) => void;
     /** Why the turn is to end after the calls that run now. */
     readonly halted: () => Halt | undefined;
+    /** Tells the model something after the results of the calls that run now. */
+    readonly followUp?: ((text: string) => void) | undefined;
     /** Finds calls that go round in circles. */
     readonly repeats: RepeatedCalls;
   };

@@ -14,7 +14,12 @@ export type LiveCall = ToolCallPart & { readonly [live]: true };
 
 /** The calls of an answer that has just come. One that is taken from the conversation has been masked, and is refused by its type. */
 export function liveCallsOf(message: NotMasked<AssistantMessage>): LiveCall[] {
-  return callsOf(message) as LiveCall[]; // one of the two places where they are made
+  return callsOf(message) as LiveCall[]; // one of the three places where they are made
+}
+
+/** A call that nobody but the program makes: a command that the text of a skill holds. */
+export function ownCall(call: ToolCallPart): LiveCall {
+  return call as LiveCall; // nothing of it was ever masked
 }
 
 /** An input that is nested too deeply is as good as a broken one: nobody has to walk through it, and a part of it is kept. */

@@ -168,6 +168,7 @@ async function runTool(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<A
   try {
     const output = await execute(deps, call, tool);
     if (output.warning !== undefined) warnOnce(deps, output.warning);
+    if (output.followUp !== undefined) deps.followUp?.(output.followUp);
     return { status: output.isError ? "error" : "ok", output, ran: call };
   } catch (error) {
     const failed = explain(deps, call, error);
@@ -201,6 +202,7 @@ async function execute(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<T
     workspace: deps.workspace,
     memory: deps.memory,
     tasks: deps.tasks,
+    skills: deps.skills,
     mayRead: deps.mayRead,
     standsForSecret: deps.redactor.standsFor,
     meetSecrets: deps.redactor.meet,

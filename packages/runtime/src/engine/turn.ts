@@ -35,6 +35,7 @@ export type TurnReport = { outcome: Outcome; usage: Usage; modelCalls: number; m
 export async function runTurn(session: SessionDeps, turn: TurnDeps, history: readonly Masked<Message>[]): Promise<TurnReport> {
   const structured = session.answerSchema?.begin();
   let halted: Halt | undefined;
+  const followUps: string[] = [];
   const deps: Deps & CallDeps = {
     ...(structured ? withAnswerForm(session, structured) : session),
     ...turn,
@@ -43,6 +44,7 @@ export async function runTurn(session: SessionDeps, turn: TurnDeps, history: rea
       halted ??= why;
     },
     halted: () => halted,
+    followUp: (text) => void followUps.push(text),
   };
   const { repeats } = deps;
   const { ledger } = deps.provider;
@@ -118,6 +120,7 @@ export async function runTurn(session: SessionDeps, turn: TurnDeps, history: rea
         const results = await runToolCalls(deps, calls, runToolCall);
         messages.push(toToolMessage(results));
         const notes = deps.hooks ? await (await import("./after-batch.ts")).afterBatch(deps, calls, results) : [];
+        for (const text of followUps.splice(0)) askAgain(text, "skill");
         for (const note of notes) askAgain(note, "hook");
         structured?.judgeResults(results);
         if (structured?.accepted) {

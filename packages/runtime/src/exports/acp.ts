@@ -1,4 +1,5 @@
 /** The Agent Client Protocol, version 1: what an agent answers and tells, without the bytes. The command puts the official package under it. */
+export { listCommands } from "../session/prompts/session-commands.ts";
 export { AcpAgent } from "../transports/acp/acp-agent.ts";
 export type { AcpClient, AcpHost, PlannedSession, SessionWish, StartedSession } from "../transports/acp/acp-host.ts";
 export { type RpcError, toRpcError } from "../transports/acp/rpc-error.ts";

@@ -42,7 +42,10 @@ const share = kind(
 const sandboxModes = ["auto", "require", "off"];
 const sandboxMode = oneOf(sandboxModes);
 const settingSources = listOf(oneOf(["user", "project", "local"]), "a list of user, project, local");
-const without = listOf(oneOf(["instructions", "agents", "hooks", "servers"]), "a list of instructions, agents, hooks, servers");
+const without = listOf(
+  oneOf(["instructions", "agents", "skills", "hooks", "servers"]),
+  "a list of instructions, agents, skills, hooks, servers",
+);
 const servers = either(
   "an object of servers by name, as .mcp.json has them",
   fields,
@@ -155,6 +158,8 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   builtinAgents: flag,
   mainAgent: text,
   agent: fields,
+  slashCommands: flag,
+  skills: having(["trusted"], "an object with the skills that were found"),
   commands: listOf(shape({ name: needed(text), execute: needed(action) }, "a command with a name"), "a list of commands"),
   hooks: fields,
   hookSettings: shape({ sources: needed(listOf(fields, "a list of sources")) }, "an object with sources"),

@@ -18,6 +18,7 @@ import { type ChosenProvider, chooseProvider } from "./choose-provider.ts";
 import { toChosenSession } from "./chosen-session.ts";
 import { beginFolderFacts } from "./folder-facts.ts";
 import { findAgents } from "./find-agents.ts";
+import { skillsOfPlan } from "./find-skills.ts";
 import { planServers, type ServerPlan } from "./plan-servers.ts";
 import { isModelWord, resolveModelWord } from "./model-words.ts";
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
@@ -85,9 +86,10 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const choice = typeof session === "function" ? await session(store, project.cwd) : session;
   const { id: sessionId, options: chosen, begin } = toChosenSession(choice, store);
   const agents = await findAgents(request, { project, around });
+  const skills = await skillsOfPlan(request, { project, around });
   const servers = await planServers(request, { resolved, project, around });
-  const untrusted = resolved.ignored.length + agents.ignored.length > 0;
-  const unheard = [...agents.ignored, ...servers.ignored];
+  const untrusted = resolved.ignored.length + agents.ignored.length + skills.ignored.length > 0;
+  const unheard = [...agents.ignored, ...skills.ignored, ...servers.ignored];
   const judgement = await project.judged();
   const variables = childEnvironment(request, resolved, { keySource, around });
   const said = { ...around.env, ...settings.env };
@@ -121,6 +123,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     sandbox: own.sandbox ?? sandboxOptions(request, resolved, around),
     loops: { ...defined(settings.loops), ...defined(own.loops ?? {}) },
     ...agents.options,
+    ...skills.options,
     ...defined(chosen),
     sandboxSnapshotId: own.sandboxSnapshotId ?? (own.sandboxClient && (await keptSnapshot(choice, store))),
     settingSources: resolved.sources,
@@ -131,6 +134,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
       ...resolved.warnings,
       ...variables.warnings,
       ...agents.warnings,
+      ...skills.warnings,
     ],
   };
   const beginAll = async (): Promise<void> => {
@@ -155,7 +159,7 @@ function needsFacts({ session, options, mainAgent }: SessionRequest): boolean {
   return isNew && options?.systemPrompt === undefined && options?.sandboxClient === undefined && mainAgent === undefined;
 }
 
-const everyPart: readonly LoadedPart[] = ["instructions", "agents", "hooks", "servers"];
+const everyPart: readonly LoadedPart[] = ["instructions", "agents", "skills", "hooks", "servers"];
 
 type Place = {
   readonly around: Surroundings;

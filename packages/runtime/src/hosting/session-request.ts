@@ -24,11 +24,11 @@ export type SessionRequest = {
    */
   readonly persistent?: boolean | undefined;
 
-  /** Nothing that was written down for the folder or the user counts: no settings, instructions, agents, hooks and servers. */
+  /** Nothing that was written down for the folder or the user counts: no settings, instructions, agents, skills, hooks and servers. */
   readonly bare?: boolean | undefined;
   /** What to leave out of what is usually read. */
   readonly without?: readonly LoadedPart[] | undefined;
-  /** Whose settings files, instructions and agents count; all when absent. */
+  /** Whose settings files, instructions, agents and skills count; all when absent. */
   readonly settingSources?: readonly SettingSource[] | undefined;
   /** Settings over those of all files: a file, or JSON. */
   readonly settings?: string | undefined;
@@ -58,7 +58,7 @@ export type SessionRequest = {
 };
 
 /** What is read from the folder and the user's home, unless somebody leaves it out. */
-export type LoadedPart = "instructions" | "agents" | "hooks" | "servers";
+export type LoadedPart = "instructions" | "agents" | "skills" | "hooks" | "servers";
 
 /** Answers come from a file, or are written to one. */
 export type RecordingRequest =

@@ -29,6 +29,8 @@ export type ToolDetails = {
   /** Of the file a Read showed, as far as it is known. */
   totalLines?: number;
   exitCode?: number;
+  /** The skill that was put to work. */
+  skill?: string;
   /** Where the whole output is when the model saw a shortened one. */
   fullOutputPath?: string;
   /** Instruction files of folders below the working directory that came in with this result. */
@@ -108,7 +110,7 @@ export interface AgentEvents {
   /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer, or what a hook adds. */
   "input.added": {
     input: UserMessage;
-    origin: "continuation" | "empty-answer" | "output-schema" | "hook" | "user";
+    origin: "continuation" | "empty-answer" | "output-schema" | "hook" | "user" | "skill";
     /** The accepted prompt that this is. */
     promptId?: string;
   };
@@ -236,12 +238,30 @@ export interface AgentEvents {
   "step.imported": { step: JsonObject };
   /** The session, or the subagent with this `taskId`, works in a worktree of its own: what it holds as a turn ends there. */
   "worktree.inspected": WorktreeFacts;
+  /**
+   * A skill is used: `started` is on record before any of its commands runs, and what follows says how that went. A start without an end means
+   * "outcome unknown". Without this event no skill is at work.
+   */
+  "skill.activated": SkillActivation;
   "warning.raised": { message: string };
   /** Always the last event of its turn; everything before it is stored. */
   "turn.ended": { outcome: Outcome; usage: Usage; modelCalls: number; durationMs: number; modelDurationMs: number };
   /** `sandboxSnapshotId`: the state in which the other machine was left; resuming brings it back. */
   "session.ended": { reason: string; sandboxSnapshotId?: string };
 }
+
+export type SkillActivation = {
+  activationId: string;
+  skillName: string;
+  source: "skill" | "plugin";
+  invocation: "user-slash" | "model-tool";
+  mode: "inject" | "fork";
+  status: "started" | "completed" | "failed";
+  /** With `started`: what its text wants to be run. */
+  commands?: string[];
+  qualifiedName?: string;
+  error?: string;
+};
 
 /** `queue`: after the running turn. `steer`: into the running turn, before the model is asked again. `now`: the running turn ends for it. */
 export type PromptMode = "queue" | "steer" | "now";

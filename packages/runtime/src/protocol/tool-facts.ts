@@ -16,6 +16,10 @@ export type ToolFacts = {
   readonly isRepeatable?: true;
   /** It has work done by other agents. */
   readonly startsAgents?: true;
+  /** It is another name of a tool that is offered: models are not shown it, and understood when they use it. */
+  readonly isOtherName?: true;
+  /** It is about the conversation itself: subagents do not have it. */
+  readonly ofConversation?: true;
   readonly shown?: ToolPresentation | undefined;
 };
 

@@ -33,6 +33,8 @@ import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
 import { removeAtExit } from "../util/temporary-folder.ts";
 import { describePlaces, placeFacts } from "./files/command-places.ts";
+import type { OfferedSkills } from "./skills/offer-skills.ts";
+import { SessionSkills } from "./skills/session-skills.ts";
 import { SessionCompaction } from "./prompts/session-compaction.ts";
 import type { Controlled } from "./session-controls.ts";
 import { outputsShown } from "./events/shown-outputs.ts";
@@ -62,8 +64,14 @@ export type OpenSession = {
   readonly compaction: SessionCompaction;
   /** A folder that nobody named and that goes with the session. */
   readonly temporary: { remove(): void } | undefined;
-  /** Absent when the model may start none. */
-  readonly subagents: Subagents | undefined;
+  readonly subagents: Subagents;
+  /** Those that may be started. */
+  readonly agents: readonly AgentDefinition[];
+  readonly skills: SessionSkills;
+  /** Lets the model use skills in a turn; absent where it may use none. */
+  readonly skillUses: OfferedSkills["uses"] | undefined;
+  /** The ids of all models the provider is known to have. */
+  readonly listModels: (provider: string) => Promise<readonly string[]>;
   readonly checkpoints: TurnCheckpoints | undefined;
   readonly worktree: SessionOptions["worktree"];
   /** What a host may change. */
@@ -80,6 +88,7 @@ export async function createSession(
   options: SessionOptions & { readonly newId: () => string },
   id: string,
   gate: PermissionGate,
+  skills: SessionSkills = new SessionSkills(options.skills),
 ): Promise<OpenSession> {
   const { passEnv = [] } = options;
   const env = options.env ?? userEnvironment(process.env, { keep: passEnv });
@@ -87,6 +96,8 @@ export async function createSession(
   const overflowDirectory = options.overflowDirectory ?? `${env["TMPDIR"] ?? "/tmp"}/outrider-${id}`;
   const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   const tools = offeredTools(options, agents);
+  const offering = skills.all.length > 0 ? await import("./skills/offer-skills.ts") : undefined;
+  const offered = offering?.offerSkills(options, { skills, tools, taken: takenAway(options) });
   await checkProhibitions(options, [...tools.keys()]);
   const { opened, rules } = await openGround(options, { env, home, overflowDirectory });
   const redactor = options.redactor ?? createRedactor({ env: process.env });
@@ -112,6 +123,7 @@ export async function createSession(
   const startsAgents = [...tools.values()].some(({ facts }) => facts?.startsAgents);
   const { system, parts, retell } = await openPrompt(options, model.id, {
     ...{ root: workspace.root, redactor, tools, policy: () => rules.current, places: placesLine },
+    skills: offered?.section,
     stored: past.last("session.started")?.system,
   });
   const request: Controlled["request"] & SessionDeps["request"] = {
@@ -170,7 +182,7 @@ export async function createSession(
     workspace,
     memory: createToolMemory(),
     nested: options.instructions?.below && !options.sandboxClient ? nestedIn(options.instructions, past) : undefined,
-    policy: () => rules.current,
+    policy: () => skills.widen(rules.current),
     remember: (actions, scope) => rules.remember(actions, scope),
     updatePermissions: (updates, emit) => applyUpdates(updates, { rules, followMode, emit }),
     toolAliases: options.toolAliases,
@@ -227,7 +239,11 @@ export async function createSession(
     compaction,
     temporary:
       options.overflowDirectory === undefined && !options.sandboxClient ? { remove: removeAtExit(overflowDirectory) } : undefined,
-    subagents: startsAgents ? openSubagents(options, { compaction, sandbox: placesLine, env }) : undefined,
+    subagents: openSubagents(options, { compaction, sandbox: placesLine, env }),
+    agents: mergeAgents([agents, builtinAgents]),
+    skills,
+    skillUses: offered?.uses,
+    listModels: (provider) => modelsOf(options, provider),
   };
 }
 
@@ -262,13 +278,15 @@ function openSubagents(
     instructions: options.instructions?.text,
     compaction: () => ({ ...compactionSettings(options), threshold: compaction.threshold }),
     contextWindowOf: (model) => windowOf(options, model),
-    listModels: async (provider) => {
-      const { catalogOf, listModels } = await import("../model/pricing.ts");
-      return listModels(await catalogOf(options.catalogOverride), provider).map(({ id }) => id);
-    },
+    listModels: (provider) => modelsOf(options, provider),
     allowUnknownPrice: options.allowUnknownPrice ?? false,
     now: options.now ?? Date.now,
   });
+}
+
+async function modelsOf({ catalogOverride }: SessionOptions, provider: string): Promise<readonly string[]> {
+  const { catalogOf, listModels } = await import("../model/pricing.ts");
+  return listModels(await catalogOf(catalogOverride), provider).map(({ id }) => id);
 }
 
 function instructionFacts({ instructions }: SessionOptions): Pick<SessionFacts, "instructionFiles"> {
@@ -372,7 +390,7 @@ async function checkProhibitions(options: SessionOptions, offered: readonly stri
 /** What the model is offered: the tools, and the one it answers with where its provider cannot be given a schema. */
 function definitionsOf(tools: ReadonlyMap<string, Tool>, answerSchema: AnswerSchema | undefined): ToolDefinition[] {
   const answerTool = answerSchema?.begin().tool;
-  const offered = [...new Set(tools.values()), ...(answerTool ? [answerTool] : [])];
+  const offered = [...new Set(tools.values()), ...(answerTool ? [answerTool] : [])].filter(({ facts }) => !facts?.isOtherName);
   return offered.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
 }
 

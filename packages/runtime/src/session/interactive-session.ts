@@ -1,6 +1,7 @@
 import type { CheckpointInspection, CheckpointSummary, RestoreOptions } from "../checkpoints/checkpoints.ts";
 import type { RestoreResult } from "../checkpoints/restore.ts";
 import type { CommandResult, CommandSummary } from "../commands/command.ts";
+import type { Skill } from "../commands/skills/skill.ts";
 import { followConversation } from "../journal/kept-conversation.ts";
 import { Transcript } from "../journal/transcript.ts";
 import { type Answer, PermissionGate } from "../permissions/gate.ts";
@@ -233,7 +234,7 @@ export class InteractiveSession<Structured = JsonValue> {
 
   /** Ends one subagent, known from its `task.started`; the turn goes on without it. False when no such one runs. */
   async stopTask(taskId: string): Promise<boolean> {
-    return (await this.#opening)?.subagents?.stop(taskId) ?? false;
+    return (await this.#opening)?.subagents.stop(taskId) ?? false;
   }
 
   /** Drops the prompts that wait; each `submit` resolves as cancelled. */
@@ -258,6 +259,18 @@ export class InteractiveSession<Structured = JsonValue> {
   /** What a prompt that begins with a slash may start. */
   listCommands(): CommandSummary[] {
     return this.#turns.commands.list();
+  }
+
+  /** The skills in files that people may use, with what they say about themselves; commands are not among them. */
+  listSkills(): Skill[] {
+    return this.#turns.skills.typed.filter(({ kind, hasHead }) => kind === "skill" && hasHead);
+  }
+
+  /** Looks for skills and commands in files again: what people may type is up to date then. What the model was told stays as it is. */
+  async reloadSkills(): Promise<Skill[]> {
+    await this.#open();
+    for (const message of await this.#turns.skills.reload()) this.#hub.emit({ type: "warning.raised", message });
+    return this.listSkills();
   }
 
   /** What a `permission.requested` of `events()` asks about, with the real input of the call; undefined when nobody waits for an answer any more. */
@@ -377,7 +390,7 @@ export class InteractiveSession<Structured = JsonValue> {
     const completed = await this.#complete?.(this.#options, { session: this, leaving: this.#leaving.signal });
     if (completed) this.#options = { ...completed.options, sessionStore: this.#options.sessionStore, redactor: this.#redactor };
     this.#completed = completed;
-    const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, this.#gate);
+    const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, this.#gate, this.#turns.skills);
     const { journal, past } = session;
     const { turnIds, compactions } = followConversation(past, this.#transcript);
     for (const turnId of turnIds) this.#turns.know(turnId);

@@ -23,6 +23,7 @@ import type { Redactor } from "../util/redact.ts";
 import type { SandboxOptions } from "../workspace/sandbox.ts";
 import type { SandboxClient } from "../workspace/sandbox-client.ts";
 import type { InboxLimits } from "./prompts/inbox.ts";
+import type { SkillOptions } from "./skills/session-skills.ts";
 import type { PermissionOptions } from "./session-policy.ts";
 import type { WorkspaceManifest } from "../workspace/workspace-manifest.ts";
 
@@ -111,6 +112,10 @@ export type SessionOptions = {
   /** Also those that are always there; without them and without `agents` there is no Task tool. */
   readonly builtinAgents?: boolean | undefined;
   readonly commands?: readonly SystemCommand[] | undefined;
+  /** `false`: no prompt is a command, whatever it begins with. */
+  readonly slashCommands?: boolean | undefined;
+  /** Skills and commands that are kept in files, as `findSkills` finds them; see docs/skills.md. */
+  readonly skills?: SkillOptions | undefined;
   /** Points where commands, services, models or functions may change what happens; see docs/hooks.md. */
   readonly hooks?: HooksByEvent | undefined;
   /** Hooks as settings files have them, layer by layer. */

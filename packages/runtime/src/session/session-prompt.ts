@@ -14,6 +14,8 @@ export type PromptGround = {
   readonly tools: ReadonlyMap<string, Tool>;
   /** The prompt on record; a resumed session keeps it to the letter, so that providers still find it in their cache. */
   readonly stored: string | undefined;
+  /** Names and descriptions of the skills that are offered. */
+  readonly skills?: string | undefined;
   readonly policy: () => Policy;
   /** Where commands run, as the model is told it. */
   readonly places: () => string | undefined;
@@ -46,6 +48,7 @@ export async function openPrompt(options: SessionOptions, model: string, ground:
   const parts: PromptPart[] = [
     ...own,
     { name: "instructions" as const, text: instructions?.text ?? "" },
+    { name: "skills" as const, text: ground.skills ?? "" },
     { name: "appended" as const, text: appendSystemPrompt ?? "" },
   ].filter(({ text }) => text !== "");
   const hidden = parts.map(({ name, text }) => ({ name, text: redactor.text(text) }));

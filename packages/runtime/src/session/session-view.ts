@@ -1,6 +1,6 @@
 import { callsOf, type ToolCallPart, type ToolResultPart, type Usage } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
-import type { AgentEvent } from "../protocol/events.ts";
+import type { AgentEvent, SkillActivation } from "../protocol/events.ts";
 import type { LiveInput } from "../permissions/gate.ts";
 import type { StoredEvents } from "../journal/store.ts";
 import type { Outcome } from "../protocol/outcome.ts";
@@ -51,6 +51,8 @@ export interface SessionEvents {
   /** Older messages gave way to a summary. */
   compact: (report: CompactionReport) => void;
   interrupted: (result: ExecutionResult) => void;
+  /** A skill begins to be used, or has been. */
+  skill_activation: (activation: SkillActivation) => void;
   permission_request: (request: PermissionRequest) => void;
 }
 
@@ -139,6 +141,11 @@ export class SessionView {
         const { checkpointId, kind, target, files, leftAlone, commandCount } = event;
         const data = { checkpointId, kind, target, files, leftAlone, commandCount };
         return this.#add(event, { category: "event", type: "checkpoint-restored", data });
+      }
+      case "skill.activated": {
+        const { seq: _seq, at: _at, sessionId: _session, turnId: _turn, type: _type, ...data } = event;
+        if (event.status === "started") this.#add(event, { category: "event", type: "skill-activation", data });
+        return notify("skill_activation", data);
       }
       case "compaction.ended":
         return this.#compact(event, notify);

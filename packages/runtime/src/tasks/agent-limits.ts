@@ -18,7 +18,7 @@ export function toolsOf<Tool extends { readonly name: string; readonly facts?: T
   offered: Iterable<Tool>,
 ): AgentTools<Tool> {
   const warnings: string[] = [];
-  const all = [...new Set(offered)].filter((tool) => !tool.facts?.startsAgents);
+  const all = [...new Set(offered)].filter((tool) => !tool.facts?.startsAgents && !tool.facts?.ofConversation);
   const unwanted = disallowedTools.map((text) => toolRule(text, source));
   const problemWith = (rule: Rule): string | undefined =>
     rule.tool === "*"

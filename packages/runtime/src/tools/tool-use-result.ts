@@ -27,6 +27,7 @@ export function toToolUseResult(event: Ended, place: Place): unknown {
     case "StructuredOutput":
       return textContent(event.result);
     default:
+      if (event.details?.skill !== undefined) return { success: true, commandName: event.details.skill };
       return event.name.startsWith("mcp__") ? mcpResult(event) : more(event);
   }
 }

@@ -28,6 +28,8 @@ export type ToolContext = {
   readonly memory: ToolMemory;
   /** Starts subagents; absent where there are none. */
   readonly tasks?: Tasks | undefined;
+  /** Uses skills; absent where there are none. */
+  readonly skills?: SkillUses | undefined;
   /** May this file be read, which lies in what the call was given permission for? A real path. Absent where all of them may. */
   readonly mayRead?: ((path: string) => boolean) | undefined;
   /** Does this mask stand for a secret that the model was not shown? */
@@ -37,6 +39,11 @@ export type ToolContext = {
   /** The git that commands of this call must find; only for tools with `takesGit`. Absent where they may find any. */
   readonly git?: InertGit | undefined;
 };
+
+/** What a tool needs to put a skill to work. The session binds it to the engine. */
+export interface SkillUses {
+  use(spec: { readonly callId: string; readonly name: string; readonly args: string }): Promise<ToolOutput>;
+}
 
 /** Session-long memory, one slot per key, made on first use. */
 export interface ToolMemory {
@@ -48,6 +55,8 @@ export type ToolOutput = {
   /** The call did what it was told and the answer is bad news (a command's exit code): shown to the model as an error. */
   readonly isError?: boolean;
   readonly details?: ToolDetails;
+  /** What the model reads after the results of all calls of its message, as somebody's words. */
+  readonly followUp?: string | undefined;
   /** What a person should hear as well; the same words are told once. */
   readonly warning?: string | undefined;
 };

@@ -34,6 +34,8 @@ function describeEvent(event: AgentEvent): string {
       return event.result.type === "compacted" ? section("Older messages gave way to a summary", event.result.summary) : "";
     case "session.rewound":
       return `\n**Back to event ${event.to}: what came after it is no part of the conversation any more**\n`;
+    case "skill.activated":
+      return `\n**Skill${whose} ${inline(event.skillName)}: ${event.status}**${event.error === undefined ? "" : ` ${event.error}`}\n`;
     case "checkpoint.restored":
       return section(`Files were put back (${event.kind})`, event.files.join("\n"));
     case "warning.raised":

@@ -1,5 +1,5 @@
 import { type AssistantMessage, type Message, textOf, type ToolMessage, type UserMessage } from "../../protocol/content.ts";
-import type { AgentEvent, AgentEvents, CompactionTrigger, DiffLine } from "../../protocol/events.ts";
+import type { AgentEvent, AgentEvents, CompactionTrigger, DiffLine, SkillActivation } from "../../protocol/events.ts";
 import { randomUuid } from "../../util/unique-ids.ts";
 
 /** One line of what a person sees of a session: a message, or something that happened. */
@@ -11,6 +11,7 @@ export type HistoryEntry = { readonly id: string; readonly timestamp: Date } & (
   | { readonly category: "event"; readonly type: "tool-summary"; readonly data: { summary: string; tools: ToolState[] } }
   | { readonly category: "event"; readonly type: "usage-summary"; readonly data: UsageSnapshot }
   | { readonly category: "event"; readonly type: "compaction"; readonly data: CompactionReport }
+  | { readonly category: "event"; readonly type: "skill-activation"; readonly data: SkillActivation }
   | { readonly category: "event"; readonly type: "checkpoint-restored"; readonly data: AgentEvents["checkpoint.restored"] }
 );
 

@@ -1,5 +1,5 @@
 import type { Admission } from "../../engine/admit-prompt.ts";
-import type { TurnDeps } from "../../engine/deps.ts";
+import type { SessionDeps, TurnDeps } from "../../engine/deps.ts";
 import { runTurn, type TurnReport } from "../../engine/turn.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
 import type { HookFacts } from "../../hooks/hook.ts";
@@ -13,7 +13,10 @@ import { oneAtATime } from "../../util/one-at-a-time.ts";
 import type { CommandHostContext } from "../../commands/command.ts";
 import type { OpenSession } from "../create-session.ts";
 import type { EventHub } from "../events/event-hub.ts";
-import type { CommandCall, SessionCommands } from "./session-commands.ts";
+import type { Tasks } from "../../tasks/task.ts";
+import type { SkillTurn, UsedSkill } from "../skills/use-skill.ts";
+import type { TurnPlace } from "../subagents/subagents.ts";
+import type { Called, CommandCall, SessionCommands } from "./session-commands.ts";
 import { defined } from "../../util/defined.ts";
 
 export type Prompt = {
@@ -48,6 +51,7 @@ export type PromptTurn = {
   /** What has come in since the turn began. */
   readonly takeInput: TurnDeps["takeInput"];
   readonly beginning: Beginning;
+  readonly sessionId: string;
   readonly commands: SessionCommands;
   readonly commandContext: (emit: Emit, signal: AbortSignal) => CommandHostContext;
 };
@@ -65,15 +69,19 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   const emit = emitFrom();
   session.deps.provider.ledger.begin();
   const keeper = session.checkpoints?.forTurn({ turnId, prompt: prompt.displayInput ?? prompt.input });
-  const command = turn.commands.called(prompt.message);
+  const called = turn.commands.called(prompt.message);
+  const command = called?.type === "command" ? called : undefined;
   const admission = command ? undefined : await admit({ ...turn, signal: turn.controller.signal, promptId: turnId }, emit);
   session.deps.hooks?.begin(turnId);
-  const displayInput = admission?.blocked ? undefined : prompt.displayInput;
+  const refusal = admission?.outcome ?? earlierRefusal(prompt);
+  const skill = called?.type === "skill" && !refusal ? await useSkill(turn, called, keeper) : undefined;
+  const message = skill?.type === "prompt" ? skill.message : prompt.message;
+  const displayInput = admission?.blocked ? undefined : (prompt.displayInput ?? (skill && prompt.input));
+  const commandName = command?.command.name ?? (skill?.type === "aside" ? prompt.input.split(/\s/, 1)[0]?.slice(1) : undefined);
   emit({
     type: "turn.started",
-    input: admission?.blocked ? admission.input : await toSendableInput(prompt.message),
-    ...defined({ displayInput }),
-    ...(command && { command: command.command.name }),
+    input: admission?.blocked ? admission.input : await toSendableInput(message),
+    ...defined({ displayInput, command: commandName }),
   });
   if (prompt.message.content.some((part) => part.type === "image" && part.url !== undefined)) {
     const { unseenMedia } = await import("../../model/unseen-media.ts");
@@ -83,7 +91,8 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   for (const note of [...(admission?.notes ?? []), ...(prompt.admission?.notes ?? [])])
     emit({ type: "input.added", input: note, origin: "hook" });
   await hub.flush();
-  const report = await answer(turn, { keeper, command, refusal: admission?.outcome ?? earlierRefusal(prompt) });
+  if (skill?.type === "prompt") skill.end();
+  const report = await answer(turn, { keeper, command, skill, refusal });
   const lapse = await keeper?.end();
   if (lapse !== undefined) emit({ type: "warning.raised", message: lapse });
   const worktree = await session.worktree?.inspect();
@@ -95,11 +104,12 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
 type Course = {
   readonly keeper: ReturnType<NonNullable<OpenSession["checkpoints"]>["forTurn"]> | undefined;
   readonly command: CommandCall | undefined;
+  readonly skill: UsedSkill | undefined;
   readonly refusal: Admission["outcome"];
 };
 
-async function answer(turn: PromptTurn, { keeper, command, refusal }: Course): Promise<TurnReport> {
-  const { session, controller, transcript, hub, emitFrom, takeInput } = turn;
+async function answer(turn: PromptTurn, { keeper, command, skill, refusal }: Course): Promise<TurnReport> {
+  const { session, controller, transcript, emitFrom, takeInput } = turn;
   const { signal } = controller;
   const emit = emitFrom();
   if (command) {
@@ -107,21 +117,47 @@ async function answer(turn: PromptTurn, { keeper, command, refusal }: Course): P
     return await runCommandTurn({ ...command, emit, signal, contextOf: (told) => turn.commandContext(told, signal) });
   }
   if (refusal) return { ...nothingDone, outcome: refusal };
-  const place = {
-    signal,
-    flush: () => hub.flush(),
-    congestion: () => hub.congestion(),
-    interrupt: () => controller.abort(new TurnAborted("abort")),
-  };
+  if (skill?.type === "aside") return await skill.run();
+  const place = placeOf(turn);
+  const deps = skill?.deps ?? session.deps;
+  const tasks = session.subagents.inTurn({ ...place, keeper, deps, emitFrom });
   const own = {
     ...place,
     emit,
     fit: session.compaction.fit({ emit, signal, transcript }),
     keeper,
     takeInput,
-    tasks: session.subagents?.inTurn({ ...place, keeper, deps: session.deps, emitFrom }),
+    tasks,
+    skills: session.skillUses?.(toSkillTurn(turn, { keeper, tasks, deps })),
   };
-  return await runTurn(session.deps, own, transcript.messages);
+  return await runTurn(deps, own, transcript.messages);
+}
+
+function placeOf({ controller, hub }: PromptTurn): Omit<TurnPlace, "deps" | "emitFrom" | "keeper"> {
+  return {
+    signal: controller.signal,
+    flush: () => hub.flush(),
+    congestion: () => hub.congestion(),
+    interrupt: () => controller.abort(new TurnAborted("abort")),
+  };
+}
+
+/** Before the turn begins: what it begins with is the text of the skill. */
+async function useSkill(turn: PromptTurn, called: Called & { type: "skill" }, keeper: Course["keeper"]): Promise<UsedSkill> {
+  const { session, emitFrom } = turn;
+  const { deps } = session;
+  const { useTypedSkill } = await import("../skills/use-skill.ts");
+  const tasks = session.subagents.inTurn({ ...placeOf(turn), keeper, deps, emitFrom });
+  return await useTypedSkill(called, toSkillTurn(turn, { keeper, tasks, deps }));
+}
+
+function toSkillTurn(
+  turn: PromptTurn,
+  { keeper, tasks, deps }: { keeper: Course["keeper"]; tasks: Tasks; deps: SessionDeps },
+): SkillTurn {
+  const { session, sessionId, emitFrom } = turn;
+  const { agents, skills, listModels } = session;
+  return { ...placeOf(turn), emit: emitFrom(), keeper, tasks, deps, agents, skills, listModels, sessionId };
 }
 
 /** What hooks said to a prompt when it was accepted still holds. */

@@ -22,12 +22,11 @@ describe("/compact as a prompt", () => {
   it("is told from what only looks like it", () => {
     const commands = new SessionCommands();
     const focusOf = (text: string): unknown => commands.called(userText(text))?.args;
-    assert.deepEqual(["/compact", " /compact focus on\nauth ", "/compactor", "/usr/compact", "please /compact"].map(focusOf), [
+    const prompts = [" /compact", "/usr/compact", "please /compact", "/ compact", "//compact", "/tmp", "/tmp is full"];
+    assert.deepEqual(["/compact", "/compact focus on\nauth ", ...prompts].map(focusOf), [
       "",
       "focus on\nauth",
-      undefined,
-      undefined,
-      undefined,
+      ...prompts.map(() => undefined),
     ]);
   });
 
@@ -68,6 +67,26 @@ describe("/compact as a prompt", () => {
     session.abort();
     assert.deepEqual(await compacting, { type: "cancelled", cause: "abort", text: "" });
     assert.deepEqual(await session.submit("two"), { type: "completed", text: "b" });
+    await session.shutdown();
+  });
+
+  it("is not what somebody meant who typed another name, and no model is asked", async () => {
+    const { session, provider } = open([]);
+    for (const [typed, message] of [
+      ["/compacct now", 'Unknown command "/compacct". Did you mean /compact?'],
+      ["/zzzzzzzzzz", 'Unknown command "/zzzzzzzzzz".'],
+    ] as const) {
+      const outcome = await session.submit(typed);
+      assert.deepEqual(outcome.type === "failed" && [outcome.error.code, outcome.error.message], ["usage", message]);
+    }
+    assert.equal(provider.requests.length, 0);
+    await session.shutdown();
+  });
+
+  it("is a prompt like any other where there are no commands", async () => {
+    const provider = createScriptedProvider([{ text: "a" }]);
+    const session = new InteractiveSession({ cwd, provider, slashCommands: false });
+    assert.deepEqual([(await session.submit("/compact")).text, session.listCommands()], ["a", []]);
     await session.shutdown();
   });
 

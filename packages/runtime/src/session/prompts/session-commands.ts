@@ -1,40 +1,90 @@
+import { existsSync } from "node:fs";
 import { type CommandSummary, parseCommand, type SystemCommand } from "../../commands/command.ts";
 import { compactCommand } from "../../commands/compact.ts";
+import type { Skill } from "../../commands/skills/skill.ts";
 import { textOf, type UserMessage } from "../../protocol/content.ts";
 import { defined } from "../../util/defined.ts";
+import { nearest } from "../../util/nearest.ts";
+import type { SessionOptions } from "../session-options.ts";
+import { SessionSkills } from "../skills/session-skills.ts";
 
-export type CommandCall = { readonly command: SystemCommand; readonly args: string };
+export type CommandCall = { readonly type: "command"; readonly command: SystemCommand; readonly args: string };
 
-/** The commands of a session, by what a prompt begins with: those of its options, and the ones that every session has. */
+/** What a prompt that begins with a slash is: something for the session, a text from a file, or a mistake. */
+export type Called = CommandCall | { readonly type: "skill"; readonly skill: Skill; readonly args: string };
+
+/** The commands of a session, by what a prompt begins with: those of its options, those in files, and the ones that every session has. */
 export class SessionCommands {
-  readonly #commands: readonly SystemCommand[];
+  readonly #own: readonly SystemCommand[];
+  readonly #builtin: readonly SystemCommand[];
+  readonly #skills: SessionSkills;
+  readonly #isOff: boolean;
 
-  constructor(own: readonly SystemCommand[] = []) {
-    this.#commands = [...own, compactCommand];
+  constructor(
+    { commands = [], slashCommands = true }: Pick<SessionOptions, "commands" | "slashCommands"> = {},
+    skills: SessionSkills = new SessionSkills(undefined),
+  ) {
+    this.#own = commands;
+    this.#builtin = [compactCommand];
+    this.#skills = skills;
+    this.#isOff = !slashCommands;
   }
 
   get(name: string): SystemCommand | undefined {
-    return this.#commands.find((command) => command.name === name);
+    return [...this.#own, ...this.#builtin].find((command) => command.name === name);
   }
 
-  /** The one rule for `/words`: they are a command when there is one of that name, and a prompt like any other when not. */
-  called({ content, isVerbatim }: UserMessage): CommandCall | undefined {
-    const isText = !isVerbatim && content.every(({ type }) => type === "text");
-    const words = isText ? parseCommand(textOf(content)) : undefined;
-    const command = words && this.get(words.name);
-    return command && { command, args: words.args };
+  /** The one rule for `/words` at the start of a prompt: a command or a skill of that name, or a mistake. A path is a prompt like any other. */
+  called({ content, isVerbatim }: UserMessage): Called | undefined {
+    if (this.#isOff || isVerbatim || content.length !== 1 || content[0]?.type !== "text") return undefined;
+    const words = parseCommand(textOf(content));
+    if (!words) return undefined;
+    const { name, args } = words;
+    const own = this.#own.find((command) => command.name === name);
+    if (own) return { type: "command", command: own, args };
+    const skill = this.#skills.get(name);
+    if (skill) return { type: "skill", skill, args };
+    const command = this.get(name);
+    if (command) return { type: "command", command, args };
+    return isFolder(name) ? undefined : { type: "command", command: this.#unknown(name), args };
   }
 
+  /** What a prompt may begin with, in the order in which people are shown it. */
   list(): CommandSummary[] {
-    return this.#commands.map(({ name, description, argumentHint }) => ({
+    if (this.#isOff) return [];
+    const summaries = [
+      ...this.#own.map((command) => summaryOf(command)),
+      ...this.#skills.typed.map((skill) => ({ ...summaryOf(skill), isWritten: true as const })),
+      ...this.#builtin.map((command) => summaryOf(command)),
+    ];
+    return summaries.filter(({ name }, at) => summaries.findIndex((other) => other.name === name) === at);
+  }
+
+  #unknown(name: string): SystemCommand {
+    const guess = nearest(
       name,
-      description,
-      ...defined({ argumentHint }),
-    }));
+      this.list().map((command) => command.name),
+    );
+    const hint = guess === undefined ? "" : ` Did you mean /${guess}?`;
+    return {
+      name,
+      description: "",
+      execute: () => ({ success: false, message: `Unknown command "/${name}".${hint}` }),
+    };
   }
 }
 
-/** For those who describe a session before there is one. */
-export function listCommands(own?: readonly SystemCommand[]): CommandSummary[] {
-  return new SessionCommands(own).list();
+type Named = { readonly name: string; readonly description: string; readonly argumentHint?: string | undefined };
+
+function summaryOf({ name, description, argumentHint }: Named): CommandSummary {
+  return { name, description, ...defined({ argumentHint }) };
+}
+
+/** `/tmp is full` speaks of a folder of this machine. */
+function isFolder(name: string): boolean {
+  return !name.includes(":") && existsSync(`/${name}`);
+}
+
+export function listCommands(options?: Pick<SessionOptions, "commands" | "slashCommands" | "skills">): CommandSummary[] {
+  return new SessionCommands(options, new SessionSkills(options?.skills)).list();
 }

@@ -15,6 +15,7 @@ import type { PromptRecords } from "./prompt-records.ts";
 import { Beginning, nothingDone, runPromptTurn } from "./prompt-turn.ts";
 import { SessionCommands } from "./session-commands.ts";
 import type { SessionOptions } from "../session-options.ts";
+import { SessionSkills } from "../skills/session-skills.ts";
 
 /** A prompt that is on record: it survives the end of the process, and begins once. */
 export type AcceptedPrompt<Structured = JsonValue> = {
@@ -63,6 +64,7 @@ export class SessionTurns {
   readonly beginning: Beginning = new Beginning();
   readonly #options: TurnsOptions;
   #records: Promise<PromptRecords> | undefined;
+  #skills: { readonly of: SessionOptions["skills"]; readonly are: SessionSkills } | undefined;
   /** Names of turns there are or will be, and whether they have begun. */
   readonly #turnIds = new Map<string, boolean>();
 
@@ -78,7 +80,14 @@ export class SessionTurns {
   }
 
   get commands(): SessionCommands {
-    return new SessionCommands(this.#options.options().commands);
+    return new SessionCommands(this.#options.options(), this.skills);
+  }
+
+  /** Of the options as they are when they are first asked for, which opening the session completes. */
+  get skills(): SessionSkills {
+    const { skills } = this.#options.options();
+    if (this.#skills?.of !== skills) this.#skills = { of: skills, are: new SessionSkills(skills) };
+    return this.#skills?.are ?? new SessionSkills(undefined);
   }
 
   get waiting(): WaitingPrompt[] {
@@ -125,7 +134,7 @@ export class SessionTurns {
     const command = this.commands.get(name);
     if (!command) return null;
     const { runCommand } = await import("./command-turn.ts");
-    return await runCommand({ command, args }, { ...this.#place(this.#options.leaving), compact });
+    return await runCommand({ type: "command", command, args }, { ...this.#place(this.#options.leaving), compact });
   }
 
   async #openRecords(): Promise<PromptRecords> {
@@ -144,7 +153,7 @@ export class SessionTurns {
       flush: () => hub.flush(),
       beginning: this.beginning,
       turnIds: this.#turnIds,
-      isCommand: ({ message }) => this.commands.called(message) !== undefined,
+      isCommand: ({ message }) => this.commands.called(message)?.type === "command",
       release: (id) => this.inbox.release(id),
     });
   }
@@ -175,6 +184,7 @@ export class SessionTurns {
         takeInput: () => this.inbox.take(),
         beginning: this.beginning,
         commands: this.commands,
+        sessionId: this.#options.sessionId,
         commandContext: (emit, signal) => ({
           ...this.#place(signal),
           compact: (focus) => this.#compact(emit, signal, focus),

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { describe, it } from "node:test";
+import { listCommands } from "../../session/prompts/session-commands.ts";
 import type { SystemCommand } from "../../commands/command.ts";
 import { createMemoryStore } from "../../journal/memory-store.ts";
 import { createScriptedProvider, type ScriptStep } from "../../model/scripted.ts";
@@ -32,6 +33,7 @@ function agentWith(replies: readonly ScriptStep[], client: Partial<AcpClient> = 
     models: [],
     permissionMode: "default",
     mayBypass: false,
+    commands: listCommands(),
     answersPermissions: true,
     price: () => 0,
     withModel: async (chosen) => plan(sessionId, chosen),

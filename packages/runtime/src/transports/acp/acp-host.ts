@@ -1,3 +1,4 @@
+import type { CommandSummary } from "../../commands/command.ts";
 import type { SessionStore } from "../../journal/store.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { PermissionMode } from "../../protocol/permission.ts";
@@ -24,6 +25,8 @@ export interface PlannedSession {
   readonly mayBypass: boolean;
   /** The client is asked; without it, what would be asked is denied. */
   readonly answersPermissions: boolean;
+  /** What a prompt may begin with. */
+  readonly commands: readonly CommandSummary[];
   price(call: AgentEvent<"message.ended" | "side-call.ended">): number | null;
   /** The same with another model, perhaps another provider's. */
   withModel(model: string): Promise<PlannedSession>;

@@ -6,7 +6,6 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { PermissionMode } from "../../protocol/permission.ts";
-import { listCommands } from "../../session/prompts/session-commands.ts";
 import type { PermissionRequest } from "../../session/session-view.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { SessionWriter } from "../session-writer.ts";
@@ -71,7 +70,7 @@ export class AcpSession {
   }
 
   async announceCommands(): Promise<void> {
-    const commands = this.#started?.listCommands() ?? listCommands();
+    const commands = this.#started?.listCommands() ?? this.#plan.commands;
     await this.#tell([{ sessionUpdate: "available_commands_update", availableCommands: commands.map(toAvailable) }]);
   }
 

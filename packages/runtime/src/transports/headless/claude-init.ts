@@ -9,6 +9,8 @@ export type InitFacts = {
   readonly mcpServers?: (() => readonly McpServerFacts[]) | undefined;
   /** Names of the slash commands that answer here. */
   readonly commands?: (() => readonly string[]) | undefined;
+  /** Names of the skills that people may type and that say something about themselves. */
+  readonly skills?: (() => readonly string[]) | undefined;
   /** Where the provider's key comes from: the name of a variable, `settings` or `none`. */
   readonly keySource?: string | undefined;
   /** Folders that belong to the work beside the working directory. */
@@ -22,7 +24,7 @@ type McpServerFacts = { readonly name: string; readonly status: string; readonly
 const capabilities = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1", "msg_lifecycle_v1"];
 
 export function toInitFields(facts: SessionFacts, options: InitFacts): Frame {
-  const { mcpServers, commands, keySource, additionalDirectories, prompts } = options;
+  const { mcpServers, commands, skills, keySource, additionalDirectories, prompts } = options;
   const uuids = prompts?.().uuids ?? [];
   return {
     cwd: facts.cwd,
@@ -41,7 +43,7 @@ export function toInitFields(facts: SessionFacts, options: InitFacts): Frame {
     slash_commands: commands?.() ?? [],
     output_style: "default",
     agents: facts.agents ?? [],
-    skills: [],
+    skills: skills?.() ?? [],
     plugins: [],
     apiKeySource: keySource ?? "none",
     fast_mode_state: "off",

@@ -1,6 +1,4 @@
 import type { Writable } from "node:stream";
-import { parseCommand } from "../../commands/command.ts";
-import type { Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession, TransportAdapter } from "../../session/interactive-session.ts";
 import { createIdSeries } from "../../util/unique-ids.ts";
 import { createBasicFormat, isBasicSuccess } from "./basic-format.ts";
@@ -25,11 +23,7 @@ export function createHeadlessRunner(options: HeadlessRunnerOptions): { run(prom
     async run(prompt) {
       const output = options.output ? new LineOutput(options.output) : new LineOutput(process.stdout, { descriptor: 1 });
       const format = createBasicFormat(outputFormat, { sessionId: session.id, newId: createIdSeries() });
-      const command = parseCommand(prompt);
-      const isKnown = !command || session.listCommands().some(({ name }) => name === command.name);
-      const outcome = isKnown ? await runPrompt(session, prompt, { format, output }) : session.shown(unknownCommand(command));
-      if (!isKnown) output.write(await format.end(outcome));
-      await output.drain();
+      const outcome = await runPrompt(session, prompt, { format, output });
       output.release();
       if (isBasicSuccess(outcome)) return 0;
       if (outputFormat === "text") (options.errorOutput ?? process.stderr).write(`${reasonOf(outcome)}\n`);
@@ -55,8 +49,4 @@ export function createHeadlessTransport(options: HeadlessTransportOptions): Tran
     async stop() {},
     getExitCode: () => exitCode,
   };
-}
-
-function unknownCommand({ name }: { readonly name: string }): Outcome {
-  return { type: "failed", error: { code: "usage", message: `Unknown command "/${name}".`, retryable: false }, text: "" };
 }

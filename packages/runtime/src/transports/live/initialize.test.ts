@@ -79,7 +79,8 @@ describe("what a host asks for before the first prompt", () => {
       planModeInstructions: "",
       hooks: { Setup: [] },
     };
-    assert.deepEqual(open(request).setup.unsupported, ["agentProgressSummaries", "skills", "hooks.Setup"]);
+    const { setup } = open(request);
+    assert.deepEqual([setup.unsupported, setup.skills], [["agentProgressSummaries", "hooks.Setup"], ["pdf"]]);
   });
 
   it("makes each callback a hook that asks the host", async () => {

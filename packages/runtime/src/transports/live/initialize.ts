@@ -19,6 +19,8 @@ export type LiveSetup = {
   readonly title?: string;
   /** Other names for tools. */
   readonly toolAliases?: Readonly<Record<string, string>>;
+  /** The skills the model may use by itself; all when absent. */
+  readonly skills?: readonly string[];
   /** Also what subagents are told and say. */
   readonly forwardSubagentText?: boolean;
   /** Fields that ask for something there is not here. */
@@ -31,7 +33,6 @@ const unsupportedFields = [
   "planModeInstructions",
   "plugins",
   "promptSuggestions",
-  "skills",
 ];
 
 /** The SDK sends an empty prompt when its program gives none; a request without any is not what servers in between expect. */
@@ -51,6 +52,7 @@ export function readSetup(request: JsonObject, channel: ControlChannel): LiveSet
     ...(isJsonObject(agents) && { agents }),
     ...(typeof title === "string" && { title }),
     ...(isJsonObject(toolAliases) && { toolAliases: textsIn(toolAliases) }),
+    ...(Array.isArray(request["skills"]) && { skills: textsOf(request["skills"]) ?? [] }),
     ...(request["forwardSubagentText"] === true && { forwardSubagentText: true }),
     unsupported: [
       ...unsupportedFields.filter((field) => asksForSomething(request[field])),

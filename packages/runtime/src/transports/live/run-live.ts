@@ -164,8 +164,7 @@ class LiveDriver {
     }
   }
 
-  #takeUser({ input: given, uuid, query, priority }: Extract<InputFrame, { type: "user" }>): void {
-    const input = this.#options.verbatim ? { ...given, isVerbatim: true as const } : given;
+  #takeUser({ input, uuid, query, priority }: Extract<InputFrame, { type: "user" }>): void {
     if (!this.#prompts.isNew(uuid)) return this.#replay(input, uuid ?? this.#options.newId());
     if (!query) {
       this.#prompts.keep(input);

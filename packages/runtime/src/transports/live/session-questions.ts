@@ -16,8 +16,12 @@ export const questions: Readonly<Record<string, Handler>> = {
     const { facts, policy } = await (await session()).controls();
     return { response: { state: toRulesState(policy, facts.cwd) } };
   },
-  // There are none of these here, so the list that was asked for anew is as it was.
-  reload_skills: async () => ({ response: { skills: [] } }),
+  async reload_skills(_, { session }) {
+    const skills = await (await session()).reloadSkills();
+    return {
+      response: { skills: skills.map(({ name, description, argumentHint = "" }) => ({ name, description, argumentHint })) },
+    };
+  },
   async reload_output_styles(_, { describe }) {
     return { response: { available_output_styles: (await describe())["available_output_styles"] ?? [] } };
   },

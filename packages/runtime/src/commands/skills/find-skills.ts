@@ -1,0 +1,154 @@
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, type Dirent } from "node:fs";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { RuntimeError } from "../../protocol/errors.ts";
+import { isInside } from "../../util/is-inside.ts";
+import { parseSkill } from "./parse-skill.ts";
+import type { FoundSkills, Skill, SkillFolder } from "./skill.ts";
+
+/** More than anybody writes by hand; models are shown only some of the descriptions long before. */
+const maxFiles = 2_000;
+const maxDepth = 8;
+/** The whole file; Claude Code's limit is about the same. */
+const maxBytes = 1024 * 1024;
+/** Enough for what a file says about itself and its first line. */
+const headBytes = 8 * 1024;
+
+export type SkillPlaces = {
+  /** The folder to work in, and the top of the project above it. */
+  readonly cwd: string;
+  readonly root: string;
+  readonly outriderHome: string | undefined;
+  readonly userHome: string | undefined;
+  /** Whose files count. */
+  readonly scopes: readonly Skill["scope"][];
+};
+
+/**
+ * Where skills and commands are kept, what counts first in front: skills before commands, the user's before the project's, a folder nearer
+ * to the work before one above it.
+ */
+export function skillFolders({ cwd, root, outriderHome, userHome, scopes }: SkillPlaces): SkillFolder[] {
+  const homes = [outriderHome, userHome && join(userHome, ".claude")].filter((home) => home !== undefined && home !== "");
+  const projects = foldersBetween(cwd, root).flatMap((folder) =>
+    [".outrider", ".claude", ".agents"].map((name) => join(folder, name)).filter((path) => !homes.includes(path)),
+  );
+  const isCommandHome = (path: string): boolean => basename(path) !== ".agents";
+  const all: SkillFolder[] = [
+    ...homes.map((path) => ({ path: join(path ?? "", "skills"), kind: "skill", scope: "user" }) as const),
+    ...projects.map((path) => ({ path: join(path, "skills"), kind: "skill", scope: "project", within: root }) as const),
+    ...homes.map((path) => ({ path: join(path ?? "", "commands"), kind: "command", scope: "user" }) as const),
+    ...projects
+      .filter(isCommandHome)
+      .map((path) => ({ path: join(path, "commands"), kind: "command", scope: "project", within: root }) as const),
+  ];
+  return all.filter(({ scope }) => scopes.includes(scope));
+}
+
+/** Reads what the files say about themselves. The first of a name counts; a file that is wrong is told, and left out if it cannot be used. */
+export async function findSkills(folders: readonly SkillFolder[], shownFrom?: string): Promise<FoundSkills> {
+  const warnings: string[] = [];
+  const byName = new Map<string, Skill>();
+  const targets = new Set<string>();
+  let count = 0;
+  for (const folder of folders) {
+    for (const { name, path } of folder.kind === "skill" ? skillFiles(folder.path) : commandFiles(folder.path)) {
+      const place = { name, path, kind: folder.kind, scope: folder.scope, folder: dirname(path), within: folder.within };
+      const shown = shownFrom && path.startsWith(shownFrom + sep) ? relative(shownFrom, path) : path;
+      if (++count > maxFiles) {
+        warnings.push(`There are more than ${maxFiles} skills and commands; ${shown} and what comes after it were left out`);
+        return { skills: [...byName.values()], warnings };
+      }
+      const file = openFile(place, headBytes);
+      if (file.type === "absent") continue;
+      if (file.type === "refused") {
+        warnings.push(`${shown} was left out: ${file.reason}`);
+        continue;
+      }
+      if (targets.has(file.realPath)) continue; // a link to one that is there already
+      targets.add(file.realPath);
+      const known = byName.get(name);
+      if (known) {
+        warnings.push(`${shown} was left out: there is another /${name}, in ${known.path}`);
+        continue;
+      }
+      const { skill, problems } = await parseSkill(file.text, place, shown);
+      byName.set(name, skill);
+      warnings.push(...problems);
+    }
+  }
+  return { skills: [...byName.values()], warnings };
+}
+
+/** The whole text of a skill as it is now. */
+export function readSkill(skill: Pick<Skill, "path" | "within">): string {
+  const file = openFile(skill, maxBytes);
+  if (file.type === "read") return file.text;
+  const reason = file.type === "absent" ? "it is not there any more" : file.reason;
+  throw new RuntimeError("config", `${skill.path} cannot be used: ${reason}`);
+}
+
+type File = { readonly name: string; readonly path: string };
+
+function skillFiles(folder: string): File[] {
+  return entriesOf(folder)
+    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    .map(({ name }) => ({ name, path: join(folder, name, "SKILL.md") }));
+}
+
+/** Folders are parts of the name: `a/b.md` is `a:b`. */
+function commandFiles(folder: string, above: readonly string[] = []): File[] {
+  return entriesOf(folder).flatMap((entry): File[] => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return above.length < maxDepth ? commandFiles(path, [...above, entry.name]) : [];
+    if (!entry.name.endsWith(".md")) return [];
+    return [{ name: [...above, entry.name.slice(0, -3)].join(":"), path }];
+  });
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return []; // nearly nobody has all of these folders
+  }
+}
+
+function foldersBetween(cwd: string, root: string): string[] {
+  const folders = [cwd];
+  while (folders.length < 64 && folders.at(-1) !== root && isInside(root, folders.at(-1) ?? root)) {
+    const above = dirname(folders.at(-1) ?? root);
+    if (above === folders.at(-1)) break;
+    folders.push(above);
+  }
+  return folders;
+}
+
+type Opened =
+  | { readonly type: "absent" }
+  | { readonly type: "refused"; readonly reason: string }
+  | { readonly type: "read"; readonly realPath: string; readonly text: string };
+
+/** Up to `limit` bytes of a regular text file that lies where it seems to lie. Never throws. */
+function openFile({ path, within }: Pick<Skill, "path" | "within">, limit: number): Opened {
+  try {
+    const realPath = realpathSync.native(path);
+    if (within !== undefined && !isInside(realpathSync.native(within), realPath))
+      return { type: "refused", reason: "it leads out of the project" };
+    // Not blocking and not following: a pipe would wait for ever, and a link put there just now leads elsewhere.
+    const descriptor = openSync(realPath, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    try {
+      const stat = fstatSync(descriptor);
+      if (!stat.isFile()) return { type: "refused", reason: "it is no regular file" };
+      if (stat.size > maxBytes) return { type: "refused", reason: `it has ${stat.size} bytes, and may have ${maxBytes}` };
+      const buffer = Buffer.allocUnsafe(Math.min(stat.size, limit));
+      const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0));
+      if (bytes.includes(0)) return { type: "refused", reason: "it is no text" };
+      return { type: "read", realPath, text: bytes.toString("utf8") };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException; // fs throws nothing else
+    return code === "ENOENT" || code === "ENOTDIR" ? { type: "absent" } : { type: "refused", reason: message };
+  }
+}

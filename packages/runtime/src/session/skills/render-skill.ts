@@ -1,0 +1,170 @@
+import { parseSkill } from "../../commands/skills/parse-skill.ts";
+import { type PromptPiece, preparePrompt } from "../../commands/skills/prepare-prompt.ts";
+import { readSkill } from "../../commands/skills/find-skills.ts";
+import type { Skill } from "../../commands/skills/skill.ts";
+import type { SessionDeps, TurnDeps } from "../../engine/deps.ts";
+import { type UsedTool, useTool } from "../../engine/use-tool.ts";
+import { parseRule, type Rule } from "../../permissions/rules.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
+import type { SkillActivation } from "../../protocol/events.ts";
+import type { SessionSkills } from "./session-skills.ts";
+
+export type SkillCall = {
+  readonly skill: Skill;
+  readonly args: string;
+  readonly invocation: SkillActivation["invocation"];
+};
+
+export type SkillGround = Pick<TurnDeps, "emit" | "flush" | "signal" | "interrupt" | "keeper"> & {
+  readonly deps: SessionDeps;
+  readonly skills: SessionSkills;
+  readonly sessionId: string;
+};
+
+export type RenderedSkill = {
+  /** As the file says it now. */
+  readonly skill: Skill;
+  /** What it loosens, runs and chooses counts. */
+  readonly trusted: boolean;
+  /** The text with its arguments and what its commands said. */
+  readonly text: string;
+  /** Files that it names with `@`. */
+  readonly files: readonly string[];
+  /** What was left out, for people. */
+  readonly notes: readonly string[];
+  /** Tells how it went. */
+  tell(status: "completed" | "failed", error?: string): void;
+};
+
+/** How many commands and files one text may name. */
+const maxInserts = 50;
+
+/**
+ * The text of a skill, ready for a model. That it is used is on record before its first command runs. Its commands and files are judged like
+ * calls of the model; a command that would need somebody's yes, with nobody there or a no, ends it.
+ */
+export async function renderSkill({ skill: known, args, invocation }: SkillCall, ground: SkillGround): Promise<RenderedSkill> {
+  const { deps, skills, emit, flush } = ground;
+  const { skill, body } = await parseSkill(readSkill(known), known);
+  const trusted = await skills.isTrusted(skill);
+  const prepared = preparePrompt(body, { args, argumentNames: skill.argumentNames, variables: variablesOf(skill, ground) });
+  const commands = prepared.pieces.flatMap((piece) => (piece.type === "command" ? [piece.command] : []));
+  if (commands.length + prepared.files.length > maxInserts)
+    throw new RuntimeError("config", `${skill.path} names more than ${maxInserts} commands and files`);
+  const fact = {
+    activationId: deps.newId(),
+    skillName: skill.name,
+    source: "skill",
+    invocation,
+    mode: skill.forks ? "fork" : "inject",
+  } as const;
+  emit({ type: "skill.activated", ...fact, status: "started", ...(commands.length > 0 && { commands }) });
+  await flush();
+  const tell: RenderedSkill["tell"] = (status, error) =>
+    emit({ type: "skill.activated", ...fact, status, ...(error !== undefined && { error }) });
+  try {
+    if (!skills.active.includes(skill.folder)) skills.active.push(skill.folder);
+    const notes: string[] = [];
+    const judged = trusted && invocation === "user-slash" ? withRules(deps, skill) : deps;
+    const use: UseCommand = async (command) =>
+      await runCommand(command, { skill, trusted, notes, ground: { ...ground, deps: judged } });
+    const texts: string[] = [];
+    for (const piece of prepared.pieces) texts.push(await toText(piece, use));
+    const files: string[] = [];
+    for (const name of prepared.files) files.push(...(await readReference(name, { notes, ground: { ...ground, deps: judged } })));
+    return { skill, trusted, text: texts.join(""), files, notes, tell };
+  } catch (error) {
+    tell("failed", error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+}
+
+/** The session's rules, and those of the skill. */
+export function withRules(deps: SessionDeps, skill: Skill): SessionDeps {
+  const allow = rulesOf(skill.allowedTools, skill);
+  const deny = rulesOf(skill.disallowedTools, skill);
+  if (allow.length + deny.length === 0) return deps;
+  return {
+    ...deps,
+    policy: () => {
+      const policy = deps.policy();
+      return { ...policy, allow: [...policy.allow, ...allow], deny: [...policy.deny, ...deny] };
+    },
+  };
+}
+
+/** A rule that cannot be read allows nothing. */
+function rulesOf(texts: readonly string[], { path, folder }: Skill): Rule[] {
+  return texts.flatMap((text) => {
+    try {
+      return [parseRule(text.replaceAll(/\$\{(?:CLAUDE|OUTRIDER)_SKILL_DIR\}/g, folder), path)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function variablesOf({ folder }: Skill, { sessionId, deps }: SkillGround): Record<string, string> {
+  const values = {
+    SESSION_ID: sessionId,
+    SKILL_DIR: folder,
+    PROJECT_DIR: deps.workspace.root,
+    EFFORT: deps.request.effort ?? "medium",
+  };
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => [
+      [`CLAUDE_${name}`, value],
+      [`OUTRIDER_${name}`, value],
+    ]),
+  );
+}
+
+type UseCommand = (command: string) => Promise<string>;
+
+async function toText(piece: PromptPiece, use: UseCommand): Promise<string> {
+  return piece.type === "text" ? piece.text : await use(piece.command);
+}
+
+type Using = { readonly notes: string[]; readonly ground: SkillGround };
+
+async function runCommand(
+  command: string,
+  { skill, trusted, notes, ground }: Using & { readonly skill: Skill; readonly trusted: boolean },
+): Promise<string> {
+  const leaveOut = (reason: string): string => {
+    notes.push(`${skill.path}: ${command} was not run: ${reason}`);
+    return `[not run: ${reason}]`;
+  };
+  if (!trusted) return leaveOut("the project is not trusted");
+  const tool = [...ground.deps.tools.values()].find(({ facts }) => facts?.kind === "run" && facts.fields?.command !== undefined);
+  const field = tool?.facts?.fields?.command;
+  if (!tool || field === undefined) return leaveOut("no tool that runs commands is offered here");
+  const used = await useTool({ ...ground.deps, ...ground }, tool.name, {
+    [field]: command,
+    description: `A command of /${skill.name}`,
+  });
+  if (used.status === "denied") {
+    if (used.by === "policy" || used.by === "user") throw refusedCommand(command, skill, used);
+    return leaveOut(used.reason ?? "it was refused");
+  }
+  if (used.status === "interrupted") ground.signal.throwIfAborted();
+  return used.text.replace(/\n+$/, "");
+}
+
+function refusedCommand(command: string, { name }: Skill, { reason = "it was refused" }: UsedTool): RuntimeError {
+  return new RuntimeError("usage", `/${name} was not used, because a command of it may not run: ${command} (${reason})`, {
+    hint: `A rule that allows the command lets it run: in allowed-tools of the skill, in settings, or with --allowedTools`,
+  });
+}
+
+/** What a file holds, or the names in a folder; nothing for what is not there. `name#L2-5` are lines of it. */
+async function readReference(written: string, { notes, ground }: Using): Promise<string[]> {
+  const [, name = written, from, to] = /^(.*?)(?:#L(\d+)(?:-L?(\d+))?)?$/s.exec(written) ?? [];
+  const tool = [...ground.deps.tools.values()].find(({ facts }) => facts?.kind === "look" && facts.fields?.file !== undefined);
+  const field = tool?.facts?.fields?.file;
+  if (!tool || field === undefined) return [];
+  const lines = from === undefined ? {} : { offset: Number(from), limit: Math.max(1, Number(to ?? from) - Number(from) + 1) };
+  const used = await useTool({ ...ground.deps, ...ground }, tool.name, { [field]: name, ...lines });
+  if (used.status === "denied") notes.push(`@${written} was not read: ${used.reason ?? "it was refused"}`);
+  return used.status === "ok" ? [`<file path=${JSON.stringify(written)}>\n${used.text}\n</file>`] : [];
+}

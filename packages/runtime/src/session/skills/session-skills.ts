@@ -1,0 +1,64 @@
+import type { Policy } from "../../permissions/policy.ts";
+import type { FoundSkills, Skill } from "../../commands/skills/skill.ts";
+import { offeredSkills, typedSkills } from "../../commands/skills/listing.ts";
+
+/** The skills and commands in files that a session has. */
+export type SkillOptions = {
+  readonly found: readonly Skill[];
+  /** Does what the project's files loosen or run count? */
+  readonly trusted: () => Promise<boolean>;
+  /** Those the model may use by itself; all when absent. What people type is not held to it. */
+  readonly only?: readonly string[] | undefined;
+  /** Looks again. */
+  readonly reload?: (() => Promise<FoundSkills>) | undefined;
+};
+
+/** As they are now: a host may have them looked for again. */
+export class SessionSkills {
+  readonly #options: SkillOptions | undefined;
+  #found: readonly Skill[];
+  /** Folders of skills that were used: what lies in them may be read. */
+  readonly active: string[] = [];
+
+  constructor(options: SkillOptions | undefined) {
+    this.#options = options;
+    this.#found = options?.found ?? [];
+  }
+
+  get(name: string): Skill | undefined {
+    return this.#found.find((skill) => skill.name === name);
+  }
+
+  get all(): readonly Skill[] {
+    return this.#found;
+  }
+
+  get typed(): Skill[] {
+    return typedSkills(this.#found);
+  }
+
+  get offered(): Skill[] {
+    return offeredSkills(this.#found, this.#options?.only);
+  }
+
+  mayOffer({ name, modelInvocable }: Skill): boolean {
+    const only = this.#options?.only;
+    return modelInvocable && (only === undefined || only.includes(name));
+  }
+
+  async isTrusted({ scope }: Skill): Promise<boolean> {
+    return scope === "user" || ((await this.#options?.trusted()) ?? false);
+  }
+
+  /** What lies beside a skill that is used may be read. */
+  widen(policy: Policy): Policy {
+    return this.active.length === 0 ? policy : { ...policy, readable: [...policy.readable, ...this.active] };
+  }
+
+  /** Answers what a person should hear. */
+  async reload(): Promise<readonly string[]> {
+    const found = await this.#options?.reload?.();
+    if (found) this.#found = found.skills;
+    return found?.warnings ?? [];
+  }
+}

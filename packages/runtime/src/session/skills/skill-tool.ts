@@ -1,0 +1,115 @@
+import type { ToolFacts } from "../../protocol/tool-facts.ts";
+import { defineTool, type SkillUses, type Tool, ToolFailure, type ToolOutput } from "../../tools/tool.ts";
+import { nearest } from "../../util/nearest.ts";
+import type { SkillGround } from "./render-skill.ts";
+import type { SkillTurn } from "./use-skill.ts";
+import type { SessionSkills } from "./session-skills.ts";
+
+export const skillToolNames = ["Skill", "outrider_command_skills"] as const;
+
+const skillFacts: ToolFacts = {
+  kind: "note",
+  ofConversation: true,
+  shown: { as: "think", title: ({ skill, args }) => `Skill ${String(skill ?? args ?? "")}` },
+};
+
+/** Loads a skill's instructions. Models know it as `Skill`; under its other name it takes the words that people type. */
+export function createSkillTools(skills: SessionSkills): Tool[] {
+  const skill = defineTool<{ skill: string; args?: string }>({
+    name: skillToolNames[0],
+    description:
+      "Loads the instructions of one of the skills that the system prompt lists. Use it when the task at hand is what a skill is described " +
+      "for, before you begin with the task; then follow the instructions, which come after the result of this call.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        skill: { type: "string", description: "The name of the skill, as it is listed" },
+        args: { type: "string", description: "Arguments for it, as a person would type them behind its name" },
+      },
+      required: ["skill"],
+    },
+    concurrent: false,
+    facts: skillFacts,
+    async access({ skill: name }) {
+      return { kind: "note", resources: [bare(name)] };
+    },
+    async execute({ skill: name, args = "" }, { callId, skills: uses }) {
+      return await use(uses, { callId, name: bare(name), args });
+    },
+  });
+  const typed = defineTool<{ args: string }>({
+    ...skill,
+    name: skillToolNames[1],
+    facts: { ...skillFacts, isOtherName: true },
+    inputSchema: {
+      type: "object",
+      properties: { args: { type: "string", description: "The name of a skill, and its arguments" } },
+      required: ["args"],
+    },
+    async access({ args }) {
+      return { kind: "note", resources: [words(args).name] };
+    },
+    async execute({ args }, { callId, skills: uses }) {
+      const called = words(args);
+      if (called.name !== "") return await use(uses, { callId, ...called });
+      const lines = skills.offered.map(({ name, description }) => `${name}: ${description}`);
+      return { content: [{ type: "text", text: lines.join("\n") }] };
+    },
+  });
+  return [skill, typed];
+}
+
+function bare(name: string): string {
+  return name.trim().replace(/^\//, "");
+}
+
+function words(args: string): { name: string; args: string } {
+  const [, name = "", rest = ""] = /^\s*\/?(\S*)\s*(.*)$/s.exec(args) ?? [];
+  return { name, args: rest };
+}
+
+async function use(uses: SkillUses | undefined, spec: Parameters<SkillUses["use"]>[0]): Promise<ToolOutput> {
+  if (!uses) throw new ToolFailure("No skill can be used here.");
+  return await uses.use(spec);
+}
+
+/** What a model's use of a skill comes to: its text follows the result of the call, and loosens nothing. */
+export function skillUses(turn: () => SkillTurn & SkillGround, isCommand: (name: string) => boolean): SkillUses {
+  return {
+    async use({ name, args }) {
+      const ground = turn();
+      const { skills } = ground;
+      if (name === "") throw new ToolFailure("Invalid skill format: the name is empty");
+      const skill = skills.get(name);
+      if (!skill) throw new ToolFailure(unknown(name, { skills, isCommand }));
+      if (!skills.mayOffer(skill)) throw new ToolFailure(`Skill is not model-invocable: ${name}`);
+      const [{ renderSkill }, { instructionsOf, forkSkill }] = await Promise.all([
+        import("./render-skill.ts"),
+        import("./use-skill.ts"),
+      ]);
+      const rendered = await renderSkill({ skill, args, invocation: "model-tool" }, ground);
+      const notes = rendered.notes.map((note) => `\n${note}`).join("");
+      if (rendered.skill.forks) {
+        const { outcome } = await forkSkill(rendered, ground);
+        const text = outcome.type === "failed" ? outcome.error.message : outcome.text;
+        return { content: [{ type: "text", text: text + notes }], isError: outcome.type !== "completed" };
+      }
+      rendered.tell("completed");
+      return {
+        content: [{ type: "text", text: `Launching skill: ${name}${notes}` }],
+        details: { skill: name },
+        followUp: [...rendered.files, instructionsOf(rendered)].join("\n\n"),
+      };
+    },
+  };
+}
+
+function unknown(
+  name: string,
+  { skills, isCommand }: { readonly skills: SessionSkills; readonly isCommand: (name: string) => boolean },
+): string {
+  if (isCommand(name)) return `/${name} is a command for people and no skill: ask the user to type it.`;
+  const names = skills.offered.map((skill) => skill.name);
+  const guess = nearest(name, names);
+  return `Unknown skill: ${name}. ${guess === undefined ? `The skills are: ${names.join(", ")}.` : `Did you mean ${guess}?`}`;
+}
