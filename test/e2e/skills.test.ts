@@ -193,7 +193,7 @@ describe("a skill", () => {
     const ended = await outrider(["-p", "go", ...stream]);
     const system = JSON.stringify(asked(0).system);
     assert.match(system, /## Skills\\n\\n- audit: FX about audit"/);
-    assert.doesNotMatch(system, /FX BODY|secret/);
+    assert.doesNotMatch(system, /FX BODY|about secret/);
     const init = initOf(ended.stdout);
     assert.deepEqual(
       [init["skills"], init["slash_commands"]],
