@@ -97,7 +97,7 @@ export async function createSession(
   const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   const tools = offeredTools(options, agents);
   const offering = skills.all.length > 0 ? await import("./skills/offer-skills.ts") : undefined;
-  const offered = offering?.offerSkills(options, { skills, tools, taken: takenAway(options) });
+  const offeredSkills = offering?.offerSkills(options, { skills, tools, taken: takenAway(options) });
   await checkProhibitions(options, [...tools.keys()]);
   const { opened, rules } = await openGround(options, { env, home, overflowDirectory });
   const redactor = options.redactor ?? createRedactor({ env: process.env });
@@ -123,7 +123,7 @@ export async function createSession(
   const startsAgents = [...tools.values()].some(({ facts }) => facts?.startsAgents);
   const { system, parts, retell } = await openPrompt(options, model.id, {
     ...{ root: workspace.root, redactor, tools, policy: () => rules.current, places: placesLine },
-    skills: offered?.section,
+    skills: offeredSkills?.section,
     stored: past.last("session.started")?.system,
   });
   const request: Controlled["request"] & SessionDeps["request"] = {
@@ -242,7 +242,7 @@ export async function createSession(
     subagents: openSubagents(options, { compaction, sandbox: placesLine, env }),
     agents: mergeAgents([agents, builtinAgents]),
     skills,
-    skillUses: offered?.uses,
+    skillUses: offeredSkills?.uses,
     listModels: (provider) => modelsOf(options, provider),
   };
 }
