@@ -164,7 +164,7 @@ describe("outrider -p", () => {
     const { env, server } = await model([{ text: "ok" }], home);
     await run(["-p", "go", "--disallowed-tools", "Bash,WebFetch", "WebSearch"], { env });
     const names = (server.requests[0]?.body as Body | undefined)?.tools.map((tool) => tool.name);
-    assert.deepEqual(names?.sort(), ["Edit", "Glob", "Grep", "Read", "Task", "TodoWrite", "Write"]);
+    assert.deepEqual(names?.sort(), ["Edit", "Glob", "Grep", "NotebookEdit", "Read", "Task", "TodoWrite", "Write"]);
   });
 
   it("stops at --max-turns with exit 75 and the subtype that says so", async () => {

@@ -1,6 +1,7 @@
 import type { TextPart, ToolResultPart } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { InertGit } from "../protocol/permission.ts";
+import { pathsFrom } from "../tools/working-directory.ts";
 import type { ToolDetails, ToolStatus } from "../protocol/events.ts";
 import { type ReadCheck, toReadCheck } from "../permissions/read-check.ts";
 import type { AfterUse } from "./after-use.ts";
@@ -112,7 +113,8 @@ async function attempt(deps: CallDeps, call: LiveCall): Promise<Attempt> {
   const fitted = await fitInput(tool, { ...call, name: tool.name });
   if (!fitted.ok) return refuse("error", `Invalid input for ${call.name}: ${fitted.message}`);
   try {
-    const judgement = await judgeCall(deps, fitted.call, tool);
+    const placed = await placeInput(deps, fitted.call, tool);
+    const judgement = await judgeCall(deps, placed, tool);
     const notes = [...fitted.notes, ...toNoteParts("PreToolUse", judgement.notes)];
     if (judgement.type === "refused") return { ...refuse("denied", judgement.text, judgement.details), notes };
     const { access, call: judged, permit } = judgement;
@@ -135,6 +137,12 @@ async function attempt(deps: CallDeps, call: LiveCall): Promise<Attempt> {
   } catch (error) {
     return explain(deps, call, error);
   }
+}
+
+/** Everybody who judges, watches or runs the call sees the file it means. */
+async function placeInput({ memory, workspace }: CallDeps, call: LiveCall, tool: Tool): Promise<LiveCall> {
+  const here = tool.placed && pathsFrom(memory, workspace);
+  return here && tool.placed ? { ...call, input: (await tool.placed(call.input, here)) as LiveCall["input"] } : call; // of the same kind, by its contract
 }
 
 /** By its name, by another name the host gave it, or by its name in other letters if only one is meant by that. */
@@ -207,6 +215,7 @@ async function execute(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<T
     standsForSecret: deps.redactor.standsFor,
     meetSecrets: deps.redactor.meet,
     git: deps.git,
+    roots: deps.policy().directories,
     signal,
     progress,
   });

@@ -1,6 +1,6 @@
 import type { FileStat } from "../workspace/workspace.ts";
 import { untilAborted } from "../util/until-aborted.ts";
-import { displayPath } from "./display-path.ts";
+import { nameHere } from "./working-directory.ts";
 import { type ToolContext, ToolFailure } from "./tool.ts";
 import { orToolFailure } from "./workspace-failure.ts";
 
@@ -17,9 +17,9 @@ export type SearchOptions = {
 };
 
 /** What a search begins at; undefined when there is nothing. Refuses places where it would wait for ever. */
-export async function statSearchRoot(path: string, { workspace }: ToolContext): Promise<FileStat | undefined> {
-  const stat = await orToolFailure(workspace.stat(path));
-  const name = displayPath(workspace.root, path);
+export async function statSearchRoot(path: string, context: ToolContext): Promise<FileStat | undefined> {
+  const stat = await orToolFailure(context.workspace.stat(path));
+  const name = nameHere(context, path);
   if (stat?.kind === "other") throw new ToolFailure(`${name} is no regular file (a device, socket or pipe) and is left alone.`);
   if (stat?.kind === "directory" && kernelTrees.some((tree) => path === tree || path.startsWith(`${tree}/`))) {
     throw new ToolFailure(

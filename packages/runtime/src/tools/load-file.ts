@@ -1,23 +1,26 @@
 import { basename, dirname } from "node:path";
 import { nearest } from "../util/nearest.ts";
 import type { FileStat, Workspace } from "../workspace/workspace.ts";
-import { displayPath } from "./display-path.ts";
-import { ToolFailure } from "./tool.ts";
+import { nameHere } from "./working-directory.ts";
+import { type ToolContext, ToolFailure } from "./tool.ts";
 import { orToolFailure } from "./workspace-failure.ts";
 
 /** Larger files are for Grep and Bash; Read shows them in windows. */
 export const maxLoadedBytes: number = 50 * 1024 * 1024;
 
+type Files = Pick<ToolContext, "workspace" | "memory">;
+
 export type LoadedFile = { bytes: Uint8Array; stat: FileStat };
 
 /** The bytes of a file that must be there; every way it can fail is said in words the model can act on. */
-export async function loadFile(workspace: Workspace, path: string): Promise<LoadedFile> {
-  return (await loadFileIfPresent(workspace, path)) ?? Promise.reject(await missingFile(workspace, path));
+export async function loadFile(context: Files, path: string): Promise<LoadedFile> {
+  return (await loadFileIfPresent(context, path)) ?? Promise.reject(await missingFile(context, path));
 }
 
 /** Like `loadFile`, with undefined for a file that is not there. */
-export async function loadFileIfPresent(workspace: Workspace, path: string): Promise<LoadedFile | undefined> {
-  const name = displayPath(workspace.root, path);
+export async function loadFileIfPresent(context: Files, path: string): Promise<LoadedFile | undefined> {
+  const { workspace } = context;
+  const name = nameHere(context, path);
   const stat = await orToolFailure(workspace.stat(path));
   if (!stat) return undefined;
   if (stat.kind === "directory") throw new ToolFailure(`${name} is a directory. Use Glob to list the files in it.`);
@@ -45,8 +48,9 @@ export function sizeInWords(bytes: number): string {
   return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
-async function missingFile(workspace: Workspace, path: string): Promise<ToolFailure> {
-  const name = displayPath(workspace.root, path);
+async function missingFile(context: Files, path: string): Promise<ToolFailure> {
+  const { workspace } = context;
+  const name = nameHere(context, path);
   const directory = dirname(path);
   const entries = await workspace.readDirectory(directory).catch(() => undefined);
   if (!entries) return new ToolFailure(`${name} does not exist, and neither does its directory. Use Glob to find the file.`);
@@ -55,5 +59,5 @@ async function missingFile(workspace: Workspace, path: string): Promise<ToolFail
     entries.map((entry) => entry.name),
   );
   if (!close) return new ToolFailure(`${name} does not exist. Use Glob to find the file.`);
-  return new ToolFailure(`${name} does not exist. Did you mean ${displayPath(workspace.root, `${directory}/${close}`)}?`);
+  return new ToolFailure(`${name} does not exist. Did you mean ${nameHere(context, `${directory}/${close}`)}?`);
 }

@@ -1,6 +1,6 @@
 import { noteSyntax } from "./check-syntax.ts";
 import { diffLines } from "./diff.ts";
-import { displayPath } from "./display-path.ts";
+import { nameHere } from "./working-directory.ts";
 import { explainMissing } from "./edit-hints.ts";
 import { howSeen, rememberFile, requireSeen } from "./file-memory.ts";
 import { healEdit } from "./heal-edit.ts";
@@ -21,7 +21,7 @@ export async function runEdit(input: EditInput, context: ToolContext): Promise<T
   if ([input, ...(input.edits ?? [])].some((edit) => edit.old_string === edit.new_string))
     throw new ToolFailure("old_string and new_string are the same: there is nothing to change.");
   const path = await context.workspace.resolve(input.file_path);
-  const target: Target = { path, name: displayPath(context.workspace.root, path) };
+  const target: Target = { path, name: nameHere(context, path) };
   if (input.old_string !== "") return replace(input, target, context);
   if (input.edits?.length)
     throw new ToolFailure("An empty old_string creates a file, which takes no further edits: put them into new_string.");
@@ -32,7 +32,7 @@ type Target = { path: string; name: string };
 
 async function replace(input: EditInput, { path, name }: Target, context: ToolContext): Promise<ToolOutput> {
   const { workspace, memory } = context;
-  const { bytes: before, stat } = await loadFile(workspace, path);
+  const { bytes: before, stat } = await loadFile(context, path);
   if (howSeen(memory, path, before) === "unread")
     throw showPlace(input, { path, name, bytes: before, mtimeMs: stat.mtimeMs }, context);
   requireSeen(memory, path, { bytes: before, name });
@@ -125,7 +125,7 @@ function showPlace(input: EditInput, file: Target & { bytes: Uint8Array; mtimeMs
 
 async function create(input: Edit, { path, name }: Target, context: ToolContext): Promise<ToolOutput> {
   const { workspace, memory } = context;
-  const before = await loadFileIfPresent(workspace, path);
+  const before = await loadFileIfPresent(context, path);
   if (before && before.bytes.length > 0) {
     throw new ToolFailure(`${name} exists and is not empty. To change it, give the text to replace in old_string.`);
   }

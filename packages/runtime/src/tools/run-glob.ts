@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { type SearchOptions, searchInTime, statSearchRoot } from "./bounded-search.ts";
-import { displayPath } from "./display-path.ts";
+import { nameHere } from "./working-directory.ts";
 import { leftOutNote } from "./left-out-note.ts";
 import { listFiles } from "./list-files.ts";
 import { newestFirst } from "./newest-first.ts";
@@ -15,7 +15,7 @@ const maxResults = 100;
 
 export async function runGlob(target: GlobTarget, context: ToolContext, options: SearchOptions): Promise<ToolOutput> {
   const { workspace, mayRead } = context;
-  const name = displayPath(workspace.root, target.root);
+  const name = nameHere(context, target.root);
   const stat = await statSearchRoot(target.root, context);
   if (stat && stat.kind !== "directory" && target.path !== undefined) throw new ToolFailure(`${name} is not a directory.`);
   const list = (bounded: ToolContext): Promise<string[]> => listFiles(target.root, bounded, { ripgrep: options.ripgrep ?? true });
@@ -29,7 +29,7 @@ export async function runGlob(target: GlobTarget, context: ToolContext, options:
   }
 
   const sorted = await newestFirst(workspace, found);
-  const shown = sorted.slice(0, maxResults).map((path) => displayPath(workspace.root, path));
+  const shown = sorted.slice(0, maxResults).map((path) => nameHere(context, path));
   if (sorted.length > maxResults)
     shown.push(`[The ${maxResults} newest of ${sorted.length} files are shown. Narrow the pattern to see others.]`);
   return { content: [{ type: "text", text: [...shown, ...note].join("\n") }] };

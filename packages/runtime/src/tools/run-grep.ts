@@ -1,5 +1,5 @@
 import { type SearchOptions, searchInTime, statSearchRoot } from "./bounded-search.ts";
-import { displayPath } from "./display-path.ts";
+import { nameHere } from "./working-directory.ts";
 import { createFileFilter } from "./file-filter.ts";
 import { loadRulesAbove } from "./ignore-rules.ts";
 import { leftOutNote } from "./left-out-note.ts";
@@ -50,7 +50,7 @@ async function toQuery(input: GrepInput, context: ToolContext): Promise<SearchQu
   const { workspace } = context;
   const root = await workspace.resolve(input.path ?? ".");
   const stat = await statSearchRoot(root, context);
-  if (!stat) throw new ToolFailure(`${displayPath(workspace.root, root)} does not exist. Use Glob to find the right path.`);
+  if (!stat) throw new ToolFailure(`${nameHere(context, root)} does not exist. Use Glob to find the right path.`);
   const { from, limit } = windowOf(input);
   const onlyMatching = input["-o"] ?? false;
   const rootIsFile = stat.kind !== "directory";
@@ -79,14 +79,14 @@ function windowOf({ head_limit: limit = defaultHeadLimit, offset = 0 }: GrepInpu
 
 const modes = { content: "content", files_with_matches: "files", count: "count" } as const;
 
-async function inWords(result: SearchResult, input: GrepInput, { workspace }: ToolContext): Promise<string> {
+async function inWords(result: SearchResult, input: GrepInput, context: ToolContext): Promise<string> {
   const { files, skipped, leftOut } = result;
   const notes = [...(skipped > 0 ? [`[${skipped} files over 20 MB were not searched.]`] : []), ...leftOutNote(leftOut)];
   if (files.length === 0) return ["No matches found.", ...notes].join("\n");
   const window = windowOf(input);
   const { from, limit } = window;
   const end = from + limit;
-  const name = (path: string): string => displayPath(workspace.root, path);
+  const name = (path: string): string => nameHere(context, path);
   const which = from === 0 ? `The first ${limit} lines` : `${limit} lines behind the first ${from}`;
 
   if (input.output_mode === "content") {
@@ -109,7 +109,7 @@ async function inWords(result: SearchResult, input: GrepInput, { workspace }: To
     return [...part.map((file) => `${name(file.path)}:${file.count}`), ...notes].join("\n");
   }
   const sorted = await newestFirst(
-    workspace,
+    context.workspace,
     files.map((file) => file.path),
   );
   if (sorted.length > end) {

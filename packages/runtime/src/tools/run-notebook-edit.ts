@@ -1,7 +1,7 @@
 import type { JsonObject } from "../protocol/content.ts";
 import { nearest } from "../util/nearest.ts";
 import { diffLines } from "./diff.ts";
-import { displayPath } from "./display-path.ts";
+import { nameHere } from "./working-directory.ts";
 import { rememberFile, requireSeen } from "./file-memory.ts";
 import { refuseMasksInCall, refusePlaceholders } from "./hidden-values.ts";
 import { loadFile, saveFile } from "./load-file.ts";
@@ -22,8 +22,8 @@ export async function runNotebookEdit(input: NotebookEditInput, context: ToolCon
   const { workspace, memory, standsForSecret } = context;
   if (standsForSecret) refuseMasksInCall(input.notebook_path, standsForSecret);
   const path = await workspace.resolve(input.notebook_path);
-  const name = displayPath(workspace.root, path);
-  const { bytes } = await loadFile(workspace, path);
+  const name = nameHere(context, path);
+  const { bytes } = await loadFile(context, path);
   requireSeen(memory, path, { bytes, name });
   const decoded = decodeText(bytes);
   const notebook = decoded?.exact ? parseNotebook(decoded.text) : undefined;

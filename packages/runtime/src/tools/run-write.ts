@@ -1,6 +1,6 @@
 import { noteSyntax } from "./check-syntax.ts";
 import { diffLines } from "./diff.ts";
-import { displayPath } from "./display-path.ts";
+import { nameHere } from "./working-directory.ts";
 import { rememberFile, requireSeen } from "./file-memory.ts";
 import { refuseMasks, refuseMasksInCall, refusePlaceholders } from "./hidden-values.ts";
 import { loadFileIfPresent, saveFile } from "./load-file.ts";
@@ -14,8 +14,8 @@ export async function runWrite(input: WriteInput, context: ToolContext): Promise
   const { workspace, memory, standsForSecret, meetSecrets } = context;
   if (standsForSecret) refuseMasksInCall(input.file_path, standsForSecret);
   const path = await workspace.resolve(input.file_path);
-  const name = displayPath(workspace.root, path);
-  const before = await loadFileIfPresent(workspace, path);
+  const name = nameHere(context, path);
+  const before = await loadFileIfPresent(context, path);
   if (before) requireSeen(memory, path, { bytes: before.bytes, name });
   const old = before ? decodeText(before.bytes)?.text : "";
   if (old) meetSecrets?.(old);

@@ -36,6 +36,8 @@ export type ToolContext = {
   readonly standsForSecret?: ((mask: string) => boolean) | undefined;
   /** Hears the whole text of a file of which only parts are shown: a private key in it is known by its lines from then on. */
   readonly meetSecrets?: ((text: string) => void) | undefined;
+  /** Real paths of the folders beside the root that belong to the work. */
+  readonly roots?: readonly string[] | undefined;
   /** The git that commands of this call must find; only for tools with `takesGit`. Absent where they may find any. */
   readonly git?: InertGit | undefined;
 };
@@ -82,6 +84,8 @@ export interface Tool<Input = unknown> {
   readonly takesGit?: true;
   /** It refuses masks in its input itself, knowing what it writes over. Other tools that do something never get one that stands for a secret. */
   readonly checksMasks?: true;
+  /** The input with its relative paths made whole by `here`: they start at the directory commands are in. Absent: it has no paths of its own. */
+  placed?(input: Input, here: (path: string) => Promise<string>): Promise<unknown>;
   /** Declared, not performed: the engine asks once, before `execute`. A tool cannot forget to ask. */
   access(input: Input, workspace: Workspace, memory?: ToolMemory): Promise<Access>;
   execute(input: Input, context: ToolContext): Promise<ToolOutput>;

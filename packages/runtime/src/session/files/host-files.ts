@@ -27,7 +27,7 @@ export async function readForHost(ports: FilePorts, { path, maxBytes }: { path: 
 export async function noteRead(ports: FilePorts, { path, mtimeMs }: { path: string; mtimeMs: number }): Promise<void> {
   const real = await ports.workspace.resolve(path);
   await checkReadable(ports, real);
-  const { bytes, stat } = await loadFile(ports.workspace, real);
+  const { bytes, stat } = await loadFile(ports, real);
   if (Math.floor(stat.mtimeMs) <= mtimeMs) rememberFile(ports.memory, real, { bytes, mtimeMs: stat.mtimeMs });
 }
 

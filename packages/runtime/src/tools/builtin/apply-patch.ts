@@ -1,4 +1,4 @@
-import { filesOfPatch } from "../patch/patch-files.ts";
+import { filesOfPatch, withPaths } from "../patch/patch-files.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { applyPatchFacts } from "./facts.ts";
 
@@ -33,6 +33,7 @@ export const applyPatchTool: Tool = defineTool<{ input: string }>({
   forgives: { names: { patch: "input", patchText: "input", patch_text: "input", diff: "input", content: "input" }, needed: [] },
   facts: applyPatchFacts,
   checksMasks: true,
+  placed: async ({ input }, here) => ({ input: await withPaths(input, here) }),
   async access({ input }, workspace) {
     const paths = [...new Set(filesOfPatch(input))];
     return { kind: "edit", resources: await Promise.all(paths.map((path) => workspace.resolve(path))) };

@@ -141,6 +141,26 @@ describe("Bash", () => {
   });
 });
 
+describe("what bash complains about", () => {
+  it("is told by the lines of the command, as if it had been typed", async () => {
+    assert.equal(
+      await say("nope_1\necho 'a\\n\"b'\nnope_3\ncat <<'END'\nit's \\t\nEND\n${x:?gone}"),
+      [
+        "bash: line 1: nope_1: command not found",
+        'a\\n"b',
+        "bash: line 3: nope_3: command not found",
+        "it's \\t",
+        "bash: line 7: x: gone",
+        "Exit code 127",
+      ].join("\n"),
+    );
+    assert.match(
+      await say("echo hi\nif then"),
+      /^hi\nbash: line 2: syntax error near unexpected token `then'\nbash: line 2: `if then'\n/,
+    );
+  });
+});
+
 describe("the working directory", () => {
   const sub = (): string => join(root, "sub");
 
@@ -179,16 +199,29 @@ describe("the working directory", () => {
 
   it("survives a command's own EXIT trap with its status and output", async () => {
     const result = await call("trap 'echo bye $?' EXIT; cd sub; (exit 6)");
-    assert.deepEqual([textOf(result), result.details], ["bye 6\nExit code 6", { exitCode: 6 }]);
+    assert.deepEqual(
+      [textOf(result), result.details],
+      [`bye 6\n(The working directory is ${sub()} now.)\nExit code 6`, { exitCode: 6 }],
+    );
     assert.equal(await say("pwd"), sub());
   });
 
   it("keeps the name it was reached by, and odd names", async () => {
     symlinkSync("sub", join(root, "alias"));
-    assert.equal(await say("cd alias; true"), "(no output)");
-    assert.equal(await say("pwd; cd ..; pwd"), `${join(root, "alias")}\n${root}`);
+    const alias = join(root, "alias");
+    assert.equal(await say("cd alias; true"), `(no output)\n(The working directory is ${alias} now.)`);
+    assert.equal(await say("pwd; cd ..; pwd"), `${alias}\n${root}\n(The working directory is ${root} now.)`);
     await call("mkdir $'new\\nline\\n' && cd $'new\\nline\\n'");
     assert.equal(await say('basename "$PWD"; pwd -P | wc -l'), "new\nline\n\n3");
+  });
+
+  it("stays within the project, and says so", async () => {
+    const said = await say("cd /; pwd");
+    assert.equal(said, `/\n(/ is outside of the project: the working directory is ${root}.)`);
+    assert.equal(await say("pwd"), root);
+    symlinkSync("/", join(root, "way-out"));
+    assert.match(await say("cd way-out"), /is outside of the project/);
+    rmSync(join(root, "way-out"));
   });
 
   it("falls back to the root and says so when it is gone", async () => {
@@ -201,7 +234,7 @@ describe("the working directory", () => {
   it("outlives the loss of the file it is noted in", async () => {
     await call("cd sub");
     rmSync(join(base, "over 'flow"), { recursive: true });
-    assert.equal(await say("cd deep; pwd"), join(root, "sub/deep"));
+    assert.match(await say("cd deep; pwd"), new RegExp(`^${join(root, "sub/deep")}$`, "m"));
     await call("cd deep");
     assert.equal(await say("pwd"), join(root, "sub/deep"));
   });

@@ -4,9 +4,11 @@ import type { ToolDetails } from "../../protocol/events.ts";
 import type { InertGit } from "../../protocol/permission.ts";
 import type { PlaceFacts, RunResult, Workspace } from "../../workspace/workspace.ts";
 import { defaultOutputLimit } from "../output-limit.ts";
-import { defineTool, type Tool, type ToolContext, ToolFailure, type ToolMemory, type ToolOutput } from "../tool.ts";
+import { defineTool, type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../tool.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
 import { defined } from "../../util/defined.ts";
+import { isInside } from "../../util/is-inside.ts";
+import { type Place, placeIn } from "../working-directory.ts";
 import { bashFacts } from "./facts.ts";
 
 type BashInput = { command: string; timeout?: number; description?: string; dangerouslyDisableSandbox?: boolean };
@@ -60,7 +62,7 @@ export function createBashTool(wanted: BashLimits = {}): Tool {
       "Runs a command in a new bash process and returns what it prints, standard output and standard error together.",
       limits.staysAtRoot
         ? "Every call starts at the top of the project; variables, functions and shell options do not carry over to the next."
-        : "The working directory carries over to the next call; variables, functions and shell options do not.",
+        : "The working directory carries over to the next call, and relative paths of other tools start there too; it stays within the project. Variables, functions and shell options do not carry over.",
       "Standard input is empty and there is no terminal: use flags that avoid questions, pagers and editors.",
       "A process started in the background with & goes on after the call, unless commands run in a sandbox, where it ends with the call; send its output to a file to read it later.",
       "Long output is shortened in the middle and saved to a file that is named in the result.",
@@ -145,15 +147,8 @@ async function runBash(input: BashInput, context: ToolContext, limits: Limits): 
   } finally {
     progress.stop();
   }
-  if (!limits.staysAtRoot) await followShell(place, workspace);
-  return report({ result, output, notices, timeoutMs, workspace, place: facts, characters: limits.outputCharacters });
-}
-
-/** Where the next command starts, and the file in which a shell that ends elsewhere leaves that; `readAt` tells a new note from an old one. */
-type Place = { directory: string; record: string | undefined; readAt: number };
-
-function placeIn(memory: ToolMemory, workspace: Workspace): Place {
-  return memory.slot("bash.cwd", (): Place => ({ directory: workspace.root, record: undefined, readAt: 0 }));
+  const moved = limits.staysAtRoot ? undefined : await followShell(place, context);
+  return report({ result, output, notices, moved, timeoutMs, workspace, place: facts, characters: limits.outputCharacters });
 }
 
 async function checkPlace(place: Place, workspace: Workspace): Promise<string[]> {
@@ -185,14 +180,16 @@ async function scriptFor({
 }): Promise<string> {
   // Most commands stay where they are, and then there is nothing to write or read.
   const remember = `[[ $PWD == ${quote(place.directory)} ]] || builtin pwd >| ${quote(place.record ?? "/dev/null")} || :`;
-  const quoted = quote(command);
+  const quoted = quoteOnOneLine(command);
   const fits = Buffer.byteLength(quoted) < maxArgumentBytes;
   const source = fits ? quoted : `"$(< ${quote(await workspace.saveOverflow("command.sh", command))})"`;
   return [
-    "exec 2>&1", // one pipe: lines of both streams keep their order
-    ...(git ? [findGit(git)] : []),
-    `trap ${quote(`{ ${remember}; } > /dev/null 2>&1`)} EXIT`,
-    `eval ${source}`,
+    [
+      "exec 2>&1", // one pipe: lines of both streams keep their order
+      ...(git ? [findGit(git)] : []),
+      `trap ${quote(`{ ${remember}; } > /dev/null 2>&1`)} EXIT`,
+      `eval ${source}`,
+    ].join("; "), // on one line, from which bash counts those of the command
     `{ outrider_status=$?; trap - DEBUG ERR; set +x; ${remember}; } > /dev/null 2>&1`,
     "exit $outrider_status",
   ].join("\n");
@@ -205,16 +202,24 @@ function findGit({ folder, reach }: InertGit): string {
   return `[[ -x ${quote(`${folder}/git`)} ]] || { echo ${quote(gone)}; exit 126; }; unset BASH_ENV; export PATH=${quote(folder)}:"$PATH"`;
 }
 
-async function followShell(place: Place, workspace: Workspace): Promise<void> {
-  if (place.record === undefined) return;
+/** Where the next command starts, and every path with it; what is to be said when that is another place than before. */
+async function followShell(place: Place, { workspace, roots = [] }: ToolContext): Promise<string | undefined> {
+  if (place.record === undefined) return undefined;
   try {
     const note = await workspace.stat(place.record);
-    if (note?.size === 0 || note?.mtimeMs === place.readAt) return; // the command stayed where it was
+    if (note?.size === 0 || note?.mtimeMs === place.readAt) return undefined; // the command stayed where it was
     place.readAt = note?.mtimeMs ?? 0;
     const directory = new TextDecoder().decode(await workspace.readFile(place.record)).replace(/\n$/, "");
-    if (directory.startsWith("/")) place.directory = directory;
+    if (!directory.startsWith("/") || directory === place.directory) return undefined;
+    const real = await workspace.resolve(directory);
+    const isOurs = [workspace.root, ...roots].some((root) => isInside(root, real));
+    place.directory = isOurs ? directory : workspace.root;
+    return isOurs
+      ? `(The working directory is ${directory} now.)`
+      : `(${directory} is outside of the project: the working directory is ${workspace.root}.)`;
   } catch {
     place.record = undefined; // somebody cleaned up; the next call makes a new one
+    return undefined;
   }
 }
 
@@ -222,27 +227,31 @@ async function report(facts: {
   result: RunResult;
   output: CommandOutput;
   notices: string[];
+  moved: string | undefined;
   timeoutMs: number;
   workspace: Workspace;
   place: PlaceFacts | undefined;
   characters: number;
 }): Promise<ToolOutput> {
-  const { result, notices, place } = facts;
+  const { result, notices, moved, place } = facts;
   const end = lastLine(result, facts.timeoutMs);
   const { where, reason } =
     end && place ? (await import("./place-notes.ts")).placeNotes(place, facts.output.latest(noticedCharacters)) : {};
-  const last = end && [end, where, reason].filter(Boolean).join(" ");
+  const ending = end && [end, where, reason].filter(Boolean).join(" ");
+  const last = [moved, ending].filter(Boolean).join("\n");
   const frame = [...notices, ...(last ? [last] : [])].join("\n").length + 2;
   const { text, fullOutputPath } = await facts.output.finish({
     limit: Math.max(0, facts.characters - frame),
     save: (text) => facts.workspace.saveOverflow("bash-output.txt", text),
   });
-  const whole = [...notices, text.replace(/\n+$/, "") || "(no output)", ...(last ? [last] : [])].join("\n");
+  const whole = [...notices, text.replace(/\n+$/, "").replace(ownWords, "$1") || "(no output)", ...(last ? [last] : [])].join(
+    "\n",
+  );
   const exitCode = exitCodeOf(result);
   const details: ToolDetails = { ...defined({ exitCode }), ...(fullOutputPath && { fullOutputPath }) };
   if (result.end === "aborted") throw new ToolFailure(whole, { details });
   const warning = reason && `A command failed${where ? " in the sandbox" : ""}. ${reason}`;
-  return { content: [{ type: "text", text: whole }], isError: last !== undefined, details, warning };
+  return { content: [{ type: "text", text: whole }], isError: end !== undefined, details, warning };
 }
 
 function lastLine(result: RunResult, timeoutMs: number): string | undefined {
@@ -282,3 +291,11 @@ function reportProgress(output: CommandOutput, context: ToolContext): { changed(
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** As bash reads `$'…'`: a text of several lines on one. */
+function quoteOnOneLine(text: string): string {
+  return `$'${text.replace(/[\\']/g, "\\$&").replaceAll("\n", "\\n")}'`;
+}
+
+/** Bash names what reads the command: a person who types it never sees that. */
+const ownWords = /^(bash: )eval: (?=line \d+: )/gm;

@@ -35,6 +35,7 @@ export const editTool: Tool = defineTool<EditInput>({
   forgives: { names: { path: "file_path", old_str: "old_string", new_str: "new_string" }, needed: [] },
   facts: editFacts,
   checksMasks: true,
+  placed: async (input, here) => ({ ...input, file_path: await here(input.file_path) }),
   async access(input, workspace) {
     return { kind: "edit", resources: [await workspace.resolve(input.file_path)] };
   },

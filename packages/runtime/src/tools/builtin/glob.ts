@@ -25,6 +25,7 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
     concurrent: true,
     forgives: { needed: [] },
     facts: globFacts,
+    placed: async (input, here) => ({ ...input, path: await here(input.path ?? ".") }),
     async access(input, workspace) {
       return { kind: "look", resources: [(await aim(input, workspace)).root] };
     },

@@ -55,6 +55,7 @@ export function createGrepTool(options: SearchOptions = {}): Tool {
     concurrent: true,
     forgives: { names: { context: "-C", file_path: "path", include: "glob" }, needed: ["-v", "invert"] },
     facts: grepFacts,
+    placed: async (input, here) => ({ ...input, path: await here(input.path ?? ".") }),
     async access(input, workspace) {
       return { kind: "look", resources: [await workspace.resolve(input.path ?? ".")] };
     },

@@ -35,6 +35,7 @@ export const notebookEditTool: Tool = defineTool<NotebookEditInput>({
   forgives: { names: { path: "notebook_path", file_path: "notebook_path", source: "new_source" }, needed: ["cell_number"] },
   facts: notebookEditFacts,
   checksMasks: true,
+  placed: async (input, here) => ({ ...input, notebook_path: await here(input.notebook_path) }),
   async access(input, workspace) {
     return { kind: "edit", resources: [await workspace.resolve(input.notebook_path)] };
   },

@@ -1,6 +1,6 @@
 import { binaryKind, imageType } from "../file-kind.ts";
 import { rememberFile } from "../file-memory.ts";
-import { displayPath } from "../display-path.ts";
+import { nameHere } from "../working-directory.ts";
 import { loadFile, maxLoadedBytes, sizeInWords } from "../load-file.ts";
 import { numberedLine } from "../numbered-lines.ts";
 import { decodeText } from "../text-file.ts";
@@ -39,17 +39,18 @@ export const readTool: Tool = defineTool<ReadInput>({
   concurrent: true,
   forgives: { names: { path: "file_path" }, needed: ["pages"] },
   facts: readFacts,
+  placed: async (input, here) => ({ ...input, file_path: await here(input.file_path) }),
   async access(input, workspace) {
     return { kind: "look", resources: [await workspace.resolve(input.file_path)] };
   },
   async execute(input, context) {
     const { workspace, memory } = context;
     const path = await workspace.resolve(input.file_path);
-    const wanted = { name: displayPath(workspace.root, path), offset: input.offset ?? 1, limit: input.limit ?? defaultLimit };
+    const wanted = { name: nameHere(context, path), offset: input.offset ?? 1, limit: input.limit ?? defaultLimit };
     const stat = await workspace.stat(path).catch(() => undefined);
     if (stat?.kind === "directory") return textOutput(await (await import("../show-folder.ts")).showFolder(path, context));
     if (stat?.kind === "file" && stat.size > maxLoadedBytes) return showWindow({ ...wanted, path, size: stat.size }, context);
-    const { bytes, stat: loaded } = await loadFile(workspace, path);
+    const { bytes, stat: loaded } = await loadFile(context, path);
     const output = (await cellsOf(bytes, { ...wanted, path }, context)) ?? show(bytes, { ...wanted, meet: context.meetSecrets });
     rememberFile(memory, path, { bytes, mtimeMs: loaded.mtimeMs });
     return output;

@@ -20,6 +20,7 @@ export const writeTool: Tool = defineTool<WriteInput>({
   forgives: { names: { path: "file_path" }, needed: ["append", "mode"] },
   facts: writeFacts,
   checksMasks: true,
+  placed: async (input, here) => ({ ...input, file_path: await here(input.file_path) }),
   async access(input, workspace) {
     return { kind: "edit", resources: [await workspace.resolve(input.file_path)] };
   },

@@ -9,6 +9,15 @@ export function filesOfPatch(text: string): string[] {
   });
 }
 
+/** The same patch with other paths. */
+export async function withPaths(text: string, change: (path: string) => Promise<string>): Promise<string> {
+  const lines = text.split("\n").map(async (line) => {
+    const path = fileHeader(line)?.path ?? moveTarget(line);
+    return path ? `${line.slice(0, line.indexOf(":") + 1)} ${await change(path)}` : line;
+  });
+  return (await Promise.all(lines)).join("\n");
+}
+
 const types = { add: "add", create: "add", update: "update", delete: "delete", remove: "delete" } as const;
 
 export function fileHeader(line: string): Header | undefined {

@@ -1,7 +1,7 @@
 import type { ToolDetails } from "../../protocol/events.ts";
 import { noteSyntax } from "../check-syntax.ts";
 import { diffLines } from "../diff.ts";
-import { displayPath } from "../display-path.ts";
+import { nameHere } from "../working-directory.ts";
 import { explainMissing } from "../edit-hints.ts";
 import { rememberFile } from "../file-memory.ts";
 import { explainPlaceholder, refuseMasks, refuseMasksInCall, refusePlaceholders } from "../hidden-values.ts";
@@ -56,7 +56,7 @@ async function changesFor(file: FilePatch, scene: Scene): Promise<Change[]> {
   for (const path of [file.path, ...(file.type === "update" && file.moveTo ? [file.moveTo] : [])])
     if (standsForSecret) refuseMasksInCall(path, standsForSecret);
   const path = await workspace.resolve(file.path);
-  const place = { path, name: displayPath(workspace.root, path) };
+  const place = { path, name: nameHere(scene.context, path) };
   switch (file.type) {
     case "add":
       return [await added(file.lines, place, scene)];
@@ -76,7 +76,7 @@ type Place = { readonly path: string; readonly name: string };
 
 async function added(lines: readonly string[], place: Place, { context, known }: Scene): Promise<Change> {
   const earlier = known.get(place.path);
-  const there = earlier ? earlier.text : await loadFileIfPresent(context.workspace, place.path);
+  const there = earlier ? earlier.text : await loadFileIfPresent(context, place.path);
   const isEmpty = typeof there === "string" ? there === "" : there?.bytes.length === 0;
   if (there !== undefined && !isEmpty)
     throw new ToolFailure(
@@ -117,7 +117,7 @@ async function changed(file: FilePatch & { type: "update" }, place: Place, scene
 }
 
 async function moved(from: Change, path: string, { context, known }: Scene): Promise<Change[]> {
-  const name = displayPath(context.workspace.root, path);
+  const name = nameHere(context, path);
   if (path === from.path) return [from];
   const there = known.has(path) ? known.get(path)?.text : await context.workspace.stat(path);
   if (there !== undefined) throw new ToolFailure(`Nothing was changed: ${name}, where ${from.name} should move to, exists.`);
@@ -137,7 +137,7 @@ async function textOf(
     if (earlier.text === undefined) throw new ToolFailure(`Nothing was changed: the patch deletes ${name} and then needs it.`);
     return { text: earlier.text, encoding: earlier.encoding, before: earlier.before };
   }
-  const { bytes } = await loadFile(context.workspace, path);
+  const { bytes } = await loadFile(context, path);
   const decoded = decodeText(bytes);
   if (!decoded) throw new ToolFailure(`Nothing was changed: ${name} is a binary file, and a patch changes text only.`);
   if (!decoded.exact) throw new ToolFailure(`Nothing was changed: ${name} is not valid ${decoded.encoding.toUpperCase()}.`);
