@@ -144,7 +144,7 @@ describe("Bash", () => {
 describe("what bash complains about", () => {
   it("is told by the lines of the command, as if it had been typed", async () => {
     assert.equal(
-      await say("nope_1\necho 'a\\n\"b'\nnope_3\ncat <<'END'\nit's \\t\nEND\n${x:?gone}"),
+      await say(`nope_1\necho 'a\\n"b'\nnope_3\ncat <<'END'\nit's \\t\nEND\n\${x:?gone}`),
       [
         "bash: line 1: nope_1: command not found",
         'a\\n"b',
