@@ -142,7 +142,7 @@ async function attempt(deps: CallDeps, call: LiveCall): Promise<Attempt> {
 /** Everybody who judges, watches or runs the call sees the file it means. */
 async function placeInput({ memory, workspace }: CallDeps, call: LiveCall, tool: Tool): Promise<LiveCall> {
   const here = tool.placed && pathsFrom(memory, workspace);
-  return here && tool.placed ? { ...call, input: (await tool.placed(call.input, here)) as LiveCall["input"] } : call; // of the same kind, by its contract
+  return here && tool.placed ? { ...call, input: await tool.placed(call.input, here) } : call;
 }
 
 /** By its name, by another name the host gave it, or by its name in other letters if only one is meant by that. */
