@@ -19,6 +19,39 @@ const rateKeys = [
   "requests_kcount",
 ];
 
+/**
+ * Models that the package does not know yet, or gets wrong by the name of an older one, as their makers and others' catalogs had them on 2026-11-15:
+ * [id, rules, window, price] by provider, in front of the package's own. A line goes when the package has the id.
+ */
+const additions = {
+  anthropic: [
+    ["claude-fable-5-2", ["=", "/^claude-fable-5-2-\\d{8}$", "^claude-fable-5.2"], 1000000, [10, 50, 1, 12.5, 20]],
+    ["claude-sonnet-5-5", ["=", "/^claude-sonnet-5-5-\\d{8}$", "^claude-sonnet-5.5"], 1000000, [2, 10, 0.1, 2.5, 4]],
+    [
+      "claude-haiku-5-5",
+      ["=", "/^claude-haiku-5-5-\\d{8}$", "^claude-haiku-5.5"],
+      1000000,
+      [{ rates: [0.1, 0.5, 0.01, 0.125, 0.2], tiers: [[100000, [0.5, 2.5, 0.05, 0.625, 1]]] }],
+    ],
+  ],
+  openai: [
+    ["gpt-6.1-sol", 0, 1050000, [{ rates: [2, 10, 0.1, 2.5], tiers: [[272000, [4, 15, 0.2, 5]]] }]],
+    ["gpt-6.1-terra", 0, 1050000, [{ rates: [1, 5, 0.05, 1.25], tiers: [[272000, [2, 7.5, 0.1, 2.5]]] }]],
+  ],
+  google: [
+    ["gemini-4-argon", 0, 1048576, [{ rates: [2, 10, 0.1] }, { rates: [4, 20, 0.2], from: "2026-12-01" }]],
+    ["gemini-4-carbon", 0, 1048576, [{ rates: [2, 10, 0.1] }, { rates: [4, 20, 0.2], from: "2026-12-01" }]],
+  ],
+  deepseek: [["deepseek-flash", 0, 1000000, [0.3, 1.2, 0.006]]],
+  mistral: [
+    ["mistral-large-4", 0, 1048576, [0.7, 2.1, 0.07]],
+    ["mistral-medium-3.5", 0, 262144, [1.5, 7.5, 0.15]],
+  ],
+  "x-ai": [["grok-4.7", 0, 500000, [{ rates: [2, 6, 0.5], tiers: [[200000, [4, 12, 1]]] }]]],
+  groq: [["qwen/qwen3.8-27b", 0, 131072, [0.8, 4]]],
+  openrouter: [["qwen/qwen3.8-max", 0, 1000000, [2, 6]]],
+};
+
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "packages/runtime/src/model");
 const installed = JSON.parse(readFileSync(join(root, "node_modules/@pydantic/genai-prices/package.json"), "utf8")).version;
@@ -63,7 +96,11 @@ ${table}
 function providerLines(provider) {
   if (!provider.models.some(speaks)) return [];
   const heading = [`@${provider.id}`, ...(provider.fallback_model_providers ?? [])].join(" ");
-  return [heading, ...provider.models.map((model) => JSON.stringify(modelRow(model, provider)))];
+  const rows = provider.models.map((model) => modelRow(model, provider));
+  const added = additions[provider.id] ?? [];
+  const known = added.find(([id]) => rows.some(([own]) => own === id));
+  if (known) throw new Error(`The package has ${known[0]} now: it needs no line of its own`);
+  return [heading, ...[...added, ...rows].map((row) => JSON.stringify(row))];
 }
 
 /** Models that only embed, transcribe or read documents have a price, but none for words they write: their names are kept alone. */

@@ -124,7 +124,7 @@ export const flags = [
     kind: "value",
     placeholder: "MODEL",
     group: "Model",
-    help: "The model to ask; PROVIDER/MODEL names both",
+    help: "The model to ask, by its id or by a word (sonnet, opus, haiku, gpt, gemini, …); PROVIDER/MODEL names both",
   },
   {
     name: "provider",
@@ -146,14 +146,14 @@ export const flags = [
     placeholder: "LEVEL",
     choices: ["minimal", "low", "medium", "high", "xhigh", "max"],
     group: "Model",
-    help: "How hard the model should think: minimal, low, medium, high (xhigh and max count as high)",
+    help: "How hard the model should think: minimal, low, medium, high, xhigh, max; the nearest that it knows",
   },
   {
     name: "max-thinking-tokens",
     kind: "value",
     placeholder: "TOKENS",
     group: "Model",
-    help: "Let the model think with up to this many tokens",
+    help: "Let the model think with up to this many tokens; 0 keeps it from thinking, where that can be",
   },
   {
     name: "thinking",

@@ -44,7 +44,7 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
     permissionTool: permissionTool(flags),
     options: {
       ...limitOptions(flags),
-      ...thinkingOptions(flags, warn),
+      ...thinkingOptions(flags),
       ...promptOptions(flags),
       agents,
       warnings: [...warnings, ...unoffered],
@@ -151,20 +151,15 @@ function repeats(flag: string, text: string): number {
   return value;
 }
 
-function thinkingOptions(flags: FlagValues, warn: (line: string) => void): Pick<Options, "thinkingTokens" | "effort"> {
-  return { thinkingTokens: thinkingTokens(flags), effort: effortOf(flags, warn) };
+function thinkingOptions(flags: FlagValues): Pick<Options, "thinkingTokens" | "effort"> {
+  return { thinkingTokens: thinkingTokens(flags), effort: flags.effort as Options["effort"] }; // its choices are the efforts
 }
 
+/** 0 keeps a model from thinking. */
 function thinkingTokens({ "max-thinking-tokens": tokens, thinking }: FlagValues): number | undefined {
-  if (tokens !== undefined) return tokens === "0" ? undefined : positiveInteger("--max-thinking-tokens", tokens);
-  if (thinking === undefined || thinking === "adaptive" || thinking === "disabled") return undefined;
-  return positiveInteger("--thinking", thinking);
-}
-
-function effortOf({ effort }: FlagValues, warn: (line: string) => void): Options["effort"] {
-  if (effort !== "xhigh" && effort !== "max") return effort as Options["effort"]; // its choices are the efforts
-  warn(`--effort ${effort} counts as high, which is the most that providers have in common`);
-  return "high";
+  if (tokens !== undefined) return tokens === "0" ? 0 : positiveInteger("--max-thinking-tokens", tokens);
+  if (thinking === undefined || thinking === "adaptive") return undefined;
+  return thinking === "disabled" ? 0 : positiveInteger("--thinking", thinking);
 }
 
 function promptOptions(flags: FlagValues): Pick<Options, "systemPrompt" | "appendSystemPrompt"> {

@@ -113,9 +113,9 @@ export async function describeSession({ options, resolved, keySource }: SessionP
 
 declare const OUTRIDER_VERSION: string;
 
-/** The one that is asked, and what else the table knows of its provider. */
-async function listModels({ model, provider, catalogOverride }: SessionOptions): Promise<JsonObject[]> {
-  const { listCatalog } = await import("@outrider/runtime/admin");
+/** The one that is asked, the words for models, and what else the table knows of its provider. */
+async function listModels({ model, provider, catalogOverride, modelVariables }: SessionOptions): Promise<JsonObject[]> {
+  const { aliasesAt, listCatalog } = await import("@outrider/runtime/admin");
   const current = model ?? provider.model;
   const listed = (await listCatalog(provider.name, catalogOverride)).models.map(({ id }) => id).filter((id) => id !== current);
   return [
@@ -125,6 +125,12 @@ async function listModels({ model, provider, catalogOverride }: SessionOptions):
       displayName: `Default (${current})`,
       description: `${current} of ${provider.name}`,
     },
+    ...aliasesAt(provider.name, modelVariables).map(({ word, model: id }) => ({
+      value: word,
+      resolvedModel: id,
+      displayName: word,
+      description: word === "opusplan" ? `Opus where a plan is made, else ${id}` : `${id} of ${provider.name}`,
+    })),
     ...[current, ...listed].map((id) => ({
       value: id,
       resolvedModel: id,

@@ -242,6 +242,10 @@ async function askModel(deps: Deps, messages: readonly Masked<Message>[], said: 
         deps.emit({ type: "context.updated", usedTokens: inputTokens + outputTokens, maxTokens: await deps.contextWindow() });
         return boundCalls(event.message);
       }
+      if (event.type === "warning.raised") {
+        deps.emit(event);
+        continue;
+      }
       deps.emit(Object.assign(event, { messageId })); // the event is ours alone: no copy per delta
       if (event.type === "text.delta") partial += event.text;
       if (event.type === "retry.scheduled" || event.type === "fallback.used") {

@@ -3,6 +3,8 @@ import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import { type Instructions, loadInstructions } from "../context/instructions.ts";
 import { createFileStore } from "../journal/file-store.ts";
 import type { SessionStore } from "../journal/store.ts";
+import { retirementWarning } from "../model/capabilities/retirement.ts";
+import type { CatalogOverride } from "../model/catalog-override.ts";
 import { createAuditLog } from "../permissions/audit.ts";
 import { parseRule } from "../permissions/rules.ts";
 import type { SessionOptions } from "../session/session-options.ts";
@@ -20,7 +22,6 @@ import { beginFolderFacts } from "./folder-facts.ts";
 import { findAgents } from "./find-agents.ts";
 import { skillsOfPlan } from "./find-skills.ts";
 import { planServers, type ServerPlan } from "./plan-servers.ts";
-import { isModelWord, resolveModelWord } from "./model-words.ts";
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
 import { openProject, type Project, resolveProject } from "./project.ts";
 import type { HostedWorktree } from "./session-worktree.ts";
@@ -101,7 +102,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     cwd,
     worktree,
     provider,
-    model: isModelWord(provider.model) ? await resolveModelWord(provider.model, { provider, catalogOverride, warn }) : undefined,
+    modelVariables: modelVariables(around.env),
     home: around.userHome,
     ...ways,
     catalogOverride,
@@ -132,6 +133,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
       ...(trouble === undefined ? [] : [trouble]),
       ...(worktree?.warnings ?? []),
       ...resolved.warnings,
+      ...(await retirementsOf(provider, own.now, catalogOverride)),
       ...variables.warnings,
       ...agents.warnings,
       ...skills.warnings,
@@ -171,6 +173,21 @@ type Place = {
   /** The variables around, and those of settings that count. */
   readonly said: Surroundings["env"];
 };
+
+async function retirementsOf(
+  provider: { readonly name: string; readonly model: string },
+  now: () => number = Date.now,
+  override?: CatalogOverride,
+): Promise<string[]> {
+  const warning = await retirementWarning(provider, { now: now(), override });
+  return warning === undefined ? [] : [warning];
+}
+
+/** What the environment says about words for models. */
+function modelVariables(env: Surroundings["env"]): SessionOptions["modelVariables"] {
+  const said = Object.entries(env).filter(([name]) => /^ANTHROPIC_(?:DEFAULT_\w+|SMALL_FAST)_MODEL$/.test(name));
+  return said.length > 0 ? Object.fromEntries(said) : undefined;
+}
 
 /** The state in which the session left its other machine. A copy begins with a fresh one. */
 async function keptSnapshot(choice: SessionChoice, store: SessionStore | undefined): Promise<string | undefined> {

@@ -3,6 +3,9 @@
 
 export const table: string = String.raw`
 @anthropic
+["claude-fable-5-2",["=","/^claude-fable-5-2-\\d{8}$","^claude-fable-5.2"],1000000,[10,50,1,12.5,20]]
+["claude-sonnet-5-5",["=","/^claude-sonnet-5-5-\\d{8}$","^claude-sonnet-5.5"],1000000,[2,10,0.1,2.5,4]]
+["claude-haiku-5-5",["=","/^claude-haiku-5-5-\\d{8}$","^claude-haiku-5.5"],1000000,[{"rates":[0.1,0.5,0.01,0.125,0.2],"tiers":[[100000,[0.5,2.5,0.05,0.625,1]]]}]]
 ["claude-2",["^claude-2","*claude-v2"],200000,[8,24]]
 ["claude-3-5-haiku-latest",["^claude-3-5-haiku","^claude-3.5-haiku"],200000,[0.8,4,0.08,1,1.6]]
 ["claude-3-5-sonnet",["^claude-3-5-sonnet","^claude-3.5-sonnet"],200000,[3,15,0.3,3.75,6]]
@@ -259,6 +262,7 @@ export const table: string = String.raw`
 ["grok-4.6",["=","/^grok-4\\.6\\[fast=false\\]$"],256000,[2,6,0.5]]
 ["grok-4.6-fast",["=","/^grok-4\\.6\\[fast=true\\]$"],256000,[4,12,1]]
 @deepseek
+["deepseek-flash",0,1000000,[0.3,1.2,0.006]]
 ["deepseek-chat",["^deepseek-chat","=deepseek-chat-v3-0324"],64000,[{"rates":[0.135,0.55,0.035]},{"rates":[0.27,1.1,0.07],"daily":[1800,59400]}]]
 ["deepseek-reasoner",["=","^deepseek-r1","=deepseek-r1-0528"],64000,[{"rates":[0.135,0.55,0.035]},{"rates":[0.55,2.19,0.14],"daily":[1800,59400]}]]
 ["deepseek-v3.1-terminus",0,128000,[0.27,0.95,0.13]]
@@ -353,6 +357,8 @@ export const table: string = String.raw`
 ["mai-code-1-flash-picker",0,256000,[0.75,4.5,0.075]]
 ["mai-code-1.1-flash",0,256000,[0.2,1.2,0.02]]
 @google anthropic
+["gemini-4-argon",0,1048576,[{"rates":[2,10,0.1]},{"rates":[4,20,0.2],"from":"2026-12-01"}]]
+["gemini-4-carbon",0,1048576,[{"rates":[2,10,0.1]},{"rates":[4,20,0.2],"from":"2026-12-01"}]]
 ["claude-3-5-haiku",["*claude-3-5-haiku"],200000,[0.8,4,0.08,1]]
 ["claude-3-5-sonnet",["*claude-3-5-sonnet"],200000,[3,15,0.3,3.75]]
 ["claude-3-7-sonnet",["*claude-3-7-sonnet"],200000,[3,15,0.3,3.75]]
@@ -410,6 +416,7 @@ export const table: string = String.raw`
 ["gemma-4-26b-a4b-it-maas",0,262144,[0.15,0.6,0.015]]
 ["gemma-4-31b-it",0,262144,0]
 @groq
+["qwen/qwen3.8-27b",0,131072,[0.8,4]]
 ["deepseek-r1-distill-llama-70b",0,131072,[0.75,0.99]]
 ["gemma-7b-it",0,0,[0.07,0.07]]
 ["gemma2-9b-it",["=","=gemma2-9b"],0,[0.2,0.2]]
@@ -638,6 +645,8 @@ export const table: string = String.raw`
 ["minimax-m1",0,1000000,[0.4,2.2]]
 ["minimax-m3",0,1000000,[{"rates":[0.3,1.2,0.06],"tiers":[[512000,[0.6,2.4,0.12]]]}]]
 @mistral
+["mistral-large-4",0,1048576,[0.7,2.1,0.07]]
+["mistral-medium-3.5",0,262144,[1.5,7.5,0.15]]
 ["codestral-latest",["=","=codestral-2501"],256000,[0.3,0.9]]
 ["codestral-2508",0,256000,[0.3,0.9,0.03]]
 ["devstral-2512",0,262144,[0.4,2,0.04]]
@@ -735,6 +744,8 @@ export const table: string = String.raw`
 ["sophosympatheia/midnight-rose-70b",0,0,[0.8,0.8]]
 ["teknium/openhermes-2.5-mistral-7b",0,4096,[0.17,0.17]]
 @openai
+["gpt-6.1-sol",0,1050000,[{"rates":[2,10,0.1,2.5],"tiers":[[272000,[4,15,0.2,5]]]}]]
+["gpt-6.1-terra",0,1050000,[{"rates":[1,5,0.05,1.25],"tiers":[[272000,[2,7.5,0.1,2.5]]]}]]
 ["ada",["=","=text-ada-001"],0,[0.4,0.4]]
 ["babbage",0,0,[0.5,0.5]]
 ["chatgpt-4o-latest",0,128000,[5,15]]
@@ -829,6 +840,7 @@ export const table: string = String.raw`
 ["text-embedding-ada-002",["=text-embedding-ada","=","=text-embedding-ada-002-v2"]]
 ["whisper-1",0]
 @openrouter
+["qwen/qwen3.8-max",0,1000000,[2,6]]
 ["01-ai/yi-large",0,0,[3,3]]
 ["aetherwiing/mn-starcannon-12b",0,0,[0.8,1.2]]
 ["agentica-org/deepcoder-14b-preview:free",0,0,[0,0]]
@@ -1673,6 +1685,7 @@ export const table: string = String.raw`
 ["zero-one-ai/Yi-34B",0,0,[0.8,0.8]]
 ["zero-one-ai/Yi-6B",0,0,[0.2,0.2]]
 @x-ai
+["grok-4.7",0,500000,[{"rates":[2,6,0.5],"tiers":[[200000,[4,12,1]]]}]]
 ["grok-2-1212",["=","=grok-2","=grok-2-latest"],32768,[2,10]]
 ["grok-2-vision-1212",["=","=grok-2-vision","=grok-2-vision-latest"],32768,[2,10]]
 ["grok-3",["=","=grok-3-latest","=grok-3-beta"],131072,[3,15,0.75]]

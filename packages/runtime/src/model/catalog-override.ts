@@ -1,5 +1,6 @@
 import { RuntimeError } from "../protocol/errors.ts";
 import { nearest } from "../util/nearest.ts";
+import type { ModelRecord } from "./capabilities/record.ts";
 import type { Rates } from "./price.ts";
 
 /** What the user knows about a model that the table does not, or knows better. Prices in US dollars per million tokens. */
@@ -9,11 +10,13 @@ export type ModelOverride = {
   readonly contextWindow?: number;
   readonly maxOutputTokens?: number;
   readonly price?: Rates;
+  /** Where it differs from what is known of it, or nothing is. */
+  readonly capabilities?: Partial<ModelRecord>;
 };
 
 export type CatalogOverride = { readonly models: readonly ModelOverride[] };
 
-/** Reads `{"models": [{"provider", "model", "contextWindow"?, "maxOutputTokens"?, "price"?: {"input", "output", …}}]}`. */
+/** Reads `{"models": [{"provider", "model", "contextWindow"?, "maxOutputTokens"?, "price"?: {"input", "output", …}, "capabilities"?: {…}}]}`. */
 export function parseCatalogOverride(value: unknown): CatalogOverride {
   const { models } = fieldsOf(value, "the file", ["models"]);
   if (!Array.isArray(models)) throw invalid("models must be a list");
@@ -21,12 +24,14 @@ export function parseCatalogOverride(value: unknown): CatalogOverride {
 }
 
 function parseModel(value: unknown, at: string): ModelOverride {
-  const fields = fieldsOf(value, at, ["provider", "model", "contextWindow", "maxOutputTokens", "price"]);
+  const fields = fieldsOf(value, at, ["provider", "model", "contextWindow", "maxOutputTokens", "price", "capabilities"]);
+  const { capabilities } = fields;
   return {
     provider: parseName(fields["provider"], `${at}.provider`),
     model: parseName(fields["model"], `${at}.model`),
     ...parseNumbers(fields, { at, names: ["contextWindow", "maxOutputTokens"], parse: parseTokens }),
     ...(fields["price"] !== undefined && { price: parsePrice(fields["price"], `${at}.price`) }),
+    ...(capabilities !== undefined && { capabilities: parseCapabilities(capabilities, `${at}.capabilities`) }),
   };
 }
 
@@ -38,6 +43,47 @@ function parsePrice(value: unknown, at: string): Rates {
     output: parseRate(fields["output"], `${at}.output`),
     ...parseNumbers(fields, { at, names: extras, parse: parseRate }),
   };
+}
+
+const words = (...known: readonly string[]): Check => ({
+  what: known.map((word) => `"${word}"`).join(" or "),
+  is: (value) => known.includes(value as string),
+});
+const list: Check = {
+  what: "a list of words",
+  is: (value) => Array.isArray(value) && value.every((word) => typeof word === "string"),
+};
+const flag: Check = { what: "true or false", is: (value) => typeof value === "boolean" };
+const day: Check = {
+  what: "a day such as 2027-01-31",
+  is: (value) => typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value),
+};
+
+type Check = { readonly what: string; is(value: unknown): boolean };
+
+/** What of a record may be said otherwise, and how. */
+const checks: Readonly<Record<string, Check>> = {
+  thinking: list,
+  efforts: list,
+  temperature: words("any", "idle", "none"),
+  retires: day,
+  ...Object.fromEntries(
+    ["stopSequences", "nativeSchema", "images", "pdf", "parallelCalls", "forcedToolChoice", "prefill"].map((name) => [
+      name,
+      flag,
+    ]),
+  ),
+  chatTools: words("any", "unworded", "off", "never"),
+  sendBack: words("nothing", "signed", "bound", "encrypted", "text"),
+};
+
+function parseCapabilities(value: unknown, at: string): Partial<ModelRecord> {
+  const fields = fieldsOf(value, at, Object.keys(checks));
+  for (const [name, said] of Object.entries(fields)) {
+    const check = checks[name];
+    if (check && !check.is(said)) throw invalid(`${at}.${name} must be ${check.what}, not ${JSON.stringify(said)}`);
+  }
+  return fields as Partial<ModelRecord>; // field by field, as just checked
 }
 
 type Fields = Readonly<Record<string, unknown>>;

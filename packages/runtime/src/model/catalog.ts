@@ -1,4 +1,5 @@
 import { nearest } from "../util/nearest.ts";
+import { withoutLong } from "./capabilities/record.ts";
 import { pricesAsOf } from "./catalog-date.ts";
 import type { CatalogOverride, ModelOverride } from "./catalog-override.ts";
 import { findRow, hasFacts, type ModelTable, readTable, type TableRow, unpackPrice } from "./model-table.ts";
@@ -38,8 +39,9 @@ export function withOverride(catalog: Catalog, override: CatalogOverride): Catal
 
 export function findModel(
   catalog: Catalog,
-  { provider, model }: { readonly provider: string; readonly model: string },
+  { provider, model: name }: { readonly provider: string; readonly model: string },
 ): ModelFacts | undefined {
+  const model = withoutLong(name);
   const place = placeOf(provider);
   const row = findRow(catalog.table, place.provider, place.prefix + model.replace(place.drop, ""));
   const listed = row && tableFacts(provider, row);
@@ -145,7 +147,7 @@ function overridesFor(catalog: Catalog, provider: string): ModelOverride[] {
 }
 
 function ownFacts(own: ModelOverride, known: ModelFacts | undefined): ModelFacts {
-  const { provider, model, price, ...sizes } = own;
+  const { provider, model, price, capabilities: _, ...sizes } = own;
   const ownPrice = price && ({ price: [{ rates: price }], priceFrom: "override" } as const);
   return { price: null, priceFrom: "table", ...known, provider, id: model, ...sizes, ...ownPrice };
 }

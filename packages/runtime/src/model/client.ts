@@ -1,4 +1,4 @@
-import type { JsonObject } from "../protocol/content.ts";
+import { isJsonObject, type JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { flatten } from "../util/flatten.ts";
 import { BodyText } from "./body-text.ts";
@@ -74,7 +74,12 @@ function streamWithRetries(call: Call): AsyncGenerator<readonly ModelEvent[]> {
   let encoded: JsonObject | undefined;
   let broken = 0;
   const attempt = async function* (retries: number): AsyncGenerator<readonly ModelEvent[]> {
-    encoded ??= options.dialect.encode(call.request);
+    if (!encoded) {
+      const notes: ModelEvent[] = [];
+      const whole = options.dialect.encode(call.request, (message) => notes.push({ type: "warning.raised", message }));
+      encoded = withoutFields(whole, call.request.omit ?? []);
+      if (notes.length > 0) yield notes;
+    }
     const isWhole = broken === brokenBeforeWhole;
     const body = call.bodies.write(isWhole ? unstreamed(encoded) : encoded);
     const answer = { hasBegun: isWhole }; // so that it is asked for once only
@@ -87,6 +92,18 @@ function streamWithRetries(call: Call): AsyncGenerator<readonly ModelEvent[]> {
     }
   };
   return withRetries(attempt, { policy, signal, random: options.random ?? Math.random });
+}
+
+/** The body without fields that the provider has refused, each with the way to it: `output_config.effort`. */
+function withoutFields(body: JsonObject, paths: readonly string[]): JsonObject {
+  return paths.reduce<JsonObject>((left, path) => {
+    const [name = "", ...inner] = path.split(".");
+    const { [name]: value, ...others } = left;
+    if (value === undefined) return left;
+    if (inner.length === 0 || !isJsonObject(value)) return others;
+    const kept = withoutFields(value, [inner.join(".")]);
+    return Object.keys(kept).length === 0 ? others : { ...left, [name]: kept };
+  }, body);
 }
 
 function unstreamed({ stream: _, stream_options: __, ...body }: JsonObject): JsonObject {

@@ -8,8 +8,11 @@ import type { ModelEvent, ModelRequest } from "./model.ts";
 export interface Dialect {
   readonly id: string;
   /** Takes `outputSchema` and makes the model answer with JSON of that shape. */
-  readonly nativeSchema: boolean;
-  encode(request: ModelRequest): JsonObject;
+  readonly nativeSchema: boolean | ((model: string) => boolean);
+  /** Whether it can do so for this schema; absent: for any. */
+  fitsSchema?(schema: JsonObject): boolean;
+  /** `tell` hears of what the model does not take, and what is asked instead. */
+  encode(request: ModelRequest, tell?: (note: string) => void): JsonObject;
   /** A fresh decoder for one answer; `provider` goes into the message's `model`. */
   decoder(request: ModelRequest, provider: string): Decoder;
 }

@@ -1,10 +1,12 @@
 import { type PartPlace, isJsonObject, type JsonObject, type JsonValue, type Message } from "../protocol/content.ts";
 import type { Refused } from "../protocol/errors.ts";
 import type { ModelRequest } from "./model.ts";
+import { findField } from "./refused-field.ts";
 
 /**
  * What a provider complains about, when it refuses a request because of a part of it: `messages.3.content.1.image…` (Anthropic),
- * `input[3].content[0]` (OpenAI), `contents[2].parts[1]` (Gemini), a function by its name, or an image that it does not name.
+ * `input[3].content[0]` (OpenAI), `contents[2].parts[1]` (Gemini), a function by its name, a field of the body, or an image that it does
+ * not name.
  * `sent` is the body of the request, `said` that of the answer. Undefined when that cannot be told.
  */
 export function findRefused(request: ModelRequest, { sent, said }: { sent: string; said: string }): Refused | undefined {
@@ -17,6 +19,8 @@ export function findRefused(request: ModelRequest, { sent, said }: { sent: strin
     const parts = element ? placesOf(element, request.messages) : [];
     if (parts.length > 0) return { parts, tools: [] };
   }
+  const field = findField(complaints, sent);
+  if (field !== undefined) return { parts: [], tools: [], field };
   const images = complaints.some(isAboutImages) ? suspectImages(request.messages) : [];
   return images.length > 0 ? { parts: images, tools: [] } : undefined;
 }

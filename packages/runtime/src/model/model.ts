@@ -1,5 +1,6 @@
 import type { AssistantMessage, JsonObject, Message, ToolDefinition } from "../protocol/content.ts";
 import type { ErrorData } from "../protocol/errors.ts";
+import type { ModelRecord } from "./capabilities/record.ts";
 import type { Masked } from "../util/masked.ts";
 
 export type { ToolDefinition } from "../protocol/content.ts";
@@ -12,7 +13,7 @@ export type ModelRequest = {
   readonly tools: readonly ToolDefinition[];
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
-  /** Tokens the model may think with before it answers; absent = no thinking asked for. */
+  /** Tokens the model may think with before it answers; 0 = it is not to think; absent = as it is best. */
   readonly thinkingTokens?: number;
   /** How hard the model should think, where it takes a word for that instead of a number of tokens. */
   readonly effort?: Effort;
@@ -21,9 +22,13 @@ export type ModelRequest = {
   readonly stopSequences?: readonly string[];
   /** The profile's own options for its provider: added to the request body as they are. */
   readonly options?: JsonObject;
+  /** What is known better about the model than the built-in record says. */
+  readonly capabilities?: Partial<ModelRecord>;
+  /** Fields of the body that this provider has refused, such as `output_config.effort`: they are not sent. */
+  readonly omit?: readonly string[];
 };
 
-export type Effort = "minimal" | "low" | "medium" | "high";
+export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 export type ModelEvent =
   | { type: "text.delta"; text: string }
@@ -33,6 +38,8 @@ export type ModelEvent =
   | { type: "retry.scheduled"; attempt: number; maxRetries: number; delayMs: number; error: ErrorData }
   /** The provider gave up; what it had said is void, and another model is asked. */
   | { type: "fallback.used"; from: string; to: string; error: ErrorData }
+  /** Something about the request that a person should know; the answer goes on. */
+  | { type: "warning.raised"; message: string }
   /** Always last. */
   | { type: "finished"; message: AssistantMessage };
 
@@ -66,4 +73,6 @@ export interface Provider extends ModelClient {
   close?(): void;
   /** Makes the model answer with JSON that fits `outputSchema`; without it the schema has to be asked for in other ways. */
   readonly nativeSchema: boolean;
+  /** Whether it does so for this schema; absent: for any. */
+  fitsSchema?(schema: JsonObject): boolean;
 }

@@ -93,6 +93,7 @@ export function withRecorder(
     model: provider.model,
     contextWindow: provider.contextWindow,
     nativeSchema: provider.nativeSchema,
+    ...(provider.fitsSchema && { fitsSchema: (schema: JsonObject) => provider.fitsSchema?.(schema) ?? true }),
     async *stream(request: ModelRequest, options: { signal: AbortSignal }): AsyncGenerator<ModelEvent> {
       for await (const event of provider.stream(request, options)) {
         if (event.type === "finished") {

@@ -51,8 +51,13 @@ export type RuntimeErrorOptions = Partial<Omit<ErrorData, "code" | "message" | "
   refused?: Refused | undefined;
 };
 
-/** What of a request a provider complained about: parts of its messages, and tools by the names they have on the wire. */
-export type Refused = { readonly parts: readonly PartPlace[]; readonly tools: readonly string[] };
+/** What of a request a provider complained about: parts of its messages, tools by the names they have on the wire, or a field of the body. */
+export type Refused = {
+  readonly parts: readonly PartPlace[];
+  readonly tools: readonly string[];
+  /** The way to the field: `output_config.effort`. */
+  readonly field?: string;
+};
 
 export class RuntimeError extends Error {
   override readonly name = "RuntimeError";

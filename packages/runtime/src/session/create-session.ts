@@ -9,7 +9,9 @@ import { toLoopLimits } from "../engine/repeated-calls.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { standingAt } from "../journal/standing-events.ts";
 import type { JournalWriter, StoredEvents } from "../journal/store.ts";
+import { capabilitiesFrom } from "../model/capabilities/overrides.ts";
 import { withFallback } from "../model/fallback.ts";
+import type { Provider } from "../model/model.ts";
 import { defaultMaxRequests, RequestLedger } from "../model/request-ledger.ts";
 import { sendableProvider } from "../model/sendable/sendable-provider.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
@@ -102,11 +104,13 @@ export async function createSession(
   const { opened, rules } = await openGround(options, { env, home, overflowDirectory });
   const redactor = options.redactor ?? createRedactor({ env: process.env });
   const workspace = outputsShown(opened.workspace, redactor);
-  const model = { provider: options.provider.name, id: options.model ?? options.provider.model };
+  const usual = options.model ?? options.provider.model;
+  const modelIn = (mode: string): string => (mode === "plan" ? (options.planModel ?? usual) : usual);
+  const model = { provider: options.provider.name, id: modelIn(rules.current.mode) };
   const budget = options.maxBudgetUsd === undefined ? undefined : await openBudget(options, options.maxBudgetUsd, model);
   const ledger = new RequestLedger({ maxRequests: options.maxRequests ?? defaultMaxRequests(options.maxTurns), budget });
   const loops = toLoopLimits(options.loops);
-  const answerSchema = options.outputSchema && (await answerSchemaOf(options.outputSchema, options.provider.nativeSchema));
+  const answerSchema = options.outputSchema && (await answerSchemaOf(options.outputSchema, options.provider));
   const hooking = options.hooks || options.hookSettings?.sources.length ? await import("../engine/open-hooks.ts") : undefined;
   const hookSet = hooking?.loadHooks(options);
   checkThreshold(options.compaction?.threshold ?? defaultThreshold);
@@ -154,7 +158,13 @@ export async function createSession(
     const { mode } = rules.current;
     const { places } = placeFacts(opened.places, mode);
     refresh();
-    const changes = { permissionMode: mode, ...defined({ places }) };
+    const isPlanned = options.planModel !== undefined && [options.planModel, usual].includes(request.model); // nobody has chosen another
+    if (isPlanned) request.model = modelIn(mode);
+    const changes = {
+      permissionMode: mode,
+      ...defined({ places }),
+      ...(isPlanned && { model: { ...model, id: request.model } }),
+    };
     Object.assign(facts, changes);
     return changes;
   };
@@ -171,7 +181,10 @@ export async function createSession(
   };
   const deps: SessionDeps = {
     provider: ledger.count(
-      sendableProvider(options.fallback ? withFallback(options.provider, options.fallback) : options.provider),
+      sendableProvider(
+        options.fallback ? withFallback(options.provider, options.fallback) : options.provider,
+        capabilitiesFrom(options.catalogOverride, options.provider.name),
+      ),
     ),
     loops,
     contextWindow,
@@ -279,6 +292,7 @@ function openSubagents(
     compaction: () => ({ ...compactionSettings(options), threshold: compaction.threshold }),
     contextWindowOf: (model) => windowOf(options, model),
     listModels: (provider) => modelsOf(options, provider),
+    modelVariables: options.modelVariables,
     allowUnknownPrice: options.allowUnknownPrice ?? false,
     now: options.now ?? Date.now,
   });
@@ -309,13 +323,15 @@ async function irreversibleCalls(
   };
 }
 
-async function answerSchemaOf(source: SchemaSource, nativeSchema: boolean): Promise<AnswerSchema> {
+async function answerSchemaOf(source: SchemaSource, provider: Provider): Promise<AnswerSchema> {
   const [{ parseSchema }, { toCheck, toJsonSchema }, { toAnswerSchema }] = await Promise.all([
     import("../tools/schema.ts"),
     import("../tools/library-schema.ts"),
     import("../engine/structured-output.ts"),
   ]);
-  return toAnswerSchema(parseSchema(toJsonSchema(source)), nativeSchema, toCheck(source));
+  const schema = parseSchema(toJsonSchema(source));
+  const isNative = provider.nativeSchema && (provider.fitsSchema?.(schema) ?? true);
+  return toAnswerSchema(schema, isNative, toCheck(source));
 }
 
 function compactionSettings({ instructions, compaction }: SessionOptions): Partial<CompactionSettings> {

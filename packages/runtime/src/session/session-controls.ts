@@ -13,7 +13,7 @@ import { EditCheckpoints } from "./files/edit-checkpoints.ts";
 import type { SessionPolicy } from "./session-policy.ts";
 import type { TurnCheckpoints } from "./files/turn-checkpoints.ts";
 
-const efforts: readonly Effort[] = ["minimal", "low", "medium", "high"];
+const efforts: readonly Effort[] = ["minimal", "low", "medium", "high", "xhigh", "max"];
 
 /** The parts of an open session that may change while it lives. */
 export type Controlled = {

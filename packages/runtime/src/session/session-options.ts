@@ -98,6 +98,10 @@ export type SessionOptions = {
   readonly allowUnknownPrice?: boolean | undefined;
   /** What the user knows about models and prices beside the built-in table. */
   readonly catalogOverride?: CatalogOverride | undefined;
+  /** Variables that say which model a word such as `opus` means: `ANTHROPIC_DEFAULT_OPUS_MODEL` and its kin. */
+  readonly modelVariables?: Readonly<Record<string, string | undefined>> | undefined;
+  /** The model that is asked in permission mode `plan`, where it is another one. */
+  readonly planModel?: string | undefined;
   /** What the final answer must fit, as JSON Schema (draft 7 or 2020-12) or as a schema of zod or another library, which then judges it; the outcome then holds it as `structured`. */
   readonly outputSchema?: SchemaSource | undefined;
   /** Tools beside the built-in ones; one with the name of a built-in takes its place. */

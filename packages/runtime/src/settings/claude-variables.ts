@@ -32,7 +32,7 @@ export function claudeVariables(env: Environment): ClaudeVariables {
   const characters = countIn(env, "BASH_MAX_OUTPUT_LENGTH", 1);
   return {
     maxOutputTokens: countIn(env, "CLAUDE_CODE_MAX_OUTPUT_TOKENS", 1),
-    thinkingTokens: countIn(env, "MAX_THINKING_TOKENS", 1),
+    thinkingTokens: countIn(env, "MAX_THINKING_TOKENS", 0),
     maxTurns: countIn(env, "CLAUDE_CODE_MAX_TURNS", 1),
     bash: {
       defaultTimeoutMs: countIn(env, "BASH_DEFAULT_TIMEOUT_MS", 1),

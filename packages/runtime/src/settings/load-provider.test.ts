@@ -94,14 +94,14 @@ describe("the provider of a run", () => {
       { currentProvider: "work", providers: two, provider: two.home },
       ["openai", "gpt-w"],
     ],
-    ["is the legacy block with its type under name", {}, { provider: { name: "deepseek" } }, ["deepseek", "deepseek-v4-flash"]],
+    ["is the legacy block with its type under name", {}, { provider: { name: "deepseek" } }, ["deepseek", "deepseek-flash"]],
     [
       "is the environment's when there are only profiles that are not current",
       {},
       { providers: two },
-      ["anthropic", "claude-sonnet-4-5"],
+      ["anthropic", "claude-sonnet-5-5"],
     ],
-    ["has the provider's default model when none is named", { provider: "mistral" }, {}, ["mistral", "mistral-medium-latest"]],
+    ["has the provider's default model when none is named", { provider: "mistral" }, {}, ["mistral", "mistral-large-4"]],
   ];
   const env = { ANTHROPIC_API_KEY: "k", OPENROUTER_API_KEY: "k", DEEPSEEK_API_KEY: "k", MISTRAL_API_KEY: "k" };
   for (const [fact, choice, settings, expected] of rows) {
@@ -324,7 +324,7 @@ describe("Claude Code's variables", () => {
     const subscriber = await asked({ CLAUDE_CODE_OAUTH_TOKEN: "t" });
     assert.deepEqual(
       [subscriber["authorization"], subscriber["anthropic-beta"], subscriber["x-api-key"]],
-      ["Bearer t", "oauth-2025-04-20", undefined],
+      ["Bearer t", "oauth-2025-04-20,thinking-binding-controls-2026-08-01", undefined],
     );
     const both = await asked({ CLAUDE_CODE_OAUTH_TOKEN: "t", ANTHROPIC_API_KEY: "k" });
     assert.deepEqual([both["authorization"], both["x-api-key"]], [undefined, "k"]);

@@ -3,13 +3,9 @@ import { describe, it } from "node:test";
 import { chooseModel } from "./choose-model.ts";
 
 const session = { provider: "anthropic", id: "claude-opus-5" };
-const listed = [
-  "claude-3-5-haiku-latest",
-  "claude-haiku-4-5",
-  "claude-3-7-sonnet-latest",
-  "claude-sonnet-4-6",
-  "claude-sonnet-5",
-];
+const newest: Record<string, string> = { sonnet: "claude-sonnet-5", haiku: "claude-haiku-4-5" };
+const listed = { listed: ["claude-sonnet-5"], resolve: (word: string) => newest[word] };
+const elsewhere = { listed: ["gpt-5", "anthropic/claude-x"], resolve: () => undefined };
 
 describe("chooseModel", () => {
   it("is the session's unless another one is named", () => {
@@ -27,7 +23,7 @@ describe("chooseModel", () => {
   });
 
   it("stays with the session's where the provider has no such family, and says so", () => {
-    const { model, warning } = chooseModel("haiku", { provider: "openai", id: "gpt-5" }, ["gpt-5", "gpt-5-mini"]);
+    const { model, warning } = chooseModel("haiku", { provider: "openai", id: "gpt-5" }, elsewhere);
     assert.deepEqual([model, warning], ["gpt-5", "openai has no model called haiku: the subagent asks gpt-5"]);
   });
 
@@ -36,7 +32,7 @@ describe("chooseModel", () => {
       [
         chooseModel("claude-x", session, listed).model,
         chooseModel("anthropic/claude-x", session, listed).model,
-        chooseModel("anthropic/claude-x", { provider: "openrouter", id: "m" }, ["anthropic/claude-x"]).model,
+        chooseModel("anthropic/claude-x", { provider: "openrouter", id: "m" }, elsewhere).model,
       ],
       ["claude-x", "claude-x", "anthropic/claude-x"],
     );

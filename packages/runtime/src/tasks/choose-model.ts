@@ -4,21 +4,25 @@ import { RuntimeError } from "../protocol/errors.ts";
 export type ModelChoice = { readonly model: string; readonly warning?: string };
 
 /** Claude Code's words for the newest model of a family. */
-const families: ReadonlySet<string> = new Set(["haiku", "sonnet", "opus"]);
+const families: ReadonlySet<string> = new Set(["haiku", "sonnet", "opus", "fable"]);
+
+/** What is known of the session's provider. */
+export type KnownModels = {
+  readonly listed: readonly string[];
+  /** The model that a word means there. */
+  resolve(word: string): string | undefined;
+};
 
 /**
- * The model a subagent asks for: the session's, or another one of the same provider. A family Claude Code has a word for is the newest
- * the provider lists; where it has none, such as at another provider, the session's own model does the work.
+ * The model a subagent asks for: the session's, or another one of the same provider. A family Claude Code has a word for is the newest of
+ * the provider's; where it has none, such as at another provider, the session's own model does the work.
  */
-export function chooseModel(wanted: string | undefined, session: ModelRef, listed: readonly string[]): ModelChoice {
+export function chooseModel(wanted: string | undefined, session: ModelRef, { listed, resolve }: KnownModels): ModelChoice {
   if (wanted === undefined || wanted === "inherit") return { model: session.id };
   const word = wanted.toLowerCase();
   if (families.has(word)) {
     if (session.id.toLowerCase().includes(word)) return { model: session.id };
-    const newest = listed
-      .filter((id) => id.startsWith("claude-") && id.includes(word))
-      .sort(byVersion)
-      .at(-1);
+    const newest = resolve(word);
     if (newest !== undefined) return { model: newest };
     return { model: session.id, warning: `${session.provider} has no model called ${wanted}: the subagent asks ${session.id}` };
   }
@@ -30,19 +34,5 @@ export function chooseModel(wanted: string | undefined, session: ModelRef, liste
 }
 
 export function needsList(wanted: string | undefined): boolean {
-  return wanted !== undefined && (families.has(wanted.toLowerCase()) || wanted.includes("/"));
-}
-
-function byVersion(a: string, b: string): number {
-  const [left, right] = [versionOf(a), versionOf(b)];
-  for (let index = 0; index < Math.max(left.length, right.length); index++) {
-    const difference = (left[index] ?? 0) - (right[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return a < b ? -1 : 1;
-}
-
-/** Longer numbers are dates. */
-function versionOf(id: string): number[] {
-  return (id.match(/\d+/g) ?? []).filter((digits) => digits.length < 3).map(Number);
+  return wanted !== undefined && wanted.includes("/");
 }

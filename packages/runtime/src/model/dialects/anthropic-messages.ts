@@ -16,15 +16,27 @@ import { toBoundedJson } from "../../util/too-deep.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts";
 import type { ModelEvent, ModelRequest } from "../model.ts";
+import type { Tell } from "../capabilities/fit.ts";
+import { type ModelRecord, withoutLong } from "../capabilities/record.ts";
 import { CallNames } from "./call-names.ts";
+import { claudeParameters, claudeRecord, takesSchema } from "./claude-parameters.ts";
+import { toClaudeSchema } from "./claude-schema.ts";
+import { schemaInWords } from "./schema-in-words.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
 import { defined } from "../../util/defined.ts";
+import { shortChecksum } from "../../util/short-checksum.ts";
 import { toMediaBlock } from "../../protocol/media.ts";
 
 const dialectId = "anthropic-messages";
 
 /** The wire format of Anthropic's Messages API, streaming. */
-export const anthropicMessages: Dialect = { id: dialectId, nativeSchema: false, encode, decoder: createDecoder };
+export const anthropicMessages: Dialect = {
+  id: dialectId,
+  nativeSchema: (model) => claudeRecord({ model })?.nativeSchema ?? false,
+  fitsSchema: (schema) => toClaudeSchema(schema) !== undefined,
+  encode,
+  decoder: createDecoder,
+};
 
 /** The typed failure behind an HTTP answer of this wire that is no 2xx. */
 export function anthropicHttpError(failure: HttpFailure): RuntimeError {
@@ -32,51 +44,46 @@ export function anthropicHttpError(failure: HttpFailure): RuntimeError {
 }
 
 const authHint = "Check ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), and ANTHROPIC_BASE_URL if you use a gateway";
-const defaultMaxTokens = 32_000;
-/** The API refuses a smaller thinking budget. */
-const minThinkingTokens = 1_024;
 
 // ---------------------------------------------------------------------------------------------------- request
 
 /** Never changed once it is made: another one takes its place. */
 type Turn = { readonly role: "user" | "assistant"; readonly content: JsonObject[] };
 
-function encode(request: ModelRequest): JsonObject {
-  const thinking = request.thinkingTokens ? Math.max(minThinkingTokens, request.thinkingTokens) : 0;
-  const answerTokens = request.maxOutputTokens ?? defaultMaxTokens;
-  const turns = markForCache(toTurns(request.messages));
-  const { thinking: wanted, output_config: configured, ...more } = request.options ?? {};
-  const thinks = toThinking(request.model, thinking, isJsonObject(wanted) ? wanted : {});
-  const config = { ...toEffort(request), ...(isJsonObject(configured) && configured) };
+function encode(request: ModelRequest, tell: Tell = () => {}): JsonObject {
+  const record = claudeRecord(request);
+  const { thinking: _, output_config: __, ...more } = request.options ?? {};
+  const { max_tokens, ...parameters } = claudeParameters(request, tell);
+  const system = toSystem(request, record);
+  const turns = toTurns(request.messages);
   return {
-    model: request.model,
-    // The limit covers thinking too: a limit below the budget was meant for the answer alone.
-    max_tokens: answerTokens > thinking ? answerTokens : thinking + answerTokens,
-    ...(request.system.trim() && { system: [cached({ type: "text", text: request.system })] }),
+    model: withoutLong(request.model),
+    max_tokens: max_tokens ?? null,
+    ...(system.trim() && { system: [cached({ type: "text", text: system })] }),
     ...(request.tools.length > 0 && { tools: toTools(request.tools) }),
-    messages: turns,
-    // With thinking the API takes no other temperature than its own.
-    ...(request.temperature !== undefined && thinking === 0 && { temperature: request.temperature }),
+    messages: markForCache(record?.prefill === false ? withLastWord(turns) : turns),
     ...(request.stopSequences && request.stopSequences.length > 0 && { stop_sequences: [...request.stopSequences] }),
-    ...(thinks && { thinking: thinks }),
-    ...(Object.keys(config).length > 0 && { output_config: config }),
+    ...parameters,
     ...more,
     stream: true,
   };
 }
 
-/** Models before these have a budget of tokens, or none, and take no word for it. */
-const beforeAdaptive = /claude-(?:[23]|instant|(?:opus|sonnet|haiku)-4(?!-[6-9]))/;
-
-/** The profile may say more about it, such as what is shown; without a kind of thinking there is nothing to say. */
-function toThinking(model: string, budget: number, { type, ...more }: JsonObject): JsonObject | undefined {
-  if (budget > 0) return { ...more, type: "enabled", budget_tokens: budget };
-  if (type === undefined || (type === "adaptive" && beforeAdaptive.test(model))) return undefined;
-  return { ...more, type };
+/** A model that does not keep to a schema by itself is told of it. */
+function toSystem({ system, outputSchema }: ModelRequest, record: ModelRecord | undefined): string {
+  if (!outputSchema || takesSchema(outputSchema, record)) return system;
+  return `${system}\n\n${schemaInWords(outputSchema)}`;
 }
 
-function toEffort({ effort }: ModelRequest): JsonObject {
-  return effort ? { effort: effort === "minimal" ? "low" : effort } : {};
+/** Newer models refuse a conversation that ends with their own words, unless a tool of the server's is at work. */
+function withLastWord(turns: readonly Turn[]): Turn[] {
+  const last = turns.at(-1);
+  if (last?.role !== "assistant" || last.content.some((block) => !isPlain(block))) return [...turns];
+  return [...turns, { role: "user", content: [{ type: "text", text: "Go on." }] }];
+}
+
+function isPlain({ type }: JsonObject): boolean {
+  return type === "text" || type === "thinking" || type === "redacted_thinking";
 }
 
 function toTools(tools: ModelRequest["tools"]): JsonObject[] {
@@ -168,10 +175,13 @@ function toResultBlock(part: ToolResultPart): JsonObject {
   };
 }
 
-/** Ids of calls another provider made may hold characters this API refuses. */
+/** Ids of calls another provider made may hold characters this API refuses, or too many of them. */
 function toWireId(callId: string): string {
-  return callId.replace(/[^a-zA-Z0-9_-]/g, "_");
+  const id = callId.replace(/[^a-zA-Z0-9_-]/g, "_");
+  return id.length <= maxIdLength ? id : `${id.slice(0, maxIdLength - 10)}_${shortChecksum(callId)}`;
 }
+
+const maxIdLength = 64;
 
 function signatureOf(metadata: JsonValue | undefined): string | undefined {
   const signature = isJsonObject(metadata) ? metadata["signature"] : undefined;

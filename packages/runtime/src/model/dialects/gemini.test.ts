@@ -140,10 +140,11 @@ describe("encode", () => {
 
   const thinking: [asked: Partial<ModelRequest>, config: JsonObject | undefined][] = [
     [{}, undefined],
-    [{ thinkingTokens: 4_000 }, { thinkingConfig: { thinkingBudget: 4_000, includeThoughts: true } }],
+    [{ thinkingTokens: 4_000 }, { thinkingConfig: { thinkingLevel: "LOW", includeThoughts: true } }],
+    [{ thinkingTokens: 4_000, model: older }, { thinkingConfig: { thinkingBudget: 4_000, includeThoughts: true } }],
     [{ thinkingTokens: 0, model: older }, { thinkingConfig: { thinkingBudget: 0, includeThoughts: false } }],
     [
-      { thinkingTokens: 4_000, maxOutputTokens: 1_000 },
+      { thinkingTokens: 4_000, maxOutputTokens: 1_000, model: older },
       { thinkingConfig: { thinkingBudget: 4_000, includeThoughts: true }, maxOutputTokens: 5_000 },
     ],
     [{ effort: "low" }, { thinkingConfig: { thinkingLevel: "LOW", includeThoughts: true } }],

@@ -3,9 +3,13 @@ import { toBoundedJson } from "../../util/too-deep.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt, type HttpFailure, redact, toHttpError } from "../http-error.ts";
 import type { Effort, ModelEvent, ModelRequest, ToolDefinition } from "../model.ts";
+import { effortFor, fitEffort, fitOutput, fitTemperature, isOff, type Tell } from "../capabilities/fit.ts";
+import { geminiModels } from "../capabilities/gemini.ts";
+import { findRecord, type ModelRecord } from "../capabilities/record.ts";
 import { CallNames } from "./call-names.ts";
 import { toGeminiSchema } from "./gemini-schema.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
+import { schemaInWords } from "./schema-in-words.ts";
 import { defined } from "../../util/defined.ts";
 import {
   type AssistantMessage,
@@ -43,9 +47,9 @@ export function geminiHttpError(failure: HttpFailure): RuntimeError {
 
 type Content = { role: "user" | "model"; parts: JsonObject[] };
 
-function encode(request: ModelRequest): JsonObject {
+function encode(request: ModelRequest, tell: Tell = () => {}): JsonObject {
   const system = toSystem(request);
-  const generationConfig = toGenerationConfig(request);
+  const generationConfig = toGenerationConfig(request, tell);
   const body: JsonObject = {
     ...(system.length > 0 && { systemInstruction: { parts: system } }),
     contents: toContents(request),
@@ -55,12 +59,18 @@ function encode(request: ModelRequest): JsonObject {
   return withOptions(body, request.options ?? {});
 }
 
+function geminiRecord({ model, capabilities }: Pick<ModelRequest, "model" | "capabilities">): ModelRecord | undefined {
+  const record = findRecord(geminiModels, model);
+  return record && capabilities ? { ...record, ...capabilities } : record;
+}
+
 /** Models before Gemini 3 know neither thinking levels nor ids of calls, and take no schema beside functions. */
 function isBeforeGemini3(model: string): boolean {
   return /(^|\/)gemini-[12]\b/.test(model);
 }
 
 function takesSchema(request: ModelRequest): boolean {
+  if (geminiRecord(request)?.nativeSchema === false) return false;
   return request.tools.length === 0 || !isBeforeGemini3(request.model);
 }
 
@@ -68,9 +78,7 @@ function toSystem(request: ModelRequest): JsonObject[] {
   const { system, outputSchema } = request;
   const parts: JsonObject[] = system.trim() ? [{ text: system }] : [];
   if (outputSchema && !takesSchema(request)) {
-    parts.push({
-      text: `Your final answer must be JSON that fits this JSON Schema, and nothing else:\n${JSON.stringify(outputSchema)}`,
-    });
+    parts.push({ text: schemaInWords(outputSchema) });
   }
   return parts;
 }
@@ -86,10 +94,13 @@ function isEmptySchema(schema: JsonObject): boolean {
   return isEmpty(properties) && isEmpty(required) && isEmpty(rest) && (additionalProperties ?? false) === false;
 }
 
-function toGenerationConfig(request: ModelRequest): JsonObject {
-  const { maxOutputTokens, temperature, stopSequences, outputSchema } = request;
-  const thinkingConfig = toThinking(request);
+function toGenerationConfig(request: ModelRequest, tell: Tell): JsonObject {
+  const { stopSequences, outputSchema } = request;
+  const record = geminiRecord(request);
+  const thinkingConfig = toThinking(request, record, tell);
   const budget = Number(thinkingConfig?.["thinkingBudget"] ?? 0);
+  const maxOutputTokens = fitOutput(request.maxOutputTokens, record, tell);
+  const temperature = record ? fitTemperature(request, { record, thinks: true, tell }) : request.temperature;
   return {
     // The limit covers thinking too: a limit below the budget was meant for the answer alone.
     ...(maxOutputTokens !== undefined && {
@@ -102,18 +113,39 @@ function toGenerationConfig(request: ModelRequest): JsonObject {
   };
 }
 
-/** The API refuses a level and a budget together. */
-function toThinking({ model, effort, thinkingTokens }: ModelRequest): JsonObject | undefined {
-  if (effort && !isBeforeGemini3(model)) return { thinkingLevel: effort.toUpperCase(), includeThoughts: true };
-  const thinkingBudget = thinkingTokens ?? (effort && budgets[effort]);
-  return thinkingBudget === undefined ? undefined : { thinkingBudget, includeThoughts: thinkingBudget !== 0 };
+/** The API refuses a level and a budget together: older models take a number of tokens, newer ones a word. */
+function toThinking(request: ModelRequest, record: ModelRecord | undefined, tell: Tell): JsonObject | undefined {
+  const { effort, thinkingTokens } = request;
+  if (record?.budget) return toBudget(request, record.budget, tell);
+  const level = record ? fitEffort(request, record, tell) : (effort ?? effortFor(thinkingTokens));
+  return level ? { thinkingLevel: level.toUpperCase(), includeThoughts: !isOff(request) } : undefined;
+}
+
+function toBudget(
+  { effort, thinkingTokens, model }: ModelRequest,
+  [least, most]: readonly [number, number],
+  tell: Tell,
+): JsonObject | undefined {
+  const wanted = thinkingTokens ?? (effort && budgets[effort]);
+  if (wanted === undefined) return undefined;
+  const thinkingBudget = Math.min(Math.max(wanted, least), most);
+  if (thinkingBudget !== wanted) tell(`${model} thinks with ${least} to ${most} tokens: it is asked with ${thinkingBudget}`);
+  return { thinkingBudget, includeThoughts: thinkingBudget !== 0 };
 }
 
 /** What Google itself makes of these words for models that only take a number. */
-const budgets: Readonly<Record<Effort, number>> = { minimal: 1_024, low: 1_024, medium: 8_192, high: 24_576 };
+const budgets: Readonly<Record<Effort, number>> = {
+  minimal: 1_024,
+  low: 1_024,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576,
+};
 
 /** Roles must alternate and no content may be empty; responses answer their calls before anything else is said. */
-function toContents({ messages, model }: ModelRequest): Content[] {
+function toContents(request: ModelRequest): Content[] {
+  const { messages, model } = request;
   const contents: Content[] = [];
   const callIds = isBeforeGemini3(model) ? new Map<string, string>() : wireIdsIn(messages);
   for (const message of messages) {
@@ -125,6 +157,9 @@ function toContents({ messages, model }: ModelRequest): Content[] {
     if (last?.role === role) last.parts = responsesFirst([...last.parts, ...parts]);
     else contents.push({ role, parts });
   }
+  // Newer models refuse a conversation that ends with their own words.
+  if (contents.at(-1)?.role === "model" && geminiRecord(request)?.prefill === false)
+    contents.push({ role: "user", parts: [{ text: "Go on." }] });
   return contents;
 }
 

@@ -21,7 +21,11 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt } from "../http-error.ts";
 import type { Effort, ModelEvent, ModelRequest } from "../model.ts";
+import { recordAt } from "../capabilities/chat.ts";
+import { fitOutput, fitStops, fitTemperature, type Tell } from "../capabilities/fit.ts";
+import type { ModelRecord } from "../capabilities/record.ts";
 import { CallNames } from "./call-names.ts";
+import { chatEffort, plainEffort } from "./chat-effort.ts";
 import { InlineMarkup, type MarkupPiece } from "./inline-markup.ts";
 import { listIn, numberIn, objectIn, parseJson, stringIn } from "./json-fields.ts";
 import { openAIStreamError } from "./openai-errors.ts";
@@ -57,9 +61,14 @@ export type OpenAIChatQuirks = {
   readonly nativeSchema?: boolean;
   /** The server does not take the model's text apart: reasoning between tags and tool calls written as text are found here. */
   readonly projectThinkTags?: boolean;
+  /** The provider whose records of models say what a request may hold; without it nothing is known about any. */
+  readonly recordsOf?: string;
+  /** It is the maker's own API that answers: what its models do not take there is refused before it is sent. */
+  readonly isMaker?: boolean;
 };
 
-type Wire = Required<Omit<OpenAIChatQuirks, "parallelToolCalls">> & Pick<OpenAIChatQuirks, "parallelToolCalls">;
+type Optional = "parallelToolCalls" | "recordsOf" | "isMaker";
+type Wire = Required<Omit<OpenAIChatQuirks, Optional>> & Pick<OpenAIChatQuirks, Optional> & { readonly pdf: boolean };
 
 const defaults: Wire = {
   maxTokensField: "max_completion_tokens",
@@ -74,27 +83,48 @@ const defaults: Wire = {
   nineCharacterCallIds: false,
   nativeSchema: true,
   projectThinkTags: false,
+  pdf: true,
 };
 
 /** The wire format of OpenAI's Chat Completions, streaming, as OpenAI and everybody else speaks it. */
 export function createOpenAIChat(quirks: OpenAIChatQuirks = {}): Dialect {
-  const wire: Wire = { ...defaults, ...quirks };
-  const made = new WeakMap<object, readonly JsonObject[]>();
+  const plain: Wire = { ...defaults, ...quirks };
+  const wires = new Map<string, Encoding>();
+  const encodingFor = (request: ModelRequest): Encoding => {
+    const record = plain.recordsOf === undefined ? undefined : recordAt(plain.recordsOf, request);
+    const key = record ? `${record.images} ${record.pdf}` : "";
+    const { wire, made } = wires.get(key) ?? {
+      wire: record ? { ...plain, images: record.images, pdf: record.pdf } : plain,
+      made: new WeakMap(),
+    };
+    const encoding = { wire, made, record };
+    wires.set(key, encoding);
+    return encoding;
+  };
   return {
     id: dialectId,
-    nativeSchema: wire.nativeSchema,
-    encode: (request) => encode(request, wire, made),
-    decoder: (request, provider) => createDecoder({ request, provider, wire }),
+    nativeSchema: plain.nativeSchema,
+    encode: (request, tell = () => {}) => encode(request, encodingFor(request), tell),
+    decoder: (request, provider) => createDecoder({ request, provider, wire: plain }),
   };
 }
+
+/** How requests for one kind of model are written. */
+type Encoding = { readonly wire: Wire; readonly made: Made; readonly record: ModelRecord | undefined };
 
 // ---------------------------------------------------------------------------------------------------- request
 
 /** What was made of a message or a result: neither ever changes, and who writes the body relies on getting the same objects again. */
 type Made = WeakMap<object, readonly JsonObject[]>;
 
-function encode(request: ModelRequest, wire: Wire, made: Made): JsonObject {
-  const { tools, stopSequences, temperature, maxOutputTokens, outputSchema } = request;
+function encode(request: ModelRequest, { wire, made, record }: Encoding, tell: Tell): JsonObject {
+  const { tools, outputSchema } = request;
+  const maxOutputTokens = fitOutput(request.maxOutputTokens, record, tell);
+  const stops = fitStops(request, record, tell);
+  const effort = record ? chatEffort(request, { record, wire, tell }) : plainEffort(request, wire);
+  const temperature = record
+    ? fitTemperature(request, { record, thinks: effort["reasoning_effort"] !== "none", tell })
+    : request.temperature;
   return {
     model: request.model,
     messages: toMessages(request, wire, made),
@@ -102,9 +132,9 @@ function encode(request: ModelRequest, wire: Wire, made: Made): JsonObject {
     ...(tools.length > 0 && wire.parallelToolCalls !== undefined && { parallel_tool_calls: wire.parallelToolCalls }),
     ...(maxOutputTokens !== undefined && { [wire.maxTokensField]: maxOutputTokens }),
     ...defined({ temperature }),
-    ...(stopSequences && stopSequences.length > 0 && { stop: [...stopSequences] }),
+    ...(stops.length > 0 && { stop: stops }),
     ...(outputSchema && wire.nativeSchema && { response_format: toResponseFormat(outputSchema) }),
-    ...toEffort(request, wire),
+    ...effort,
     ...(wire.includeUsage && { stream_options: { include_usage: true } }),
     ...request.options,
     stream: true,
@@ -144,7 +174,7 @@ function toContentParts(wire: Wire): (part: TextPart | ImagePart) => JsonObject[
   return (part) => {
     if (part.type === "text") return part.text.trim() ? [{ type: "text", text: part.text }] : [];
     const isPdf = part.mediaType === pdfType;
-    if (!wire.images || (isPdf && part.url !== undefined)) return [{ type: "text", text: inWordsOf(part) }];
+    if (!wire.images || (isPdf && (part.url !== undefined || !wire.pdf))) return [{ type: "text", text: inWordsOf(part) }];
     const url = part.url ?? `data:${part.mediaType};base64,${part.data}`;
     return [
       isPdf ? { type: "file", file: { filename: "document.pdf", file_data: url } } : { type: "image_url", image_url: { url } },
@@ -250,35 +280,6 @@ function toTool({ name, description, inputSchema }: ToolDefinition): JsonObject 
 /** Where the server would refuse to enforce the schema, it is only advice. */
 function toResponseFormat(schema: JsonObject): JsonObject {
   return { type: "json_schema", json_schema: { name: "answer", schema, strict: fitsStrictMode(schema) } };
-}
-
-function toEffort(request: ModelRequest, wire: Wire): JsonObject {
-  const { thinkingTokens } = request;
-  const effort = request.effort ?? effortFor(thinkingTokens ?? 0);
-  if (!effort) return {};
-  const word = wire.effortWords[effort] ?? effort;
-  const enabled = effort !== "minimal";
-  switch (wire.effort) {
-    case "reasoning_effort":
-      return { reasoning_effort: word };
-    case "reasoning":
-      return { reasoning: thinkingTokens && !request.effort ? { max_tokens: thinkingTokens } : { effort: word } };
-    case "thinking":
-      return { thinking: { type: enabled ? "enabled" : "disabled" } };
-    case "enable_thinking":
-      return { enable_thinking: enabled, ...(enabled && thinkingTokens && { thinking_budget: thinkingTokens }) };
-    case "chat_template_kwargs":
-      return { chat_template_kwargs: { enable_thinking: enabled } };
-    case "none":
-      return {};
-  }
-}
-
-/** Most servers take no number of tokens: a budget becomes the word that comes closest. */
-function effortFor(thinkingTokens: number): Effort | undefined {
-  if (thinkingTokens <= 0) return undefined;
-  if (thinkingTokens <= 4_096) return "low";
-  return thinkingTokens <= 16_384 ? "medium" : "high";
 }
 
 // ----------------------------------------------------------------------------------------------------- answer

@@ -16,7 +16,10 @@ import {
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { Decoder, Dialect } from "../dialect.ts";
 import { excerpt } from "../http-error.ts";
-import type { Effort, ModelEvent, ModelRequest } from "../model.ts";
+import type { ModelEvent, ModelRequest } from "../model.ts";
+import { effortFor, fitEffort, fitOutput, fitTemperature, type Tell } from "../capabilities/fit.ts";
+import { gptModels } from "../capabilities/gpt.ts";
+import { findRecord, type ModelRecord } from "../capabilities/record.ts";
 import { CallNames } from "./call-names.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
 import { openAIStreamError } from "./openai-errors.ts";
@@ -33,18 +36,24 @@ export const openaiResponses: Dialect = { id: dialectId, nativeSchema: true, enc
 /** The API refuses a smaller limit. */
 const minOutputTokens = 16;
 
-function encode(request: ModelRequest): JsonObject {
-  const { maxOutputTokens, temperature, outputSchema } = request;
-  const effort = request.effort ?? effortFor(request.thinkingTokens ?? 0);
+function encode(request: ModelRequest, tell: Tell = () => {}): JsonObject {
+  const { temperature, outputSchema } = request;
+  const record = gptRecord(request);
+  const effort = record
+    ? fitEffort(request, record, tell) || record.usualEffort
+    : (request.effort ?? effortFor(request.thinkingTokens));
+  const thinks = Boolean(effort) && effort !== "none";
+  const warmth = record ? fitTemperature(request, { record, thinks, tell }) : thinks ? undefined : temperature;
+  const maxOutputTokens = fitOutput(request.maxOutputTokens, record, tell);
+  if (request.stopSequences?.length) tell("The Responses API takes no stop sequences: it is asked without");
   const body: JsonObject = {
     model: request.model,
     ...(request.system.trim() && { instructions: request.system }),
     input: request.messages.flatMap(toItems),
     ...(request.tools.length > 0 && { tools: request.tools.map(toTool) }),
     ...(maxOutputTokens !== undefined && { max_output_tokens: Math.max(minOutputTokens, maxOutputTokens) }),
-    // A model that is asked to reason takes no temperature.
-    ...(temperature !== undefined && !effort && { temperature }),
-    ...(effort && { reasoning: { effort, summary: "auto" } }),
+    ...(warmth !== undefined && { temperature: warmth }),
+    ...(effort && { reasoning: { effort, ...(thinks && { summary: "auto" }) } }),
     ...(outputSchema && { text: { format: { type: "json_schema", name: "answer", schema: outputSchema, strict: false } } }),
     store: false,
     include: ["reasoning.encrypted_content"],
@@ -52,11 +61,9 @@ function encode(request: ModelRequest): JsonObject {
   return { ...merge(body, request.options ?? {}), stream: true };
 }
 
-/** This wire takes a word for what others take as a number of tokens. */
-function effortFor(thinkingTokens: number): Effort | undefined {
-  if (thinkingTokens <= 0) return undefined;
-  if (thinkingTokens <= 4_096) return "low";
-  return thinkingTokens <= 16_384 ? "medium" : "high";
+function gptRecord({ model, capabilities }: ModelRequest): ModelRecord | undefined {
+  const record = findRecord(gptModels, model);
+  return record && capabilities ? { ...record, ...capabilities } : record;
 }
 
 /** Options win, but do not throw out what they do not mention: objects are merged and lists grow. */

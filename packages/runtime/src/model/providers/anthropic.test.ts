@@ -12,7 +12,7 @@ afterEach(async () => {
 describe("createAnthropicProvider", () => {
   it("knows its model and window, and takes others", () => {
     const { name, model, contextWindow } = createAnthropicProvider({ apiKey: "k" });
-    assert.deepEqual({ name, model, contextWindow }, { name: "anthropic", model: "claude-sonnet-4-5", contextWindow: 200_000 });
+    assert.deepEqual({ name, model, contextWindow }, { name: "anthropic", model: "claude-sonnet-5-5", contextWindow: 200_000 });
     const other = createAnthropicProvider({ apiKey: "k", model: "m", contextWindow: 1_000_000 });
     assert.deepEqual([other.model, other.contextWindow], ["m", 1_000_000]);
   });

@@ -18,7 +18,10 @@ import type { Provider } from "../model.ts";
 import type { Env } from "../proxy.ts";
 import type { RetryPolicy } from "../retry.ts";
 import { retryKind } from "../retry-kind.ts";
-import { anthropic, anthropicEndpoint } from "./hosted.ts";
+import { claudeBetas, claudeRecord } from "../dialects/claude-parameters.ts";
+import { toClaudeSchema } from "../dialects/claude-schema.ts";
+import { adaptDialect, without } from "./adapt-dialect.ts";
+import { anthropic, anthropicEndpoint, withBetas } from "./hosted.ts";
 import { defined } from "../../util/defined.ts";
 
 export type AnthropicOptions = {
@@ -58,17 +61,19 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider & {
   const { timeouts, retry, env, ca } = options;
   const client = createModelClient({
     name: anthropic.name,
-    dialect: anthropicMessages,
-    endpoint: () => endpoint,
+    dialect: adaptDialect(anthropicMessages, { options: (all) => without(all, ["anthropic_beta"]) }),
+    endpoint: (request) => withBetas(endpoint, request.options?.["anthropic_beta"], claudeBetas(request)),
     toError: anthropicHttpError,
     ...defined({ timeouts, retry, env }),
     ...(ca && { ca }),
   });
+  const model = options.model ?? anthropic.defaultModel;
   return {
     name: anthropic.name,
-    model: options.model ?? anthropic.defaultModel,
+    model,
     contextWindow: options.contextWindow ?? anthropic.contextWindow,
-    nativeSchema: anthropicMessages.nativeSchema,
+    nativeSchema: claudeRecord({ model })?.nativeSchema ?? false,
+    fitsSchema: (schema) => toClaudeSchema(schema) !== undefined,
     ...client,
   };
 }

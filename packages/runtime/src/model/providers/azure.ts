@@ -18,7 +18,7 @@ export const azure: ProviderDefinition = {
   contextWindow: 128_000,
   setupLink: "https://portal.azure.com",
   async connect(settings) {
-    const { dialect, toError } = await chatConnection(settings, {});
+    const { dialect, toError } = await chatConnection(settings, { recordsOf: "openai" });
     const headers = authHeaders(settings);
     const url = addressOf(settings);
     return {

@@ -1,6 +1,7 @@
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { Attempt, Endpoint } from "../client.ts";
-import { adaptDialect, without } from "./adapt-dialect.ts";
+import { withoutLong } from "../capabilities/record.ts";
+import { adaptDialect, withBetas, without } from "./adapt-dialect.ts";
 import { bearer, type ConnectSettings, firstSet, httpErrors, type ProviderDefinition, textOption } from "./definition.ts";
 
 /** Claude on Amazon Bedrock, with a Bedrock key or with signed requests. Option: `region`. */
@@ -11,12 +12,13 @@ export const bedrock: ProviderDefinition = {
   baseURLVariables: ["AWS_ENDPOINT_URL_BEDROCK_RUNTIME"],
   keyVariables: ["AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID"],
   keyOptional: false,
-  defaultModel: "global.anthropic.claude-sonnet-4-5-20250929-v1:0",
+  defaultModel: "global.anthropic.claude-sonnet-5-5",
   contextWindow: 200_000,
   setupLink: "https://console.aws.amazon.com/bedrock/home#/api-keys",
   async connect(settings) {
-    const [{ anthropicMessages }, { awsEventStream, isContextOverflow }] = await Promise.all([
+    const [{ anthropicMessages }, { claudeBetas }, { awsEventStream, isContextOverflow }] = await Promise.all([
       import("../dialects/anthropic-messages.ts"),
+      import("../dialects/claude-parameters.ts"),
       import("../aws-event-stream.ts"),
     ]);
     const region = textOption(settings, "region") ?? firstSet(settings.env, ["AWS_REGION", "AWS_DEFAULT_REGION"]);
@@ -25,12 +27,15 @@ export const bedrock: ProviderDefinition = {
     return {
       dialect: adaptDialect(anthropicMessages, {
         options: (options) => without(options, ["region"]),
-        body: (body) => ({ anthropic_version: "bedrock-2023-05-31", ...without(body, ["model", "stream"]) }),
+        body: (body, request) => ({
+          anthropic_version: "bedrock-2023-05-31",
+          ...withBetas(without(body, ["model", "stream"]), claudeBetas(request)),
+        }),
       }),
       framing: awsEventStream,
       endpoint: ({ model }, attempt) => {
         const act = attempt.isWhole ? "invoke" : "invoke-with-response-stream";
-        return authorize(`${baseURL}/model/${encodeURIComponent(model)}/${act}`, attempt);
+        return authorize(`${baseURL}/model/${encodeURIComponent(withoutLong(model))}/${act}`, attempt);
       },
       toError: httpErrors(settings.definition, isContextOverflow),
     };

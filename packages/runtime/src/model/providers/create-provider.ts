@@ -49,6 +49,7 @@ export function openProvider(
   connection: Connection,
   { definition, settings, model }: { definition: ProviderDefinition; settings: ProviderSettings; model: string },
 ): Provider & { close(): void } {
+  const { nativeSchema } = connection.dialect;
   const client = createModelClient({
     name: definition.name,
     dialect: connection.dialect,
@@ -65,7 +66,8 @@ export function openProvider(
     model,
     contextWindow: settings.contextWindow ?? definition.contextWindow,
     contextWindowIsGuess: settings.contextWindow === undefined,
-    nativeSchema: connection.dialect.nativeSchema,
+    nativeSchema: typeof nativeSchema === "function" ? nativeSchema(model) : nativeSchema,
+    ...defined({ fitsSchema: connection.dialect.fitsSchema }),
     stream: (request, options) => client.stream(request, options),
     close() {
       client.close();

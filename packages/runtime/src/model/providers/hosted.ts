@@ -14,12 +14,15 @@ export const anthropic: ProviderDefinition & { readonly baseURL: string; readonl
   // The token first: a gateway's token is set on purpose.
   keyVariables: ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"],
   keyOptional: false,
-  modelVariables: ["ANTHROPIC_MODEL"],
-  defaultModel: "claude-sonnet-4-5",
+  modelVariables: ["ANTHROPIC_MODEL", "ANTHROPIC_DEFAULT_MODEL"],
+  defaultModel: "claude-sonnet-5-5",
   contextWindow: 200_000,
   setupLink: "https://console.anthropic.com/settings/keys",
   async connect({ baseURL, key, env }) {
-    const { anthropicHttpError, anthropicMessages } = await import("../dialects/anthropic-messages.ts");
+    const [{ anthropicHttpError, anthropicMessages }, { claudeBetas }] = await Promise.all([
+      import("../dialects/anthropic-messages.ts"),
+      import("../dialects/claude-parameters.ts"),
+    ]);
     const value = key?.value ?? "";
     const isKey = key?.variable === undefined || key.variable === "ANTHROPIC_API_KEY";
     const { url, headers } = anthropicEndpoint(baseURL, isKey ? { apiKey: value } : { authToken: value });
@@ -27,7 +30,7 @@ export const anthropic: ProviderDefinition & { readonly baseURL: string; readonl
     const endpoint = { url, headers: { ...headers, ...subscriber, ...customHeaders(env["ANTHROPIC_CUSTOM_HEADERS"]) } };
     return {
       dialect: adaptDialect(anthropicMessages, { options: (options) => without(options, ["anthropic_beta"]) }),
-      endpoint: ({ options }) => withBetas(endpoint, options?.["anthropic_beta"]),
+      endpoint: (request) => withBetas(endpoint, request.options?.["anthropic_beta"], claudeBetas(request)),
       toError: anthropicHttpError,
       check: { url: endpoint.url.replace(/messages$/, "models"), headers: endpoint.headers },
     };
@@ -41,13 +44,13 @@ export const openai: ProviderDefinition = {
   baseURLVariables: ["OPENAI_BASE_URL"],
   keyVariables: ["OPENAI_API_KEY"],
   keyOptional: false,
-  defaultModel: "gpt-5.5",
+  defaultModel: "gpt-6.1-sol",
   contextWindow: 128_000,
   setupLink: "https://platform.openai.com/api-keys",
   async connect(settings) {
     const adapt = { options: (options: ConnectSettings["options"]) => without(options, ["apiSurface"]) };
     if (openaiSurface(settings) === "chat-completions") {
-      const chat = await chatConnection(settings, {});
+      const chat = await chatConnection(settings, { recordsOf: "openai", isMaker: settings.baseURL === openai.baseURL });
       return { ...chat, dialect: adaptDialect(chat.dialect, adapt) };
     }
     const [{ openaiResponses }, { openAIHttpError }] = await Promise.all([
@@ -73,7 +76,7 @@ export const gemini: ProviderDefinition = {
   baseURLVariables: ["GOOGLE_GEMINI_BASE_URL"],
   keyVariables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
   keyOptional: false,
-  defaultModel: "gemini-3.5-flash",
+  defaultModel: "gemini-3.8-flash",
   contextWindow: 1_048_576,
   setupLink: "https://aistudio.google.com/apikey",
   async connect({ baseURL, key }) {
@@ -93,10 +96,9 @@ export const gemini: ProviderDefinition = {
 };
 
 /** What other hosts of these models take in the body is a header at Anthropic itself. */
-function withBetas({ url, headers }: Endpoint, given: JsonValue | undefined): Endpoint {
-  if (!Array.isArray(given)) return { url, headers };
-  const names = [headers["anthropic-beta"] ?? [], given].flat().join(",");
-  return { url, headers: { ...headers, "anthropic-beta": names } };
+export function withBetas({ url, headers }: Endpoint, given: JsonValue | undefined, needed: readonly string[]): Endpoint {
+  const names = new Set([headers["anthropic-beta"] ?? [], Array.isArray(given) ? given : [], needed].flat());
+  return names.size === 0 ? { url, headers } : { url, headers: { ...headers, "anthropic-beta": [...names].join(",") } };
 }
 
 /** One "Name: value" a line, as Claude Code takes them. A header that is written otherwise is an error, without its words: it may be a key. */

@@ -12,12 +12,13 @@ export const qwen: ProviderDefinition = {
   baseURLVariables: ["DASHSCOPE_BASE_URL"],
   keyVariables: ["DASHSCOPE_API_KEY"],
   keyOptional: false,
-  defaultModel: "qwen-plus",
+  defaultModel: "qwen3.8-max",
   contextWindow: 131_072,
   setupLink: "https://modelstudio.console.alibabacloud.com/?tab=model#/api-key",
   async connect(settings) {
     toBodyOptions(settings.options); // a mistake is told now, not with the first request
     const connection = await chatConnection(settings, {
+      recordsOf: "qwen",
       maxTokensField: "max_tokens",
       effort: "enable_thinking",
       nativeSchema: false,

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { ServiceAccount, TokenSource } from "../auth/service-account.ts";
 import type { Dialect } from "../dialect.ts";
-import { adaptDialect, without } from "./adapt-dialect.ts";
+import { withoutLong } from "../capabilities/record.ts";
+import { adaptDialect, withBetas, without } from "./adapt-dialect.ts";
 import { type Connection, type ConnectSettings, firstSet, geminiAct, httpErrors, textOption } from "./definition.ts";
 
 export async function connectVertex(settings: ConnectSettings): Promise<Connection> {
@@ -14,7 +15,7 @@ export async function connectVertex(settings: ConnectSettings): Promise<Connecti
   return {
     dialect: await loadDialect(settings.model ?? ""),
     async endpoint({ model }, attempt) {
-      const name = encodeURIComponent(model).replace("%40", "@");
+      const name = encodeURIComponent(withoutLong(model)).replace("%40", "@");
       const url = isClaude(model)
         ? `${root}/anthropic/models/${name}:${attempt.isWhole ? "rawPredict" : "streamRawPredict"}`
         : `${root}/google/models/${name}:${geminiAct(attempt)}`;
@@ -69,21 +70,26 @@ function projectOf(settings: ConnectSettings, ofAccount: string | undefined): st
 
 /** Which wire a request speaks follows from its model, which may change from request to request. */
 async function loadDialect(defaultModel: string): Promise<Dialect> {
-  const [{ anthropicMessages }, { gemini }] = await Promise.all([
+  const [{ anthropicMessages }, { claudeBetas }, { gemini }] = await Promise.all([
     import("../dialects/anthropic-messages.ts"),
+    import("../dialects/claude-parameters.ts"),
     import("../dialects/gemini.ts"),
   ]);
   const options = (all: ConnectSettings["options"]) => without(all, ["project", "location"]);
   const claude = adaptDialect(anthropicMessages, {
     options,
-    body: (body) => ({ anthropic_version: "vertex-2023-10-16", ...without(body, ["model"]) }),
+    body: (body, request) => ({
+      anthropic_version: "vertex-2023-10-16",
+      ...withBetas(without(body, ["model"]), claudeBetas(request)),
+    }),
   });
   const google = adaptDialect(gemini, { options });
   const pick = (model: string): Dialect => (isClaude(model) ? claude : google);
   return {
     id: "vertex",
     nativeSchema: pick(defaultModel).nativeSchema,
-    encode: (request) => pick(request.model).encode(request),
+    fitsSchema: (schema) => pick(defaultModel).fitsSchema?.(schema) ?? true,
+    encode: (request, tell) => pick(request.model).encode(request, tell),
     decoder: (request, provider) => pick(request.model).decoder(request, provider),
   };
 }

@@ -8,7 +8,7 @@ export const vertex: ProviderDefinition = {
   baseURLVariables: [],
   keyVariables: ["GOOGLE_OAUTH_ACCESS_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS"],
   keyOptional: false,
-  defaultModel: "claude-sonnet-4-5@20250929",
+  defaultModel: "claude-sonnet-5-5",
   contextWindow: 200_000,
   setupLink: "https://console.cloud.google.com/iam-admin/serviceaccounts",
   connect: async (settings) => await (await import("./vertex-connection.ts")).connectVertex(settings),

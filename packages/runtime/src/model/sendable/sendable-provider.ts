@@ -1,6 +1,8 @@
 import type { ToolDefinition } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { ModelEvent, ModelRequest, Provider } from "../model.ts";
+import type { ModelRecord } from "../capabilities/record.ts";
+import { schemaInWords } from "../dialects/schema-in-words.ts";
 import { isPlainRequest } from "./plain-request.ts";
 import { toSendableName } from "./tool-names.ts";
 import { defined } from "../../util/defined.ts";
@@ -10,17 +12,22 @@ type Options = { readonly signal: AbortSignal };
 /**
  * The border of the conversation on its way out: whatever it holds, the provider gets a request that it can take. Text is well-formed,
  * images are what they say, schemas and names are of the kind every provider knows; answers come back in our own names.
- * A request that needs none of this goes through untouched. A tool whose schema is refused all the same is offered without one.
+ * A request that needs none of this goes through untouched. A tool whose schema is refused all the same is offered without one, and a
+ * field that is refused is not sent again. `known` says what the user knows better about a model than the built-in record.
  */
-export function sendableProvider(provider: Provider): Provider {
-  const openTools = new OpenTools();
+export function sendableProvider(provider: Provider, known?: (model: string) => Partial<ModelRecord> | undefined): Provider {
+  const learnt = new Learnt(provider.name);
+  const toSend = (request: ModelRequest): ModelRequest => {
+    const capabilities = known?.(request.model);
+    return learnt.applyTo(capabilities ? { ...request, capabilities } : request);
+  };
   return {
     name: provider.name,
     model: provider.model,
     contextWindow: provider.contextWindow,
     ...defined({ contextWindowIsGuess: provider.contextWindowIsGuess }),
     nativeSchema: provider.nativeSchema,
-    stream: (request, options) => untilTaken(openTools, () => open(provider, openTools.applyTo(request), options)),
+    stream: (request, options) => untilTaken(learnt.of(request.model), () => open(provider, toSend(request), options)),
   };
 }
 
@@ -37,23 +44,34 @@ async function* streamMended(provider: Provider, request: ModelRequest, options:
   for await (const event of events) yield restore(event);
 }
 
-/** Asks again, once, after a refusal that names a tool. By hand: an async generator costs several promises per event. */
-function untilTaken(openTools: OpenTools, ask: () => AsyncIterator<ModelEvent>): AsyncIterableIterator<ModelEvent> {
+/** What one request may cost in requests that are made again without what was refused. */
+const mostAgain = 3;
+
+/** Asks again after a refusal that names a tool or a field. By hand: an async generator costs several promises per event. */
+function untilTaken(learnt: Lessons, ask: () => AsyncIterator<ModelEvent>): AsyncIterableIterator<ModelEvent> {
   let source = ask();
-  let mayAskAgain = true;
+  let left = mostAgain;
+  const waiting: ModelEvent[] = [];
   const askAgain = (thrown: unknown): IteratorResult<ModelEvent> => {
-    const names = thrown instanceof RuntimeError ? (thrown.refused?.tools ?? []) : [];
-    if (!mayAskAgain || !(thrown instanceof RuntimeError) || !openTools.add(names)) throw thrown;
-    mayAskAgain = false;
+    const note = thrown instanceof RuntimeError ? learnt.from(thrown) : undefined;
+    if (note === undefined || !(thrown instanceof RuntimeError)) throw thrown;
+    left--;
     source = ask();
+    if (note) waiting.push({ type: "warning.raised", message: note });
     return { done: false, value: { type: "retry.scheduled", attempt: 1, maxRetries: 1, delayMs: 0, error: thrown.toJSON() } };
   };
-  const see = (item: IteratorResult<ModelEvent>): IteratorResult<ModelEvent> => {
-    if (item.done || (item.value.type !== "retry.scheduled" && item.value.type !== "fallback.used")) mayAskAgain = false; // it was taken
+  const see = (item: IteratorResult<ModelEvent>): IteratorResult<ModelEvent> | Promise<IteratorResult<ModelEvent>> => {
+    if (!item.done && item.value.type === "warning.raised") return learnt.isNew(item.value.message) ? item : next();
+    if (item.done || (item.value.type !== "retry.scheduled" && item.value.type !== "fallback.used")) left = 0; // it was taken
     return item;
   };
+  const next = (): Promise<IteratorResult<ModelEvent>> => {
+    const told = waiting.shift();
+    if (told) return Promise.resolve({ done: false, value: told });
+    return left > 0 ? source.next().then(see, askAgain) : source.next();
+  };
   return {
-    next: () => (mayAskAgain ? source.next().then(see, askAgain) : source.next()),
+    next,
     return: async () => {
       await source.return?.();
       return { done: true, value: undefined };
@@ -62,6 +80,58 @@ function untilTaken(openTools: OpenTools, ask: () => AsyncIterator<ModelEvent>):
       return this;
     },
   };
+}
+
+/** What is learnt from refusals of requests for one model. */
+interface Lessons {
+  /** What to tell of a refusal that can be mended, empty for nothing; undefined where it cannot be. */
+  from(error: RuntimeError): string | undefined;
+  isNew(note: string): boolean;
+}
+
+/** What the session has learnt about its provider: fields and schemas that it refuses, and what was told of that. */
+class Learnt {
+  readonly #provider: string;
+  readonly #tools = new OpenTools();
+  /** By model: another one may take them. */
+  readonly #fields = new Map<string, Set<string>>();
+  readonly #told = new Set<string>();
+
+  constructor(provider: string) {
+    this.#provider = provider;
+  }
+
+  applyTo(request: ModelRequest): ModelRequest {
+    const fields = this.#fields.get(request.model);
+    const opened = this.#tools.applyTo(request);
+    return fields ? withoutSchemaField({ ...opened, omit: [...fields] }) : opened;
+  }
+
+  of(model: string): Lessons {
+    return { from: (error) => this.#from(error, model), isNew: (note) => this.#isNew(note) };
+  }
+
+  #from({ refused, message }: RuntimeError, model: string): string | undefined {
+    if (refused?.field === undefined) return this.#tools.add(refused?.tools ?? []) ? "" : undefined;
+    const fields = this.#fields.get(model) ?? new Set<string>();
+    this.#fields.set(model, fields);
+    if (fields.has(refused.field)) return undefined;
+    fields.add(refused.field);
+    return `${this.#provider} refuses ${refused.field} for ${model}: it is asked without, for the rest of the session (${message})`;
+  }
+
+  #isNew(note: string): boolean {
+    const isNew = !this.#told.has(note);
+    this.#told.add(note);
+    return isNew;
+  }
+}
+
+/** A schema that the provider does not take is told to the model in words. */
+function withoutSchemaField(request: ModelRequest): ModelRequest {
+  const { outputSchema, ...rest } = request;
+  if (!outputSchema || !request.omit?.some((field) => /format|schema|^text$|^output_config$/i.test(field))) return request;
+  return { ...rest, system: `${request.system}\n\n${schemaInWords(outputSchema)}` };
 }
 
 /** Tools whose schema the provider has refused in this session: they take any input, and what does not fit is refused when they are called. */

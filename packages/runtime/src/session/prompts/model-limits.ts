@@ -1,4 +1,6 @@
 import { type Budget, createBudget } from "../../model/budget.ts";
+import { claudeModels } from "../../model/capabilities/claude.ts";
+import { findRecord, isLong } from "../../model/capabilities/record.ts";
 import type { ModelRef } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { SessionOptions } from "../session-options.ts";
@@ -7,6 +9,8 @@ import type { SessionOptions } from "../session-options.ts";
 export async function windowOf(options: SessionOptions, { provider, id }: ModelRef): Promise<number> {
   const { contextWindow, contextWindowIsGuess } = options.provider;
   if (!contextWindowIsGuess) return contextWindow;
+  const long = isLong(id) ? findRecord(claudeModels, id)?.longWindow : undefined;
+  if (long !== undefined) return long;
   const { catalogOf, findBilledModel } = await import("../../model/pricing.ts");
   const facts = findBilledModel(await catalogOf(options.catalogOverride), { provider, served: id, requested: id });
   return facts?.contextWindow ?? contextWindow;

@@ -5,6 +5,7 @@ import { Transcript } from "../../journal/transcript.ts";
 import { callsOf, noUsage, type ToolDefinition } from "../../protocol/content.ts";
 import type { Denial, Emit, EventBody } from "../../protocol/events.ts";
 import { fewerTurns, stricterMode, toolsOf } from "../../tasks/agent-limits.ts";
+import { resolveAlias } from "../../model/aliases.ts";
 import { chooseModel, needsList } from "../../tasks/choose-model.ts";
 import { buildSubagentPrompt } from "../../tasks/subagent-prompt.ts";
 import type { TaskEnd } from "../../tasks/task.ts";
@@ -120,7 +121,8 @@ async function modelOf({ spec, place }: SubagentRun, options: SubagentOptions): 
   const { budget } = provider.ledger;
   const wanted = spec.model ?? spec.agent.model;
   const listed = needsList(wanted) ? await options.listModels(provider.name) : [];
-  const choice = chooseModel(wanted, { provider: provider.name, id: request.model }, listed);
+  const resolve = (word: string): string | undefined => resolveAlias(word, provider.name, options.modelVariables);
+  const choice = chooseModel(wanted, { provider: provider.name, id: request.model }, { listed, resolve });
   const isUnpriced =
     budget?.price({ model: { provider: provider.name, id: choice.model }, usage: { ...noUsage } }, choice.model) === null;
   if (isUnpriced && !options.allowUnknownPrice && choice.model !== request.model)

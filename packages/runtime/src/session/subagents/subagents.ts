@@ -19,6 +19,8 @@ export type SubagentOptions = {
   readonly contextWindowOf: (model: ModelRef) => Promise<number>;
   /** The ids of all models the provider is known to have. */
   readonly listModels: (provider: string) => Promise<readonly string[]>;
+  /** What variables such as `ANTHROPIC_DEFAULT_OPUS_MODEL` say. */
+  readonly modelVariables?: Readonly<Record<string, string | undefined>> | undefined;
   readonly allowUnknownPrice: boolean;
   /** Milliseconds since 1970. */
   readonly now: () => number;

@@ -1,0 +1,246 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { allModels } from "../packages/runtime/src/model/capabilities/chat.ts";
+import { findRecord, listRecords, type ModelRecord } from "../packages/runtime/src/model/capabilities/record.ts";
+import { anthropicMessages } from "../packages/runtime/src/model/dialects/anthropic-messages.ts";
+import { gemini } from "../packages/runtime/src/model/dialects/gemini.ts";
+import { createOpenAIChat } from "../packages/runtime/src/model/dialects/openai-chat.ts";
+import { openaiResponses } from "../packages/runtime/src/model/dialects/openai-responses.ts";
+import type { Effort, ModelRequest } from "../packages/runtime/src/model/model.ts";
+import { type AssistantMessage, type JsonObject, noUsage, userText } from "../packages/runtime/src/protocol/content.ts";
+
+type Documented = {
+  provider: string;
+  id: string;
+  tier: string;
+  contextWindow: number;
+  maxOutput: number;
+  thinking: string[];
+  style: string;
+  effort: string[];
+  temperature: "allowed" | "rejected" | "default-only";
+  images: boolean;
+  pdf: boolean;
+  parallelCalls: boolean;
+  editTool: string;
+  forcedToolChoice?: boolean;
+  prefill?: boolean;
+  released?: string;
+  retires?: string;
+  cacheMinTokens?: number;
+  chatTools?: ModelRecord["chatTools"];
+  nativeSchema?: boolean;
+  bound?: boolean;
+  stopRefused?: boolean;
+};
+
+const root = process.env["OUTRIDER_ROOT"] ?? process.cwd();
+const { models } = JSON.parse(readFileSync(join(root, "test/fixtures/documented-models.json"), "utf8")) as {
+  models: Documented[];
+};
+
+const tool = { name: "Read", description: "reads", inputSchema: { type: "object", properties: {} } };
+const schema = { type: "object", properties: { n: { type: "integer", minimum: 0 } }, required: ["n"] };
+const said: Omit<AssistantMessage, "model"> = {
+  role: "assistant",
+  content: [{ type: "text", text: "so far" }],
+  finish: "stop",
+  usage: noUsage,
+};
+const efforts: (Effort | undefined)[] = [undefined, "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/** Every way a request may be made of what people can ask for. */
+function* asked(model: string): Generator<ModelRequest> {
+  const parts: Partial<ModelRequest>[] = [{}, { temperature: 0.3 }, { maxOutputTokens: 9_999_999 }, { stopSequences: ["END"] }];
+  for (const effort of efforts)
+    for (const thinkingTokens of [undefined, 0, 3_000, 40_000])
+      for (const tools of [[], [tool]])
+        for (const part of parts)
+          for (const outputSchema of [undefined, schema])
+            yield {
+              model,
+              system: "s",
+              messages: [userText("hi")],
+              tools,
+              ...(effort && { effort }),
+              ...(thinkingTokens !== undefined && { thinkingTokens }),
+              ...(outputSchema && { outputSchema }),
+              ...part,
+            };
+  yield { model, system: "s", messages: [userText("hi"), { ...said, model: { provider: "p", id: model } }], tools: [] };
+}
+
+type Body = JsonObject & {
+  thinking?: JsonObject;
+  output_config?: JsonObject;
+  reasoning?: JsonObject;
+  generationConfig?: JsonObject;
+};
+type Rule = (body: Body, model: Documented, request: ModelRequest) => string | false | undefined;
+
+const within = (value: unknown, most: number): boolean => value === undefined || Number(value) <= most;
+
+/** What the documentation of each wire refuses. A rule answers what is wrong. */
+const rules: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
+  anthropic: {
+    "a kind of thinking that the model takes": ({ thinking }, model) =>
+      thinking && !model.thinking.includes(String(thinking["type"])) && `thinking.type ${thinking["type"]}`,
+    "a budget of at least 1,024 tokens, below the limit": ({ thinking, max_tokens: max }) => {
+      const budget = thinking?.["budget_tokens"];
+      return budget !== undefined && (Number(budget) < 1_024 || Number(budget) >= Number(max)) && `budget ${budget} of ${max}`;
+    },
+    "an effort that the model knows": ({ output_config: config }, model) =>
+      config?.["effort"] !== undefined && !model.effort.includes(String(config["effort"])) && `effort ${config["effort"]}`,
+    "no highest effort while thinking is off": ({ thinking, output_config: config }) =>
+      ["disabled", "between_tools"].includes(String(thinking?.["type"])) &&
+      ["xhigh", "max"].includes(String(config?.["effort"])) &&
+      `effort ${config?.["effort"]}`,
+    "a temperature only where it is taken": ({ temperature, thinking }, model) =>
+      temperature !== undefined &&
+      (model.temperature !== "allowed" || (thinking !== undefined && thinking["type"] !== "disabled")) &&
+      "temperature",
+    "no more output than the model writes": ({ max_tokens: max }, model) => !within(max, model.maxOutput) && `max_tokens ${max}`,
+    "a schema only where the model keeps to one": ({ output_config: config }, model) => {
+      const format = config?.["format"] as JsonObject | undefined;
+      if (!format) return false;
+      return (!model.nativeSchema && "format") || (/minimum/.test(JSON.stringify(format)) && "a keyword that is refused");
+    },
+    "no words put into the model's mouth": ({ messages }, model) =>
+      model.prefill === false && (messages as JsonObject[]).at(-1)?.["role"] === "assistant" && "prefill",
+    "the escape where thinking is bound to what came before": ({ thinking }, model) =>
+      model.bound && thinking?.["type"] === "adaptive" && !JSON.stringify(thinking).includes("drop_block") && "no escape",
+    "what is thought to be shown": ({ thinking }, model) =>
+      model.effort.includes("xhigh") && thinking?.["type"] === "adaptive" && thinking["display"] === undefined && "no display",
+  },
+  responses: {
+    "an effort that the model knows": ({ reasoning }, model) =>
+      reasoning && !model.effort.includes(String(reasoning["effort"])) && `effort ${reasoning["effort"]}`,
+    "a temperature only where it is taken": ({ temperature, reasoning }, model) =>
+      temperature !== undefined &&
+      model.temperature !== "allowed" &&
+      !(model.temperature === "default-only" && reasoning?.["effort"] === "none") &&
+      "temperature",
+    "no more output than the model writes": ({ max_output_tokens: max }, model) =>
+      !within(max, model.maxOutput) && `limit ${max}`,
+    "nothing that the wire has no name for": (body) =>
+      ["stop", "reasoning_effort", "max_tokens", "max_completion_tokens", "response_format", "messages"].find(
+        (name) => name in body,
+      ),
+    "tools without a shell around them, loose by word": ({ tools }) =>
+      (tools as JsonObject[] | undefined)?.some((one) => one["strict"] !== false || one["name"] === undefined) && "tools",
+    "its own schema": ({ text }, _, { outputSchema }) => outputSchema !== undefined && text === undefined && "no schema",
+  },
+  chat: {
+    "an effort that the model knows": ({ reasoning_effort: effort }, model) =>
+      effort !== undefined && !model.effort.includes(String(effort)) && `effort ${effort}`,
+    "no effort beside tools where the wire takes none": ({ reasoning_effort: effort, tools }, model) =>
+      tools !== undefined &&
+      ((model.chatTools === "unworded" && effort !== undefined) || (model.chatTools === "off" && effort !== "none")) &&
+      `effort ${effort}`,
+    "a temperature only where it is taken": ({ temperature, reasoning_effort: effort }, model) =>
+      temperature !== undefined &&
+      model.temperature !== "allowed" &&
+      !(model.provider === "openai" && model.temperature === "default-only" && effort === "none") &&
+      "temperature",
+    "no more output than the model writes": (body, model) =>
+      !within(body["max_tokens"] ?? body["max_completion_tokens"], model.maxOutput) && "limit",
+    "no stop sequences where they are refused": ({ stop }, model) => stop !== undefined && model.stopRefused && "stop",
+    "thinking switched only where there is a switch": ({ thinking, enable_thinking: enabled }, model) =>
+      (thinking !== undefined && !/thinking\.type/.test(model.style) && "thinking") ||
+      (enabled !== undefined && !/enable_thinking/.test(model.style) && "enable_thinking"),
+  },
+  gemini: {
+    "a level that the model knows, or a budget": ({ generationConfig }, model) => {
+      const { thinkingLevel: level, thinkingBudget: budget } = (generationConfig?.["thinkingConfig"] ?? {}) as JsonObject;
+      if (model.style === "thinkingLevel")
+        return (
+          (budget !== undefined && "a budget") ||
+          (level !== undefined && !model.effort.includes(String(level).toLowerCase()) && `level ${level}`)
+        );
+      const [least = 0, most = 0] = (model.effort.find((text) => text.includes(".."))?.split("..") ?? []).map(Number);
+      return (
+        (level !== undefined && "a level") ||
+        (budget !== undefined &&
+          budget !== 0 &&
+          (Number(budget) < Math.min(least, 512) || Number(budget) > most) &&
+          `budget ${budget}`)
+      );
+    },
+    "a temperature only where it is taken": ({ generationConfig }, model) =>
+      generationConfig?.["temperature"] !== undefined && model.temperature !== "allowed" && "temperature",
+    "no more output than the model writes": ({ generationConfig }, model) =>
+      !within(generationConfig?.["maxOutputTokens"], model.maxOutput + 40_000) && "limit",
+    "no words put into the model's mouth from 3.6 on": ({ contents }, model) =>
+      /gemini-(?:3\.[6-9]|4)/.test(model.id) && (contents as JsonObject[]).at(-1)?.["role"] === "model" && "prefill",
+  },
+};
+
+const chat = (recordsOf: string) => createOpenAIChat({ recordsOf });
+const wires: readonly [name: string, of: readonly string[], encode: (provider: string, request: ModelRequest) => JsonObject][] = [
+  ["anthropic", ["anthropic"], (_, request) => anthropicMessages.encode(request)],
+  ["responses", ["openai"], (_, request) => openaiResponses.encode(request)],
+  ["gemini", ["gemini"], (_, request) => gemini.encode(request)],
+  [
+    "chat",
+    ["openai", "deepseek", "qwen", "xai", "mistral", "groq", "moonshot", "zai", "minimax", "meta"],
+    (provider, request) => chat(provider).encode(request),
+  ],
+];
+
+describe("the body of every request that can be asked for", () => {
+  it("is checked for at least 40 models", () => assert.ok(models.length >= 80));
+
+  for (const [wire, providers, encode] of wires) {
+    const own = models.filter(({ provider }) => providers.includes(provider));
+    for (const [what, rule] of Object.entries(rules[wire] ?? {})) {
+      it(`${wire}, ${own.length} models: ${what}`, () => {
+        const wrong = own.flatMap((model) =>
+          [...asked(model.id)].flatMap((request) => {
+            const problem = rule(encode(model.provider, request) as Body, model, request);
+            return problem ? [`${model.id}: ${problem} for ${JSON.stringify({ ...request, messages: 0, outputSchema: 0 })}`] : [];
+          }),
+        );
+        assert.deepEqual(wrong.slice(0, 5), []);
+      });
+    }
+  }
+});
+
+describe("a record", () => {
+  const facts: readonly [what: string, ours: (record: ModelRecord) => unknown, documented: (model: Documented) => unknown][] = [
+    ["tier", ({ tier }) => tier, ({ tier }) => tier],
+    ["window", ({ contextWindow }) => contextWindow, (model) => model.contextWindow],
+    ["limit", ({ maxOutputTokens }) => maxOutputTokens, (model) => model.maxOutput],
+    ["release", ({ released }) => released, (model) => model.released],
+    ["end", ({ retires }) => retires, (model) => model.retires],
+    ["images", ({ images }) => images, (model) => model.images],
+    ["parallel calls", ({ parallelCalls }) => parallelCalls, (model) => model.parallelCalls],
+    ["edit tool", ({ editTool }) => editTool, (model) => (model.editTool === "apply_patch" ? "patch" : "replace")],
+    ["forced tools", ({ forcedToolChoice }) => forcedToolChoice, (model) => model.forcedToolChoice ?? true],
+  ];
+  for (const [what, ours, documented] of facts) {
+    it(`has the ${what} that is documented, for every model`, () => {
+      const wrong = models.flatMap((model) => {
+        const table = allModels[model.provider];
+        const record = table && findRecord(table, model.id);
+        const [own, said] = [record && ours(record), documented(model)];
+        return own === said ? [] : [`${model.id}: ${own}, not ${said}`];
+      });
+      assert.deepEqual(wrong, []);
+    });
+  }
+
+  it("is there for every documented model, and each line of a table can be read", () => {
+    assert.deepEqual(
+      models.filter(({ provider, id }) => {
+        const table = allModels[provider];
+        return !table || findRecord(table, id)?.guessed !== undefined || !findRecord(table, id);
+      }),
+      [],
+    );
+    for (const table of Object.values(allModels))
+      for (const record of listRecords(table)) assert.ok(record.contextWindow > 0 && record.maxOutputTokens > 0, record.id);
+  });
+});
