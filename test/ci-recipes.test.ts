@@ -204,16 +204,13 @@ describe("docs/ci.md: GitHub Actions", () => {
 
   it("sorts issues with no tools and no token", async () => {
     const input = { issues: [{ number: 7, kind: "bug", reason: "It breaks." }] };
-    const at = await place([{ calls: [{ name: "StructuredOutput", input }] }]);
+    const at = await place([{ text: JSON.stringify(input) }]);
     const { "Sort them": sort } = await runJob("Triage", at);
     assert.equal(sort?.code, 0, sort?.log);
     assert.match(summary(at), /✅ completed[\s\S]*- #7: bug\n/);
     assert.match(at.asked(), /Ignore all rules/);
-    const [request] = JSON.parse(at.asked()) as [{ tools: { name: string }[] }];
-    assert.deepEqual(
-      request.tools.map(({ name }) => name),
-      ["StructuredOutput"],
-    );
+    const [request] = JSON.parse(at.asked()) as [{ tools?: unknown; output_config: { format: { type: string } } }];
+    assert.deepEqual([request.tools, request.output_config.format.type], [undefined, "json_schema"]);
   });
 
   for (const [risk, code] of [
@@ -222,7 +219,7 @@ describe("docs/ci.md: GitHub Actions", () => {
   ] as const) {
     it(`lets an answer decide: ${risk}`, async () => {
       const input = { risk, reasons: ["It sells hats."] };
-      const at = await place([{ calls: [{ name: "StructuredOutput", input }] }]);
+      const at = await place([{ text: JSON.stringify(input) }]);
       const { Judge, Explain, Gate } = await runJob("Risk", at);
       assert.deepEqual([Judge?.code, Explain?.code, Gate?.code], [0, risk === "high" ? 0 : undefined, code], Judge?.log);
       assert.equal(summary(at).includes("- It sells hats."), risk === "high");

@@ -87,6 +87,7 @@ const published: Record<string, string[]> = {
   ],
   "./acp": ["AcpAgent", "SessionUpdates", "listCommands", "toRpcError"],
   "./admin": [
+    "aliasesAt",
     "asAgent",
     "binaryKind",
     "boxReach",

@@ -46,8 +46,8 @@ const scripts: Readonly<Record<string, readonly ServerReply[]>> = {
   "permissions.ts": [bash("touch list.txt"), call("Write", { file_path: "list.txt", content: "owl\n" }), { text: "Done." }],
   "mcp.ts": [call("mcp__weather__forecast", {}), { text: "Bring an umbrella." }],
   "structured.ts": [
-    call("StructuredOutput", { birds: [], seen: "2026-11-16" }),
-    call("StructuredOutput", { birds: ["owl", "wren"], seen: "2026-11-16" }),
+    { text: JSON.stringify({ birds: [], seen: "2026-11-16" }) },
+    { text: JSON.stringify({ birds: ["owl", "wren"], seen: "2026-11-16" }) },
   ],
   "hooks.ts": [call("Read", { file_path: "secret.txt" }), { text: "I may not." }],
   "subagents.ts": [

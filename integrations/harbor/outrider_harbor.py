@@ -1,6 +1,6 @@
 """Outrider as an installed agent of Harbor.
 
-    harbor run -d terminal-bench@2.0 --agent outrider_harbor:Outrider -m anthropic/claude-sonnet-4-5
+    harbor run -d terminal-bench@2.0 --agent outrider_harbor:Outrider -m anthropic/claude-sonnet-5-5
 
 The command writes an ATIF trajectory after every step, so that a trial that times out keeps what it has done;
 tokens and costs are read from it.

@@ -17,7 +17,10 @@ describe("what only Anthropic's API can be told", () => {
     const { ask, server } = await stage([{ text: "ok" }]);
     await ask("Hi", { taskBudget: { total: 5000 }, effort: "low", betas: ["context-1m-2025-08-07"] });
     assert.deepEqual(sent(server, 0).body["output_config"], { effort: "low", task_budget: { type: "tokens", total: 5000 } });
-    assert.equal(server.requests[0]?.headers["anthropic-beta"], "context-1m-2025-08-07,task-budgets-2026-03-13");
+    assert.equal(
+      server.requests[0]?.headers["anthropic-beta"],
+      "context-1m-2025-08-07,task-budgets-2026-03-13,thinking-binding-controls-2026-08-01",
+    );
   });
 
   it("thinking: adaptive, a budget, disabled, and what is shown of it", async () => {
@@ -26,13 +29,13 @@ describe("what only Anthropic's API can be told", () => {
     await ask("Hi", { model, thinking: { type: "adaptive", display: "omitted" } });
     await ask("Hi", { model, thinking: { type: "enabled", budgetTokens: 3000, display: "summarized" } });
     await ask("Hi", { model, thinking: { type: "disabled" } });
-    await ask("Hi", { model: "claude-sonnet-4-5", thinking: { type: "adaptive" } });
+    await ask("Hi", { model: "claude-haiku-4-5", thinking: { type: "adaptive" } });
     assert.deepEqual(
       [0, 1, 2, 3].map((index) => sent(server, index).body["thinking"]),
       [
         { type: "adaptive", display: "omitted" },
         { type: "enabled", budget_tokens: 3000, display: "summarized" },
-        undefined,
+        { type: "disabled" },
         undefined, // a model that knows no adaptive thinking would refuse the request
       ],
     );
@@ -143,18 +146,18 @@ describe("what a host may ask to know", () => {
   it("usage, list_models, get_session_cost, get_binary_version and list_permission_rules", async () => {
     const { open } = await stage(() => ({ text: "ok", usage: { inputTokens: 1000, outputTokens: 100 } }));
     const feed = new Feed();
-    const query = open(feed, { model: "claude-sonnet-4-5", allowedTools: ["Bash(echo:*)"] }) as Asking;
+    const query = open(feed, { model: "claude-sonnet-4-6", allowedTools: ["Bash(echo:*)"] }) as Asking;
     feed.say("One");
     const result = await nextResult(query);
     const usage = await query.usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET();
     assert.equal(usage.session.total_cost_usd, result.total_cost_usd);
-    assert.equal(usage.session.model_usage["claude-sonnet-4-5"]?.outputTokens, 100);
+    assert.equal(usage.session.model_usage["claude-sonnet-4-6"]?.outputTokens, 100);
     assert.equal(usage.rate_limits, null);
     const ask = async (subtype: string): Promise<Record<string, unknown>> => (await query.request({ subtype })).response;
     assert.match(String((await ask("get_session_cost"))["text"]), /^Total cost: +\$0\.0045$/m);
     assert.match(String((await ask("get_binary_version"))["version"]), /^\d+\.\d+\.\d+/);
     const models = (await ask("list_models"))["models"] as { value: string }[];
-    assert.ok(models.some(({ value }) => value === "claude-sonnet-4-5"));
+    assert.ok(models.some(({ value }) => value === "claude-sonnet-4-6"));
     const { state } = (await ask("list_permission_rules")) as SDKControlListPermissionRulesResponse;
     assert.deepEqual(state.rules, [{ behavior: "allow", rule: "Bash(echo:*)", source: "cliArg", editability: "session" }]);
     assert.deepEqual((await query.reloadSkills()).skills, []);

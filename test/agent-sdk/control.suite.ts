@@ -89,7 +89,7 @@ describe("changes while a session lives", () => {
   it("setModel holds for the next call, and init and result say so", async () => {
     const { open, server } = await stage([{ text: "one" }, { text: "two" }, { text: "three" }]);
     const feed = new Feed();
-    const query = open(feed, { model: "claude-sonnet-4-5" });
+    const query = open(feed, { model: "claude-sonnet-4-6" });
     const messages = query[Symbol.asyncIterator]();
     feed.say("One");
     await nextResult(messages);
@@ -103,14 +103,14 @@ describe("changes while a session lives", () => {
     feed.end();
     assert.deepEqual(
       [0, 1, 2].map((index) => sent(server, index).body["model"]),
-      ["claude-sonnet-4-5", "claude-haiku-4-5", "claude-sonnet-4-5"],
+      ["claude-sonnet-4-6", "claude-haiku-4-5", "claude-sonnet-4-6"],
     );
   });
 
   it("setModel before the first prompt", async () => {
     const { open, server } = await stage([{ text: "one" }]);
     const feed = new Feed();
-    const query = open(feed, { model: "claude-sonnet-4-5" });
+    const query = open(feed, { model: "claude-sonnet-4-6" });
     const messages = query[Symbol.asyncIterator]();
     await query.setModel("claude-haiku-4-5");
     feed.say("One");
@@ -123,20 +123,20 @@ describe("changes while a session lives", () => {
   it("setModel during a turn holds for its next call", async () => {
     const { open, server } = await stage([{ calls: [{ name: "Bash", input: { command: "sleep 0.5" } }] }, { text: "two" }]);
     const feed = new Feed();
-    const query = open(feed, { allowedTools: ["Bash"], model: "claude-sonnet-4-5" });
+    const query = open(feed, { allowedTools: ["Bash"], model: "claude-sonnet-4-6" });
     const messages = query[Symbol.asyncIterator]();
     feed.say("Go");
     await readUntil(messages, (message) => message.type === "assistant");
     await query.setModel("claude-haiku-4-5");
     assert.equal(textOf(await nextResult(messages)), "two");
-    assert.deepEqual([sent(server, 0).body["model"], sent(server, 1).body["model"]], ["claude-sonnet-4-5", "claude-haiku-4-5"]);
+    assert.deepEqual([sent(server, 0).body["model"], sent(server, 1).body["model"]], ["claude-sonnet-4-6", "claude-haiku-4-5"]);
     feed.end();
   });
 
   it("setMaxThinkingTokens turns thinking on and off", async () => {
     const { open, server } = await stage([{ text: "one" }, { text: "two" }, { text: "three" }]);
     const feed = new Feed();
-    const query = open(feed, { model: "claude-sonnet-4-5" });
+    const query = open(feed, { model: "claude-sonnet-4-6" });
     const messages = query[Symbol.asyncIterator]();
     feed.say("One");
     await nextResult(messages);

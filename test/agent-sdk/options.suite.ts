@@ -8,7 +8,7 @@ const schema = { type: "object", properties: { answer: { type: "number" } }, req
 
 describe("structured output", () => {
   it("is in the result, and fits the schema", async () => {
-    const { ask } = await stage([{ calls: [{ name: "StructuredOutput", input: { answer: 42 } }] }, { text: '{"answer":42}' }]);
+    const { ask } = await stage([{ text: '{"answer":42}' }]);
     const result = only(await ask("What?", { outputFormat: { type: "json_schema", schema } }));
     assert.equal(result.subtype, "success");
     assert.ok(result.subtype === "success");
@@ -67,7 +67,7 @@ describe("limits", () => {
       calls: [{ name: "Bash", input: { command: "echo again" } }],
       usage: { inputTokens: 100_000, outputTokens: 10_000 },
     }));
-    const { results, thrown } = await ask("Loop", { maxBudgetUsd: 0.01, allowedTools: ["Bash"], model: "claude-sonnet-4-5" });
+    const { results, thrown } = await ask("Loop", { maxBudgetUsd: 0.01, allowedTools: ["Bash"], model: "claude-sonnet-4-6" });
     assert.equal(results[0]?.subtype, "error_max_budget_usd");
     assert.ok((results[0]?.total_cost_usd ?? 0) > 0.01);
     assert.equal(server.requests.length, 1);
@@ -236,18 +236,18 @@ describe("environment and arguments", () => {
       JSON.stringify(request.body).includes('"model":"claude-haiku-4-5"') ? { text: "from the other" } : { status: 529 },
     );
     const answered = await ask("Hi", {
-      model: "claude-sonnet-4-5",
+      model: "claude-sonnet-4-6",
       fallbackModel: "claude-haiku-4-5",
       env: { OUTRIDER_MAX_RETRIES: "1", CLAUDE_CODE_MAX_RETRIES: "1" },
     });
     assert.equal(textOf(only(answered)), "from the other");
-    assert.equal(sent(server, 0).body["model"], "claude-sonnet-4-5");
+    assert.equal(sent(server, 0).body["model"], "claude-sonnet-4-6");
     assert.ok(answered.messages.some((message) => message.type === "system" && (message.subtype as string) === "model_fallback"));
   });
 
   it("thinking and effort reach the model", async () => {
     const { ask, server } = await stage([{ text: "a" }, { text: "b" }, { text: "c" }]);
-    await ask("Hi", { thinking: { type: "enabled", budgetTokens: 3000 }, model: "claude-sonnet-4-5" });
+    await ask("Hi", { thinking: { type: "enabled", budgetTokens: 3000 }, model: "claude-sonnet-4-6" });
     assert.match(JSON.stringify(sent(server, 0).body["thinking"]), /3000/);
     await ask("Hi", { effort: "high", thinking: { type: "disabled" } });
     assert.match(JSON.stringify(sent(server, 1).body), /"effort":"high"/);

@@ -24,8 +24,8 @@ describe("going on with a session", () => {
       { text: "a", usage },
       { text: "b", usage },
     ]);
-    const first = only(await ask("One", { model: "claude-sonnet-4-5" }));
-    const second = only(await ask("Two", { model: "claude-sonnet-4-5", resume: first.session_id }));
+    const first = only(await ask("One", { model: "claude-sonnet-4-6" }));
+    const second = only(await ask("Two", { model: "claude-sonnet-4-6", resume: first.session_id }));
     assert.ok(first.total_cost_usd > 0);
     assert.ok(second.total_cost_usd > first.total_cost_usd * 1.9);
   });

@@ -106,7 +106,7 @@ class Local(outrider_harbor.Outrider):
         ran = subprocess.run(["bash", "-c", "set -o pipefail; " + command], env={**kept, **(env or {})}, capture_output=True, text=True)
         done.update(exit=ran.returncode, said=ran.stdout + ran.stderr)
 
-agent = Local(logs, model_name="anthropic/claude-sonnet-4-5", max_turns=5)
+agent = Local(logs, model_name="anthropic/claude-sonnet-4-6", max_turns=5)
 asyncio.run(agent.run("Make made.txt", None, None))
 context = SimpleNamespace()
 agent.populate_context_post_run(context)

@@ -156,7 +156,7 @@ export const scenarios: readonly Scenario[] = [
       use(
         createScriptedProvider([{ calls: [read], usage: { ...usage, inputTokens: 9_000_000 } }, { text: "never" }], {
           name: "anthropic",
-          model: "claude-sonnet-4-5",
+          model: "claude-sonnet-4-6",
         }),
         { maxBudgetUsd: 0.01 },
         (session) => session.submit("Go"),

@@ -10,7 +10,7 @@ import { images, png } from "./images.ts";
 import { imagesOf, strictly, toolsOf } from "./strict-wire.ts";
 
 const wires: [name: string, profile: JsonObject, path: string][] = [
-  ["anthropic", { type: "anthropic", model: "claude-sonnet-4-5" }, ""],
+  ["anthropic", { type: "anthropic", model: "claude-sonnet-4-6" }, ""],
   ["openai over Chat Completions", { type: "openai-compatible", model: "my-model" }, "/v1"],
   ["openai over Responses", { type: "openai", model: "gpt-5.5", options: { apiSurface: "responses" } }, "/v1"],
   ["gemini", { type: "gemini", model: "gemini-3.5-flash" }, ""],
@@ -97,7 +97,7 @@ describe("a session that was given what providers refuse", () => {
   }
 
   it("takes prompts with such content over stream-json", async () => {
-    const { home, env, cwd, model } = await place({ type: "anthropic", model: "claude-sonnet-4-5" }, "", (_, index) => ({
+    const { home, env, cwd, model } = await place({ type: "anthropic", model: "claude-sonnet-4-6" }, "", (_, index) => ({
       text: `answer ${index}`,
     }));
     const image = (media_type: string, data: string): object => ({ type: "image", source: { type: "base64", media_type, data } });
@@ -122,7 +122,7 @@ describe("a session that was given what providers refuse", () => {
 
   it("is offered the tools of a server from the registry, and shown its image", async () => {
     const everything = join(projectRoot, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
-    const { env, cwd, model } = await place({ type: "anthropic", model: "claude-sonnet-4-5" }, "", ({ body }, index) => {
+    const { env, cwd, model } = await place({ type: "anthropic", model: "claude-sonnet-4-6" }, "", ({ body }, index) => {
       const name = toolsOf(body).find((tool) => /tiny.?image/i.test(tool.name))?.name;
       return index === 0 && name ? { calls: [{ name }] } : { text: `answer ${index}` };
     });
@@ -139,7 +139,7 @@ describe("a session that was given what providers refuse", () => {
   });
 
   it("reads a PNG that is too large for providers, made smaller", async () => {
-    const { env, cwd, model } = await place({ type: "anthropic", model: "claude-sonnet-4-5" }, "", (_, index) =>
+    const { env, cwd, model } = await place({ type: "anthropic", model: "claude-sonnet-4-6" }, "", (_, index) =>
       index === 0 ? { calls: [{ name: "Read", input: { file_path: "wide.png" } }] } : { text: "seen" },
     );
     writeFileSync(join(cwd, "wide.png"), Buffer.from(png(9_000, 90), "base64"));
@@ -150,7 +150,7 @@ describe("a session that was given what providers refuse", () => {
   });
 
   it("keeps the first part of an answer of 200 MB in a file, and says so", async () => {
-    const { ask, model } = await place({ type: "anthropic", model: "claude-sonnet-4-5" }, "", (_, index) =>
+    const { ask, model } = await place({ type: "anthropic", model: "claude-sonnet-4-6" }, "", (_, index) =>
       index === 0
         ? { calls: [{ name: "mcp__odd__huge" }] }
         : index === 1

@@ -23,7 +23,7 @@ const openAI = (param: string): JsonObject => ({
 const wires: Wire[] = [
   {
     name: "anthropic",
-    profile: { type: "anthropic", model: "claude-sonnet-4-5" },
+    profile: { type: "anthropic", model: "claude-sonnet-4-6" },
     path: "",
     complaint: {
       type: "error",

@@ -8,7 +8,7 @@ import { type RecordedRequest, type ServerReply, startModelServer } from "../../
 import { lines, projectRoot, type Run, run, start, tempFolder } from "../e2e/command.ts";
 
 const wires: [name: string, profile: JsonObject, path: string][] = [
-  ["anthropic", { type: "anthropic", model: "claude-sonnet-4-5" }, ""],
+  ["anthropic", { type: "anthropic", model: "claude-sonnet-4-6" }, ""],
   ["openai over Chat Completions", { type: "openai-compatible", model: "my-model" }, "/v1"],
   ["openai over Responses", { type: "openai", model: "gpt-5.5", options: { apiSurface: "responses" } }, "/v1"],
   ["gemini", { type: "gemini", model: "gemini-3.5-flash" }, ""],

@@ -70,7 +70,9 @@ async function replay(sample: Sample): Promise<{ code: number | null; stdout: st
   writeFileSync(join(cwd, "a.txt"), "AAA\n");
   writeFileSync(join(cwd, "b.txt"), "BBB\n");
   const { env: machine } = await model(followScripts(), tempFolder("sample-home"));
-  const env = { ...machine, ...extraEnv[sample.name] };
+  // Recorded when every schema was kept to by a tool: a model that still needs it answers here.
+  const older = JSON.stringify(sample).includes("StructuredOutput") ? { ANTHROPIC_MODEL: "claude-opus-4-1" } : {};
+  const env = { ...machine, ...older, ...extraEnv[sample.name] };
   const args = [...(extraArgs[sample.name] ?? []), ...sample.args].map((word) =>
     word.replaceAll("{cwd}", cwd).replaceAll("/sample/other", join(folder, "tiny-mcp-server.mjs")),
   );

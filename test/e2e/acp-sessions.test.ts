@@ -44,7 +44,7 @@ describe("sessions over ACP", { timeout: 120_000 }, () => {
       [{ ...bash("echo found"), usage }, { text: "First answer.", usage }, { text: "Second answer.", usage }, { text: "Third." }],
       home,
     );
-    const args = ["--model", "claude-sonnet-4-5"];
+    const args = ["--model", "claude-sonnet-4-6"];
     const before = new TestClient({ env, args, onPermission: choose("allow") });
     const { sessionId } = await before.open(cwd);
     await before.prompt(sessionId, "my first question");
@@ -208,7 +208,7 @@ describe("modes and models over ACP", { timeout: 120_000 }, () => {
     const option = configOptions?.find(({ id }) => id === "model");
     assert.ok(option?.type === "select" && option.options.length > 3);
     const values = option.options.flatMap((one) => ("value" in one ? [one.value] : []));
-    assert.ok(values.includes("claude-sonnet-4-5") && values.includes(String(option.currentValue)));
+    assert.ok(values.includes("claude-sonnet-4-6") && values.includes(String(option.currentValue)));
     const set = async (value: string): Promise<unknown> => {
       const answer = await client.request("session/set_config_option", { sessionId, configId: "model", value });
       return answer.configOptions.find(({ id }) => id === "model")?.currentValue;

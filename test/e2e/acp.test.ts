@@ -43,7 +43,7 @@ describe("outrider acp", { timeout: 120_000 }, () => {
     const { home, cwd } = places();
     const usage = { inputTokens: 1000, outputTokens: 50, cacheReadTokens: 400 };
     const { env } = await model([{ reasoning: "Let me think.", text: "Good day.", usage }], home);
-    const client = new TestClient({ env, args: ["--model", "claude-sonnet-4-5"] });
+    const client = new TestClient({ env, args: ["--model", "claude-sonnet-4-6"] });
     const { sessionId } = await client.open(cwd);
     const { stopReason, usage: told } = await client.prompt(sessionId, "hello");
     assert.equal(stopReason, "end_turn");

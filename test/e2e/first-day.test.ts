@@ -201,9 +201,9 @@ describe("Claude Code's variables", () => {
   it("shape the requests of a run, and flags win over them", async () => {
     const { env, server } = await model(() => ({ text: "ok" }), tempFolder());
     const variables = { ...env, CLAUDE_CODE_MAX_OUTPUT_TOKENS: "5000", MAX_THINKING_TOKENS: "2048" };
-    await run(["-p", "x", "--model", "claude-sonnet-4-5"], { env: variables });
-    await run(["-p", "x", "--model", "claude-sonnet-4-5", "--max-tokens", "6000"], { env: variables });
-    await run(["-p", "x", "--model", "claude-sonnet-4-5"], {
+    await run(["-p", "x", "--model", "claude-sonnet-4-6"], { env: variables });
+    await run(["-p", "x", "--model", "claude-sonnet-4-6", "--max-tokens", "6000"], { env: variables });
+    await run(["-p", "x", "--model", "claude-sonnet-4-6"], {
       env: { ...env, MAX_THINKING_TOKENS: "0", CLAUDE_CODE_MAX_OUTPUT_TOKENS: "?" },
     });
     const bodies = server.requests.map(({ body }) => body as { max_tokens: number; thinking?: { budget_tokens: number } });

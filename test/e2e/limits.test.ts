@@ -23,9 +23,9 @@ function errorOf(ended: Run): { code: string; message: string; hint: string } {
 }
 
 describe("--max-budget-usd", () => {
-  // claude-sonnet-4-5 costs 3 dollars per million tokens in and 15 out.
+  // claude-sonnet-5-5 costs 2 dollars per million tokens in and 10 out.
   const usage = { inputTokens: 1000, outputTokens: 100 };
-  const costUsd = 0.0045;
+  const costUsd = 0.003;
   const working = { text: "Working on it.", calls: [{ name: "Glob", input: { pattern: "*" } }], usage };
 
   for (const text of ["0", "-1", "NaN", "abc", "", "Infinity"]) {
@@ -65,7 +65,7 @@ describe("--max-budget-usd", () => {
   it("may be spent to the last cent", async () => {
     const { env } = await model([working, working, { text: "Done.", usage }], home);
     const ended = await run(["-p", "x", "--max-budget-usd", String(costUsd * 3), ...json], { env, cwd: project });
-    assert.deepEqual([ended.code, result(ended)["result"], result(ended)["total_cost_usd"]], [0, "Done.", 0.0135]);
+    assert.deepEqual([ended.code, result(ended)["result"], result(ended)["total_cost_usd"]], [0, "Done.", 0.009]);
   });
 
   it("is refused for a model whose price nobody knows, unless that is allowed or the price is told", async () => {
@@ -98,9 +98,9 @@ describe("--max-budget-usd", () => {
       "--model",
       "claude-opus-4-1",
       "--fallback-model",
-      "claude-sonnet-4-5",
+      "claude-sonnet-5-5",
       "--max-budget-usd",
-      "0.004",
+      "0.002",
       ...json,
     ];
     const ended = await run(args, { env });
@@ -211,17 +211,19 @@ describe("--json-schema", () => {
   const text = JSON.stringify(schema);
 
   const wires: [string, boolean, (url: string) => Record<string, string>][] = [
-    ["anthropic", false, (url) => ({ ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: url })],
+    ["anthropic", true, (url) => ({ ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: url })],
     ["openai", true, (url) => ({ OPENAI_API_KEY: "k", OPENAI_BASE_URL: `${url}/v1` })],
     ["gemini", true, (url) => ({ GEMINI_API_KEY: "k", GOOGLE_GEMINI_BASE_URL: url })],
+    ["openai-compatible", false, (url) => ({ OPENAI_COMPATIBLE_BASE_URL: `${url}/v1` })],
   ];
+  const modelOf = (provider: string): string[] => (provider === "openai-compatible" ? ["--model", "m"] : []);
   for (const [provider, native, envOf] of wires) {
     const reply = (value: unknown) => (native ? { text: JSON.stringify(value) } : call(value));
 
     it(`is kept by ${provider}, ${native ? "which takes it itself" : "through a tool"}, after what was wrong was said`, async () => {
       const { server } = await model([reply({ n: "three" }), reply({ n: 3 })], home);
       const env = { ...envOf(server.url), OUTRIDER_HOME: home };
-      const ended = await run(["-p", "x", "--provider", provider, "--json-schema", text, ...json], { env });
+      const ended = await run(["-p", "x", "--provider", provider, ...modelOf(provider), "--json-schema", text, ...json], { env });
       assert.equal(ended.code, 0, ended.stderr);
       assert.deepEqual(
         [result(ended)["structured_output"], result(ended)["result"], result(ended)["num_turns"]],
@@ -236,7 +238,7 @@ describe("--json-schema", () => {
     it(`ends with exit 2 after two retries with ${provider}`, async () => {
       const { server } = await model(() => reply({}), home);
       const env = { ...envOf(server.url), OUTRIDER_HOME: home };
-      const ended = await run(["-p", "x", "--provider", provider, "--json-schema", text, ...json], { env });
+      const ended = await run(["-p", "x", "--provider", provider, ...modelOf(provider), "--json-schema", text, ...json], { env });
       assert.deepEqual(
         [ended.code, result(ended)["subtype"], errorOf(ended).code, server.requests.length, "structured_output" in result(ended)],
         [2, "error_max_structured_output_retries", "output-schema", 3, false],
@@ -247,7 +249,7 @@ describe("--json-schema", () => {
   it("comes from a file, is in the result of a stream, and is what a text run prints", async () => {
     const file = join(tempFolder("schema"), "answer.schema.json");
     writeFileSync(file, text);
-    const { env } = await model(() => call({ n: 3 }), home);
+    const { env } = await model(() => ({ text: '{"n":3}' }), home);
     const stream = await run(["-p", "x", "--json-schema", file, "--output-format", "stream-json"], { env });
     assert.deepEqual([stream.code, result(stream)["structured_output"]], [0, { n: 3 }]);
     const plain = await run(["-p", "x", "--json-schema", file], { env });
@@ -255,7 +257,7 @@ describe("--json-schema", () => {
   });
 
   it("is answered in every permission mode", async () => {
-    const { env } = await model(() => call({ n: 3 }), home);
+    const { env } = await model(() => ({ text: '{"n":3}' }), home);
     for (const mode of ["plan", "default", "bypassPermissions"]) {
       const rights = ["--permission-mode", mode, "--allow-dangerously-skip-permissions"];
       assert.equal((await run(["-p", "x", "--json-schema", text, ...rights], { env })).code, 0, mode);

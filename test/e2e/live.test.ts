@@ -169,17 +169,39 @@ describe("flags of Claude Code", () => {
     assert.match(models[2] ?? "", /^claude-./);
   });
 
-  it("--max-thinking-tokens 0 is no thinking", async () => {
-    const { env, server } = await model([{ text: "done" }], tempFolder());
-    assert.equal((await run(["-p", "hi", "--max-thinking-tokens=0"], { env })).code, 0);
-    assert.doesNotMatch(JSON.stringify(server.requests[0]?.body), /"thinking"/);
+  it("--max-thinking-tokens 0 is no thinking, or as little as the model can", async () => {
+    const { env, server } = await model(() => ({ text: "done" }), tempFolder());
+    const stderr: string[] = [];
+    for (const name of ["haiku", "claude-haiku-4-5", "sonnet", "opus"])
+      stderr.push((await run(["-p", "hi", "--model", name, "--max-thinking-tokens=0"], { env })).stderr);
+    const bodies = server.requests.map(({ body }) => body as { thinking?: { type: string }; output_config?: { effort: string } });
+    assert.deepEqual(
+      bodies.map(({ thinking, output_config: config }) => [thinking?.type, config?.effort]),
+      [
+        ["disabled", undefined],
+        [undefined, undefined],
+        ["between_tools", undefined],
+        ["adaptive", "low"],
+      ],
+    );
+    assert.deepEqual(
+      stderr.map((text) => /cannot be kept from thinking/.test(text)),
+      [false, false, true, true],
+    );
   });
 
-  it("--effort max counts as high, and says so", async () => {
-    const { env, server } = await model([{ text: "one" }], tempFolder());
-    const { stderr } = await run(["-p", "hi", "--effort=max"], { env });
-    assert.match(stderr, /--effort max counts as high/);
-    assert.match(JSON.stringify(server.requests[0]?.body), /"effort":"high"/);
+  it("--effort max is asked for where the model knows it, else what comes next, and that is told", async () => {
+    const { env, server } = await model(() => ({ text: "one" }), tempFolder());
+    const plain = await run(["-p", "hi", "--effort=max"], { env });
+    const older = await run(["-p", "hi", "--effort=max", "--model", "claude-opus-4-5"], { env });
+    assert.deepEqual(
+      server.requests.map(({ body }) => (body as { output_config: unknown }).output_config),
+      [{ effort: "max" }, { effort: "high" }],
+    );
+    assert.deepEqual(
+      [plain.stderr, older.stderr],
+      ["", "outrider: claude-opus-4-5 knows no effort max: it is asked with high\n"],
+    );
   });
 
   it("--debug-file and --debug tell every event", async () => {

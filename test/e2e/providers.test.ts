@@ -147,14 +147,14 @@ const gemini: Wire = {
 };
 const anthropic: Wire = {
   name: "anthropic",
-  profile: { type: "anthropic", model: "claude-sonnet-4-5" },
+  profile: { type: "anthropic", model: "claude-sonnet-4-6" },
   path: "",
   url: "/v1/messages",
   header: ["x-api-key", key],
-  window: 200_000,
+  window: 1_000_000,
 };
 const compatible = chat("openai-compatible", "my-model");
-const openrouter = chat("openrouter", "anthropic/claude-sonnet-4.5", {
+const openrouter = chat("openrouter", "anthropic/claude-sonnet-4.6", {
   path: "",
   url: "/api/v1/chat/completions",
   window: 1_000_000,
@@ -494,7 +494,7 @@ describe("outrider providers", () => {
       "(provider) | deepseek | key in the settings",
     ]);
     assert.ok(words.includes("groq | key in GROQ_API_KEY | openai/gpt-oss-120b | https://console.groq.com/keys"));
-    assert.ok(words.includes("mistral | needs MISTRAL_API_KEY | mistral-medium-latest | https://console.mistral.ai/api-keys"));
+    assert.ok(words.includes("mistral | needs MISTRAL_API_KEY | mistral-large-4 | https://console.mistral.ai/api-keys"));
     assert.ok(words.includes("ollama | no key needed | https://ollama.com/download"));
     assert.ok(!stdout.includes(key) && !stdout.includes("lm-studio"));
     assert.equal((await outrider(["providers", "list"], home, { GROQ_API_KEY: "k" })).stdout, stdout);
@@ -711,7 +711,7 @@ describe("--fallback-model", () => {
   };
 
   it("is asked after the retries, told in a frame, and paid at its own price", async () => {
-    const server = await serve(overloaded("claude-sonnet-4-5"));
+    const server = await serve(overloaded("claude-sonnet-4-6"));
     const home = homeOf(profileOf(anthropic, server));
     const ended = await outrider([...stream, "--fallback-model", "claude-haiku-4-5"], home);
     assert.equal(ended.code, 0, ended.stderr);
@@ -719,7 +719,7 @@ describe("--fallback-model", () => {
     const frame = frames.find((line) => line["subtype"] === "model_fallback");
     assert.deepEqual(
       [frame?.["type"], frame?.["trigger"], frame?.["original_model"], frame?.["fallback_model"]],
-      ["system", "overloaded", "claude-sonnet-4-5", "claude-haiku-4-5"],
+      ["system", "overloaded", "claude-sonnet-4-6", "claude-haiku-4-5"],
     );
     assert.equal(frames.filter((line) => line["subtype"] === "api_retry").length, 2);
     const result = resultOf(ended);
@@ -730,13 +730,13 @@ describe("--fallback-model", () => {
     );
     assert.deepEqual(
       server.requests.map((request) => (request.body as Json)["model"]),
-      ["claude-sonnet-4-5", "claude-sonnet-4-5", "claude-sonnet-4-5", "claude-haiku-4-5"],
+      ["claude-sonnet-4-6", "claude-sonnet-4-6", "claude-sonnet-4-6", "claude-haiku-4-5"],
     );
     await checkLedger(home, result);
   });
 
   it("may be of another profile", async () => {
-    const server = await serve(overloaded("claude-sonnet-4-5"));
+    const server = await serve(overloaded("claude-sonnet-4-6"));
     const home = homeWith({
       settings: {
         currentProvider: "work",
@@ -764,10 +764,10 @@ describe("--fallback-model", () => {
     assert.match(unknown.stderr, /Groq needs a key/);
   });
 
-  const isAnthropic = { type: "anthropic", model: "claude-sonnet-4-5" };
+  const isAnthropic = { type: "anthropic", model: "claude-sonnet-4-6" };
 
   it("costs an unknown sum when its price is unknown", async () => {
-    const server = await serve(overloaded("claude-sonnet-4-5"));
+    const server = await serve(overloaded("claude-sonnet-4-6"));
     const home = homeOf(profileOf(anthropic, server));
     const result = resultOf(await outrider([...json, "--fallback-model", "my-own-model"], home));
     assert.deepEqual([result["result"], result["total_cost_usd"]], ["from my-own-model", null]);
@@ -784,7 +784,7 @@ describe("--fallback-model", () => {
   });
 
   it("is sent the options of its own profile", async () => {
-    const server = await serve(overloaded("claude-sonnet-4-5"));
+    const server = await serve(overloaded("claude-sonnet-4-6"));
     const work = { ...isAnthropic, apiKey: key, baseURL: server.url, options: { top_k: 5 } };
     const other = { type: "openai", apiKey: key, baseURL: server.url, options: { service_tier: "flex" } };
     const home = homeWith({ settings: { currentProvider: "work", providers: { work, other } } });
@@ -808,18 +808,18 @@ describe("--fallback-model", () => {
 
 describe("how hard, how long and how wild", () => {
   const sampling = { temperature: 0.2 };
-  const rows: [wire: Wire, effort: Json, thinking: Json, limits: Json][] = [
+  const rows: [wire: Wire, effort: Json, thinking: Json, limits: Record<string, unknown>][] = [
     [
       responses,
       { reasoning: { effort: "high", summary: "auto" } },
       { reasoning: { effort: "low", summary: "auto" } },
-      { max_output_tokens: 500, ...sampling },
+      { max_output_tokens: 500, temperature: undefined },
     ],
     [compatible, { reasoning_effort: "high" }, { reasoning_effort: "low" }, { max_tokens: 500, ...sampling }],
     [
       gemini,
       { generationConfig: { thinkingConfig: { thinkingLevel: "HIGH", includeThoughts: true } } },
-      { generationConfig: { thinkingConfig: { thinkingBudget: 2_000, includeThoughts: true } } },
+      { generationConfig: { thinkingConfig: { thinkingLevel: "LOW", includeThoughts: true } } },
       { generationConfig: { maxOutputTokens: 500, ...sampling } },
     ],
     [
@@ -835,7 +835,7 @@ describe("how hard, how long and how wild", () => {
     it(`is said in the words of ${wire.name}`, async () => {
       const server = await serve(() => ({ text: "ok" }));
       const home = homeOf(profileOf(wire, server));
-      const sent: [flags: string[], expected: Json][] = [
+      const sent: [flags: string[], expected: Record<string, unknown>][] = [
         [["--effort", "high"], effort],
         [["--thinking", "2000"], thinking],
         [["--max-tokens", "500", "--temperature", "0.2"], limits],

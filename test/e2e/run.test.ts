@@ -49,7 +49,7 @@ describe("outrider -p", () => {
       result: "hi there",
       stop_reason: "end_turn",
       terminal_reason: "completed",
-      total_cost_usd: 0.0000756,
+      total_cost_usd: 0.0000502,
       api_error_status: null,
       usage: {
         input_tokens: 10,
@@ -61,7 +61,7 @@ describe("outrider -p", () => {
         server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
       },
       modelUsage: {
-        "claude-sonnet-4-5": {
+        "claude-sonnet-5-5": {
           inputTokens: 10,
           outputTokens: 3,
           cacheReadInputTokens: 2,
@@ -70,11 +70,11 @@ describe("outrider -p", () => {
           cacheCreationEphemeral1hInputTokens: 0,
           thinkingTokens: 0,
           webSearchRequests: 0,
-          costUSD: 0.0000756,
-          contextWindow: 200000,
+          costUSD: 0.0000502,
+          contextWindow: 1000000,
           maxOutputTokens: null,
-          requestedModel: "claude-sonnet-4-5",
-          canonicalModel: "claude-sonnet-4-5",
+          requestedModel: "claude-sonnet-5-5",
+          canonicalModel: "claude-sonnet-5-5",
           costBasis: "list",
           provider: "anthropic",
         },

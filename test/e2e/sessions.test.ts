@@ -241,12 +241,12 @@ describe("outrider sessions", () => {
       },
       {
         file: journal(id),
-        models: ["anthropic/claude-sonnet-4-5"],
+        models: ["anthropic/claude-sonnet-5-5"],
         turns: [
           ["one", "completed", 2, 1],
           ["two", "completed", 1, 0],
         ],
-        spent: [3, 300, 30, 0.00135],
+        spent: [3, 300, 30, 0.0009],
         tools: [{ name: "Bash", calls: 1, failed: 1, denied: 0 }],
         replay: { ok: true, issues: [] },
       },
@@ -257,7 +257,7 @@ describe("outrider sessions", () => {
     for (const line of [
       /^Session: {3}\S+$/m,
       /^Forked: .* after event \d+$/m,
-      /^Cost: {6}\$0\.0018, of which \$0\.0014 before the fork$/m,
+      /^Cost: {6}\$0\.0012, of which \$0\.0009 before the fork$/m,
     ])
       assert.match(text, line);
   });

@@ -278,7 +278,7 @@ describe("--verbose", () => {
     assert.deepEqual([code, stdout], [0, "ok\n"]);
     assert.match(
       stderr,
-      /^session \S+ · claude-sonnet-4-5 · default\n… trying again in \d+ s \(1\/6\): .*529.*\n✓ Glob \*\.md\nThe whole run is recorded in .*\n✓ done · 2 turns · [\d.]+ s · \d+ tokens in, \d+ out · .* · session \S+\n$/,
+      /^session \S+ · claude-sonnet-5-5 · default\n… trying again in \d+ s \(1\/6\): .*529.*\n✓ Glob \*\.md\nThe whole run is recorded in .*\n✓ done · 2 turns · [\d.]+ s · \d+ tokens in, \d+ out · .* · session \S+\n$/,
     );
   });
 });

@@ -9,7 +9,7 @@ import { type ModelServer, type ServerReply, startModelServer } from "../../pack
 import { defineTool } from "../../packages/runtime/src/tools/tool.ts";
 
 const wires: { wire: string; provider: string; model: string; options?: { apiSurface: string } }[] = [
-  { wire: "anthropic-messages", provider: "anthropic", model: "claude-sonnet-4-5" },
+  { wire: "anthropic-messages", provider: "anthropic", model: "claude-sonnet-4-6" },
   { wire: "openai-chat", provider: "openai", model: "gpt-5.5", options: { apiSurface: "chat-completions" } },
   { wire: "openai-responses", provider: "openai", model: "gpt-5.5", options: { apiSurface: "responses" } },
   { wire: "gemini", provider: "gemini", model: "gemini-3-flash" },

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../protocol/content.ts";
+import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { flatten } from "../util/flatten.ts";
 import { BodyText } from "./body-text.ts";
@@ -77,7 +77,8 @@ function streamWithRetries(call: Call): AsyncGenerator<readonly ModelEvent[]> {
     if (!encoded) {
       const notes: ModelEvent[] = [];
       const whole = options.dialect.encode(call.request, (message) => notes.push({ type: "warning.raised", message }));
-      encoded = withoutFields(whole, call.request.omit ?? []);
+      const { omit } = call.request;
+      encoded = omit ? (await import("./without-fields.ts")).withoutFields(whole, omit) : whole;
       if (notes.length > 0) yield notes;
     }
     const isWhole = broken === brokenBeforeWhole;
@@ -92,18 +93,6 @@ function streamWithRetries(call: Call): AsyncGenerator<readonly ModelEvent[]> {
     }
   };
   return withRetries(attempt, { policy, signal, random: options.random ?? Math.random });
-}
-
-/** The body without fields that the provider has refused, each with the way to it: `output_config.effort`. */
-function withoutFields(body: JsonObject, paths: readonly string[]): JsonObject {
-  return paths.reduce<JsonObject>((left, path) => {
-    const [name = "", ...inner] = path.split(".");
-    const { [name]: value, ...others } = left;
-    if (value === undefined) return left;
-    if (inner.length === 0 || !isJsonObject(value)) return others;
-    const kept = withoutFields(value, [inner.join(".")]);
-    return Object.keys(kept).length === 0 ? others : { ...left, [name]: kept };
-  }, body);
 }
 
 function unstreamed({ stream: _, stream_options: __, ...body }: JsonObject): JsonObject {

@@ -81,6 +81,32 @@ describe("an HTTP answer that is no 2xx", () => {
       { code: "provider-unavailable", message: "Anthropic answered HTTP 409: conflict", retryable: true, httpStatus: 409 },
     ],
     [
+      "429 of a limit that only somebody can raise",
+      {
+        status: 429,
+        headers: { "retry-after": "7" },
+        body: '{"error":{"type":"rate_limit_error","message":"spent","details":{"error_code":"enforced_spend_limit_reached"}}}',
+      },
+      {
+        code: "provider-rate-limit",
+        message: "Anthropic answered HTTP 429: spent",
+        retryable: false,
+        httpStatus: 429,
+        hint: "Another try does not help: the limit has to be raised, or its period to end",
+      },
+    ],
+    [
+      "429 that says not to come back",
+      { status: 429, headers: { "x-should-retry": "false" }, body: json("rate_limit_error", "no") },
+      {
+        code: "provider-rate-limit",
+        message: "Anthropic answered HTTP 429: no",
+        retryable: false,
+        httpStatus: 429,
+        hint: "Another try does not help: the limit has to be raised, or its period to end",
+      },
+    ],
+    [
       "429 with a pause",
       { status: 429, headers: { "retry-after": "7" }, body: json("rate_limit_error", "slow down") },
       {

@@ -36,6 +36,11 @@ export function toHttpError(failure: HttpFailure, words: HttpErrorWords): Runtim
   if (status === 401 || status === 403) {
     return new RuntimeError("provider-auth", message, { ...answered, hint: words.authHint });
   }
+  if (status === 429 && isFinal(failure))
+    return new RuntimeError("provider-rate-limit", message, {
+      ...answered,
+      hint: "Another try does not help: the limit has to be raised, or its period to end",
+    });
   if (status === 429) return new RuntimeError("provider-rate-limit", message, retry);
   if (status === 529) return new RuntimeError("provider-overloaded", message, retry);
   if (status === 408 || status === 409 || status >= 500) return new RuntimeError("provider-unavailable", message, retry);
@@ -47,6 +52,11 @@ export function toHttpError(failure: HttpFailure, words: HttpErrorWords): Runtim
         hint: `The base URL leads to a redirect${headers["location"] ? ` to ${headers["location"]}` : ""}; use that address`,
       }),
   });
+}
+
+/** A limit of spending, or a server that says so itself: the same request fails until somebody does something. */
+function isFinal({ headers, body }: HttpFailure): boolean {
+  return headers["x-should-retry"] === "false" || body.includes('"enforced_spend_limit_reached"');
 }
 
 /** The provider's own id of a request, as its answer names it. */

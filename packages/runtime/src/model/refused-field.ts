@@ -45,6 +45,7 @@ function names(complaint: string, way: string): boolean {
 /** By its own name alone, in quotes or with a word that says it is not wanted. */
 function namesLast(complaint: string, way: string): boolean {
   const last = way.slice(way.lastIndexOf(".") + 1);
+  if (last === "type") return false; // everything has one
   return spellings(last).some((text) =>
     new RegExp(
       `['"\`]${text}['"\`]|\\b${text}\\b[^.]{0,40}(?:not (?:supported|permitted|allowed)|unsupported|deprecated|unknown)`,

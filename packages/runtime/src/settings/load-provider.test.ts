@@ -311,6 +311,47 @@ describe("checkNamedProvider", () => {
   });
 });
 
+describe("a model that is named without its provider", () => {
+  const keys = { ANTHROPIC_API_KEY: "k", OPENAI_API_KEY: "k" };
+  const gateway = { currentProvider: "g", providers: { g: { type: "anthropic", apiKey: "k", baseURL: "http://x.test" } } };
+  const routed = { currentProvider: "r", providers: { r: { type: "openrouter", apiKey: "k" } } };
+  const rows: [fact: string, model: string, settings: Record<string, unknown>, env: Environment, expected: string[]][] = [
+    ["is asked of its maker", "gpt-5.5", {}, keys, ["openai", "gpt-5.5"]],
+    ["is asked of its maker by a word", "gpt", {}, keys, ["openai", "gpt-6.1-sol"]],
+    [
+      "is asked of a profile of its maker",
+      "gpt-5.5",
+      { providers: { o: { type: "openai", apiKey: "k" } } },
+      { ANTHROPIC_API_KEY: "k" },
+      ["openai", "gpt-5.5"],
+    ],
+    ["stays where it was when its maker's key is not there", "gpt-5.5", {}, { ANTHROPIC_API_KEY: "k" }, ["anthropic", "gpt-5.5"]],
+    ["stays with a profile that has an address of its own", "gpt-5.5", gateway, keys, ["anthropic", "gpt-5.5"]],
+    ["stays with a router", "sonnet", routed, keys, ["openrouter", "anthropic/claude-sonnet-5.5"]],
+    [
+      "is what a profile's word means",
+      "",
+      { currentProvider: "p", providers: { p: { type: "anthropic", apiKey: "k", model: "haiku" } } },
+      {},
+      ["anthropic", "claude-haiku-5-5"],
+    ],
+    [
+      "is what a variable's word means",
+      "",
+      {},
+      { ...keys, ANTHROPIC_MODEL: "opus", ANTHROPIC_DEFAULT_OPUS_MODEL: "claude-opus-5" },
+      ["anthropic", "claude-opus-5"],
+    ],
+  ];
+  for (const [fact, model, settings, env, expected] of rows)
+    it(fact, async () => assert.deepEqual(await chosen(model ? { model } : {}, settings, env), expected));
+
+  it("opusplan is two models", async () => {
+    const { provider, planModel } = await load({ model: "opusplan" }, {}, keys);
+    assert.deepEqual([provider.model, planModel], ["claude-sonnet-5-5", "claude-opus-5-5"]);
+  });
+});
+
 describe("Claude Code's variables", () => {
   const asked = async (env: Environment): Promise<ModelServer["requests"][number]["headers"]> => {
     const model = await server();

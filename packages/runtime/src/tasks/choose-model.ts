@@ -34,5 +34,5 @@ export function chooseModel(wanted: string | undefined, session: ModelRef, { lis
 }
 
 export function needsList(wanted: string | undefined): boolean {
-  return wanted !== undefined && wanted.includes("/");
+  return wanted?.includes("/") ?? false;
 }

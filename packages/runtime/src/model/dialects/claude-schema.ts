@@ -31,7 +31,8 @@ function convert(schema: JsonValue, count: { optional: number }): JsonValue | un
 
 /** An object has the properties that are named, and no others: one that is open to any name cannot be asked for. */
 function toObject(made: JsonObject, properties: JsonObject, count: { optional: number }): JsonObject | undefined {
-  if (isJsonObject(made["additionalProperties"]) || made["patternProperties"] !== undefined) return undefined;
+  const { additionalProperties: others = false, patternProperties } = made;
+  if (others !== false || patternProperties !== undefined) return undefined;
   const entries = Object.entries(properties).map(([name, value]) => [name, convert(value, count)] as const);
   if (entries.length === 0 || entries.some(([, value]) => value === undefined)) return undefined;
   const required = Array.isArray(made["required"]) ? made["required"].length : 0;

@@ -122,9 +122,8 @@ function encode(request: ModelRequest, { wire, made, record }: Encoding, tell: T
   const maxOutputTokens = fitOutput(request.maxOutputTokens, record, tell);
   const stops = fitStops(request, record, tell);
   const effort = record ? chatEffort(request, { record, wire, tell }) : plainEffort(request, wire);
-  const temperature = record
-    ? fitTemperature(request, { record, thinks: effort["reasoning_effort"] !== "none", tell })
-    : request.temperature;
+  const thinks = record?.usualEffort ? effort["reasoning_effort"] !== "none" : Object.keys(effort).length > 0;
+  const temperature = record ? fitTemperature(request, { record, thinks, tell }) : request.temperature;
   return {
     model: request.model,
     messages: toMessages(request, wire, made),

@@ -9,6 +9,7 @@ describe("openAIHttpError", () => {
     ["a refused key", 401, { error: { message: "m", code: "invalid_api_key" } }, "provider-auth", false],
     ["a forbidden model", 403, { error: { message: "m" } }, "provider-auth", false],
     ["an unpaid bill", 402, { error: { message: "Insufficient credits", code: 402 } }, "provider-auth", false],
+    ["no credit left", 429, { error: { message: "m", code: "credit_balance_exhausted" } }, "provider-auth", false],
     ["an exhausted quota", 429, { error: { message: "m", code: "insufficient_quota" } }, "provider-auth", false],
     ["an empty account, in words", 400, { error: { message: "Insufficient account balance" } }, "provider-auth", false],
     ["too many requests", 429, { error: { message: "m", code: "rate_limit_exceeded" } }, "provider-rate-limit", true],

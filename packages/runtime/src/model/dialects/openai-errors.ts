@@ -107,7 +107,7 @@ function byStatus(status: number | undefined): Known {
 
 function isOutOfCredit({ names, message }: WireError): boolean {
   return (
-    names.some((name) => /insufficient_(quota|balance|credits|funds)|billing_hard_limit/i.test(name)) ||
+    names.some((name) => /insufficient_(quota|balance|credits|funds)|billing_hard_limit|credit_balance_exhausted/i.test(name)) ||
     /insufficient (account )?(balance|credits?|funds)|credit balance is too low/i.test(message)
   );
 }
