@@ -28,7 +28,7 @@ export function fitEffort(request: Wanted, record: ModelRecord, tell: Tell): str
   return word;
 }
 
-export function nextEffort(wanted: string, known: readonly string[]): string {
+function nextEffort(wanted: string, known: readonly string[]): string {
   const least = order.indexOf(wanted);
   return known.find((word) => order.indexOf(word) >= least) ?? known.at(-1) ?? wanted;
 }

@@ -78,7 +78,7 @@ export function listRecords(table: RecordTable): ModelRecord[] {
 }
 
 /** `us.anthropic.claude-x-v1:0`, `anthropic/claude-x`, `claude-x@20250929`, `models/gemini-x` and `claude-x[1m]` without what hosts add. */
-export function plainId(model: string): string {
+function plainId(model: string): string {
   const id = model.trim().toLowerCase().replace(longSuffix, "");
   const name = id.replace(/^(?:[a-z]+\.)?anthropic\./, "").replace(/^~?(?:[\w.-]+\/)+(?=(?:claude|gpt-\d|gemini)-?)/, "");
   return name

@@ -2,7 +2,7 @@ import type { Provider } from "../model.ts";
 import { claudeModels } from "./claude.ts";
 import { capabilitiesFrom } from "./overrides.ts";
 import type { CatalogOverride } from "../catalog-override.ts";
-import { findRecord, type ModelRecord } from "./record.ts";
+import { findRecord, type ModelRecord, recordsAsOf } from "./record.ts";
 
 /** So long before its end a model is warned of. */
 const noticeMs = 60 * 24 * 3_600_000;
@@ -18,7 +18,8 @@ export async function retirementWarning(
   const left = Date.parse(retires) - now;
   if (left > noticeMs) return undefined;
   const next = record && (await successorOf(name, record));
-  const when = left > 0 ? `is switched off on ${retires}` : `was switched off on ${retires}, as far as is known here`;
+  const when =
+    left > 0 ? `is switched off on ${retires}` : `was switched off on ${retires}, as far as was known on ${recordsAsOf}`;
   return `${model} ${when}${next ? `; ${next} is the newest of its kind` : ""}`;
 }
 
