@@ -9,7 +9,6 @@ import { toLoopLimits } from "../engine/repeated-calls.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { standingAt } from "../journal/standing-events.ts";
 import type { JournalWriter, StoredEvents } from "../journal/store.ts";
-import { capabilitiesFrom } from "../model/capabilities/overrides.ts";
 import { withFallback } from "../model/fallback.ts";
 import type { Provider } from "../model/model.ts";
 import { defaultMaxRequests, RequestLedger } from "../model/request-ledger.ts";
@@ -20,6 +19,7 @@ import type { JsonValue, ToolDefinition } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Emit, SessionFacts } from "../protocol/events.ts";
 import type { FactsOf } from "../protocol/tool-facts.ts";
+import { type KnownModels, needsList } from "../tasks/choose-model.ts";
 import { type AgentDefinition, builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
 import { applyPatchTool } from "../tools/builtin/apply-patch.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
@@ -73,7 +73,7 @@ export type OpenSession = {
   /** Lets the model use skills in a turn; absent where it may use none. */
   readonly skillUses: OfferedSkills["uses"] | undefined;
   /** The ids of all models the provider is known to have. */
-  readonly listModels: (provider: string) => Promise<readonly string[]>;
+  readonly knownModels: (provider: string, wanted: string | undefined) => Promise<KnownModels>;
   readonly checkpoints: TurnCheckpoints | undefined;
   readonly worktree: SessionOptions["worktree"];
   /** What a host may change. */
@@ -183,7 +183,8 @@ export async function createSession(
     provider: ledger.count(
       sendableProvider(
         options.fallback ? withFallback(options.provider, options.fallback) : options.provider,
-        capabilitiesFrom(options.catalogOverride, options.provider.name),
+        options.catalogOverride &&
+          (await import("../model/capabilities/overrides.ts")).capabilitiesFrom(options.catalogOverride, options.provider.name),
       ),
     ),
     loops,
@@ -256,7 +257,7 @@ export async function createSession(
     agents: mergeAgents([agents, builtinAgents]),
     skills,
     skillUses: offeredSkills?.uses,
-    listModels: (provider) => modelsOf(options, provider),
+    knownModels: (provider, wanted) => modelsOf(options, provider, wanted),
   };
 }
 
@@ -291,16 +292,22 @@ function openSubagents(
     instructions: options.instructions?.text,
     compaction: () => ({ ...compactionSettings(options), threshold: compaction.threshold }),
     contextWindowOf: (model) => windowOf(options, model),
-    listModels: (provider) => modelsOf(options, provider),
-    modelVariables: options.modelVariables,
+    knownModels: (provider, wanted) => modelsOf(options, provider, wanted),
     allowUnknownPrice: options.allowUnknownPrice ?? false,
     now: options.now ?? Date.now,
   });
 }
 
-async function modelsOf({ catalogOverride }: SessionOptions, provider: string): Promise<readonly string[]> {
+async function modelsOf(
+  { catalogOverride, modelVariables }: SessionOptions,
+  provider: string,
+  wanted: string | undefined,
+): Promise<KnownModels> {
+  const { resolveAlias } = await import("../model/aliases.ts");
+  const resolve = (word: string): string | undefined => resolveAlias(word, provider, modelVariables);
+  if (!needsList(wanted)) return { listed: [], resolve };
   const { catalogOf, listModels } = await import("../model/pricing.ts");
-  return listModels(await catalogOf(catalogOverride), provider).map(({ id }) => id);
+  return { listed: listModels(await catalogOf(catalogOverride), provider).map(({ id }) => id), resolve };
 }
 
 function instructionFacts({ instructions }: SessionOptions): Pick<SessionFacts, "instructionFiles"> {

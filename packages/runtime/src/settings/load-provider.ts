@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { homeOf, isAlias, resolveAlias } from "../model/aliases.ts";
 import { loadExtraCa } from "../model/extra-ca.ts";
 import type { Fallback } from "../model/fallback.ts";
 import type { Provider } from "../model/model.ts";
@@ -8,7 +7,6 @@ import { firstSet, type ProviderDefinition, type ProviderSettings } from "../mod
 import type { ProviderCheck } from "../model/providers/probe.ts";
 import { findProvider, providerDefinitions, requireProvider } from "../model/providers/definitions.ts";
 import { parseModelChoice } from "../model/providers/model-choice.ts";
-import { resolveModel } from "../model/resolve-model.ts";
 import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { readTimeouts } from "./network-settings.ts";
@@ -46,47 +44,26 @@ export async function loadProvider(
   if (named.provider === "scripted") {
     return { provider: await loadScripted(named.model), options: undefined, key: undefined, keySource: "none" };
   }
-  const chosen = await chooseFor(named, settings, env);
+  const byName = named.model === undefined ? undefined : await import("./named-model.ts");
+  const chosen = (await byName?.chooseMaker(named, settings, { env, choose })) ?? (await choose(named.provider, settings, env));
   const { definition, profile, key } = chosen;
   const name = named.model ?? profile.model ?? firstSet(env, definition.modelVariables ?? []);
-  const usual = isAlias(profile.model ?? "") ? definition.defaultModel : (profile.model ?? definition.defaultModel);
-  const { model, warning } = name === undefined ? {} : resolveModel(name, { provider: definition.name, usual, env });
+  const wanted =
+    name === undefined ? undefined : (await import("./named-model.ts")).resolveName(name, { definition, profile, env });
   try {
-    const facts = { definition, profile: { ...profile, ...(model && { model }) }, key, env };
+    const facts = { definition, profile: { ...profile, ...(wanted && { model: wanted.model }) }, key, env };
     const provider = await createProvider(definition, await toSettings(facts));
     return {
       provider: withKeyHint(provider, chosen),
       options: profile.options,
       key,
       keySource: keySourceOf(chosen, env),
-      planModel: name?.toLowerCase() === "opusplan" ? resolveAlias("opus", definition.name, env) : undefined,
-      ...(warning && { warnings: [warning] }),
+      planModel: wanted?.planModel,
+      ...(wanted?.warning && { warnings: [wanted.warning] }),
     };
   } catch (error) {
     throw named.provider === choice.provider ? error : explainPrefix(error, key, settings);
   }
-}
-
-/** The provider that is named, else the usual one; else the maker of the model, where the usual one sells only its own and the maker's key is there. */
-async function chooseFor(named: ProviderChoice, settings: ProviderSettingsFile, env: Environment): Promise<Chosen> {
-  const home = named.provider === undefined && named.model !== undefined ? homeOf(named.model) : undefined;
-  if (home === undefined || named.model === undefined) return await choose(named.provider, settings, env);
-  const [profiled] = Object.entries(settings.providers).find(([, { type }]) => type === home) ?? [];
-  const definition = requireProvider(home);
-  const isReachable = profiled !== undefined || hasKey(definition, env);
-  const usual = await choose(undefined, settings, env).catch((error: unknown) => {
-    if (error instanceof RuntimeError && error.code === "config") return undefined;
-    throw error;
-  });
-  if (usual && (!isReachable || serves(usual, named.model))) return usual;
-  return await choose(profiled ?? home, settings, env);
-}
-
-/** Whoever has more than one maker's models, or an address of its own, may have any. */
-function serves({ definition, profile }: Chosen, model: string): boolean {
-  if (isAlias(model)) return resolveAlias(model, definition.name) !== undefined;
-  const own = homeOf(definition.defaultModel ?? "");
-  return homeOf(model) === definition.name || own !== definition.name || profile.baseURL !== undefined;
 }
 
 /** Another model to ask instead: of the same provider, unless its name begins with another one's. */
@@ -155,11 +132,11 @@ function keySourceOf({ definition, profile }: Chosen, env: Environment): string 
 }
 
 /** The key that the environment holds for this provider. */
-function hasKey(definition: ProviderDefinition, env: Environment): boolean {
+export function hasKey(definition: ProviderDefinition, env: Environment): boolean {
   return definition.keyVariables.some((name) => env[name]?.trim());
 }
 
-type Chosen = { definition: ProviderDefinition; profile: Profile; key: string };
+export type Chosen = { definition: ProviderDefinition; profile: Profile; key: string };
 
 async function choose(name: string | undefined, settings: ProviderSettingsFile, env: Environment): Promise<Chosen> {
   const key = name ?? settings.currentProvider;

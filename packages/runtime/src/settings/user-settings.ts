@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type CatalogOverride, parseCatalogOverride } from "../model/catalog-override.ts";
+import type { CatalogOverride } from "../model/catalog-override.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { readJsonFile } from "./json-file.ts";
 import type { ParsedJson } from "./json-text.ts";
@@ -19,6 +19,7 @@ export async function loadCatalogOverride(home: string): Promise<CatalogOverride
   const path = join(home, "models.json");
   const { values } = await readJsonFile(path);
   if (Object.keys(values).length === 0) return undefined;
+  const { parseCatalogOverride } = await import("../model/catalog-override.ts");
   try {
     return parseCatalogOverride(values);
   } catch (error) {

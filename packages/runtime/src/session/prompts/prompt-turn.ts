@@ -156,8 +156,8 @@ function toSkillTurn(
   { keeper, tasks, deps }: { keeper: Course["keeper"]; tasks: Tasks; deps: SessionDeps },
 ): SkillTurn {
   const { session, sessionId, emitFrom } = turn;
-  const { agents, skills, listModels } = session;
-  return { ...placeOf(turn), emit: emitFrom(), keeper, tasks, deps, agents, skills, listModels, sessionId };
+  const { agents, skills, knownModels } = session;
+  return { ...placeOf(turn), emit: emitFrom(), keeper, tasks, deps, agents, skills, knownModels, sessionId };
 }
 
 /** What hooks said to a prompt when it was accepted still holds. */

@@ -4,7 +4,7 @@ import { toOutcome, type TurnReport } from "../../engine/turn.ts";
 import { noUsage, type TextPart, type UserMessage } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentDefinition } from "../../tasks/agent-definition.ts";
-import { chooseModel, needsList } from "../../tasks/choose-model.ts";
+import { chooseModel, type KnownModels } from "../../tasks/choose-model.ts";
 import type { Tasks } from "../../tasks/task.ts";
 import { defined } from "../../util/defined.ts";
 import { type RenderedSkill, renderSkill, type SkillCall, type SkillGround, withRules } from "./render-skill.ts";
@@ -12,7 +12,7 @@ import { type RenderedSkill, renderSkill, type SkillCall, type SkillGround, with
 export type SkillTurn = SkillGround & {
   readonly tasks: Tasks;
   readonly agents: readonly AgentDefinition[];
-  readonly listModels: (provider: string) => Promise<readonly string[]>;
+  readonly knownModels: (provider: string, wanted: string | undefined) => Promise<KnownModels>;
 };
 
 /** What becomes of a skill that somebody has typed. */
@@ -64,11 +64,11 @@ async function depsFor({ skill, trusted }: RenderedSkill, turn: SkillTurn): Prom
   return { ...deps, request: { ...deps.request, ...defined({ model, effort }) } };
 }
 
-async function modelFor({ model: wanted }: Skill, { deps, listModels, emit }: SkillTurn): Promise<string | undefined> {
+async function modelFor({ model: wanted }: Skill, { deps, knownModels, emit }: SkillTurn): Promise<string | undefined> {
   if (wanted === undefined || wanted === "inherit") return undefined;
   const { provider, request } = deps;
-  const listed = needsList(wanted) ? await listModels(provider.name) : [];
-  const { model, warning } = chooseModel(wanted, { provider: provider.name, id: request.model }, listed);
+  const known = await knownModels(provider.name, wanted);
+  const { model, warning } = chooseModel(wanted, { provider: provider.name, id: request.model }, known);
   if (warning !== undefined) emit({ type: "warning.raised", message: warning });
   const { budget } = provider.ledger;
   const usage = { ...noUsage };

@@ -5,8 +5,7 @@ import { Transcript } from "../../journal/transcript.ts";
 import { callsOf, noUsage, type ToolDefinition } from "../../protocol/content.ts";
 import type { Denial, Emit, EventBody } from "../../protocol/events.ts";
 import { fewerTurns, stricterMode, toolsOf } from "../../tasks/agent-limits.ts";
-import { resolveAlias } from "../../model/aliases.ts";
-import { chooseModel, needsList } from "../../tasks/choose-model.ts";
+import { chooseModel } from "../../tasks/choose-model.ts";
 import { buildSubagentPrompt } from "../../tasks/subagent-prompt.ts";
 import type { TaskEnd } from "../../tasks/task.ts";
 import { createToolMemory, runsCommands, type Tool, ToolFailure } from "../../tools/tool.ts";
@@ -120,9 +119,8 @@ async function modelOf({ spec, place }: SubagentRun, options: SubagentOptions): 
   const { provider, request } = place.deps;
   const { budget } = provider.ledger;
   const wanted = spec.model ?? spec.agent.model;
-  const listed = needsList(wanted) ? await options.listModels(provider.name) : [];
-  const resolve = (word: string): string | undefined => resolveAlias(word, provider.name, options.modelVariables);
-  const choice = chooseModel(wanted, { provider: provider.name, id: request.model }, { listed, resolve });
+  const known = await options.knownModels(provider.name, wanted);
+  const choice = chooseModel(wanted, { provider: provider.name, id: request.model }, known);
   const isUnpriced =
     budget?.price({ model: { provider: provider.name, id: choice.model }, usage: { ...noUsage } }, choice.model) === null;
   if (isUnpriced && !options.allowUnknownPrice && choice.model !== request.model)

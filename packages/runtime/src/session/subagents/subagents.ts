@@ -1,3 +1,4 @@
+import type { KnownModels } from "../../tasks/choose-model.ts";
 import type { CompactionSettings } from "../../context/compaction-limits.ts";
 import type { Budget } from "../../model/budget.ts";
 import type { SessionDeps, TurnDeps } from "../../engine/deps.ts";
@@ -17,10 +18,8 @@ export type SubagentOptions = {
   readonly instructions: string | undefined;
   readonly compaction: () => Partial<CompactionSettings>;
   readonly contextWindowOf: (model: ModelRef) => Promise<number>;
-  /** The ids of all models the provider is known to have. */
-  readonly listModels: (provider: string) => Promise<readonly string[]>;
-  /** What variables such as `ANTHROPIC_DEFAULT_OPUS_MODEL` say. */
-  readonly modelVariables?: Readonly<Record<string, string | undefined>> | undefined;
+  /** What is known about the provider's models, as far as a wish for one needs it. */
+  readonly knownModels: (provider: string, wanted: string | undefined) => Promise<KnownModels>;
   readonly allowUnknownPrice: boolean;
   /** Milliseconds since 1970. */
   readonly now: () => number;
