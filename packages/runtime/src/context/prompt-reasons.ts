@@ -15,6 +15,8 @@ export const promptReasons: Readonly<Record<PartName, string>> = {
   language: "what the user wants answers to be written in",
   skills: "names and descriptions of the skills that may be used",
   instructions: "AGENTS.md and CLAUDE.md of the user and the project",
+  memory: "what the project's memory has an index of",
+  tasks: "the files of .agents/tasks that are about what goes on now",
   appended: "what flags, hosts and MCP servers add",
   given: "the prompt that was given in the place of ours",
 };

@@ -14,6 +14,8 @@ export type PartName =
   | "session"
   | "language"
   | "instructions"
+  | "memory"
+  | "tasks"
   | "skills"
   | "appended"
   | "given";

@@ -179,6 +179,15 @@ export {
   filterExecutionWorkspaceEntries,
 } from "../tasks/background/execution-workspace.ts";
 export {
+  formatTaskContext,
+  type LoadTaskContextOptions,
+  loadTaskContext,
+  type TaskFile,
+  type TaskFileStatus,
+  type UpdateTaskFileOptions,
+  updateTaskFileStatus,
+} from "../context/task-context.ts";
+export {
   createScheduledTaskRunner,
   type ScheduledFiring,
   type ScheduledTaskRunnerOptions,

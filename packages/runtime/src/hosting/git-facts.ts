@@ -19,6 +19,12 @@ export async function lookAtGit(cwd: string, env: Surroundings["env"], patienceM
   return { type: "repository", head: headOf(folder), changes: isLarge ? undefined : await changesIn(cwd, env, patienceMs) };
 }
 
+/** The branch of a folder's repository; undefined where there is none. */
+export function branchOf(cwd: string): string | undefined {
+  const folder = gitFolder(cwd);
+  return folder === undefined ? undefined : /^branch (.+)$/.exec(headOf(folder) ?? "")?.[1];
+}
+
 /** The nearest `.git`; one that is a file leads to the folder it names. */
 function gitFolder(cwd: string): string | undefined {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {

@@ -64,6 +64,8 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   forkSession: flag,
   sessionStore: store,
   sessionName: text,
+  projectMemory: anyText,
+  taskContext: anyText,
   transcriptPath: text,
   outriderHome: text,
   home: text,

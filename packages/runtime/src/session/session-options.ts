@@ -71,6 +71,10 @@ export type SessionOptions = {
   readonly instructions?: Instructions | undefined;
   /** What is known of the folder, such as its git repository; asked for when a new session writes its system prompt. */
   readonly folderFacts?: (() => Promise<FolderFacts>) | undefined;
+  /** What `loadMemoryIndex` found: it joins the system prompt behind the instructions. */
+  readonly projectMemory?: string | undefined;
+  /** What `formatTaskContext` makes of the project's tasks: it comes behind the memory. */
+  readonly taskContext?: string | undefined;
   /** What answers should be written in. */
   readonly language?: string | undefined;
   /** When older messages give way to a summary, and what that dwells on; at 83.5 % of the window when absent. */

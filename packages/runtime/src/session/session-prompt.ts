@@ -48,6 +48,8 @@ export async function openPrompt(options: SessionOptions, model: string, ground:
   const parts: PromptPart[] = [
     ...own,
     { name: "instructions" as const, text: instructions?.text ?? "" },
+    { name: "memory" as const, text: options.projectMemory ?? "" },
+    { name: "tasks" as const, text: options.taskContext ?? "" },
     { name: "skills" as const, text: ground.skills ?? "" },
     { name: "appended" as const, text: appendSystemPrompt ?? "" },
   ].filter(({ text }) => text !== "");
