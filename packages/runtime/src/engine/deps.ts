@@ -10,7 +10,7 @@ import type { Action } from "../permissions/rules.ts";
 import type { JsonValue } from "../protocol/content.ts";
 import type { AgentEvents, Emit, EventBody, ToolDetails } from "../protocol/events.ts";
 import type { Tasks } from "../tasks/task.ts";
-import type { SkillUses, Tool, ToolMemory } from "../tools/tool.ts";
+import type { DeferredTools, SkillUses, Tool, ToolMemory } from "../tools/tool.ts";
 import type { Redactor } from "../util/redact.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { ChangeKeeper } from "./kept-changes.ts";
@@ -42,6 +42,7 @@ export type ToolDeps = {
   readonly toolAliases?: Readonly<Record<string, string>> | undefined;
   readonly workspace: Workspace;
   readonly memory: ToolMemory;
+  readonly deferredTools?: DeferredTools | undefined;
   readonly outputLimit: number;
   /** Instructions of folders below, which come in when a file there is touched; absent where those of projects do not count. */
   readonly nested?: NestedInstructions | undefined;

@@ -209,6 +209,7 @@ async function execute(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<T
     callId: call.callId,
     workspace: deps.workspace,
     memory: deps.memory,
+    deferredTools: deps.deferredTools,
     tasks: deps.tasks,
     skills: deps.skills,
     mayRead: deps.mayRead,

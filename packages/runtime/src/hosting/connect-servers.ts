@@ -16,8 +16,9 @@ const usualConnectMs = 10_000;
 
 /** Connects them all, each within its time. What does not connect is told; where servers are required, it is an error. */
 export async function connectServers(plan: ServerPlan, { warn, giveUp, ...ways }: ServerWays): Promise<McpServers> {
-  const { connectTimeoutMs, callTimeoutMs, loginFolder } = plan;
-  const servers = new McpServers({ ...ways, warn, connectTimeoutMs, callTimeoutMs, loginFolder });
+  const { connectTimeoutMs, callTimeoutMs, loginFolder, toolSearchTokens } = plan;
+  const limits = { connectTimeoutMs, callTimeoutMs, toolSearchTokens };
+  const servers = new McpServers({ ...ways, ...limits, warn, loginFolder });
   if (plan.configs.size === 0) return servers;
   const waiting = setTimeout(() => {
     const names = servers.states.filter(({ status }) => status === "pending").map(({ name }) => name);

@@ -13,6 +13,8 @@ export type ServerPlan = {
   readonly required: boolean;
   readonly connectTimeoutMs?: number | undefined;
   readonly callTimeoutMs?: number | undefined;
+  /** Tools that take more tokens than this of every request are loaded on demand. */
+  readonly toolSearchTokens?: number | undefined;
   /** Where the user's logins are kept. */
   readonly loginFolder: string;
   /** Servers of a project that is not trusted. */
@@ -36,7 +38,20 @@ export async function planServers(request: SessionRequest, ground: ServerGround)
     loginFolder: join(ground.around.outriderHome, "mcp-logins"),
     connectTimeoutMs: request.serverTimeouts?.connectMs ?? milliseconds(ground, "MCP_TIMEOUT"),
     callTimeoutMs: request.serverTimeouts?.callMs ?? milliseconds(ground, "MCP_TOOL_TIMEOUT"),
+    toolSearchTokens: searchTokens(ground),
   };
+}
+
+/** One percent of the windows that most models have. */
+const percentTokens = 2_000;
+
+/** Claude Code's variable: `true`, `false`, `auto`, or `auto:N` for N percent of a window of 200,000 tokens. */
+function searchTokens({ resolved, around }: ServerGround): number | undefined {
+  const value = (resolved.settings.env["ENABLE_TOOL_SEARCH"] ?? around.env["ENABLE_TOOL_SEARCH"] ?? "").toLowerCase();
+  if (value === "true" || value === "1") return 0;
+  if (value === "false" || value === "0") return Number.POSITIVE_INFINITY;
+  const [, percent] = /^auto:(\d{1,3})$/.exec(value) ?? [];
+  return percent === undefined ? undefined : Number(percent) * percentTokens;
 }
 
 /** Claude Code's variables for times. */

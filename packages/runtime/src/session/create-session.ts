@@ -42,6 +42,7 @@ import type { Controlled } from "./session-controls.ts";
 import { outputsShown } from "./events/shown-outputs.ts";
 import { type SubagentOptions, Subagents } from "./subagents/subagents.ts";
 import { openGround } from "./session-ground.ts";
+import { deferredToolsOf } from "./deferred-tools.ts";
 import { isOffered, openPrompt } from "./session-prompt.ts";
 import type { SessionPolicy } from "./session-policy.ts";
 import { TurnCheckpoints, turnsSinceChange } from "./files/turn-checkpoints.ts";
@@ -121,8 +122,9 @@ export async function createSession(
   if (past.length > 0) redactor.recall(() => [...past].flatMap((event) => masksIn(JSON.stringify(event))));
   const definitions = definitionsOf(tools, answerSchema);
   const offered = (): ToolDefinition[] => definitions.filter(({ name }) => isOffered(tools.get(name), rules.current));
-  const toolDefinitions = offered();
-  const names = toolDefinitions.map((tool) => tool.name);
+  const isShown = ({ name }: ToolDefinition): boolean => !tools.get(name)?.deferred;
+  const toolDefinitions = offered().filter(isShown);
+  const names = offered().map((tool) => tool.name);
   const placesLine = (): string | undefined => describePlaces(opened.places, rules.current.mode);
   const startsAgents = [...tools.values()].some(({ facts }) => facts?.startsAgents);
   const { system, parts, retell } = await openPrompt(options, model.id, {
@@ -170,8 +172,11 @@ export async function createSession(
   };
   const refresh = (): void => {
     request.system = retell(request.system, request.model);
-    request.tools.splice(0, request.tools.length, ...offered());
-    facts.tools = request.tools.map(({ name }) => name);
+    const all = offered();
+    const loaded = new Set(request.tools.map(({ name }) => name));
+    const later = all.filter((tool) => !isShown(tool) && loaded.has(tool.name)); // at the end, as when they were loaded
+    request.tools.splice(0, request.tools.length, ...all.filter(isShown), ...later);
+    facts.tools = all.map(({ name }) => name);
   };
   let known: { readonly id: string; readonly window: Promise<number> } | undefined; // asked for after every answer
   const contextWindow = (): Promise<number> => {
@@ -195,6 +200,7 @@ export async function createSession(
     tools,
     workspace,
     memory: createToolMemory(),
+    deferredTools: deferredToolsOf(tools, request.tools),
     nested: options.instructions?.below && !options.sandboxClient ? nestedIn(options.instructions, past) : undefined,
     policy: () => skills.widen(rules.current),
     remember: (actions, scope) => rules.remember(actions, scope),

@@ -60,7 +60,7 @@ export class SessionControls {
     this.#emit = emit;
     this.#firstModel = session.request.model;
     this.checkpoints = new EditCheckpoints(session.checkpoints, emit);
-    this.#added = new Set([...session.tools.keys()].filter((name) => name.startsWith("mcp__")));
+    this.#added = new Set([...session.tools.values()].flatMap(({ name, comesFromServers }) => (comesFromServers ? [name] : [])));
   }
 
   get facts(): SessionFacts {

@@ -26,6 +26,8 @@ export type ToolContext = {
   progress(text: string): void;
   /** What tools of one session remember between calls (files that were read, the todo list). */
   readonly memory: ToolMemory;
+  /** The tools that are not shown to the model yet. */
+  readonly deferredTools?: DeferredTools | undefined;
   /** Starts subagents; absent where there are none. */
   readonly tasks?: Tasks | undefined;
   /** Uses skills; absent where there are none. */
@@ -45,6 +47,13 @@ export type ToolContext = {
 /** What a tool needs to put a skill to work. The session binds it to the engine. */
 export interface SkillUses {
   use(spec: { readonly callId: string; readonly name: string; readonly args: string }): Promise<ToolOutput>;
+}
+
+/** Tools that are there and not shown. */
+export interface DeferredTools {
+  list(): readonly Tool[];
+  /** From the next request on the model sees them. */
+  load(names: readonly string[]): void;
 }
 
 /** Session-long memory, one slot per key, made on first use. */
@@ -72,6 +81,12 @@ export interface Tool<Input = unknown> {
   readonly checkInput?: (input: unknown) => Promise<InputCheck>;
   /** Inputs that do not fit the schema, but can only mean one thing, are understood. Absent: they are refused. */
   readonly forgives?: Forgiveness;
+  /** Not shown to the model until it asks for it (`ToolSearch`). Called all the same, it runs. */
+  readonly deferred?: true;
+  /** Is never deferred. */
+  readonly alwaysShown?: true;
+  /** Comes and goes with MCP servers while a session lives. */
+  readonly comesFromServers?: true;
   /** May run beside other calls of the same message. */
   readonly concurrent: boolean;
   /** For all who meet its calls and must not know it by its name. Of a tool without facts nothing is known but what `access` says. */

@@ -11,6 +11,7 @@ import type { TaskEnd } from "../../tasks/task.ts";
 import { createToolMemory, runsCommands, type Tool, ToolFailure } from "../../tools/tool.ts";
 import { SessionCompaction } from "../prompts/session-compaction.ts";
 import type { SecondRoot } from "../files/second-root.ts";
+import { deferredToolsOf } from "../deferred-tools.ts";
 import { environmentFor, isOffered, sessionLines } from "../session-prompt.ts";
 import type { AgentWorktree } from "./agent-worktree.ts";
 import type { SubagentOptions, SubagentRun } from "./subagents.ts";
@@ -147,7 +148,9 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
     return { ...session, mode: stricterMode(session.mode, agent.permissionMode), deny: [...session.deny, ...deny] };
   };
   const offered = tools.filter((tool) => isOffered(tool, policy()));
-  const definitions = offered.map(({ name, description, inputSchema }): ToolDefinition => ({ name, description, inputSchema }));
+  const shown = offered.filter(({ deferred }) => !deferred);
+  const definitions = shown.map(({ name, description, inputSchema }): ToolDefinition => ({ name, description, inputSchema }));
+  const named = new Map(tools.map((tool) => [tool.name, tool]));
   const runs = runsCommands(tools);
   // A stricter mode of its own may ask where the session would not even do that.
   const answerable = deps.answerable && deps.policy().mode !== "dontAsk";
@@ -168,8 +171,9 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
         : () => options.contextWindowOf({ provider: deps.provider.name, id: model }),
     maxTurns: fewerTurns(deps.maxTurns, agent.maxTurns),
     answerSchema: undefined,
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    tools: named,
     memory: createToolMemory(),
+    deferredTools: deferredToolsOf(named, definitions),
     nested: agent.omitInstructions ? undefined : deps.nested?.fresh(),
     policy,
     answerable,

@@ -4,7 +4,7 @@ import { isTooDeep, maxJsonDepth } from "../../util/too-deep.ts";
 import { lengthOfOversized } from "./oversized-message.ts";
 import { parseServerTool, type ServerTool } from "./server-tool.ts";
 
-type RequestOptions = NonNullable<Parameters<Client["callTool"]>[1]>;
+export type RequestOptions = NonNullable<Parameters<Client["callTool"]>[1]>;
 
 /** Takes any answer: one odd tool or block is no reason to lose the others, which is what the package's own checks would do. */
 const anything = {
@@ -56,6 +56,16 @@ function notesOf({ nameless, twice, tooMany }: Record<"nameless" | "twice" | "to
 
 function problemOf({ name, problem }: ServerTool): string[] {
   return problem === undefined ? [] : [`of the tool ${JSON.stringify(name.slice(0, 100))} ${problem}`];
+}
+
+/** What a server answers to a request, as it came. An answer that is no object is like an empty one. */
+export async function askServer(
+  client: Client,
+  { method, params }: { readonly method: string; readonly params: JsonObject },
+  options: RequestOptions,
+): Promise<JsonObject> {
+  const result = await client.request({ method, params }, anything, options);
+  return isJsonObject(result) ? withoutDepth(result) : {};
 }
 
 /** What a tool answered, as it came, but for what nobody could walk through. */

@@ -1,11 +1,11 @@
 import { pathToFileURL } from "node:url";
 import type { Client } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../protocol/content.ts";
-import { withDefaults } from "./elicitation.ts";
+import { answerElicitation, type ElicitationPolicy } from "./elicitation.ts";
 
 /** What servers may ask of us, beside being asked. */
 export type ClientAbilities = {
-  /** Answers when a server asks the user something; without it servers are told that nobody can. */
+  /** Answers when a server asks the user something and nothing is written down for that; without it the question is dismissed. */
   readonly elicit?: ((server: string, request: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
   /** The folders the session works in. */
   readonly roots: readonly string[];
@@ -15,12 +15,20 @@ export type ClientAbilities = {
 export type ProtocolEra = "legacy" | "modern";
 
 /** The official client, which is loaded with the first server. */
-export async function createClient(server: string, { elicit, roots }: ClientAbilities, era: ProtocolEra): Promise<Client> {
+export async function createClient(
+  server: string,
+  {
+    elicit,
+    roots,
+    policy,
+    era,
+  }: ClientAbilities & { readonly policy?: ElicitationPolicy | undefined; readonly era: ProtocolEra },
+): Promise<Client> {
   const { Client, outputValidator } = await import("./official-client.ts");
   const client = new Client(
     { name: "outrider", version: OUTRIDER_VERSION },
     {
-      capabilities: { roots: {}, ...(elicit && { elicitation: { form: {}, url: {} } }) },
+      capabilities: { roots: {}, elicitation: { form: {}, url: {} } },
       jsonSchemaValidator: outputValidator,
       ...(era === "modern" && { versionNegotiation: { mode: "auto" } }),
     },
@@ -28,12 +36,12 @@ export async function createClient(server: string, { elicit, roots }: ClientAbil
   client.setRequestHandler("roots/list", () => ({
     roots: roots.map((path) => ({ uri: pathToFileURL(path).href, name: path.split("/").at(-1) || path })),
   }));
-  if (elicit)
-    client.setRequestHandler("elicitation/create", async (request, context) => {
-      const asked = request.params as unknown as JsonObject; // checked by the client
-      const answer = withDefaults(asked, await elicit(server, asked, context.mcpReq.signal));
-      return answer as { action: "accept" | "decline" | "cancel" }; // the client checks it before it is sent
-    });
+  client.setRequestHandler("elicitation/create", async (request, context) => {
+    const asked = request.params as unknown as JsonObject; // checked by the client
+    const ask = elicit && ((question: JsonObject) => elicit(server, question, context.mcpReq.signal));
+    const answer = await answerElicitation(asked, { policy, ask });
+    return answer as { action: "accept" | "decline" | "cancel" }; // the client checks it before it is sent
+  });
   return client;
 }
 

@@ -6,6 +6,9 @@ import type { ClientAbilities } from "./create-client.ts";
 import type { ReachOptions } from "./reach-server.ts";
 import type { McpServerConfig, McpServerConfigs } from "./server-config.ts";
 import { toServerName } from "./server-config.ts";
+import { type FilledPrompt, getPrompt, listPrompts, type ServerPrompt } from "./server-prompts.ts";
+import { type ResourceServer, resourceTools } from "./server-resources.ts";
+import { withToolSearch } from "../tool-search.ts";
 import { type ConnectionOptions, ServerConnection } from "./server-connection.ts";
 import type { McpServerState } from "./server-state.ts";
 import { toToolName } from "./server-tool.ts";
@@ -23,12 +26,15 @@ export type McpOptions = Omit<ReachOptions, "roots"> &
     readonly onState?: ((state: McpServerState) => void) | undefined;
     /** Servers may offer other tools later, and may go away: `tools` is then another list. */
     readonly onToolsChanged?: (() => void) | undefined;
+    /** Tools that take more tokens than this of every request are named only, and loaded on demand. */
+    readonly toolSearchTokens?: number | undefined;
     /** A server has other prompts now. */
     readonly onPromptsChanged?: (() => void) | undefined;
   };
 
 const defaultConnectMs = 10_000;
 const defaultCallMs = 10 * 60_000;
+const defaultSearchTokens = 10_000;
 const defaultRetryDelaysMs = [500, 2_000, 5_000, 15_000, 30_000];
 
 /** The servers of one session. One that fails or hangs costs a bounded wait and its own tools, nothing else. */
@@ -46,8 +52,40 @@ export class McpServers {
     await Promise.all([...configs].map(([name, config]) => this.#connect(name, config)));
   }
 
+  /**
+   * What the servers offer: their tools, those that read their resources, and where all of that is too much to be shown with every request,
+   * the one that loads them.
+   */
   get tools(): Tool[] {
-    return [...this.#connections.values()].flatMap(({ tools }) => tools);
+    const own = [...this.#connections.values()].flatMap(({ tools, config }) =>
+      config.alwaysLoad ? tools.map((tool) => ({ ...tool, alwaysShown: true as const })) : tools,
+    );
+    const all = [...own, ...resourceTools(() => this.#having("resources"))];
+    return withToolSearch(all, this.#options.toolSearchTokens ?? defaultSearchTokens);
+  }
+
+  /** The prompts of all servers that have some. A server that does not answer has none. */
+  async listPrompts(signal: AbortSignal): Promise<ServerPrompt[]> {
+    const lists = await Promise.allSettled(this.#having("prompts").map(async (server) => await listPrompts(server, signal)));
+    signal.throwIfAborted();
+    return lists.flatMap((list) => (list.status === "fulfilled" ? list.value : []));
+  }
+
+  /** A prompt by its command, filled in. Rejects when there is none, or when the server refuses the values. */
+  async getPrompt(command: string, values: Readonly<Record<string, string>>, signal: AbortSignal): Promise<FilledPrompt> {
+    const prompt = (await this.listPrompts(signal)).find((one) => one.command === command);
+    const server = prompt && this.#having("prompts").find(({ name }) => name === prompt.server);
+    if (!server) throw new RuntimeError("not-found", `The prompt ${command} is not there`);
+    return await getPrompt(server, { name: prompt.name, values, signal });
+  }
+
+  #having(what: "resources" | "prompts"): ResourceServer[] {
+    return [...this.#connections.values()].flatMap((connection) => {
+      const { state } = connection;
+      return state[what]
+        ? [{ name: state.name, use: (work, signal) => connection.use(work, signal) } satisfies ResourceServer]
+        : [];
+    });
   }
 
   /** Rules that those who wrote the servers down want, by what they do. */
@@ -141,8 +179,18 @@ export class McpServers {
   }
 
   #connectionOptions(): ConnectionOptions {
-    const { roots, connectTimeoutMs, callTimeoutMs, retryDelaysMs, warn, onState, onToolsChanged, onPromptsChanged, ...ways } =
-      this.#options;
+    const {
+      roots,
+      connectTimeoutMs,
+      callTimeoutMs,
+      retryDelaysMs,
+      toolSearchTokens: _,
+      warn,
+      onState,
+      onToolsChanged,
+      onPromptsChanged,
+      ...ways
+    } = this.#options;
     return {
       ...ways,
       roots: roots ?? [ways.cwd],

@@ -2,6 +2,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../protocol/content.ts";
 import { type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../tool.ts";
 import { callServerTool } from "./call-server.ts";
+import { callAsTask } from "./server-task.ts";
 import type { ServerTool } from "./server-tool.ts";
 import { toToolOutput } from "./tool-result.ts";
 
@@ -26,6 +27,8 @@ export function toTool({ tool, name, ...binding }: Binding): Tool {
     description: (tool.description ?? tool.name).slice(0, maxDescription),
     inputSchema: tool.inputSchema,
     concurrent: tool.readOnly,
+    comesFromServers: true,
+    ...(tool.isAlwaysShown && { alwaysShown: true }),
     forgives: {}, // types only: what a server makes of other numbers and names is its own affair
     async access() {
       // What a server does cannot be known; its own hints are no reason to trust it.
@@ -40,19 +43,25 @@ type Call = Omit<Binding, "name"> & { readonly input: unknown; readonly context:
 async function callTool({ tool, input, context, server, timeoutMs, limitMs }: Call): Promise<ToolOutput> {
   let result: JsonObject;
   try {
-    const params = {
+    const params: Parameters<typeof callServerTool>[1] = {
       name: tool.name,
       arguments: input as Record<string, unknown>, // checked against the tool's schema, which is an object's
       _meta: { "claudecode/toolUseId": context.callId },
     };
-    const options: Parameters<typeof callServerTool>[2] = {
+    const options: Parameters<typeof callServerTool>[2] & { readonly signal: AbortSignal } = {
       signal: context.signal,
       timeout: timeoutMs,
       resetTimeoutOnProgress: limitMs === undefined, // a limit that somebody has set is one for the whole call
       onprogress: ({ progress, total, message }) =>
         context.progress(message ?? (total ? `${progress} of ${total}` : String(progress))),
     };
-    result = await server.use(async (client) => await callServerTool(client, params, options), context.signal);
+    result = await server.use(
+      async (client) =>
+        tool.isTask
+          ? await callAsTask(client, { params: params as unknown as JsonObject, options, progress: context.progress }) // a model's input is JSON
+          : await callServerTool(client, params, options),
+      context.signal,
+    );
   } catch (error) {
     context.signal.throwIfAborted();
     throw new ToolFailure(`The MCP server did not answer the call: ${error instanceof Error ? error.message : String(error)}`, {

@@ -9,6 +9,7 @@ export {
   Client,
   createPrivateKeyJwtAuth,
   extractWWWAuthenticateParams,
+  requestJwtAuthorizationGrant,
   SSEClientTransport,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";

@@ -71,7 +71,7 @@ async function tryWay(
   let transport: Transport | undefined;
   try {
     transport = await transportOf(type, { name, config, options });
-    const client = await createClient(name, options, era);
+    const client = await createClient(name, { ...options, policy: config.elicitation, era });
     await withDeadline(client.connect(transport, { timeout, signal }), { signal, timeout });
     return { client, transport };
   } catch (error) {

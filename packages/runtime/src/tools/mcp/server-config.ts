@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { type OAuthConfig, parseOAuth } from "./auth/oauth-config.ts";
+import { type ElicitationPolicy, parseElicitation } from "./elicitation.ts";
 import { defined } from "../../util/defined.ts";
 import { isSecretName } from "../../util/secret-names.ts";
 
@@ -31,6 +32,10 @@ export type McpServerConfig = McpServerLimits &
 
 /** What the author of the configuration wants of the calls of a server. */
 export type McpServerLimits = {
+  /** What its questions are answered; the host is asked when absent. */
+  readonly elicitation?: ElicitationPolicy;
+  /** Its tools are shown to the model from the beginning, however many there are. */
+  readonly alwaysLoad?: boolean;
   /** Written down, and not to be started. */
   readonly disabled?: boolean;
   /** How long a call may take in all. */
@@ -58,7 +63,10 @@ export function parseMcpServers(
     const problem = (text: string): RuntimeError => fail(`server ${JSON.stringify(name)}: ${text}`);
     if (toServerName(name) === "") throw problem("its name has no letter or digit");
     try {
-      found.set(name, { ...parseServer(expand(entry, { env, problem }), problem), ...parseServerLimits(entry) });
+      const server = expand(entry, { env, problem });
+      const asked = isJsonObject(server) ? server["elicitation"] : undefined;
+      const elicitation = asked === undefined ? undefined : parseElicitation(asked, problem);
+      found.set(name, { ...parseServer(server, problem), ...parseServerLimits(entry), ...defined({ elicitation }) });
     } catch (error) {
       if (!keepsBroken || !(error instanceof RuntimeError)) throw error;
       found.set(name, { type: "broken", problem: error.message });
@@ -85,6 +93,7 @@ export function parseServerLimits(value: unknown): McpServerLimits {
     return [{ tool: entry["name"], effect: entry["permission_policy"] === "always_deny" ? "deny" : "ask" }];
   });
   return {
+    ...(value["alwaysLoad"] === true && { alwaysLoad: true }),
     ...(value["disabled"] === true && { disabled: true }),
     ...(typeof timeout === "number" && timeout >= 1_000 && { callTimeoutMs: timeout }),
     ...(policies.length > 0 && { policies }),

@@ -15,12 +15,16 @@ export type ServerTool = {
   readonly problem?: string;
   /** The server says that it only looks. */
   readonly readOnly: boolean;
+  /** It can only be called as a task, which is begun and looked after. */
+  readonly isTask: boolean;
+  /** Never one of those that are loaded on demand. */
+  readonly isAlwaysShown: boolean;
 };
 
 /** One tool of a list; undefined for what has no name. What else is wrong with it costs that part alone. */
 export function parseServerTool(value: unknown): ServerTool | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { name, title, description, inputSchema, outputSchema, annotations } = value;
+  const { name, title, description, inputSchema, outputSchema, annotations, execution, _meta: meta } = value;
   if (typeof name !== "string" || name === "") return undefined;
   const isInputUsed = isJsonObject(inputSchema) && !isTooDeep(inputSchema);
   const problem =
@@ -35,6 +39,8 @@ export function parseServerTool(value: unknown): ServerTool | undefined {
     ...(isJsonObject(outputSchema) && !isTooDeep(outputSchema) && { outputSchema }),
     ...defined({ problem }),
     readOnly: isJsonObject(annotations) && annotations["readOnlyHint"] === true,
+    isTask: isJsonObject(execution) && execution["taskSupport"] === "required",
+    isAlwaysShown: isJsonObject(meta) && meta["anthropic/alwaysLoad"] === true,
   };
 }
 
@@ -46,10 +52,12 @@ const maxNameLength = 64;
  * not take become `_`; where two tools would get the same name so, the one that was called so keeps it and the others get a checksum.
  */
 export function toToolNames(server: string, tools: readonly string[]): string[] {
-  const plain = tools.map(toPlain);
-  return tools.map((tool, index) => {
-    const isShared = plain.some((other, at) => at !== index && other === plain[index]);
-    return toName(server, tool, { marked: plain[index] !== tool && (isShared || !isLegible(tool)) });
+  const counts = new Map<string, number>();
+  for (const plain of tools.map(toPlain)) counts.set(plain, (counts.get(plain) ?? 0) + 1);
+  return tools.map((tool) => {
+    const plain = toPlain(tool);
+    const isShared = (counts.get(plain) ?? 0) > 1;
+    return toName(server, tool, { marked: plain !== tool && (isShared || !isLegible(tool)) });
   });
 }
 

@@ -18,7 +18,7 @@ export function toToolOutput(result: JsonObject): ToolOutput {
   };
 }
 
-function toPart(block: JsonValue): TextPart | ImagePart {
+export function toPart(block: JsonValue): TextPart | ImagePart {
   if (typeof block === "string") return text(block);
   if (!isJsonObject(block)) return odd(block);
   const { type, data, mimeType, name, uri, resource } = block;
@@ -32,13 +32,14 @@ function toPart(block: JsonValue): TextPart | ImagePart {
     case "resource_link":
       return text(`${nameOf(name)}: ${nameOf(uri)}`);
     case "resource":
-      return isJsonObject(resource) ? toResource(resource) : odd(block);
+      return isJsonObject(resource) ? toResourcePart(resource) : odd(block);
     default:
       return odd(block);
   }
 }
 
-function toResource({ text: words, blob, mimeType, uri }: JsonObject): TextPart | ImagePart {
+/** What a resource holds, in one piece. */
+export function toResourcePart({ text: words, blob, mimeType, uri }: JsonObject): TextPart | ImagePart {
   if (typeof words === "string") return text(words);
   if (typeof blob === "string" && nameOf(mimeType).startsWith("image/"))
     return { type: "image", mediaType: nameOf(mimeType), data: blob };

@@ -135,6 +135,7 @@ describe("a login to a server", { timeout: 60_000 }, () => {
     [{ clientID: "x" }, /oauth\.clientID is not known/],
     [{ grant: "password" }, /can only be/],
     [{ grant: "client_credentials", clientId: "x" }, /needs clientId and clientSecret or privateKey/],
+    [{ grant: "cross_app_access", clientId: "x", clientSecret: "y" }, /identity needs tokenEndpoint/],
     [{ callbackPort: 0 }, /must be a port/],
     [{ scopes: ["a"] }, /oauth\.scopes must be a text/],
   ] as const)

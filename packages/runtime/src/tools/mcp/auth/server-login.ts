@@ -13,6 +13,7 @@ import type { Fetch } from "../bounded-fetch.ts";
 import { NeedsLogin } from "../connect-failure.ts";
 import type { OAuthConfig } from "./oauth-config.ts";
 import type { LoginStore } from "./login-store.ts";
+import { grantTypes, programTokenRequest } from "./program-grants.ts";
 
 /** Sends a person to an address and waits for them. */
 export type AskPerson = {
@@ -42,6 +43,8 @@ export class ServerLogin implements OAuthClientProvider {
   #tokens: StoredOAuthTokens | undefined;
   #client: StoredOAuthClientInformation | undefined;
   #discovery: OAuthDiscoveryState | undefined;
+  #issuer = "";
+  #resource: string;
   #verifier = "";
   #state = "";
   #address: URL | undefined;
@@ -56,10 +59,14 @@ export class ServerLogin implements OAuthClientProvider {
   constructor(options: ServerLoginOptions, authentication?: AddClientAuthentication) {
     const { clientMetadataUrl, scopes } = options.oauth;
     this.#options = options;
+    this.#resource = options.serverUrl;
     this.#scope = scopes;
     if (authentication) this.addClientAuthentication = authentication;
     if (clientMetadataUrl !== undefined) this.clientMetadataUrl = clientMetadataUrl;
-    if (this.#isProgram) this.prepareTokenRequest = clientCredentials;
+    const { oauth, fetch } = options;
+    if (this.#isProgram)
+      this.prepareTokenRequest = async (scope) =>
+        await programTokenRequest(oauth, { scope, issuer: this.#issuer, resource: this.#resource, fetch });
   }
 
   async token(): Promise<string | undefined> {
@@ -116,7 +123,7 @@ export class ServerLogin implements OAuthClientProvider {
   }
 
   get #isProgram(): boolean {
-    return this.#options.oauth.grant === "client_credentials";
+    return this.#options.oauth.grant !== undefined;
   }
 
   /** Somebody knows better than the server where its authorization server describes itself. */
@@ -139,7 +146,7 @@ export class ServerLogin implements OAuthClientProvider {
     return {
       client_name: "Outrider",
       redirect_uris: this.redirectUrl === undefined ? [] : [this.redirectUrl],
-      grant_types: this.#isProgram ? ["client_credentials"] : ["authorization_code", "refresh_token"],
+      grant_types: oauth.grant ? [grantTypes[oauth.grant]] : ["authorization_code", "refresh_token"],
       response_types: this.#isProgram ? [] : ["code"],
       ...(oauth.scopes !== undefined && { scope: oauth.scopes }),
     };
@@ -197,6 +204,14 @@ export class ServerLogin implements OAuthClientProvider {
     return this.#verifier;
   }
 
+  saveAuthorizationServerUrl(url: string): void {
+    this.#issuer = url;
+  }
+
+  saveResourceUrl(url: string): void {
+    this.#resource = url;
+  }
+
   saveDiscoveryState(state: OAuthDiscoveryState): void {
     this.#discovery = state;
   }
@@ -214,10 +229,6 @@ export class ServerLogin implements OAuthClientProvider {
     // Another process may have renewed them in the meantime: those are good.
     if ((await store?.find(serverUrl))?.tokens.access_token === this.#outworn) await store?.forget(serverUrl);
   }
-}
-
-function clientCredentials(scope?: string): URLSearchParams {
-  return new URLSearchParams({ grant_type: "client_credentials", ...(scope && { scope }) });
 }
 
 function needsLogin(scope: string | undefined): NeedsLogin {
