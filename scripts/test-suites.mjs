@@ -56,7 +56,11 @@ async function passes(suite, sources) {
   const passed = runTestFiles({
     node,
     files: sources.map((file) => join(output, file.replace(/\.ts$/, ".mjs"))),
-    flags: [`--test-timeout=${suite.endsWith("mcp-conformance") ? 600_000 : 60_000}`, "--test-reporter=spec", "--test-reporter-destination=stdout"],
+    flags: [
+      `--test-timeout=${suite.endsWith("mcp-conformance") ? 600_000 : 60_000}`,
+      "--test-reporter=spec",
+      "--test-reporter-destination=stdout",
+    ],
     concurrency: 2,
     again: args.includes("--again"),
     cwd: suite,

@@ -45,11 +45,11 @@ const mcp = new McpServers({ cwd: process.cwd(), env: {}, person, elicit });
 const server = { url, ...(oauths[scenario] && { oauth: oauths[scenario] }) };
 await mcp.connect(parseMcpServers({ s: server }, { source: "conformance", env: {} }));
 const [state] = mcp.states;
-console.error(state.status, state.error ?? "");
+process.stderr.write(`${state.status} ${state.error ?? ""}\n`);
 const inputs = { add_numbers: { a: 5, b: 3 } };
 for (const [index, { name }] of state.offers.entries())
   await mcp
     .call(state.tools[index], inputs[name] ?? {}, AbortSignal.timeout(20_000))
-    .catch((error) => console.error(error.message));
+    .catch((error) => process.stderr.write(`${error.message}\n`));
 await mcp.close();
 process.exit(state.status === "connected" ? 0 : 1);

@@ -34,7 +34,7 @@ function answerOf(request: JsonObject, answers: JsonObject): JsonObject | undefi
 }
 
 /** An accepted form with the values that the server's schema gives to fields nobody filled in. */
-export function withDefaults(request: JsonObject, answer: JsonObject): JsonObject {
+function withDefaults(request: JsonObject, answer: JsonObject): JsonObject {
   const { requestedSchema } = request;
   if (answer["action"] !== "accept" || !isJsonObject(requestedSchema)) return answer;
   const properties = isJsonObject(requestedSchema["properties"]) ? requestedSchema["properties"] : {};

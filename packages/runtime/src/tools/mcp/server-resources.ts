@@ -5,7 +5,7 @@ import { askServer } from "./call-server.ts";
 import { toResourcePart } from "./tool-result.ts";
 
 /** What a server has to read, in its own words. */
-export type ServerResource = {
+type ServerResource = {
   readonly server: string;
   /** A template has braces in it, for the reader to fill in. */
   readonly uri: string;
@@ -24,7 +24,7 @@ const maxPages = 20;
 const maxListed = 1_000;
 
 /** Resources and templates of a server, page by page. */
-export async function listResources({ name: server, use }: ResourceServer, signal: AbortSignal): Promise<ServerResource[]> {
+async function listResources({ name: server, use }: ResourceServer, signal: AbortSignal): Promise<ServerResource[]> {
   const pages = async (method: string, key: string): Promise<JsonValue[]> => {
     const found: JsonValue[] = [];
     let cursor: JsonValue | undefined;
@@ -58,7 +58,7 @@ function toResource(server: string, value: JsonValue): ServerResource[] {
 }
 
 /** What a resource holds, as the server gives it. */
-export async function readResource(server: ResourceServer, uri: string, signal: AbortSignal): Promise<JsonObject[]> {
+async function readResource(server: ResourceServer, uri: string, signal: AbortSignal): Promise<JsonObject[]> {
   const asked = { method: "resources/read", params: { uri } };
   const { contents } = await server.use(async (client) => await askServer(client, asked, { signal }), signal);
   return Array.isArray(contents) ? contents.filter(isJsonObject) : [];
