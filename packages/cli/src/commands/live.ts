@@ -2,6 +2,7 @@ import { type InteractiveSession, type JsonObject, RuntimeError } from "@outride
 import { createIdSeries, createRedactor, LineOutput, resolveModelWord, type SessionPlan } from "@outrider/runtime/host";
 import { type LiveSession, type PromptsView, runLive } from "@outrider/runtime/live";
 import { parseMcpServers } from "@outrider/runtime/mcp";
+import { ceilingsOf } from "../flags/numbers.ts";
 import type { Arguments } from "../flags/args.ts";
 import { openCi } from "../ci/open-ci.ts";
 import type { CiRun } from "../ci/start-ci.ts";
@@ -38,6 +39,7 @@ export async function runLiveCommand(args: Arguments, ignored: readonly string[]
   try {
     ci = await openCi(!flags["no-ci-report"], complain, { hosted: isSdk(process.env) });
     deadline = startDeadline(flags.deadline);
+    const ceilings = ceilingsOf(flags);
     const plan = forHost(ignored, await Promise.race([planRun(flags, warn), signals.early, deadline.early]));
     const { options, sessionId } = plan;
     await plan.begin();
@@ -48,6 +50,7 @@ export async function runLiveCommand(args: Arguments, ignored: readonly string[]
       input: process.stdin,
       output: new LineOutput(process.stdout, { descriptor: 1, ...(ci && { rewrite: ci.rewrite }) }),
       sessionId,
+      ceilings,
       newId: createIdSeries(),
       early: warnings.among(early),
       replayUserMessages: (flags["replay-user-messages"] ?? false) && isClaude, // others have frames of their own

@@ -25,7 +25,7 @@ import { closeAll, endSession } from "../run/end-session.ts";
 import type { Warnings } from "../run/framed-warnings.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags/flags.ts";
-import { spokenDuration } from "../flags/numbers.ts";
+import { ceilingsOf, spokenDuration } from "../flags/numbers.ts";
 import { checkOutputFlags, createEarlyFormat, createOutputFormat, formatName } from "../run/output-format.ts";
 import { planRun } from "../request/plan-run.ts";
 import { type Prompt, readPrompt } from "../request/prompt.ts";
@@ -107,6 +107,7 @@ async function prepare(
   { ci, warn }: { readonly ci: CiRun | undefined; readonly warn: (line: string) => void },
 ): Promise<{ plan: SessionPlan; prompt: Prompt }> {
   checkOutputFlags(args.flags);
+  ceilingsOf(args.flags);
   const plan = await planRun(args.flags, warn);
   await ci?.lookAround(plan.options.cwd);
   const prompt = await readPrompt({ positionals: args.positionals, images: args.flags.image ?? [], warn });
@@ -144,7 +145,13 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, w
     };
     const watched = ci?.watch(format, (flags["output-format"] ?? "text") === "text" ? "text" : "json") ?? format;
     const told = progress?.watch(watched) ?? (isFramed || flags.quiet ? watched : telling(watched));
-    const outcome = await runPrompt(session, toMessage(prompt), { format: remembering(told, seen, copy), output, judge });
+    const outcome = await runPrompt(session, toMessage(prompt), {
+      format: remembering(told, seen, copy),
+      output,
+      judge,
+      eachTurn: formatName(flags["output-format"]) === "stream-json" && (flags.flavor ?? "claude") === "claude",
+      ceilings: ceilingsOf(flags),
+    });
     progress?.stop();
     if (output.failure) complain(`stdout cannot be written: ${output.failure.message}`);
     // JSON has it in its result.

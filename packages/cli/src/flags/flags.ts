@@ -220,6 +220,13 @@ export const flags = [
     help: "End the run after TIME (90s, 15m, 2h; a number alone is seconds), with a result and exit code 124",
   },
   {
+    name: "background-wait",
+    kind: "value",
+    placeholder: "TIME",
+    group: "Limits",
+    help: "How long a run waits for what works in the background after its last answer; 10m for agents and 5s for commands unless given. What is left is stopped, and the result says so",
+  },
+  {
     name: "record",
     kind: "value",
     placeholder: "FILE",

@@ -37,6 +37,16 @@ export function duration(flag: string, text: string): number {
   throw new RuntimeError("usage", `${flag} needs a time like 90s, 15m or 2h (up to 24 days), not ${JSON.stringify(text)}`);
 }
 
+/** How long a run waits for what works in the background, as `--background-wait` says it. */
+export function ceilingsOf({ "background-wait": text }: { readonly "background-wait"?: string | undefined }): {
+  agentMs?: number;
+  processMs?: number;
+} {
+  if (text === undefined) return {};
+  const ms = text === "0" ? 0 : duration("--background-wait", text);
+  return { agentMs: ms, processMs: ms };
+}
+
 /** A time as somebody wrote it, with the unit that a bare number has. */
 export function spokenDuration(text = ""): string {
   return /\d$/.test(text) ? `${text} s` : text;

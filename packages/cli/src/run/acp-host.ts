@@ -90,7 +90,7 @@ async function toPlan(planning: Planning, plan: SessionPlan, chosen?: string): P
       return await toPlan(planning, other, name);
     },
     async start(permissionMode: PermissionMode) {
-      const more = { permissionMode, ...(model !== undefined && { model }) };
+      const more = { permissionMode, wakes: false, ...(model !== undefined && { model }) };
       const { session } = await host.openPlan(plan, { servers, options: more, answers: answersPermissions ? "host" : null });
       watchDebug(session, flags);
       return session;

@@ -226,6 +226,8 @@ export type {
 } from "../tasks/background/task-contract.ts";
 export { BackgroundTaskError } from "../tasks/background/task-error.ts";
 export { type BackgroundTaskTransition, transitionBackgroundTaskStatus } from "../tasks/background/task-status.ts";
+export type { FinishedWork, WorkCeilings } from "../session/tasks/finish-work.ts";
+export type { BackgroundTasks, ProcessHooks, ProcessSpec, TaskNews, Tasks, TaskWait } from "../tasks/task.ts";
 export type { TaskClock } from "../tasks/background/task-watch.ts";
 export {
   evaluateReversibleSafety,

@@ -126,6 +126,9 @@ export const toolAliases: ReadonlyMap<string, string> = new Map([
   ["NotebookEdit", "Edit"],
   ["apply_patch", "Edit"],
   ["LS", "Glob"],
+  ["BashOutput", "TaskOutput"],
+  ["KillShell", "TaskStop"],
+  ["KillBash", "TaskStop"],
 ]);
 
 export function isCommandTool(name: string): boolean {

@@ -9,6 +9,7 @@ import type {
   UserMessage,
 } from "./content.ts";
 import type { ErrorData } from "./errors.ts";
+import type { BackgroundTaskState } from "./background-task.ts";
 import type { CancelCause, Outcome } from "./outcome.ts";
 import type { PermissionMode } from "./permission.ts";
 
@@ -31,6 +32,8 @@ export type ToolDetails = {
   exitCode?: number;
   /** The skill that was put to work. */
   skill?: string;
+  /** The task that goes on after the call. */
+  backgroundTaskId?: string;
   /** Where the whole output is when the model saw a shortened one. */
   fullOutputPath?: string;
   /** Instruction files of folders below the working directory that came in with this result. */
@@ -103,16 +106,21 @@ export interface AgentEvents {
   };
   /** It will never begin. */
   "prompt.cancelled": { promptId: string; cause: CancelCause };
-  /** With `command` the prompt was for the session itself, and is no part of the conversation. */
-  "turn.started": { input: UserMessage; displayInput?: string; command?: string };
+  /**
+   * With `command` the prompt was for the session itself, and is no part of the conversation. With `tasks` nobody asked: the session tells the
+   * model that these tasks have ended.
+   */
+  "turn.started": { input: UserMessage; displayInput?: string; command?: string; tasks?: string[] };
   /** The host chose another model, mode or set of tools; what is not named stays. */
   "session.changed": Partial<Pick<SessionFacts, "model" | "permissionMode" | "tools" | "places">>;
   /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer, or what a hook adds. */
   "input.added": {
     input: UserMessage;
-    origin: "continuation" | "empty-answer" | "output-schema" | "hook" | "user" | "skill";
+    origin: "continuation" | "empty-answer" | "output-schema" | "hook" | "user" | "skill" | "task";
     /** The accepted prompt that this is. */
     promptId?: string;
+    /** The tasks whose end this tells. */
+    tasks?: string[];
   };
   "text.delta": { messageId: string; text: string };
   /** `signature` is a piece of the seal some providers put under a thought; its text is empty then. */
@@ -218,6 +226,18 @@ export interface AgentEvents {
   };
   /** The subagent's own; what it used is also in the events before, answer by answer. */
   "task.ended": { taskId: string; callId: string; outcome: Outcome; usage: Usage; modelCalls: number; durationMs: number };
+  /**
+   * Work beside the conversation, which may outlive its turn. `created` is stored before anything of it happens. `idle`: no task of the session
+   * is open after this, and none has ended that the model was not told of.
+   */
+  "background.created": { task: BackgroundTaskState };
+  "background.started": { task: BackgroundTaskState };
+  "background.updated": { task: BackgroundTaskState; idle?: true };
+  "background.ended": { task: BackgroundTaskState; idle?: true };
+  /** Nobody can ask for it any more. */
+  "background.closed": { id: string };
+  /** The latest of what it printed or said; its log has all of it. */
+  "background.delta": { id: string; text: string };
   /** A model was asked for something beside the conversation; it costs like any other answer. */
   "side-call.ended": { purpose: "compaction" | "hook"; message: AssistantMessage; requestedModel: string; durationMs: number };
   /** A file is about to be changed and no copy of it could be kept: this change cannot be undone. */
@@ -364,6 +384,7 @@ const ephemeral: ReadonlySet<EventType> = new Set<EventType>([
   "reasoning.delta",
   "tool-input.delta",
   "tool.progress",
+  "background.delta",
 ]);
 
 /** Deltas and progress are for watching; they are never stored and never replayed. */

@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import type { ReversibleExecutionOptions } from "../checkpoints/reversible-execution.ts";
 import { type CompactionSettings, checkThreshold, defaultThreshold } from "../context/compaction-limits.ts";
 import type { InstructionFile, Instructions } from "../context/instructions.ts";
@@ -24,7 +25,8 @@ import { type AgentDefinition, builtinAgents, mergeAgents } from "../tasks/agent
 import { applyPatchTool } from "../tools/builtin/apply-patch.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
 import { builtinsOffered } from "../tools/builtin/edit-tools.ts";
-import { factsAmong, taskNames } from "../tools/builtin/facts.ts";
+import { bashFacts, factsAmong, taskNames, taskToolAliases } from "../tools/builtin/facts.ts";
+import { createTaskTools } from "../tools/builtin/task-tools.ts";
 import { createTaskTool } from "../tools/builtin/task.ts";
 import { masksIn } from "../tools/hidden-values.ts";
 import { defaultOutputLimit } from "../tools/output-limit.ts";
@@ -67,6 +69,8 @@ export type OpenSession = {
   readonly compaction: SessionCompaction;
   /** A folder that nobody named and that goes with the session. */
   readonly temporary: { remove(): void } | undefined;
+  /** Where tasks that outlive their call leave what they print. */
+  readonly taskFolder: string;
   readonly subagents: Subagents;
   /** Those that may be started. */
   readonly agents: readonly AgentDefinition[];
@@ -259,6 +263,7 @@ export async function createSession(
     compaction,
     temporary:
       options.overflowDirectory === undefined && !options.sandboxClient ? { remove: removeAtExit(overflowDirectory) } : undefined,
+    taskFolder: taskFolderOf(journal.location, { id, overflowDirectory }),
     subagents: openSubagents(options, { compaction, sandbox: placesLine, env }),
     agents: mergeAgents([agents, builtinAgents]),
     skills,
@@ -272,6 +277,14 @@ function nestedIn(instructions: Instructions, past: StoredEvents): NestedInstruc
   return new NestedInstructions(instructions, () =>
     shownInstructions(past.of("tool.ended", "context.cleared", "compaction.ended")),
   );
+}
+
+/** Beside the journal, so that it can be read as long as that. */
+function taskFolderOf(
+  journal: string | undefined,
+  { id, overflowDirectory }: { readonly id: string; readonly overflowDirectory: string },
+): string {
+  return journal === undefined ? join(overflowDirectory, "tasks") : join(dirname(journal), "tasks", id);
 }
 
 /** As an answer of a host has them; what was not done as asked is answered. */
@@ -388,10 +401,21 @@ function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[
   const builtin = [...made, applyPatchTool].filter(({ name }) => isWanted(name));
   const tools = new Map([...builtin, ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
   for (const name of taken) tools.delete(name);
+  const isTaken = (name: string): boolean => taken.some((other) => (taskToolAliases[other] ?? other) === name);
+  addTaskTools(tools, (name) => isWanted(name) && !isTaken(name));
   if (agents.length === 0 || !taskNames.some(isWanted) || taken.some((name) => taskNames.includes(name))) return tools;
   const task = createTaskTool(agents);
   for (const name of taskNames) tools.set(name, task);
   return tools;
+}
+
+/** What is about background tasks is offered where a command can become one, and understood under the names other programs have for it. */
+function addTaskTools(tools: Map<string, Tool>, isOffered: (name: string) => boolean): void {
+  if (![...tools.values()].some(({ facts }) => facts === bashFacts)) return;
+  for (const tool of createTaskTools()) {
+    const names = [tool.name, ...Object.keys(taskToolAliases).filter((name) => taskToolAliases[name] === tool.name)];
+    if (isOffered(tool.name)) for (const name of names) tools.set(name, tool);
+  }
 }
 
 /** A bare name among `disallowedTools` takes the tool away from the model. */

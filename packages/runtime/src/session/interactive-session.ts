@@ -9,6 +9,16 @@ import type { JsonValue, Message, UserMessage } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { type AgentEvent, type Emit, type EventType, isEphemeral } from "../protocol/events.ts";
 import type { CancelCause, Outcome } from "../protocol/outcome.ts";
+import type { BackgroundTaskState } from "../protocol/background-task.ts";
+import type { BackgroundTaskManager } from "../tasks/background/background-task-manager.ts";
+import type {
+  BackgroundTaskInput,
+  BackgroundTaskListFilter,
+  BackgroundTaskLogCursor,
+  BackgroundTaskLogPage,
+} from "../tasks/background/task-contract.ts";
+import { BackgroundWork, type TaskNotice } from "./tasks/background-work.ts";
+import type { FinishedWork, WorkCeilings } from "./tasks/finish-work.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import type { Masked } from "../util/masked.ts";
 import { createRedactor, type Redactor } from "../util/redact.ts";
@@ -84,6 +94,7 @@ export class InteractiveSession<Structured = JsonValue> {
   #opening: Promise<OpenSession> | undefined;
   #completed: CompletedOptions | undefined;
   readonly #leaving = new AbortController();
+  #work: BackgroundWork | undefined;
   readonly #turns: SessionTurns;
   #closing: Promise<void> | undefined;
   #cancelled: CancelCause | undefined;
@@ -117,6 +128,8 @@ export class InteractiveSession<Structured = JsonValue> {
       open: () => this.#open(),
       opensSlowly: complete !== undefined,
       leaving: this.#leaving.signal,
+      work: () => this.#workOf(),
+      onTurnEnded: () => this.#work?.change(),
       lastCompaction: () => this.#view.lastCompaction,
       unrecordable: (thrown, text) => this.#unrecordable(thrown, text),
     });
@@ -187,6 +200,7 @@ export class InteractiveSession<Structured = JsonValue> {
     this.#turns.inbox.cancelAll(cause);
     this.#cancelled = cause;
     this.#turns.inbox.interrupt(cause);
+    this.#work?.change();
   }
 
   /** Stops the running turn; the next prompt begins. */
@@ -232,9 +246,55 @@ export class InteractiveSession<Structured = JsonValue> {
     await (await this.#open()).compaction.setThreshold(threshold);
   }
 
-  /** Ends one subagent, known from its `task.started`; the turn goes on without it. False when no such one runs. */
+  /** Ends one task or subagent, known from its `background.created` or `task.started`; the turn goes on without it. False when no such one runs. */
   async stopTask(taskId: string): Promise<boolean> {
-    return (await this.#opening)?.subagents.stop(taskId) ?? false;
+    if ((await this.#opening)?.subagents.stop(taskId)) return true;
+    if (!this.listBackgroundTasks().some(({ id, completedAt }) => id === taskId && completedAt === undefined)) return false;
+    await this.cancelBackgroundTask(taskId, "Somebody stopped it");
+    return true;
+  }
+
+  /** Work that goes on beside the conversation, and what has ended of it since the session was opened here. */
+  listBackgroundTasks(filter?: BackgroundTaskListFilter): BackgroundTaskState[] {
+    return this.#work?.registry?.manager.list(filter) ?? [];
+  }
+
+  getBackgroundTask(taskId: string): BackgroundTaskState | undefined {
+    return this.#work?.registry?.manager.get(taskId);
+  }
+
+  /** Resolves when nothing of it is left. The model hears of it. */
+  async cancelBackgroundTask(taskId: string, reason?: string): Promise<void> {
+    await (await this.#manager()).cancel(taskId, reason);
+  }
+
+  /** Forgets a task that has ended. */
+  async closeBackgroundTask(taskId: string): Promise<void> {
+    (await this.#manager()).close(taskId);
+  }
+
+  /** To the standard input of a program. */
+  async sendBackgroundTask(taskId: string, input: BackgroundTaskInput): Promise<void> {
+    await (await this.#manager()).send(taskId, input);
+  }
+
+  /** A page of what a task printed; the next one begins at `nextCursor`. */
+  async readBackgroundTaskLog(taskId: string, cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
+    return await (await this.#manager()).readLog(taskId, cursor);
+  }
+
+  /**
+   * For whoever is about to end the session: resolves when no task is open any more and no turn runs, at a ceiling with what was left stopped,
+   * or when the session is aborted.
+   */
+  async finishBackgroundTasks(ceilings: WorkCeilings = {}): Promise<FinishedWork> {
+    const work = this.#work;
+    if (!work?.registry) return { stopped: [] };
+    const { finishWork } = await import("./tasks/finish-work.ts");
+    const emit: Emit = (event) => this.#hub.emit(event);
+    const finished = await finishWork({ work, ceilings, emit, cancelled: () => this.#cancelled });
+    await this.#hub.flush().catch(() => {}); // every reader has been told
+    return finished;
   }
 
   /** Drops the prompts that wait; each `submit` resolves as cancelled. */
@@ -293,6 +353,11 @@ export class InteractiveSession<Structured = JsonValue> {
   /** Everything that happens, or what of it is wanted, from this call on; with `after`, stored events first. */
   events<T extends EventType = EventType>(options: SubscribeOptions<T> = {}): AsyncIterable<AgentEvent<T>> {
     return this.#hub.subscribe(options);
+  }
+
+  /** The number of the last event. */
+  get lastSeq(): number {
+    return this.#hub.seq;
   }
 
   /** What happened before the session was opened here: the stored events of these types, none when it is new. */
@@ -400,11 +465,42 @@ export class InteractiveSession<Structured = JsonValue> {
     tellOpening(session, { options: this.#options, name: this.#view.name, emit: (event) => this.#hub.emit(event) });
     await this.#hub.flush();
     await this.#turns.recover(session);
+    this.#work = this.#createWork(session);
+    await this.#work.recover();
     return session;
+  }
+
+  #createWork({ journal, taskFolder, deps }: OpenSession): BackgroundWork {
+    return new BackgroundWork({
+      sessionId: this.id,
+      past: journal.events,
+      folder: taskFolder,
+      mask: (text) => deps.redactor.text(text),
+      emit: (event) => this.#hub.emit(event),
+      flush: () => this.#hub.flush(),
+      now: this.#options.now ?? Date.now,
+      isIdle: () => this.#turns.inbox.isIdle,
+      wake: this.#options.wakes === false ? undefined : (notice) => this.#wake(notice),
+    });
+  }
+
+  #wake(notice: TaskNotice): void {
+    if (!this.#closing && this.#cancelled === undefined) this.#turns.tell(notice);
+  }
+
+  #workOf(): BackgroundWork {
+    if (!this.#work) throw new RuntimeError("internal", "The session is not open");
+    return this.#work;
+  }
+
+  async #manager(): Promise<BackgroundTaskManager> {
+    await this.#open();
+    return (await this.#workOf().load()).manager;
   }
 
   #take(input: string | UserMessage, options: SubmitOptions, wantsReceipt: boolean): InboxPrompt {
     if (this.#closing) throw new RuntimeError("closed", "The session is shut down");
+    this.#cancelled = undefined;
     return this.#turns.take(input, options, wantsReceipt);
   }
 
@@ -445,6 +541,7 @@ export class InteractiveSession<Structured = JsonValue> {
       await this.#completed?.close?.();
       return this.#hub.close();
     }
+    await this.#work?.shutdown("The session was shut down");
     const { hooks } = session.deps;
     const hurried = this.#cancelled !== undefined && this.#cancelled !== "abort";
     const emit: Emit = (event) => this.#hub.emit(event);

@@ -170,6 +170,8 @@ export type SessionOptions = {
   readonly warnings?: readonly string[] | undefined;
   /** What a project nobody has said to trust wanted, and what to do about it. */
   readonly ignoredSettings?: { readonly items: readonly string[]; readonly hint: string } | undefined;
+  /** A task that ends while nothing runs begins a turn in which the model hears of it; with `false` that waits for the next prompt. */
+  readonly wakes?: boolean | undefined;
   /** How much may wait for the running turn. */
   readonly inbox?: InboxLimits | undefined;
   /** Milliseconds since 1970. */

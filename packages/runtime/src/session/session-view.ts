@@ -15,6 +15,8 @@ import {
   toContextState,
   type UsageSnapshot,
 } from "./past/history.ts";
+import type { BackgroundTaskEvent } from "../tasks/background/task-contract.ts";
+import { toTaskEvent } from "./tasks/task-event.ts";
 import { defined } from "../util/defined.ts";
 
 export type ExecutionResult = {
@@ -54,6 +56,8 @@ export interface SessionEvents {
   /** A skill begins to be used, or has been. */
   skill_activation: (activation: SkillActivation) => void;
   permission_request: (request: PermissionRequest) => void;
+  /** Work beside the conversation has begun, gone on or ended. */
+  background_task_event: (event: BackgroundTaskEvent) => void;
 }
 
 export type SessionEventName = keyof SessionEvents;
@@ -106,6 +110,8 @@ export class SessionView {
 
   apply(event: AgentEvent, notify: Notify): void {
     if (!isOwn(event)) return; // of a subagent's work the call that started it is shown
+    const task = toTaskEvent(event);
+    if (task) return notify("background_task_event", task);
     switch (event.type) {
       case "turn.started":
         this.#turnTools = [];

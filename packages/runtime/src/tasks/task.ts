@@ -1,6 +1,8 @@
+import type { BackgroundTaskState } from "../protocol/background-task.ts";
 import type { Usage } from "../protocol/content.ts";
 import type { Denial, WorktreeFacts } from "../protocol/events.ts";
 import type { Outcome } from "../protocol/outcome.ts";
+import type { OutputChunk, RunningProcess } from "../workspace/workspace.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
 /** Work for a subagent. */
@@ -39,4 +41,49 @@ export type StartedTask = {
 /** What a tool needs to have work done beside its own turn. The session binds it to the engine. */
 export interface Tasks {
   start(spec: TaskSpec): StartedTask;
+  /** Work that goes on after the call; absent where there is none. */
+  background?(): Promise<BackgroundTasks>;
+}
+
+/** A program that is to go on after the call that started it. */
+export type ProcessSpec = {
+  readonly callId: string;
+  readonly command: string;
+  /** A few words for people who watch. */
+  readonly label: string;
+  readonly cwd: string;
+  /** It is ended after so long. */
+  readonly maxRuntimeMs?: number | undefined;
+  /** Starts it where the call was allowed to. */
+  readonly start: (hooks: ProcessHooks) => Promise<RunningProcess>;
+};
+
+export type ProcessHooks = { readonly takesInput: true; readonly onOutput: (chunk: OutputChunk) => Promise<void> };
+
+/** What to wait for: that the task ends, that it prints anything more, or a line of which `matches` says yes. */
+export type TaskWait = {
+  readonly until: "now" | "end" | "output" | ((lines: readonly string[]) => boolean);
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+};
+
+/** What a task printed since it was last asked about; the beginning is left out where that is too much. */
+export type TaskNews = {
+  readonly task: BackgroundTaskState;
+  readonly text: string;
+  readonly omittedBytes: number;
+  /** Why the wait was over. */
+  readonly because: "asked" | "ended" | "output" | "timeout" | "aborted";
+};
+
+/** The tasks of a session, for its tools. Ids nobody knows are refused with words for the model. */
+export interface BackgroundTasks {
+  startProcess(spec: ProcessSpec): Promise<BackgroundTaskState>;
+  get(taskId: string): BackgroundTaskState;
+  list(): BackgroundTaskState[];
+  /** Whoever is told that a task has ended is not told again. */
+  news(taskId: string, wait: TaskWait): Promise<TaskNews>;
+  send(taskId: string, input: string): Promise<void>;
+  /** Resolves when nothing of it is left. */
+  stop(taskId: string, reason: string): Promise<BackgroundTaskState>;
 }

@@ -55,14 +55,14 @@ function more({ details, durationMs }: Ended): Frame {
 /** Both streams of a command go through one pipe, so that their lines keep their order: `stderr` is always empty. */
 function bashResult(event: Ended): Frame {
   const text = textContent(event.result);
-  const { exitCode, fullOutputPath } = event.details ?? {};
+  const { exitCode, fullOutputPath, backgroundTaskId } = event.details ?? {};
   return {
-    stdout: text === "(no output)" ? "" : text,
+    stdout: text === "(no output)" || backgroundTaskId !== undefined ? "" : text,
     stderr: "",
     interrupted: false,
     isImage: false,
     noOutputExpected: false,
-    ...defined({ exitCode, rawOutputPath: fullOutputPath }),
+    ...defined({ exitCode, rawOutputPath: fullOutputPath, backgroundTaskId }),
     durationMs: event.durationMs,
   };
 }

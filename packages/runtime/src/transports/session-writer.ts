@@ -5,7 +5,7 @@ import type { Outcome } from "../protocol/outcome.ts";
 import type { InteractiveSession } from "../session/interactive-session.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 
-type WrittenSession = Pick<InteractiveSession<unknown>, "events" | "submit" | "hasTurn">;
+type WrittenSession = Pick<InteractiveSession<unknown>, "events" | "submit" | "hasTurn" | "lastSeq">;
 
 /**
  * The one way from a session to an output, whatever the output is: it hands over every event in order, from its making on, and knows when all
@@ -17,6 +17,8 @@ export class SessionWriter {
   readonly #session: WrittenSession;
   readonly #events: AsyncIterator<AgentEvent>;
   readonly #onWritten = new Map<string, () => void>();
+  readonly #onEvent = new Set<() => void>();
+  #seq = 0;
 
   /** Listens from here on. `write` is waited for before the next event is handed over. */
   constructor(session: WrittenSession, write: (event: AgentEvent) => void | Promise<void>) {
@@ -36,6 +38,15 @@ export class SessionWriter {
     return problem && outcome.type === "completed" ? { ...toFailure(problem), text: outcome.text } : outcome;
   }
 
+  /** Resolves when all that has happened so far is written. */
+  async caughtUp(): Promise<void> {
+    const { lastSeq } = this.#session;
+    while (this.#seq < lastSeq) {
+      const next = new Promise<undefined>((resolve) => this.#onEvent.add(() => resolve(undefined)));
+      if (await Promise.race([next, this.#ended()])) return;
+    }
+  }
+
   /** Reads no more. */
   close(): void {
     void this.#events.return?.();
@@ -50,6 +61,9 @@ export class SessionWriter {
       for (let next = await this.#events.next(); !next.done; next = await this.#events.next()) {
         const event = next.value;
         await write(event);
+        this.#seq = event.seq;
+        for (const resolve of this.#onEvent) resolve();
+        this.#onEvent.clear();
         if (event.type === "turn.ended" && event.taskId === undefined) this.#onWritten.get(event.turnId ?? "")?.();
       }
       return undefined;

@@ -93,6 +93,11 @@ export class EventHub {
     if (shown) this.#send(shown, turnId, taskId);
   }
 
+  /** The number of the last event. */
+  get seq(): number {
+    return this.#seq;
+  }
+
   /** Resolves when everything emitted so far is stored and handed out; rejects if the store failed. */
   async flush(): Promise<void> {
     do await this.#drained;

@@ -76,10 +76,14 @@ export class Inbox {
     return this.#running !== undefined;
   }
 
+  /** Nothing runs, and nothing waits that would. */
+  get isIdle(): boolean {
+    return !this.#running && this.#waiting.every(({ isHeld }) => isHeld);
+  }
+
   /** Takes a prompt in, or throws. One that nothing stands before begins at once; its turn is its record, unless a receipt is wanted. */
   add(prompt: InboxPrompt, { wantsReceipt }: { readonly wantsReceipt: boolean }): void {
-    const isFirst = !this.#running && this.#waiting.every(({ isHeld }) => isHeld);
-    if (isFirst && prompt.key === undefined && !wantsReceipt) return this.#start(prompt);
+    if (this.isIdle && prompt.key === undefined && !wantsReceipt) return this.#start(prompt);
     this.#checkRoom(prompt);
     this.#waiting = prompt.mode === "now" ? [prompt, ...this.#waiting] : [...this.#waiting, prompt];
     prompt.recorded = this.#inOrder(async () => {
@@ -241,6 +245,9 @@ export type SubmitOptions = {
   readonly rawInput?: string | undefined;
 };
 
+/** What only the session itself says of a prompt. */
+type OwnOptions = { readonly tasks?: readonly string[] | undefined };
+
 const optionKinds: Readonly<Record<keyof SubmitOptions, Kind>> = {
   mode: oneOf(["queue", "steer", "now"] satisfies PromptMode[]),
   key: text,
@@ -253,7 +260,12 @@ const promptKind = kind(
   (value) => typeof value === "string" || (isRecord(value) && value["role"] === "user" && Array.isArray(value["content"])),
 );
 
-export function toInboxPrompt(input: string | UserMessage, options: SubmitOptions, newId: () => string): InboxPrompt {
+export function toInboxPrompt(
+  input: string | UserMessage,
+  options: SubmitOptions,
+  newId: () => string,
+  { tasks }: OwnOptions = {},
+): InboxPrompt {
   checkValue("The prompt", input, promptKind);
   checkOptions("The options of a prompt", options, optionKinds);
   const { mode = "queue", key, id, displayInput, rawInput } = options;
@@ -278,6 +290,7 @@ export function toInboxPrompt(input: string | UserMessage, options: SubmitOption
     isHeld: false,
     isRecorded: false,
     isGone: false,
+    tasks,
     outcome,
     settle,
     refuse,

@@ -15,6 +15,7 @@ import type { OpenSession } from "../create-session.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import type { Tasks } from "../../tasks/task.ts";
 import type { SkillTurn, UsedSkill } from "../skills/use-skill.ts";
+import type { BackgroundWork } from "../tasks/background-work.ts";
 import type { TurnPlace } from "../subagents/subagents.ts";
 import type { Called, CommandCall, SessionCommands } from "./session-commands.ts";
 import { defined } from "../../util/defined.ts";
@@ -29,6 +30,8 @@ export type Prompt = {
   displayInput: string | undefined;
   /** What its hooks said when it was accepted. */
   admission?: AgentEvents["prompt.accepted"]["admission"];
+  /** Nobody asked: it tells the model that these tasks have ended. */
+  readonly tasks?: readonly string[] | undefined;
 };
 
 /** Whether SessionStart hooks have let the session begin, so that SessionEnd hooks will hear of its end. */
@@ -50,6 +53,7 @@ export type PromptTurn = {
   readonly emitFrom: (taskId?: string) => Emit;
   /** What has come in since the turn began. */
   readonly takeInput: TurnDeps["takeInput"];
+  readonly work: BackgroundWork;
   readonly beginning: Beginning;
   readonly sessionId: string;
   readonly commands: SessionCommands;
@@ -82,7 +86,11 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
     type: "turn.started",
     input: admission?.blocked ? admission.input : await toSendableInput(message),
     ...defined({ displayInput, command: commandName }),
+    ...(prompt.tasks && { tasks: [...prompt.tasks] }),
   });
+  if (prompt.tasks) turn.work.told(prompt.tasks);
+  else turn.work.restartCount();
+  if (!command) for (const input of turn.work.takeInput()) emit({ type: "input.added", ...input });
   if (prompt.message.content.some((part) => part.type === "image" && part.url !== undefined)) {
     const { unseenMedia } = await import("../../model/unseen-media.ts");
     for (const message of unseenMedia(prompt.message.content, session.deps.provider.name))
@@ -120,7 +128,10 @@ async function answer(turn: PromptTurn, { keeper, command, skill, refusal }: Cou
   if (skill?.type === "aside") return await skill.run();
   const place = placeOf(turn);
   const deps = skill?.deps ?? session.deps;
-  const tasks = session.subagents.inTurn({ ...place, keeper, deps, emitFrom });
+  const tasks: Tasks = {
+    ...session.subagents.inTurn({ ...place, keeper, deps, emitFrom }),
+    background: () => turn.work.load(),
+  };
   const own = {
     ...place,
     emit,

@@ -16,6 +16,7 @@ import { Beginning, nothingDone, runPromptTurn } from "./prompt-turn.ts";
 import { SessionCommands } from "./session-commands.ts";
 import type { SessionOptions } from "../session-options.ts";
 import { SessionSkills } from "../skills/session-skills.ts";
+import type { BackgroundWork, TaskNotice } from "../tasks/background-work.ts";
 
 /** A prompt that is on record: it survives the end of the process, and begins once. */
 export type AcceptedPrompt<Structured = JsonValue> = {
@@ -53,6 +54,9 @@ export type TurnsOptions = {
   readonly opensSlowly: boolean;
   /** The session is being shut down. */
   readonly leaving: AbortSignal;
+  readonly work: () => BackgroundWork;
+  /** A turn has ended, and what came of it is on record. */
+  readonly onTurnEnded: () => void;
   readonly lastCompaction: () => CompactionReport | undefined;
   /** Nothing can be stored: tells whoever listens, and answers the outcome. */
   readonly unrecordable: (thrown: unknown, text: string) => Outcome;
@@ -112,6 +116,11 @@ export class SessionTurns {
     return prompt;
   }
 
+  /** A turn nobody asked for: the model hears that tasks have ended. */
+  tell({ input, tasks }: TaskNotice): void {
+    this.inbox.add(toInboxPrompt(input, {}, this.#options.newId, { tasks }), { wantsReceipt: false });
+  }
+
   /** What the journal of a session that was just opened tells: its turns, and the prompts that wait. */
   async recover(session: OpenSession): Promise<void> {
     const { events } = session.journal;
@@ -160,7 +169,7 @@ export class SessionTurns {
 
   /** Never rejects: a turn's failure is its outcome, and a broken store is told to every reader by the hub. */
   async #run(prompt: InboxPrompt, controller: AbortController, finish: () => void): Promise<Outcome> {
-    const { hub, open, opensSlowly, transcript, newId } = this.#options;
+    const { hub, open, opensSlowly, transcript, newId, work, onTurnEnded } = this.#options;
     let turnId = prompt.id;
     let over = false;
     // What something in the background has to tell after its turn belongs to no turn.
@@ -181,7 +190,8 @@ export class SessionTurns {
         transcript,
         hub,
         emitFrom,
-        takeInput: () => this.inbox.take(),
+        takeInput: () => [...this.inbox.take(), ...work().takeInput()],
+        work: work(),
         beginning: this.beginning,
         commands: this.commands,
         sessionId: this.#options.sessionId,
@@ -194,6 +204,7 @@ export class SessionTurns {
       over = true;
       hub.emit({ type: "turn.ended", ...report, durationMs: Math.round(monotonicMs() - startedAt) }, turnId);
       await hub.flush();
+      onTurnEnded();
       return report.outcome;
     } catch (error) {
       finish();

@@ -57,7 +57,7 @@ describe("Bash", () => {
     assert.deepEqual(await checkInput(bashTool.inputSchema, { cmd: "ls", timeout: 600_001 }), {
       ok: false,
       message:
-        '"command" is required but missing. "timeout" must be at most 600000, not 600001. "cmd" is not a known property; the known ones are "command", "timeout", "description" and "dangerouslyDisableSandbox".',
+        '"command" is required but missing. "timeout" must be at most 600000, not 600001. "cmd" is not a known property; the known ones are "command", "timeout", "description", "run_in_background" and "dangerouslyDisableSandbox".',
     });
   });
 

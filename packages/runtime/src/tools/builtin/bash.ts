@@ -11,7 +11,13 @@ import { isInside } from "../../util/is-inside.ts";
 import { type Place, placeIn } from "../working-directory.ts";
 import { bashFacts } from "./facts.ts";
 
-type BashInput = { command: string; timeout?: number; description?: string; dangerouslyDisableSandbox?: boolean };
+type BashInput = {
+  command: string;
+  timeout?: number;
+  description?: string;
+  run_in_background?: boolean;
+  dangerouslyDisableSandbox?: boolean;
+};
 
 /** What a session may set otherwise. */
 export type BashLimits = {
@@ -64,7 +70,7 @@ export function createBashTool(wanted: BashLimits = {}): Tool {
         ? "Every call starts at the top of the project; variables, functions and shell options do not carry over to the next."
         : "The working directory carries over to the next call, and relative paths of other tools start there too; it stays within the project. Variables, functions and shell options do not carry over.",
       "Standard input is empty and there is no terminal: use flags that avoid questions, pagers and editors.",
-      "A process started in the background with & goes on after the call, unless commands run in a sandbox, where it ends with the call; send its output to a file to read it later.",
+      "With run_in_background the call answers at once with the id of a task, and you are told when the command ends: for servers, and for what takes long while you go on. TaskOutput shows what it prints and can wait for it, TaskInput writes to its standard input, TaskStop ends it. Do not use & for that.",
       "Long output is shortened in the middle and saved to a file that is named in the result.",
       `A command is stopped after timeout milliseconds (${limits.defaultTimeoutMs} unless given, at most ${limits.maxTimeoutMs}), with every process it started.`,
     ].join("\n"),
@@ -78,6 +84,7 @@ export function createBashTool(wanted: BashLimits = {}): Tool {
         },
         timeout: { type: "number", minimum: 1, maximum: limits.maxTimeoutMs, description: "Time limit in milliseconds" },
         description: { type: "string", description: "What the command does, in a few words" },
+        run_in_background: { type: "boolean", description: "Do not wait for its end; timeout is then only what you give" },
         dangerouslyDisableSandbox: {
           type: "boolean",
           description: "Where commands run in a sandbox: ask for permission to run this one outside of it",
@@ -88,8 +95,8 @@ export function createBashTool(wanted: BashLimits = {}): Tool {
     },
     concurrent: false,
     forgives: {
-      names: { cmd: "command" },
-      needed: ["run_in_background", "background", "cwd", "workdir", "working_directory", "env", "stdin"],
+      names: { cmd: "command", background: "run_in_background" },
+      needed: ["cwd", "workdir", "working_directory", "env", "stdin"],
     },
     facts: bashFacts,
     takesGit: true,
@@ -114,6 +121,12 @@ async function runBash(input: BashInput, context: ToolContext, limits: Limits): 
   if (input.command.includes("\0")) throw new ToolFailure("The command holds a NUL character, which bash cannot take.");
   const place = placeIn(context.memory, workspace);
   const notices = await checkPlace(place, workspace);
+  if (input.run_in_background) {
+    const { startInBackground } = await import("../run-in-background.ts");
+    const silent = { ...place, record: undefined };
+    const script = await scriptFor({ command: input.command, place: silent, workspace, git: context.git });
+    return await startInBackground(input, { context, directory: place.directory, script, env: unattended, notices });
+  }
   const timeoutMs = input.timeout ?? limits.defaultTimeoutMs;
   const output = createCommandOutput({ keep: maxSavedCharacters, tail: limits.outputCharacters });
   const progress = reportProgress(output, context);

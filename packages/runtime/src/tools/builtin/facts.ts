@@ -66,6 +66,20 @@ export const taskFacts: ToolFacts = {
   startsAgents: true,
 };
 
+export const taskOutputFacts: ToolFacts = { kind: "note" };
+export const taskInputFacts: ToolFacts = { kind: "run" };
+export const taskStopFacts: ToolFacts = { kind: "note" };
+
+/** What calls of tools for background tasks are also made by: names of other programs, which models know. */
+export const taskToolAliases: Readonly<Record<string, string>> = {
+  BashOutput: "TaskOutput",
+  AgentOutput: "TaskOutput",
+  AgentOutputTool: "TaskOutput",
+  write_stdin: "TaskInput",
+  KillShell: "TaskStop",
+  KillBash: "TaskStop",
+};
+
 /** The tool is offered under the first; models that know it under the other one are understood. */
 export const taskNames: readonly string[] = ["Task", "Agent"];
 
@@ -81,6 +95,9 @@ const known: ReadonlyMap<string, ToolFacts> = new Map([
   ["WebFetch", webFetchFacts],
   ["WebSearch", webSearchFacts],
   ["TodoWrite", todoWriteFacts],
+  ["TaskOutput", taskOutputFacts],
+  ["TaskInput", taskInputFacts],
+  ["TaskStop", taskStopFacts],
   ...taskNames.map((name) => [name, taskFacts] as const),
 ]);
 

@@ -55,6 +55,9 @@ const shown: ReadonlyMap<string, ToolPresentation> = new Map<string, ToolPresent
   ["Grep", { as: "search", title: (input) => after("Search for", text(input, "pattern")), isPlain: true }],
   ["WebFetch", { as: "fetch", title: (input) => after("Fetch", text(input, "url")) }],
   ["WebSearch", { as: "fetch", title: (input) => after("Search the web for", text(input, "query")) }],
+  ["TaskOutput", { as: "read", title: (input) => after("Output of", text(input, "task_id")), isPlain: true }],
+  ["TaskInput", { as: "execute", title: (input) => after("Write to", text(input, "task_id")), isPlain: true }],
+  ["TaskStop", { as: "execute", title: (input) => after("Stop", text(input, "task_id")), isPlain: true }],
   ["TodoWrite", { as: "think", title: () => "Update the task list", isPlain: true }],
   ...taskNames.map((name) => [name, task] as const),
 ]);

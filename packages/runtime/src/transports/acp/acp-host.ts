@@ -44,6 +44,7 @@ export type StartedSession = Pick<
   | "shown"
   | "abort"
   | "events"
+  | "lastSeq"
   | "controls"
   | "openPermission"
   | "answerPermission"

@@ -1,6 +1,7 @@
 import { type ErrorCode, toShownError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
+import { toTaskEvent } from "../../session/tasks/task-event.ts";
 import { reasonOf } from "./outcome-reason.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { createSpill } from "./spill-folder.ts";
@@ -45,6 +46,8 @@ function toText(outcome: Outcome): string {
 }
 
 function toStreamEvent(event: AgentEvent): Record<string, unknown> | undefined {
+  const told = event.type.startsWith("background.") ? toTaskEvent(event) : undefined;
+  if (told) return { type: "background_task_event", background_task_event: told };
   if (event.type !== "text.delta" || event.taskId !== undefined) return undefined;
   return { type: "content_block_delta", delta: { type: "text_delta", text: event.text } };
 }

@@ -2,6 +2,7 @@ import type { CatalogOverride } from "../../model/catalog-override.ts";
 import { noUsage } from "../../protocol/content.ts";
 import { type AgentEvent, isEphemeral } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
+import { BackgroundFrames } from "./background-frames.ts";
 import { AssistantFrames } from "./assistant-frames.ts";
 import { apiErrorWord } from "../../protocol/api-error-word.ts";
 import { ClaudeLines, type Frame } from "./claude-frame.ts";
@@ -79,6 +80,7 @@ class ClaudeStream {
   readonly #options: ClaudeFormatOptions;
   readonly #assistant: AssistantFrames;
   readonly #progress: ProgressFrames;
+  readonly #background = new BackgroundFrames();
   readonly #partial: PartialMessages | undefined;
   /** Nothing of the turn has been shown yet: as a message, and as an event of one. */
   #silent = { message: false, event: false };
@@ -195,7 +197,8 @@ class ClaudeStream {
   }
 
   #taskFrames(event: AgentEvent): string {
-    const frames = this.#run.tasks.frames(event).map(({ subtype, ...fields }) => this.#lines.system(subtype, fields));
+    const told = event.type.startsWith("background.") ? this.#background.frames(event) : this.#run.tasks.frames(event);
+    const frames = told.map(({ subtype, ...fields }) => this.#lines.system(subtype, fields));
     if (event.type !== "task.started" || !this.#options.forwardSubagentText) return frames.join("");
     const message = { role: "user", content: [{ type: "text", text: event.prompt }] };
     return frames.join("") + this.#lines.line("user", { message, ...this.#run.tasks.marksOf(event), timestamp: event.at });

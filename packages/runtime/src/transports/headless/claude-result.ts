@@ -53,6 +53,7 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
     })),
     tool_calls_seen: run.toolCalls,
     fast_mode_state: "off",
+    ...(run.tasksTold && { origin: { kind: "task-notification", task_ids: run.tasksTold } }),
     result_index: index,
     queued_turn_count: prompts.waiting,
     ...uuidFields(prompts),

@@ -1,7 +1,10 @@
+import type { AgentEvent } from "../../protocol/events.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import { SessionWriter } from "../session-writer.ts";
+import type { WorkCeilings } from "../../session/tasks/finish-work.ts";
+import type { TaskTurns } from "./task-turns.ts";
 import type { LineOutput } from "./line-output.ts";
 import type { OutputFormat, ShownOutcome } from "./output-format.ts";
 
@@ -17,19 +20,44 @@ export async function runPrompt(
     output: LineOutput;
     /** The last word on how it went, before the end is written. */
     judge?(outcome: Outcome<unknown>): Outcome<unknown>;
+    /** Turns that tasks begin have ends of their own; only the last one is written when absent. */
+    eachTurn?: boolean | undefined;
+    /** How long tasks are waited for. */
+    ceilings?: WorkCeilings | undefined;
   },
 ): Promise<ShownOutcome> {
   const { format, output } = target;
-  const writer = new SessionWriter(session, (event) => {
+  let isOver = false;
+  let turns: TaskTurns | undefined;
+  let goOn = (): void => {};
+  /** What happens after the prompt's own turn is told after its result. */
+  let gate: Promise<void> | undefined;
+  const write = (event: AgentEvent): void | Promise<void> => {
+    if (isOver) return;
     const text = format.event(event);
     if (text) output.write(text);
+    if (event.type === "turn.ended" && event.taskId === undefined) {
+      if (turns) return turns.ended(event.outcome);
+      gate = new Promise((resolve) => {
+        goOn = resolve;
+      });
+    }
     return output.full ? output.drain() : undefined;
-  });
+  };
+  const writer = new SessionWriter(session, (event) => (gate ? gate.then(() => write(event)) : write(event)));
   output.onClosed(() => session.abort("output-closed"));
-  const outcome = await writer.run(prompt);
+  const first = await writer.run(prompt);
+  if (first.type === "completed" && session.listBackgroundTasks().length > 0) {
+    turns = new (await import("./task-turns.ts")).TaskTurns(session, target);
+    await turns.ended(first);
+    goOn();
+  }
+  const outcome = (await turns?.finish(() => writer.caughtUp())) ?? first;
+  isOver = true;
+  goOn();
   writer.close();
   const honest = session.shown(target.judge?.(outcome) ?? outcome);
-  output.write(await format.end(honest));
+  if (!turns?.isWritten(outcome)) output.write(await format.end(honest));
   await output.drain();
   return output.closed ? session.shown(unread(honest)) : honest;
 }

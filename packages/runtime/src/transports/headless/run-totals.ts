@@ -29,6 +29,8 @@ export class RunTotals {
   worktree: WorktreeFacts | undefined;
   /** When the turn began, by the session's clock. */
   startedAt: string | undefined;
+  /** The tasks whose end began the turn; nobody asked for it then. */
+  tasksTold: readonly string[] | undefined;
   /** Its first answer of the conversation. */
   first: AgentEvent<"message.ended"> | undefined;
   /** When the conversation last went on by more than a word. */
@@ -81,7 +83,8 @@ export class RunTotals {
     return this.#ended?.event === event ? this.#ended.decision : undefined;
   }
 
-  #beginTurn({ at }: AgentEvent<"turn.started">): void {
+  #beginTurn({ at, tasks }: AgentEvent<"turn.started">): void {
+    this.tasksTold = tasks;
     if (this.ended) this.warnings.clear(); // those of the turn before were in its result
     this.startedAt = at;
     this.first = undefined;

@@ -1,4 +1,5 @@
 import type { CatalogOverride } from "../../model/catalog-override.ts";
+import type { WorkCeilings } from "../../session/tasks/finish-work.ts";
 import type { JsonObject, JsonValue } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { CancelCause } from "../../protocol/outcome.ts";
@@ -31,6 +32,8 @@ export type LiveOptions = {
   readonly output: LineOutput;
   readonly sessionId: string;
   readonly newId: () => string;
+  /** How long tasks are waited for when nothing more is asked. */
+  readonly ceilings?: WorkCeilings | undefined;
   /** Encodes a result where there is no session that could say more. */
   readonly early: OutputFormat;
   /** Called once, for the first prompt or the first request that needs a session. */

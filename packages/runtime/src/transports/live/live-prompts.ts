@@ -19,7 +19,13 @@ export type LivePrompt = {
 };
 
 /** The running turn, with the messages that became a part of it. Each of those still gets a result. */
-export type LiveTurn = { readonly id: string; readonly prompt: LivePrompt | undefined; readonly joined: LivePrompt[] };
+export type LiveTurn = {
+  readonly id: string;
+  readonly prompt: LivePrompt | undefined;
+  readonly joined: LivePrompt[];
+  /** A task that ended began it. */
+  readonly isWoken: boolean;
+};
 
 /** The messages of a host that have no result yet. Which of them comes next is up to the session. */
 export class LivePrompts {

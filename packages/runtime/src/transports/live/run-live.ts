@@ -100,6 +100,7 @@ class LiveDriver {
     this.#reading = this.#read();
     const problem = await Promise.race([this.#reading, this.#cutting]);
     await this.#prompts.done();
+    await this.#finishTasks();
     if (!this.#stopped) await Promise.all(this.#answering);
     await Promise.all(this.#writing);
     this.#channel.close();
@@ -215,7 +216,7 @@ class LiveDriver {
     const { output } = this.#options;
     const isOwn = event.taskId === undefined;
     if (isOwn && event.type === "prompt.accepted") this.#notices.tell("queued", this.#prompts.accept(event));
-    if (isOwn && event.type === "turn.started") this.#beginTurn(event.turnId ?? "");
+    if (isOwn && event.type === "turn.started") this.#beginTurn(event);
     if (isOwn && event.type === "input.added") this.#join(event.promptId);
     if (isOwn && event.type === "turn.ended") this.#turns.shift()?.abort();
     alsoTo?.(event);
@@ -225,12 +226,13 @@ class LiveDriver {
     if (isOwn && event.type === "turn.started" && this.#turn?.prompt) this.#replay(this.#turn.prompt.input, this.#turn.id);
     if (output.full) await output.drain();
     if (isOwn && event.type === "turn.ended" && this.#turn?.prompt) await this.#finish(this.#turn.prompt);
+    else if (isOwn && event.type === "turn.ended" && this.#turn?.isWoken) await this.#finishWoken(event.outcome);
     if (isOwn && event.type === "prompt.cancelled") await this.#cancelled(event.cause, this.#prompts.of(event.promptId));
   }
 
-  #beginTurn(turnId: string): void {
+  #beginTurn({ turnId = "", tasks }: AgentEvent<"turn.started">): void {
     const prompt = this.#prompts.begin(turnId);
-    this.#turn = { id: turnId, prompt, joined: [] };
+    this.#turn = { id: turnId, prompt, joined: [], isWoken: tasks !== undefined };
     if (prompt) this.#notices.tell("started", prompt);
     this.#notices.changeState("running");
   }
@@ -262,6 +264,25 @@ class LiveDriver {
       this.#endPrompt(other, written);
     }
     this.#endPrompt(prompt, written);
+  }
+
+  /** The result of a turn that nobody asked for. */
+  async #finishWoken(ended: Outcome): Promise<void> {
+    const format = await this.#format();
+    const outcome = this.#shown(format.judge?.(ended) ?? ended);
+    await this.#writeEnd(outcome);
+    this.#last = outcome;
+    this.#turn = undefined;
+    if (!this.#prompts.isBusy) this.#notices.changeState("idle");
+  }
+
+  /** Nothing more is asked: what works beside the conversation comes to its end, and the host hears of it. */
+  async #finishTasks(): Promise<void> {
+    const { session, writer } = this.#opened ?? {};
+    if (!session || !writer || this.#stopped || session.listBackgroundTasks().length === 0) return;
+    const { stopped } = await session.finishBackgroundTasks(this.#options.ceilings);
+    await writer.caughtUp();
+    if (stopped.length > 0 && this.#last) await this.#writeEnd(this.#last);
   }
 
   #endPrompt(prompt: LivePrompt, outcome: ShownOutcome): void {

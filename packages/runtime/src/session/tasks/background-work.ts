@@ -1,0 +1,115 @@
+import type { BackgroundTaskState } from "../../protocol/background-task.ts";
+import type { UserMessage } from "../../protocol/content.ts";
+import type { EventBody } from "../../protocol/events.ts";
+import type { RegistryOptions, TaskRegistry } from "./task-registry.ts";
+
+export type WorkOptions = Omit<RegistryOptions, "onUntold" | "onChange"> & {
+  /** No turn runs, and none is about to. */
+  readonly isIdle: () => boolean;
+  /** Begins a turn in which the model hears it; absent where it has to wait for the next prompt. */
+  readonly wake: ((notice: TaskNotice) => void) | undefined;
+};
+
+export type TaskNotice = { readonly input: UserMessage; readonly tasks: string[] };
+
+/** How often tasks that end may wake the model before somebody says something: what starts itself again and again comes to an end. */
+const maxWakes = 100;
+
+/** What a session knows of its tasks while it has none: next to nothing. The registry is loaded with the first of them. */
+export class BackgroundWork {
+  readonly #options: WorkOptions;
+  readonly #waiting = new Set<() => void>();
+  #loading: Promise<TaskRegistry> | undefined;
+  #untold: BackgroundTaskState[] = [];
+  #wakes = 0;
+  registry: TaskRegistry | undefined;
+
+  constructor(options: WorkOptions) {
+    this.#options = options;
+  }
+
+  load(): Promise<TaskRegistry> {
+    this.#loading ??= this.#load();
+    return this.#loading;
+  }
+
+  /** Takes over what an earlier process left. */
+  async recover(): Promise<void> {
+    const { past } = this.#options;
+    if (!past.last("background.created")) return;
+    const { hasOpenTasks } = await import("./recover-tasks.ts");
+    if (hasOpenTasks(past)) (await this.load()).recover();
+  }
+
+  /** Resolves at the next beginning or end of a task or a turn. */
+  changed(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.add(resolve));
+  }
+
+  /** A task or a turn has begun or ended, or nobody wants to wait any longer: the model is woken if it has to hear something and nothing runs. */
+  change(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    const { isIdle, wake } = this.#options;
+    if (wake && this.#untold.length > 0 && isIdle() && this.#mayWake()) {
+      const notice = this.take();
+      if (notice) wake(notice);
+    }
+    for (const resolve of waiting) resolve();
+  }
+
+  /** Is no turn running, and will none begin by itself because of what is known now? */
+  get isSilent(): boolean {
+    const { isIdle, wake } = this.#options;
+    return isIdle() && (this.#untold.length === 0 || !wake || this.#wakes >= maxWakes);
+  }
+
+  #mayWake(): boolean {
+    if (this.#wakes >= maxWakes) return false;
+    if (++this.#wakes < maxWakes) return true;
+    const message = `Tasks have woken the model ${maxWakes} times with nobody saying anything in between; it hears of further ones with the next prompt`;
+    this.#options.emit({ type: "warning.raised", message });
+    return true;
+  }
+
+  /** Somebody said something. */
+  restartCount(): void {
+    this.#wakes = 0;
+  }
+
+  /** What the model is to hear. Whoever takes it tells it, and says so with `told`. */
+  take(): TaskNotice | undefined {
+    const { registry } = this;
+    const untold = this.#untold.filter(({ id }) => registry?.manager.get(id)?.unread);
+    this.#untold = [];
+    if (!registry || untold.length === 0) return undefined;
+    return { input: registry.noticeOf(untold), tasks: untold.map(({ id }) => id) };
+  }
+
+  /** The same for a turn that runs. */
+  takeInput(): Omit<EventBody<"input.added">, "type">[] {
+    const notice = this.take();
+    if (!notice) return [];
+    queueMicrotask(() => this.told(notice.tasks)); // behind the event that tells it
+    return [{ ...notice, origin: "task" }];
+  }
+
+  told(tasks: readonly string[]): void {
+    for (const id of tasks) this.registry?.manager.markRead(id);
+  }
+
+  async shutdown(reason: string): Promise<void> {
+    this.#untold = [];
+    await (await this.#loading)?.manager.shutdown(reason);
+  }
+
+  async #load(): Promise<TaskRegistry> {
+    const { TaskRegistry } = await import("./task-registry.ts");
+    this.registry = new TaskRegistry({
+      ...this.#options,
+      onUntold: (task) => this.#untold.push(task),
+      onChange: () => queueMicrotask(() => this.change()),
+    });
+    return this.registry;
+  }
+}

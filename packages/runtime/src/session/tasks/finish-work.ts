@@ -1,0 +1,65 @@
+import type { BackgroundTaskState } from "../../protocol/background-task.ts";
+import type { Emit } from "../../protocol/events.ts";
+import type { CancelCause } from "../../protocol/outcome.ts";
+import type { BackgroundWork } from "./background-work.ts";
+
+/** How long a session that is to end waits for its tasks, counted from when its last turn ended. */
+export type WorkCeilings = {
+  /** For agents: 600,000 when absent. */
+  readonly agentMs?: number | undefined;
+  /** For programs, once no agent works any more: 5,000 when absent. */
+  readonly processMs?: number | undefined;
+};
+
+export type FinishedWork = {
+  /** What had to be stopped. */
+  readonly stopped: readonly BackgroundTaskState[];
+  /** Somebody did not want to wait. */
+  readonly cancelled?: CancelCause | undefined;
+};
+
+export type Finishing = {
+  readonly work: BackgroundWork;
+  readonly ceilings: WorkCeilings;
+  readonly emit: Emit;
+  readonly cancelled: () => CancelCause | undefined;
+};
+
+const defaults = { agentMs: 600_000, processMs: 5_000 };
+
+/** Waits until no task is open and no turn runs that one of them woke; at a ceiling stops what is left, and says what that was. */
+export async function finishWork({ work, ceilings, emit, cancelled }: Finishing): Promise<FinishedWork> {
+  const { agentMs = defaults.agentMs, processMs = defaults.processMs } = ceilings;
+  let silentSince: number | undefined;
+  while (true) {
+    const cause = cancelled();
+    if (cause) return { stopped: [], cancelled: cause };
+    const active = work.registry?.active ?? [];
+    const isSilent = work.isSilent;
+    if (isSilent && active.length === 0) return { stopped: [] };
+    silentSince = isSilent ? (silentSince ?? Date.now()) : undefined;
+    const limitMs = active.some(({ kind }) => kind === "agent") ? agentMs : processMs;
+    const leftMs = silentSince === undefined ? undefined : silentSince + limitMs - Date.now();
+    if (leftMs !== undefined && leftMs <= 0) return { stopped: await stop(work, limitMs, emit) };
+    await untilChanged(work, leftMs);
+  }
+}
+
+async function stop(work: BackgroundWork, limitMs: number, emit: Emit): Promise<BackgroundTaskState[]> {
+  const seconds = limitMs / 1000;
+  const stopped = (await work.registry?.stopAll(`The run ended ${seconds} s after its last answer`)) ?? [];
+  const names = stopped.map(({ id, label, commandPreview }) => `${id} (${commandPreview ?? label})`);
+  emit({ type: "warning.raised", message: `Stopped with the run, ${seconds} s after its last answer: ${names.join(", ")}` });
+  return stopped;
+}
+
+async function untilChanged(work: BackgroundWork, ms: number | undefined): Promise<void> {
+  const changed = work.changed();
+  if (ms === undefined) return await changed;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([changed, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,99 @@
+import { join } from "node:path";
+import type { BackgroundTaskResult } from "../../protocol/background-task.ts";
+import type { ProcessTaskRequest, BackgroundTaskHandle, BackgroundTaskStart } from "../../tasks/background/task-contract.ts";
+import { createLimitedOutputCapture } from "../../tasks/background/output-capture.ts";
+import { OutputFile } from "../../tasks/background/output-file.ts";
+import { BackgroundTaskError } from "../../tasks/background/task-error.ts";
+import type { ProcessSpec } from "../../tasks/task.ts";
+import type { ProcessEnd } from "../../workspace/workspace.ts";
+
+/** Of the result: the log has all of it. */
+const resultBytes = 4_000;
+const deltaMs = 200;
+const deltaCharacters = 2_000;
+
+export type ProcessPlace = {
+  /** The folder for outputs. */
+  readonly folder: string;
+  readonly mask: (text: string) => string;
+};
+
+export type RunningTask = BackgroundTaskHandle & { readonly output: OutputFile };
+
+/** Starts a program whose output goes to a file, and which is asked for it. */
+export async function startProcessTask(
+  { taskId, emit }: BackgroundTaskStart<ProcessTaskRequest>,
+  spec: ProcessSpec,
+  { folder, mask }: ProcessPlace,
+): Promise<RunningTask> {
+  const output = new OutputFile({ path: join(folder, `${taskId}.output`), mask });
+  const beginning = createLimitedOutputCapture(resultBytes);
+  const deltas = tellLater((text) => emit({ type: "background_task_text_delta", delta: text }), mask);
+  const process = await spec.start({
+    takesInput: true,
+    onOutput: async ({ bytes }) => {
+      beginning.append(bytes);
+      deltas.add(bytes);
+      await output.append(bytes);
+    },
+  });
+  let why: string | undefined;
+  const end = async (): Promise<BackgroundTaskResult> => {
+    const ended = await process.ended.catch(async (error: unknown) => {
+      await output.end("[its output could not be kept]").catch(() => {});
+      throw new BackgroundTaskError("process", error instanceof Error ? error.message : String(error), { cause: error });
+    });
+    deltas.stop();
+    await output.end(lastWords(ended, why));
+    return { taskId, kind: "process", output: mask(beginning.toString()), ...toCodes(ended) };
+  };
+  return {
+    pid: process.pid,
+    logPath: output.path,
+    output,
+    result: end(),
+    async cancel(reason) {
+      why = reason;
+      await process.kill();
+    },
+    async send(input) {
+      if (!(await process.write(input)))
+        throw new BackgroundTaskError("process", `Task ${taskId} reads no more of its standard input`);
+    },
+    readLog: (cursor) => output.page(taskId, "stdout", cursor),
+  };
+}
+
+function lastWords(ended: ProcessEnd, why: string | undefined): string {
+  if (ended.end === "exit") return `[exited with code ${ended.exitCode}]`;
+  return ended.end === "signal" ? `[ended by ${ended.signal}]` : `[stopped${why === undefined ? "" : `: ${why}`}]`;
+}
+
+function toCodes(ended: ProcessEnd): Pick<BackgroundTaskResult, "exitCode" | "signalCode"> {
+  if (ended.end === "exit") return { exitCode: ended.exitCode };
+  return ended.end === "signal" ? { signalCode: ended.signal } : {};
+}
+
+/** A program may print by the thousand lines: who watches hears of the last of them, a few times a second. */
+function tellLater(tell: (text: string) => void, mask: (text: string) => string): { add(bytes: Uint8Array): void; stop(): void } {
+  const decoder = new TextDecoder();
+  let text = "";
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    timer = undefined;
+    const said = mask(text);
+    text = "";
+    if (said !== "") tell(said);
+  };
+  return {
+    add(bytes) {
+      text = (text + decoder.decode(bytes, { stream: true })).slice(-deltaCharacters);
+      timer ??= setTimeout(flush, deltaMs);
+    },
+    stop() {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      flush();
+    },
+  };
+}

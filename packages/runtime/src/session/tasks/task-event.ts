@@ -1,0 +1,25 @@
+import type { AgentEvent } from "../../protocol/events.ts";
+import type { BackgroundTaskEvent } from "../../tasks/background/task-contract.ts";
+
+/** What happened to work beside the conversation, as listeners of a session know it; undefined for everything else. */
+export function toTaskEvent(event: AgentEvent): BackgroundTaskEvent | undefined {
+  switch (event.type) {
+    case "background.created":
+      return { type: "background_task_created", task: event.task };
+    case "background.started":
+      return { type: "background_task_started", task: event.task };
+    case "background.updated":
+      return { type: "background_task_updated", task: event.task };
+    case "background.ended": {
+      const { status } = event.task;
+      const how = status === "completed" || status === "cancelled" ? status : "failed";
+      return { type: `background_task_${how}`, task: event.task };
+    }
+    case "background.closed":
+      return { type: "background_task_closed", taskId: event.id };
+    case "background.delta":
+      return { type: "background_task_text_delta", taskId: event.id, delta: event.text };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,264 @@
+import type { StoredEvents } from "../../journal/store.ts";
+import type { BackgroundTaskState } from "../../protocol/background-task.ts";
+import { type UserMessage, userText } from "../../protocol/content.ts";
+import type { Emit } from "../../protocol/events.ts";
+import { BackgroundTaskManager } from "../../tasks/background/background-task-manager.ts";
+import type { BackgroundTaskEvent, BackgroundTaskRunner, ProcessTaskRequest } from "../../tasks/background/task-contract.ts";
+import { BackgroundTaskError } from "../../tasks/background/task-error.ts";
+import { isTerminal } from "../../tasks/background/task-status.ts";
+import { systemClock, type TaskClock } from "../../tasks/background/task-watch.ts";
+import type { BackgroundTasks, ProcessSpec, TaskNews, TaskWait } from "../../tasks/task.ts";
+import { ToolFailure } from "../../tools/tool.ts";
+import { defined } from "../../util/defined.ts";
+import { type RunningTask, startProcessTask } from "./process-runner.ts";
+import { toNotice } from "./task-notice.ts";
+import { lastNumber, recoverTasks, toStale } from "./recover-tasks.ts";
+
+export type RegistryOptions = {
+  readonly sessionId: string;
+  /** What the journal held when the session was opened. */
+  readonly past: StoredEvents;
+  /** The folder for outputs. */
+  readonly folder: string;
+  readonly mask: (text: string) => string;
+  readonly emit: Emit;
+  readonly flush: () => Promise<void>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** A task in the background has ended, and the model does not know. */
+  readonly onUntold: (task: BackgroundTaskState) => void;
+  /** Something has begun or ended. */
+  readonly onChange: () => void;
+};
+
+/** Processes beside each other; more wait. */
+const maxConcurrent = 16;
+/** Of what is new: as much as the model is shown. */
+const newsBytes = 30_000;
+
+/** The tasks of one session: kept in its journal, and never longer than it. */
+export class TaskRegistry implements BackgroundTasks {
+  readonly manager: BackgroundTaskManager;
+  readonly #options: RegistryOptions;
+  readonly #specs = new WeakMap<ProcessTaskRequest, ProcessSpec>();
+  readonly #running = new Map<string, RunningTask>();
+  /** Whoever stops them knows that they end. */
+  readonly #stopping = new Set<string>();
+  /** Not ended, or ended and not told of. */
+  readonly #open = new Set<string>();
+  /** How far the model has read. */
+  readonly #read = new Map<string, number>();
+  #number: number;
+
+  constructor(options: RegistryOptions) {
+    this.#options = options;
+    this.#number = lastNumber(options.past);
+    const processes: BackgroundTaskRunner<ProcessTaskRequest> = {
+      kind: "process",
+      start: async (start) => {
+        const spec = this.#specs.get(start.request);
+        if (!spec) throw new BackgroundTaskError("runner", "Nobody said how to start it");
+        const { folder, mask } = options;
+        const task = await startProcessTask(start, spec, { folder, mask });
+        this.#running.set(start.taskId, task);
+        return task;
+      },
+    };
+    this.manager = new BackgroundTaskManager({
+      runners: [processes],
+      maxConcurrent,
+      newId: ({ kind }) => `${kind}_${++this.#number}`,
+      clock: systemClockAt(options.now),
+      recorded: options.flush,
+    });
+    this.manager.subscribe((event) => this.#record(event));
+  }
+
+  /** What an earlier process left: each task is told of once. */
+  recover(): void {
+    const { past, now, emit, onUntold } = this.#options;
+    const { stale, untold } = recoverTasks(past);
+    const at = new Date(now()).toISOString();
+    for (const task of [...untold, ...stale.map((open) => toStale(open, at))]) {
+      this.manager.restore(task);
+      if (!task.unread) continue;
+      this.#open.add(task.id);
+      onUntold(task);
+    }
+    for (const { id } of stale) {
+      const task = this.manager.get(id);
+      if (task) emit({ type: "background.ended", task, ...this.#idle() });
+    }
+  }
+
+  get active(): BackgroundTaskState[] {
+    return this.manager.list().filter(({ status }) => !isTerminal(status));
+  }
+
+  /** What the model is told of tasks that have ended. */
+  noticeOf(tasks: readonly BackgroundTaskState[]): UserMessage {
+    return userText(toNotice(tasks));
+  }
+
+  async startProcess(spec: ProcessSpec): Promise<BackgroundTaskState> {
+    const { command, label, cwd, maxRuntimeMs, callId } = spec;
+    const request: ProcessTaskRequest = {
+      ...{ kind: "process", label, mode: "background", parentSessionId: this.#options.sessionId, depth: 1, cwd, command },
+      ...defined({ maxRuntimeMs }),
+      metadata: { callId },
+    };
+    this.#specs.set(request, spec);
+    const task = await this.manager.spawn(request);
+    if (task.status === "failed") this.manager.markRead(task.id); // whoever asked is told by the answer
+    return task;
+  }
+
+  get(taskId: string): BackgroundTaskState {
+    const task = this.manager.get(taskId);
+    if (task) return task;
+    const known = this.manager.list().map(({ id, status }) => `${id} (${status})`);
+    const there = known.length > 0 ? `There are: ${known.slice(-10).join(", ")}.` : "No task was started in this session.";
+    throw new ToolFailure(`There is no task ${JSON.stringify(taskId)}. ${there}`);
+  }
+
+  list(): BackgroundTaskState[] {
+    return this.manager.list();
+  }
+
+  async news(taskId: string, wait: TaskWait): Promise<TaskNews> {
+    this.get(taskId);
+    const from = this.#read.get(taskId) ?? 0;
+    const because = await this.#wait(taskId, from, wait);
+    const task = this.get(taskId);
+    const output = this.#running.get(taskId)?.output;
+    const size = output?.size ?? 0;
+    const start = Math.max(from, size - newsBytes);
+    const { text, next } = (await output?.read(start, size - start)) ?? { text: task.result?.output ?? "", next: 0 };
+    this.#read.set(taskId, next);
+    if (isTerminal(task.status)) this.manager.markRead(taskId);
+    return { task, text, omittedBytes: start - from, because };
+  }
+
+  async send(taskId: string, input: string): Promise<void> {
+    this.get(taskId);
+    await this.manager.send(taskId, input).catch((error: unknown) => {
+      throw new ToolFailure(error instanceof Error ? `${error.message}.` : String(error), { cause: error });
+    });
+  }
+
+  async stop(taskId: string, reason: string): Promise<BackgroundTaskState> {
+    this.get(taskId);
+    this.#stopping.add(taskId);
+    await this.manager.cancel(taskId, reason);
+    this.manager.markRead(taskId); // it had ended before
+    this.#stopping.delete(taskId);
+    return this.get(taskId);
+  }
+
+  /** Ends all that is open, and answers what that was. Nobody is told of them any more. */
+  async stopAll(reason: string): Promise<BackgroundTaskState[]> {
+    const { active } = this;
+    await Promise.all(active.map(({ id }) => this.stop(id, reason)));
+    return active.map(({ id }) => this.get(id));
+  }
+
+  async #wait(taskId: string, from: number, { until, timeoutMs, signal }: TaskWait): Promise<TaskNews["because"]> {
+    const output = this.#running.get(taskId)?.output;
+    const hasEnded = (): boolean => isTerminal(this.get(taskId).status);
+    if (until === "now") return "asked";
+    const seen = new SeenLines(from);
+    const isMet = async (): Promise<TaskNews["because"] | undefined> => {
+      if (until === "output" && (output?.size ?? 0) > from) return "output";
+      if (typeof until === "function" && output && until(await seen.next(output))) return "output";
+      return hasEnded() ? "ended" : undefined;
+    };
+    return await new Promise((resolve, reject) => {
+      const stops: (() => void)[] = [];
+      const finish = (because: TaskNews["because"]): void => {
+        for (const stop of stops) stop();
+        resolve(because);
+      };
+      const look = (): void => void isMet().then((because) => because && finish(because), reject);
+      const timer = setTimeout(() => finish("timeout"), timeoutMs);
+      const onAbort = (): void => finish("aborted");
+      signal.addEventListener("abort", onAbort, { once: true });
+      stops.push(() => clearTimeout(timer));
+      stops.push(() => signal.removeEventListener("abort", onAbort));
+      stops.push(this.manager.subscribe((event) => "task" in event && event.task.id === taskId && look()));
+      if (output) stops.push(output.onGrowth(look));
+      if (signal.aborted) finish("aborted");
+      else look();
+    });
+  }
+
+  #record(event: BackgroundTaskEvent): void {
+    const { emit, onUntold, onChange } = this.#options;
+    if ("task" in event) this.#follow(event.task);
+    switch (event.type) {
+      case "background_task_created":
+        emit({ type: "background.created", task: event.task });
+        break;
+      case "background_task_started":
+        emit({ type: "background.started", task: event.task });
+        break;
+      case "background_task_updated":
+        emit({ type: "background.updated", task: event.task, ...this.#idle() });
+        break;
+      case "background_task_completed":
+      case "background_task_failed":
+      case "background_task_cancelled":
+        emit({ type: "background.ended", task: event.task, ...this.#idle() });
+        if (this.#stopping.has(event.task.id)) this.manager.markRead(event.task.id);
+        else if (event.task.unread) onUntold(event.task);
+        break;
+      case "background_task_closed":
+        this.#open.delete(event.taskId);
+        emit({ type: "background.closed", id: event.taskId });
+        break;
+      case "background_task_text_delta":
+        return emit({ type: "background.delta", id: event.taskId, text: event.delta });
+      default:
+        return;
+    }
+    onChange();
+  }
+
+  #follow({ id, status, unread }: BackgroundTaskState): void {
+    if (unread || !isTerminal(status)) this.#open.add(id);
+    else this.#open.delete(id);
+  }
+
+  #idle(): { idle?: true } {
+    return this.#open.size > 0 ? {} : { idle: true };
+  }
+}
+
+const longestRest = 10_000;
+
+/** The lines of an output from a place on, each once. */
+class SeenLines {
+  #from: number;
+  /** A line that has not come to its end: it is looked at again with what follows. */
+  #rest = "";
+  #reading: Promise<readonly string[]> = Promise.resolve([]);
+
+  constructor(from: number) {
+    this.#from = from;
+  }
+
+  async next(output: RunningTask["output"]): Promise<readonly string[]> {
+    const before = this.#reading;
+    this.#reading = before.then(async () => {
+      const { text, next } = await output.read(this.#from, output.size - this.#from);
+      this.#from = next;
+      const lines = (this.#rest + text).split("\n");
+      this.#rest = (lines.at(-1) ?? "").slice(-longestRest);
+      return lines;
+    });
+    return await this.#reading;
+  }
+}
+
+function systemClockAt(now: () => number): TaskClock {
+  return { ...systemClock, now };
+}

@@ -1,0 +1,98 @@
+import type { BackgroundTasks } from "../../tasks/task.ts";
+import { defineTool, type Tool, type ToolContext, ToolFailure } from "../tool.ts";
+import { taskInputFacts, taskOutputFacts, taskStopFacts } from "./facts.ts";
+
+export type TaskOutputInput = { task_id: string; block?: boolean; timeout?: number; until?: string; filter?: string };
+export type TaskInputInput = { task_id: string; input: string };
+export type TaskStopInput = { task_id: string };
+
+const taskId = { type: "string", minLength: 1, description: "The id of the task" };
+/** What other programs call it. */
+const names = { bash_id: "task_id", shell_id: "task_id", agentId: "task_id", id: "task_id" };
+const longestWaitMs = 600_000;
+
+/** Only worth their words where something can be started that they are about. */
+export function createTaskTools(): Tool[] {
+  return [taskOutputTool, taskInputTool, taskStopTool];
+}
+
+const taskOutputTool = defineTool<TaskOutputInput>({
+  name: "TaskOutput",
+  description:
+    "Shows what a background task printed since you last looked, and how it is. Waits for its end unless told otherwise.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      task_id: taskId,
+      block: { type: "boolean", description: "false: do not wait" },
+      timeout: {
+        type: "number",
+        minimum: 0,
+        maximum: longestWaitMs,
+        description: "Milliseconds to wait at most; 30000 unless given",
+      },
+      until: {
+        type: "string",
+        description:
+          "What to wait for: end (the default), output (anything new), or a regular expression that a new line matches",
+      },
+      filter: { type: "string", description: "A regular expression: only lines that match are shown" },
+    },
+    required: ["task_id"],
+    additionalProperties: false,
+  },
+  forgives: { names: { ...names, wait_up_to: "timeout", yield_time_ms: "timeout" }, needed: [] },
+  concurrent: true,
+  facts: taskOutputFacts,
+  access: async () => ({ kind: "note", resources: [] }),
+  async execute(input, context) {
+    const { showTaskOutput } = await import("../run-task-tools.ts");
+    return await showTaskOutput(input, context, await backgroundOf(context));
+  },
+});
+
+const taskInputTool = defineTool<TaskInputInput>({
+  name: "TaskInput",
+  description: "Writes to the standard input of a background command.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      task_id: taskId,
+      input: { type: "string", minLength: 1, description: "As it is: a line ends with a newline" },
+    },
+    required: ["task_id", "input"],
+    additionalProperties: false,
+  },
+  forgives: { names: { ...names, chars: "input", text: "input" }, needed: [] },
+  concurrent: false,
+  facts: taskInputFacts,
+  async access({ task_id: id, input }, _workspace, memory) {
+    const { toPipedCommand } = await import("../run-task-tools.ts");
+    return toPipedCommand(memory, id, input);
+  },
+  async execute({ task_id: id, input }, context) {
+    const background = await backgroundOf(context);
+    await background.send(id, input);
+    return { content: [{ type: "text", text: `Written to ${id}. TaskOutput shows what it answers.` }] };
+  },
+});
+
+const taskStopTool = defineTool<TaskStopInput>({
+  name: "TaskStop",
+  description: "Ends a background task, with every process it started.",
+  inputSchema: { type: "object", properties: { task_id: taskId }, required: ["task_id"], additionalProperties: false },
+  forgives: { names, needed: [] },
+  concurrent: true,
+  facts: taskStopFacts,
+  abortGraceMs: 3_000,
+  access: async () => ({ kind: "note", resources: [] }),
+  async execute({ task_id: id }, context) {
+    const { stopTask } = await import("../run-task-tools.ts");
+    return await stopTask(id, await backgroundOf(context));
+  },
+});
+
+async function backgroundOf({ tasks }: ToolContext): Promise<BackgroundTasks> {
+  if (!tasks?.background) throw new ToolFailure("There are no background tasks here.");
+  return await tasks.background();
+}

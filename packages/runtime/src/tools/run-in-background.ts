@@ -1,0 +1,48 @@
+import { startedCommands } from "./run-task-tools.ts";
+import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
+
+export type BackgroundCommand = {
+  readonly context: ToolContext;
+  readonly directory: string;
+  /** What bash is to run. */
+  readonly script: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly notices: readonly string[];
+};
+
+/** Starts a command that goes on after its call, where and as the call was allowed to run it. */
+export async function startInBackground(
+  { command, description, timeout }: { readonly command: string; readonly description?: string; readonly timeout?: number },
+  { context, directory, script, env, notices }: BackgroundCommand,
+): Promise<ToolOutput> {
+  const { workspace, callId, tasks } = context;
+  if (!tasks?.background)
+    throw new ToolFailure("Nothing can run in the background here. Run the command without run_in_background.");
+  const background = await tasks.background();
+  const task = await background.startProcess({
+    callId,
+    command,
+    label: description?.trim() || firstLine(command),
+    cwd: directory,
+    maxRuntimeMs: timeout,
+    start: (hooks) =>
+      workspace.start({ file: "bash", args: ["-c", script], cwd: directory, env: { ...env, PWD: directory }, ...hooks }),
+  });
+  startedCommands(context.memory).set(task.id, { command, cwd: directory });
+  if (task.status === "failed")
+    throw new ToolFailure(`The command could not be started: ${task.error?.message ?? "nobody knows why"}`);
+  const words =
+    task.status === "queued"
+      ? `The command waits as the task ${task.id}: too many others run. It begins when one of them ends.`
+      : `The command runs in the background as the task ${task.id}. You are told when it ends.`;
+  const how = `TaskOutput with task_id ${JSON.stringify(task.id)} shows what it prints, and can wait for it.`;
+  return {
+    content: [{ type: "text", text: [...notices, `${words} ${how}`].join("\n") }],
+    details: { backgroundTaskId: task.id },
+  };
+}
+
+function firstLine(command: string): string {
+  const [line = ""] = command.trim().split("\n");
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}

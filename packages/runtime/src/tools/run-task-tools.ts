@@ -1,0 +1,84 @@
+import type { BackgroundTaskState } from "../protocol/background-task.ts";
+import type { BackgroundTasks, TaskNews, TaskWait } from "../tasks/task.ts";
+import type { TaskOutputInput } from "./builtin/task-tools.ts";
+import { createLineTest } from "./line-test.ts";
+import { toTerminalText } from "./terminal-text.ts";
+import { type Access, type ToolContext, type ToolMemory, ToolFailure, type ToolOutput } from "./tool.ts";
+
+const defaultWaitMs = 30_000;
+
+export async function showTaskOutput(
+  { task_id: id, block = true, timeout = defaultWaitMs, until = "end", filter }: TaskOutputInput,
+  { signal }: ToolContext,
+  tasks: BackgroundTasks,
+): Promise<ToolOutput> {
+  const shows = filter === undefined ? undefined : createLineTest(filter, "filter");
+  const news = await tasks.news(id, { until: block ? toWait(until) : "now", timeoutMs: timeout, signal });
+  if (news.because === "aborted") throw new ToolFailure(`Interrupted while waiting for ${id}, which goes on.`);
+  const text = toTerminalText(news.text).replace(/\n+$/, "");
+  const lines = shows ? text.split("\n").filter((line) => shows([line])) : undefined;
+  const shown = lines ? lines.join("\n") : text;
+  const whole = [headOf(news, { timeout, isWaiting: block, isEmpty: shown === "" }), ...(shown === "" ? [] : [shown])].join("\n");
+  return { content: [{ type: "text", text: whole }] };
+}
+
+export async function stopTask(id: string, tasks: BackgroundTasks): Promise<ToolOutput> {
+  const before = tasks.get(id);
+  const task = await tasks.stop(id, "The model stopped it");
+  const words =
+    before.completedAt === undefined
+      ? `${id} was stopped, with every process it had started.`
+      : `${id} had ended already: ${howIs(task)}.`;
+  return { content: [{ type: "text", text: words }] };
+}
+
+function toWait(until: string): TaskWait["until"] {
+  return until === "end" || until === "output" ? until : createLineTest(until, "until");
+}
+
+function headOf(
+  { task, because, omittedBytes }: TaskNews,
+  { timeout, isWaiting, isEmpty }: { readonly timeout: number; readonly isWaiting: boolean; readonly isEmpty: boolean },
+): string {
+  const waited = isWaiting && because === "timeout" ? ` after waiting ${timeout} ms` : "";
+  const where = task.logPath === undefined ? "" : `; all of it is in ${task.logPath}`;
+  const left = omittedBytes > 0 ? ` The first ${omittedBytes} bytes of it are left out${where}.` : "";
+  return `${task.id} ${howIs(task)}${waited}.${isEmpty ? " It printed nothing new." : ` New output:${left}`}`;
+}
+
+function howIs(task: BackgroundTaskState): string {
+  const { status, startedAt, completedAt, result, error, timeoutReason } = task;
+  const end = completedAt === undefined ? Date.now() : Date.parse(completedAt);
+  const seconds = startedAt === undefined ? 0 : Math.max(0, Math.round((end - Date.parse(startedAt)) / 100) / 10);
+  switch (status) {
+    case "queued":
+      return "waits for others to end";
+    case "completed":
+      return `completed after ${seconds} s${result?.exitCode === undefined ? "" : ` with exit code ${result.exitCode}`}`;
+    case "failed":
+      return result?.exitCode !== undefined && timeoutReason === undefined
+        ? `failed after ${seconds} s with exit code ${result.exitCode}`
+        : `failed after ${seconds} s: ${error?.message ?? "nobody knows why"}`;
+    case "cancelled":
+      return `was stopped after ${seconds} s: ${error?.message ?? "nobody said why"}`;
+    case "waiting_permission":
+      return `has waited for a permission since it began ${seconds} s ago`;
+    default:
+      return `has been running for ${seconds} s`;
+  }
+}
+
+type StartedCommand = { readonly command: string; readonly cwd: string };
+
+/** What was started in the background, for whoever judges what is written to it. */
+export function startedCommands(memory: ToolMemory): Map<string, StartedCommand> {
+  return memory.slot("background.commands", () => new Map<string, StartedCommand>());
+}
+
+/** Input is judged as if it had come through a pipe when the command was started: a shell does what it reads. */
+export function toPipedCommand(memory: ToolMemory | undefined, id: string, input: string): Access {
+  const started = memory && startedCommands(memory).get(id);
+  const text = `'${input.replaceAll("'", "'\\''")}'`;
+  const { command, cwd } = started ?? { command: "bash", cwd: undefined }; // nobody knows what it is: it may be a shell
+  return { kind: "run", resources: [`printf %s ${text} | { ${command}\n}`], ...(cwd !== undefined && { cwd }) };
+}

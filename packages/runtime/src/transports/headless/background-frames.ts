@@ -1,0 +1,70 @@
+import type { BackgroundTaskState } from "../../protocol/background-task.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
+import { summaryOf } from "../../session/tasks/task-notice.ts";
+import type { TaskFrame } from "./task-frames.ts";
+
+/** What frames say about work that goes on beside the conversation: which there is, that one has begun, how it ended. */
+export class BackgroundFrames {
+  readonly #active = new Map<string, BackgroundTaskState>();
+
+  frames(event: AgentEvent): TaskFrame[] {
+    switch (event.type) {
+      case "background.started":
+        this.#active.set(event.task.id, event.task);
+        return [this.#changed(), ...startedFrames(event.task)];
+      case "background.ended": {
+        const wasActive = this.#active.delete(event.task.id);
+        return [...endedFrames(event.task), ...(wasActive ? [this.#changed()] : [])];
+      }
+      default:
+        return [];
+    }
+  }
+
+  #changed(): TaskFrame {
+    const tasks = [...this.#active.values()].map((task) => ({
+      task_id: task.id,
+      task_type: typeOf(task),
+      ...(task.agentType !== undefined && { subagent_type: task.agentType }),
+      description: task.label,
+    }));
+    return { subtype: "background_tasks_changed", tasks };
+  }
+}
+
+/** An agent tells its own beginning, with what it was asked. */
+function startedFrames(task: BackgroundTaskState): TaskFrame[] {
+  if (task.kind === "agent") return [];
+  return [
+    {
+      subtype: "task_started",
+      ...idsOf(task),
+      description: task.label,
+      is_backgrounded: true,
+      task_type: typeOf(task),
+    },
+  ];
+}
+
+function endedFrames(task: BackgroundTaskState): TaskFrame[] {
+  if (task.kind === "agent" && task.timeoutReason !== "stale_worker") return [];
+  const status = task.status === "cancelled" ? "stopped" : task.status;
+  return [
+    { subtype: "task_updated", task_id: task.id, patch: { status, end_time: Date.parse(task.completedAt ?? task.updatedAt) } },
+    {
+      subtype: "task_notification",
+      ...idsOf(task),
+      status,
+      output_file: task.logPath ?? "",
+      summary: summaryOf(task),
+    },
+  ];
+}
+
+function idsOf({ id, metadata }: BackgroundTaskState): Record<string, unknown> {
+  return { task_id: id, ...(metadata?.["callId"] !== undefined && { tool_use_id: metadata["callId"] }) };
+}
+
+function typeOf({ kind }: BackgroundTaskState): string {
+  return kind === "agent" ? "local_agent" : "local_bash";
+}

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { eventually, lines, model, processesWith, run, start, tempFolder } from "./command.ts";
+
+const bash = (command: string) => ({ name: "Bash", input: { command, description: "run", run_in_background: true } });
+/** Seconds that nobody else sleeps for. */
+let rounds = 0;
+const newMark = (): string => `9${process.pid}.${++rounds}`;
+
+async function place(replies: Parameters<typeof model>[0]) {
+  const folder = tempFolder("background");
+  const cwd = join(folder, "work");
+  mkdirSync(cwd);
+  const { env, server } = await model(replies, join(folder, "home"));
+  return { cwd, env, server };
+}
+
+const allowed = ["--allowedTools", "Bash"];
+const kindOf = (frame: Record<string, unknown>): string =>
+  [frame["type"], frame["subtype"]].filter((word) => word !== undefined).join("/");
+
+describe("a run with commands in the background", () => {
+  it("has a result for its prompt and one for each turn that an end begins, with the frames of Claude Code", async () => {
+    const at = await place([
+      {
+        calls: [
+          bash("while [ ! -e a ]; do sleep 0.05; done; echo a2"),
+          bash("while [ ! -e b ]; do sleep 0.05; done; echo b2; exit 3"),
+        ],
+      },
+      { text: "main done" },
+      { calls: [{ name: "Bash", input: { command: "touch b" } }] },
+      { text: "n1" },
+      { text: "n2" },
+    ]);
+    const words = ["go", ...allowed, "--output-format", "stream-json", "--background-wait", "20s"];
+    const { child, done } = start(words, at);
+    let said = "";
+    child.stdout.on("data", (text: string) => {
+      said += text;
+    });
+    await eventually(() => said.includes('"result":"main done"'), "the first result");
+    assert.equal(at.server.requests.length, 2);
+    writeFileSync(join(at.cwd, "a"), "");
+    const ended = await done;
+    assert.equal(ended.code, 0, ended.stderr);
+    const frames = lines(ended.stdout);
+    const first = frames.findIndex(({ type }) => type === "result");
+    assert.deepEqual(frames.slice(0, first + 1).map(kindOf), [
+      "system/init",
+      "assistant",
+      "assistant",
+      "system/background_tasks_changed",
+      "system/task_started",
+      "user",
+      "system/background_tasks_changed",
+      "system/task_started",
+      "user",
+      "assistant",
+      "result/success",
+    ]);
+    const started = frames.find(({ subtype }) => subtype === "task_started");
+    assert.deepEqual(
+      [started?.["is_backgrounded"], started?.["task_type"], started?.["description"], started?.["task_id"]],
+      [true, "local_bash", "run", "process_1"],
+    );
+    const ids = frames
+      .filter(({ subtype }) => subtype === "background_tasks_changed")
+      .map(({ tasks }) => (tasks as { task_id: string }[]).map(({ task_id }) => task_id));
+    assert.deepEqual(ids, [["process_1"], ["process_1", "process_2"], ["process_2"], []]);
+    const result = frames.find(({ type }) => type === "user")?.["tool_use_result"] as Record<string, unknown>;
+    assert.deepEqual([result["stdout"], result["backgroundTaskId"]], ["", "process_1"]);
+    const told = frames.filter(({ subtype }) => subtype === "task_notification");
+    assert.deepEqual(
+      told.map(({ status, summary }) => [status, summary]),
+      [
+        ["completed", 'Background command "run" completed (exit code 0)'],
+        ["failed", 'Background command "run" failed with exit code 3'],
+      ],
+    );
+    assert.equal(readFileSync(String(told[1]?.["output_file"]), "utf8"), "b2\n\n[exited with code 3]\n");
+    const results = frames.filter(({ type }) => type === "result");
+    assert.deepEqual(results[0]?.["origin"], undefined);
+    assert.deepEqual(results[1]?.["origin"], { kind: "task-notification", task_ids: ["process_1"] });
+    assert.deepEqual(
+      results.map(({ result_index }) => result_index),
+      results.map((_, index) => index),
+    );
+    assert.equal(frames.at(-1)?.["type"], "result");
+  });
+
+  for (const format of ["text", "json", "stream-json"])
+    it(`stops what does not end at the ceiling, and says so: ${format}`, async () => {
+      const mark = newMark();
+      const at = await place([{ calls: [bash(`sleep ${mark}`)] }, { text: "Done." }]);
+      const ended = await run(["go", ...allowed, "--output-format", format, "--background-wait", "300ms"], at);
+      assert.equal(ended.code, 0, ended.stderr);
+      assert.deepEqual(processesWith(`sleep\0${mark}`), []);
+      const words = new RegExp(`Stopped with the run, 0.3 s after its last answer: process_1 \\(sleep ${mark}\\)`);
+      if (format === "text") {
+        assert.equal(ended.stdout, "Done.\n");
+        return assert.match(ended.stderr, words);
+      }
+      const results = lines(ended.stdout).filter(({ type }) => type === "result");
+      assert.equal(results.length, format === "json" ? 1 : 2);
+      assert.match(JSON.stringify(results.at(-1)?.["warnings"]), words);
+      assert.equal(results.at(-1)?.["result"], "Done.");
+    });
+
+  it("writes one result in json: that of the last turn", async () => {
+    const at = await place([{ calls: [bash("true")] }, { text: "first" }, { text: "last" }, { text: "last" }]);
+    const ended = await run(["go", ...allowed, "--output-format", "json"], at);
+    assert.equal(ended.code, 0, ended.stderr);
+    const results = lines(ended.stdout);
+    assert.equal(results.length, 1);
+  });
+
+  it("ends at once when it is told to, with nothing left", async () => {
+    const mark = newMark();
+    const at = await place([{ calls: [bash(`sleep ${mark}`)] }, { text: "Done." }]);
+    const { child, done } = start(["go", ...allowed, "--output-format", "json", "--background-wait", "10m"], at);
+    await eventually(() => at.server.requests.length === 2 && processesWith(`sleep\0${mark}`).length > 0, "it waits");
+    child.kill("SIGTERM");
+    const ended = await done;
+    assert.equal(ended.code, 124, ended.stderr);
+    assert.deepEqual(processesWith(`sleep\0${mark}`), []);
+  });
+
+  it("of a host has a result for the turn that an end begins", async () => {
+    const at = await place([{ calls: [bash("sleep 0.3; echo x")] }, { text: "main" }, { text: "woken" }]);
+    const stdin = `${JSON.stringify({ type: "user", message: { role: "user", content: "go" } })}\n`;
+    const words = [
+      "-p",
+      "--input-format",
+      "stream-json",
+      "--output-format",
+      "stream-json",
+      ...allowed,
+      "--background-wait",
+      "20s",
+    ];
+    const ended = await run(words, { ...at, stdin });
+    assert.equal(ended.code, 0, ended.stderr);
+    const results = lines(ended.stdout).filter(({ type }) => type === "result");
+    assert.deepEqual(
+      results.map(({ result }) => result),
+      ["main", "woken"],
+    );
+  });
+
+  it("tells robota's readers in robota's words", async () => {
+    const at = await place([{ calls: [bash("echo hi")] }, { text: "main" }, { text: "woken" }]);
+    const words = ["go", ...allowed, "--output-format", "stream-json", "--flavor", "robota", "--background-wait", "20s"];
+    const ended = await run(words, at);
+    const events = lines(ended.stdout).flatMap(({ event }) => {
+      const inner = event as { type?: string; background_task_event?: { type: string } } | undefined;
+      return inner?.type === "background_task_event" ? [inner.background_task_event?.type] : [];
+    });
+    assert.deepEqual(
+      events.filter((type) => type !== "background_task_text_delta"),
+      [
+        "background_task_created",
+        "background_task_started",
+        "background_task_updated",
+        "background_task_completed",
+        "background_task_updated",
+      ],
+    );
+    assert.equal(lines(ended.stdout).at(-1)?.["type"], "result");
+  });
+});
