@@ -155,7 +155,8 @@ describe("what a host may ask to know", () => {
     assert.equal(usage.rate_limits, null);
     const ask = async (subtype: string): Promise<Record<string, unknown>> => (await query.request({ subtype })).response;
     assert.match(String((await ask("get_session_cost"))["text"]), /^Total cost: +\$0\.0045$/m);
-    assert.match(String((await ask("get_binary_version"))["version"]), /^\d+\.\d+\.\d+/);
+    const { version, buildTime } = await ask("get_binary_version");
+    assert.match(`${version} ${buildTime}`, /^\d+\.\d+\.\d+\S* \d{4}-\d\d-\d\dT/);
     const models = (await ask("list_models"))["models"] as { value: string }[];
     assert.ok(models.some(({ value }) => value === "claude-sonnet-4-6"));
     const { state } = (await ask("list_permission_rules")) as SDKControlListPermissionRulesResponse;

@@ -8,7 +8,6 @@ type Verdict = { readonly verdict: "works" | "told" | "no effect" | "refused" | 
 const others: Readonly<Record<string, Verdict>> = {
   executable: { verdict: "works", words: "every test of the suite is run with it" },
   executableArgs: { verdict: "the SDK's own", words: "arguments of the program that runs the command" },
-  toolConfig: { verdict: "no effect", words: "questions have no previews" },
   onUserDialog: { verdict: "the SDK's own", words: "no dialog is ever asked for" },
   supportedDialogKinds: { verdict: "the SDK's own", words: "no dialog is ever asked for" },
   perTaskStopAffordance: { verdict: "the SDK's own", words: "nothing goes on beside a turn that could be spared" },

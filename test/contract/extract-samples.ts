@@ -1,26 +1,31 @@
 /**
- * Writes down the structure of recorded transcripts, without their words. FOLDER/NAME holds cmd, exit, stdout and perhaps stdin:
- * npx esbuild test/contract/extract-samples.ts --bundle --platform=node --format=esm | node --input-type=module - FOLDER > test/contract/claude-samples.json
+ * Writes down the structure of recorded transcripts, without their words. FOLDER/NAME holds cmd, exit, stdout and perhaps stdin, and what was
+ * set up before (fixture.json) and marked by hooks (hook_inputs.json); all of them, or those that are named:
+ * npx esbuild test/contract/extract-samples.ts --bundle --platform=node --format=esm | node --input-type=module - FOLDER [NAME…] > test/contract/claude-samples.json
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type JsonRecord, type Shape, structureOf } from "./structure.ts";
 
-const folder = process.argv[2] ?? ".";
+const [folder = ".", ...chosen] = process.argv.slice(2);
 const shapes: string[] = [];
 const samples = readdirSync(folder)
+  .filter((name) => (chosen.length === 0 ? existsSync(join(folder, name, "cmd")) : chosen.includes(name)))
   .sort()
   .map((name) => JSON.stringify(readSample(name)));
 process.stdout.write(`{"shapes":[\n${shapes.join(",\n")}\n],"samples":[\n${samples.join(",\n")}\n]}\n`);
 
 function readSample(name: string): unknown {
   const read = (file: string): string => readFileSync(join(folder, name, file), "utf8");
+  const has = (file: string): boolean => existsSync(join(folder, name, file));
   const command = read("cmd").trimEnd().split("\n").slice(2).join("\n");
   const lines = read("stdout").split("\n").filter(Boolean);
   return {
     name,
     args: wordsOf(command).slice(1),
-    ...(existsSync(join(folder, name, "stdin")) && { stdin: sentBy(read("stdin")) }),
+    ...(has("stdin") && read("stdin").trim() !== "" && { stdin: sentBy(read("stdin")), answers: answersIn(read("stdin")) }),
+    ...(has("fixture.json") && { files: filesIn(read("fixture.json"), name) }),
+    ...(has("hook_inputs.json") && { marks: marksIn(read("hook_inputs.json")) }),
     exit: JSON.parse(read("exit")).code,
     ...(!read("stdout").startsWith("{") && { text: read("stdout") }),
     frames: lines.filter((line) => line.startsWith("{")).map((line) => toEntry(JSON.parse(line))),
@@ -47,8 +52,33 @@ function sentBy(text: string): JsonRecord[] {
   return frames.filter(({ type }) => type !== "control_response");
 }
 
-function wordsOf(command: string): string[] {
-  return [...command.replaceAll("/sample/cwd", "{cwd}").matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map(
-    ([, quoted, plain]) => quoted?.replaceAll("'\\''", "'") ?? plain ?? "",
+/** What the host was asked and answered: permissions, dialogs, questions of servers. */
+function answersIn(text: string): JsonRecord[] {
+  const frames = text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as { type: string; response?: { response?: JsonRecord } });
+  return frames.flatMap(({ type, response }) => (type === "control_response" && response?.response ? [response.response] : []));
+}
+
+function filesIn(text: string, name: string): Record<string, string> {
+  const { files } = JSON.parse(text) as { files: Record<string, string> };
+  return Object.fromEntries(
+    Object.entries(files).map(([path, content]) => [path, content.replaceAll(`/scenario/${name}`, "{top}")]),
   );
+}
+
+/** How often a hook has said that it ran. */
+function marksIn(text: string): Record<string, number> {
+  const marks = Object.entries(JSON.parse(text) as Record<string, unknown>).filter(([file]) => file.endsWith(".txt"));
+  return Object.fromEntries(marks.map(([file, content]) => [file, String(content).split("\n").filter(Boolean).length]));
+}
+
+function wordsOf(command: string): string[] {
+  return [
+    ...command
+      .replaceAll("/sample/cwd", "{cwd}")
+      .replace(/\/scenario\/\w+\/cwd/g, "{cwd}")
+      .matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g),
+  ].map(([, quoted, plain]) => quoted?.replaceAll("'\\''", "'") ?? plain ?? "");
 }

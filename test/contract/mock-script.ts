@@ -27,7 +27,9 @@ export function followScripts(): (request: RecordedRequest, index: number) => Se
     const { messages } = request.body as { messages: readonly WireMessage[] }; // sent by the command under test
     const at = messages.findLastIndex((message) => message.role === "user" && textOf(message).includes("MOCK:"));
     const text = at === -1 ? "" : textOf(messages[at]);
-    const script = text === "" ? [] : (JSON.parse(text.slice(text.indexOf("MOCK:") + 5)) as readonly Step[]); // written in the samples
+    // Hooks may have said something behind it.
+    const [written = "[]"] = text.slice(text.indexOf("MOCK:") + 5).split("\n");
+    const script = text === "" ? [] : (JSON.parse(written) as readonly Step[]); // written in the samples
     const position = messages.slice(at + 1).filter(({ role }) => role === "assistant").length;
     const step = script[position] ?? { text: "the script is over" };
     return failureOf(step, failures, `${text} ${position}`) ?? toReply(step, index);
@@ -60,5 +62,5 @@ function toReply({ text, thinking, tools = [], delayMs }: Step, index: number): 
 
 function textOf(message: WireMessage | undefined): string {
   const content = message?.content ?? "";
-  return typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("");
+  return typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("\n");
 }

@@ -58,6 +58,7 @@ export async function runLiveCommand(args: Arguments, ignored: readonly string[]
       notices: { fates: isClaude, states: isClaude && process.env["CLAUDE_CODE_SDK_READS_SESSION_STATE"] === "1" },
       awaitInitialize: flags["await-initialize"] ?? false,
       catalogOverride: options.catalogOverride,
+      previewFormat: process.env["CLAUDE_CODE_QUESTION_PREVIEW_FORMAT"],
       strict: !isClaude,
       warn,
       redactor: createRedactor({ env: process.env }),

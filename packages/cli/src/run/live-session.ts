@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { type JsonObject, RuntimeError, type SessionOptions } from "@outrider/runtime";
 import { beginServers, openSession, type OpenedSession, type SessionPlan } from "@outrider/runtime/host";
 import { listCommands, type LiveSession, type LiveSetup, type LiveWays, type PromptsView } from "@outrider/runtime/live";
@@ -107,11 +108,18 @@ export async function describeSession({ options, resolved, keySource }: SessionP
     setting_sources: [...resolved.sources],
     session_state: "idle",
     claude_code_version: OUTRIDER_VERSION,
+    build_time: buildTime(),
     pid: process.pid,
   };
 }
 
 declare const OUTRIDER_VERSION: string;
+
+/** When the files of the command were written; null where that cannot be seen. */
+function buildTime(): string | null {
+  const file = process.argv[1];
+  return (file && statSync(file, { throwIfNoEntry: false })?.mtime.toISOString()) || null;
+}
 
 /** The one that is asked, the words for models, and what else the table knows of its provider. */
 async function listModels({ model, provider, catalogOverride, modelVariables }: SessionOptions): Promise<JsonObject[]> {

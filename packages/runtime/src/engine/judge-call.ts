@@ -62,7 +62,7 @@ export async function judgeCall(deps: JudgeDeps, call: LiveCall, tool: Tool): Pr
     return { type: "allowed", call: changed.call, access: changed.access, notes, permit: permitOf(decision) };
   }
   const asked = hook.decision?.effect === "ask" ? { ...decision, reason: hook.decision.reason } : decision;
-  const answer = await ask(deps, changed, asked);
+  const answer = await ask(deps, changed, { ...asked, isHooks: hook.decision?.effect === "ask" });
   if (answer.interrupt) deps.interrupt?.();
   if (answer.decision !== "allow") return refuse(changed, { by: answer.by, reason: answer.reason }, answer.text);
   const final = await withInput(deps, changed, answer.updatedInput);
@@ -172,7 +172,11 @@ function actionsOf(tool: Tool, { kind, resources, cwd, outside }: Access): Actio
 type Answered = Answer & { readonly by: "hook" | "user" | "policy"; readonly reason: string; readonly text?: string };
 
 /** Hooks may answer first, also where nobody else is there; then a person; then, with nobody there, it is a no. */
-async function ask(deps: JudgeDeps, candidate: Candidate, decision: Decision): Promise<Answered> {
+async function ask(
+  deps: JudgeDeps,
+  candidate: Candidate,
+  decision: Decision & { readonly isHooks?: boolean },
+): Promise<Answered> {
   const { call, tool } = candidate;
   const { reason } = decision;
   const place = placeOf(deps, candidate);
@@ -189,7 +193,15 @@ async function ask(deps: JudgeDeps, candidate: Candidate, decision: Decision): P
   }
   const requestId = deps.newId();
   const suggested = decision.rule === undefined ? {} : { rule: decision.rule };
-  const asked = { requestId, callId: call.callId, tool: tool.name, input: liveInputOf(call), reason, ...suggested };
+  const asked = {
+    requestId,
+    callId: call.callId,
+    tool: tool.name,
+    input: liveInputOf(call),
+    reason,
+    ...suggested,
+    ...(decision.isHooks && { by: "hook" as const }),
+  };
   const waiting = deps.answerable ? deps.gate.ask(asked, deps.signal) : undefined;
   deps.emit({ type: "permission.requested", ...asked });
   if (waiting) deps.hooks?.tell("Notification", () => ({ tool: tool.name, reason }), place);

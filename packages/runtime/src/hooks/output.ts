@@ -16,6 +16,8 @@ export type HookOutput = {
   /** With a yes to a permission question: changes of rules and mode. */
   readonly updatedPermissions?: readonly JsonValue[];
   readonly context?: string;
+  /** What the session is to be called. */
+  readonly title?: string;
   /** For the person who runs this. */
   readonly message?: string;
   /** Its output is not to be shown. */
@@ -25,6 +27,8 @@ export type HookOutput = {
 };
 
 export type HookReading = { readonly ok: true; readonly output: HookOutput } | { readonly ok: false; readonly problem: string };
+
+const maxTitle = 200;
 
 /** Events whose hooks may simply print what the model should know. */
 const takesText: ReadonlySet<HookEventName> = new Set<HookEventName>(["SessionStart", "UserPromptSubmit"]);
@@ -54,7 +58,7 @@ export function readHookOutput(value: unknown): HookReading {
   if (!isJsonObject(answer)) return problem('"hookSpecificOutput.decision" is no object');
   const wrong =
     misfit(value, { continue: "boolean", async: "boolean", suppressOutput: "boolean", ...texts }) ??
-    misfit(specific, { permissionDecisionReason: "string", additionalContext: "string" }) ??
+    misfit(specific, { permissionDecisionReason: "string", additionalContext: "string", sessionTitle: "string" }) ??
     misfit(answer, { message: "string", interrupt: "boolean" });
   if (wrong) return problem(wrong);
   const updatedInput = specific["updatedInput"] ?? answer["updatedInput"];
@@ -77,6 +81,7 @@ export function readHookOutput(value: unknown): HookReading {
       ...(value["continue"] === false && { stop: isFilled(value["stopReason"]) ? value["stopReason"] : "A hook ended the turn" }),
       ...defined({ updatedInput, updatedOutput, updatedPermissions }),
       ...(isFilled(specific["additionalContext"]) && { context: specific["additionalContext"] }),
+      ...(isFilled(specific["sessionTitle"]) && { title: specific["sessionTitle"].trim().slice(0, maxTitle) }),
       ...(isFilled(value["systemMessage"]) && { message: value["systemMessage"] }),
       ...(value["suppressOutput"] === true && { quiet: true }),
       ...(value["async"] === true && { background: true }),

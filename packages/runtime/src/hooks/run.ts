@@ -133,8 +133,12 @@ function tell(hook: Hook, request: HookRequest, { status, output, problem, lost 
   } else if (lost > 0) {
     request.emit({ type: "warning.raised", message: `The ${name} wrote too much: ${lost} bytes of its output were left out` });
   }
-  if (output.message !== undefined) request.emit({ type: "warning.raised", message: output.message });
+  if (output.title !== undefined && naming.has(hook.event)) request.emit({ type: "session.named", name: output.title });
+  if (output.message !== undefined) request.emit({ type: "warning.raised", message: output.message, hook: nameOf(request) });
 }
+
+/** The moments whose hooks may name the session. */
+const naming: ReadonlySet<HookEventName> = new Set<HookEventName>(["SessionStart", "UserPromptSubmit"]);
 
 function nameOf({ event, subject }: Pick<HookRequest, "event" | "subject">): string {
   return subject ? `${event}:${subject}` : event;

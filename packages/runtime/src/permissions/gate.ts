@@ -32,6 +32,8 @@ export type Question = {
   readonly reason: string;
   /** A rule that would allow exactly this. */
   readonly rule?: string | undefined;
+  /** A PreToolUse hook wants it to be asked. */
+  readonly by?: "hook" | undefined;
 };
 
 type Waiting = { readonly question: Question; readonly settle: (answer: Answer) => void };

@@ -2,6 +2,7 @@ import type {
   AssistantMessage,
   PartPlace,
   JsonObject,
+  JsonValue,
   ModelRef,
   ToolDefinition,
   ToolResultPart,
@@ -38,6 +39,9 @@ export type ToolDetails = {
   fullOutputPath?: string;
   /** Instruction files of folders below the working directory that came in with this result. */
   instructions?: readonly { readonly path: string; readonly bytes: number }[];
+  /** Questions that were put to the user, and what was answered, by question. */
+  questions?: JsonValue;
+  answers?: JsonObject;
   /** What an MCP tool answered for programs, beside its words. */
   structuredContent?: JsonObject;
   /** Why a call was not run where only what can be undone may be. */
@@ -157,7 +161,15 @@ export interface AgentEvents {
     details?: ToolDetails;
   };
   /** `rule` is one that would allow exactly this. */
-  "permission.requested": { requestId: string; callId: string; tool: string; input: unknown; reason: string; rule?: string };
+  "permission.requested": {
+    requestId: string;
+    callId: string;
+    tool: string;
+    input: unknown;
+    reason: string;
+    rule?: string;
+    by?: "hook";
+  };
   "permission.resolved": { requestId: string; callId: string; decision: "allow" | "deny"; by: "policy" | "user"; reason: string };
   /** The verdict on a call, after hooks, rules, mode and the answer of the person or tool that was asked; `source` is the file or flag the rule was written in. */
   "permission.decided": {
@@ -263,7 +275,8 @@ export interface AgentEvents {
    * "outcome unknown". Without this event no skill is at work.
    */
   "skill.activated": SkillActivation;
-  "warning.raised": { message: string };
+  /** `hook`: whose words it are, such as `PostToolUse:Bash`. */
+  "warning.raised": { message: string; hook?: string };
   /** Always the last event of its turn; everything before it is stored. */
   "turn.ended": { outcome: Outcome; usage: Usage; modelCalls: number; durationMs: number; modelDurationMs: number };
   /** `sandboxSnapshotId`: the state in which the other machine was left; resuming brings it back. */

@@ -337,10 +337,11 @@ export class InteractiveSession<Structured = JsonValue> {
   openPermission({ requestId, taskId }: AgentEvent<"permission.requested">): PermissionRequest | undefined {
     const question = this.#gate.question(requestId);
     if (!question) return undefined;
-    const { callId: toolCallId, tool: toolName, input, reason, rule } = question;
+    const { callId: toolCallId, tool: toolName, input, reason, rule, by } = question;
     return {
       ...{ requestId, toolCallId, toolName, input, reason },
       ...(rule !== undefined && { rule }),
+      ...(by !== undefined && { by }),
       ...(taskId !== undefined && { taskId }),
     };
   }

@@ -39,6 +39,8 @@ export type PermissionRequest = {
   taskId?: string;
   /** A rule that would allow exactly this. */
   rule?: string;
+  /** A PreToolUse hook wants it to be asked. */
+  by?: "hook";
 };
 
 /** What an InteractiveSession tells its listeners. */

@@ -170,7 +170,10 @@ class ClaudeStream {
       case "compaction.ended":
         return event.taskId === undefined ? compactionLines(event, lines) : "";
       case "warning.raised":
-        return lines.system("warning", { message: event.message });
+        if (event.hook === undefined) return lines.system("warning", { message: event.message });
+        return lines.system("informational", { content: `${event.hook} says: ${event.message}`, level: "notice" });
+      case "session.named": // one that is opened under a name says so in no frame
+        return run.startedAt === undefined ? "" : lines.system("session_title_changed", { title: event.name });
       case "turn.ended":
         return event.taskId === undefined ? this.#ending(event) : "";
       default:

@@ -192,6 +192,7 @@ describe("Claude Code's frames of a subagent", () => {
       {
         status: "completed",
         prompt: "sub task",
+        content: [{ type: "text", text: "no" }],
         agentId: "string",
         agentType: "helper",
         resolvedModel: "claude-opus-5-5",

@@ -70,6 +70,7 @@ export class TaskFrames {
     return {
       status: statusOf(task.outcome),
       prompt,
+      content: [{ type: "text", text: task.outcome.text }],
       agentId: taskId,
       agentType: agent,
       resolvedModel: model.id,

@@ -6,7 +6,7 @@ import { defined } from "../../util/defined.ts";
 
 /** Asks the host over its control channel; a turn that ends takes the question back. */
 export function askHost(channel: ControlChannel, mcp: McpServers | undefined): PermissionAnswerer {
-  return async ({ toolName, toolCallId, input, reason, rule, taskId }, signal) =>
+  return async ({ toolName, toolCallId, input, reason, rule, taskId, by }, signal) =>
     await channel.ask(
       {
         subtype: "can_use_tool",
@@ -16,13 +16,20 @@ export function askHost(channel: ControlChannel, mcp: McpServers | undefined): P
         tool_use_id: toolCallId,
         ...descriptionOf(input),
         decision_reason: reason,
-        permission_suggestions: rule === undefined ? [] : [suggestion(rule)],
+        ...(by === "hook" && hookReason),
+        ...(rule !== undefined && { permission_suggestions: [suggestion(rule)] }),
         ...defined({ agent_id: taskId }),
         ...serverOf(toolName, mcp),
       },
       signal,
     );
 }
+
+const hookReason: JsonObject = {
+  decision_reason_type: "hook",
+  decision_reason_hook_event: "PreToolUse",
+  decision_reason_hook_source: "settings",
+};
 
 /** Whose tool it is. What a server is called by others is no reason to trust it; where it came from may be. */
 function serverOf(toolName: string, mcp: McpServers | undefined): { mcp_server?: JsonObject } {

@@ -15,7 +15,14 @@ export function toPerson({ channel, session, warn }: Ways): Person {
   return {
     ask: ({ tool, input, callId }, signal) =>
       channel.ask(
-        { subtype: "can_use_tool", tool_name: tool, display_name: tool, input, tool_use_id: callId, permission_suggestions: [] },
+        {
+          subtype: "can_use_tool",
+          tool_name: tool,
+          display_name: tool,
+          input,
+          tool_use_id: callId,
+          requires_user_interaction: true,
+        },
         signal,
       ),
     mode: async () => (await controls()).facts.permissionMode,

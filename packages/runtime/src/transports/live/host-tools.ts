@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
+import type { ToolDetails } from "../../protocol/events.ts";
 import type { PermissionMode } from "../../protocol/permission.ts";
 import { defineTool, type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../../tools/tool.ts";
 
@@ -13,8 +14,8 @@ export type Person = {
   readonly interrupt: () => void;
 };
 
-/** Tools that need somebody to talk to. They touch nothing, and ask by themselves: in every mode but the one in which nobody is asked. */
-export function createHostTools(person: Person): Tool[] {
+/** `previewFormat`: what previews beside the options of a question are written in. Tools that need somebody to talk to. They touch nothing, and ask by themselves: in every mode but the one in which nobody is asked. */
+export function createHostTools(person: Person, previewFormat?: string): Tool[] {
   let before: PermissionMode = "default"; // what a plan gives way to
   return [
     tool(person, {
@@ -22,8 +23,9 @@ export function createHostTools(person: Person): Tool[] {
       description:
         "Asks the user one to four questions, each with two to four options to choose from; the user may also answer in other words. " +
         "Use it when the work cannot go on well without a choice that only the user can make.",
-      inputSchema: questionSchema,
+      inputSchema: questionSchema(previewFormat),
       onYes: async (response) => toAnswers(response),
+      details: ({ questions = [] }, { updatedInput }) => ({ questions, answers: answersIn(updatedInput) }),
     }),
     tool(person, {
       name: "EnterPlanMode",
@@ -55,9 +57,11 @@ type Talk = Pick<Tool, "name" | "description" | "inputSchema"> & {
   readonly check?: (mode: PermissionMode) => string | undefined;
   /** What the model reads after a yes. */
   readonly onYes: (response: JsonObject, mode: PermissionMode) => Promise<string>;
+  /** What programs are told beside that. */
+  readonly details?: (input: JsonObject, response: JsonObject) => ToolDetails;
 };
 
-function tool(person: Person, { check, onYes, ...facts }: Talk): Tool {
+function tool(person: Person, { check, onYes, details, ...facts }: Talk): Tool {
   return defineTool<JsonObject>({
     ...facts,
     concurrent: false,
@@ -75,15 +79,16 @@ function tool(person: Person, { check, onYes, ...facts }: Talk): Tool {
         throw new ToolFailure(typeof message === "string" && message !== "" ? message : "The user said no.");
       }
       await person.update(response);
-      return { content: [{ type: "text", text: await onYes(response, mode) }] };
+      const text = await onYes(response, mode);
+      return { content: [{ type: "text", text }], ...(details && { details: details(input, response) }) };
     },
   });
 }
 
 /** Answers come by the words of their questions; several choices are a list or one text. */
 function toAnswers({ updatedInput }: JsonObject): string {
-  const { answers, response } = isJsonObject(updatedInput) ? updatedInput : {};
-  const given = Object.entries(isJsonObject(answers) ? answers : {}).map(
+  const { response } = isJsonObject(updatedInput) ? updatedInput : {};
+  const given = Object.entries(answersIn(updatedInput)).map(
     ([question, answer]) => `${JSON.stringify(question)} = ${JSON.stringify(toWords(answer))}`,
   );
   const own = typeof response === "string" && response.trim() !== "" ? [`In the user's own words: ${response}`] : [];
@@ -91,21 +96,29 @@ function toAnswers({ updatedInput }: JsonObject): string {
   return `The user has answered. ${[given.join(", "), ...own].filter(Boolean).join(" ")}`;
 }
 
+function answersIn(updatedInput: JsonValue | undefined): JsonObject {
+  const { answers } = isJsonObject(updatedInput) ? updatedInput : {};
+  return isJsonObject(answers) ? answers : {};
+}
+
 function toWords(answer: JsonValue): string {
   return Array.isArray(answer) ? answer.map(String).join(", ") : String(answer);
 }
 
-const option: JsonObject = {
+const option = (previewFormat: string | undefined): JsonObject => ({
   type: "object",
   properties: {
     label: { type: "string", minLength: 1, description: "The choice in a few words." },
     description: { type: "string", description: "What it means, or what follows from it." },
-    preview: { type: "string", description: "Something to look at beside it, such as code." },
+    preview: {
+      type: "string",
+      description: `Something to look at beside it, such as code${previewFormat === undefined ? "" : `, as ${previewFormat}`}.`,
+    },
   },
   required: ["label", "description"],
-};
+});
 
-const questionSchema: JsonObject = {
+const questionSchema = (previewFormat: string | undefined): JsonObject => ({
   type: "object",
   properties: {
     questions: {
@@ -117,7 +130,7 @@ const questionSchema: JsonObject = {
         properties: {
           question: { type: "string", minLength: 1, description: "The whole question, with a question mark." },
           header: { type: "string", description: "What it is about, in at most 12 characters." },
-          options: { type: "array", minItems: 2, maxItems: 4, items: option },
+          options: { type: "array", minItems: 2, maxItems: 4, items: option(previewFormat) },
           multiSelect: { type: "boolean", description: "More than one may be chosen." },
         },
         required: ["question", "header", "options"],
@@ -125,4 +138,4 @@ const questionSchema: JsonObject = {
     },
   },
   required: ["questions"],
-};
+});

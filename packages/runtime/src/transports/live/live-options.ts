@@ -53,6 +53,8 @@ export type LiveOptions = {
   readonly notices?: Pick<HostNoticesOptions, "fates" | "states">;
   /** No prompt is begun before the host has sent `initialize`. */
   readonly awaitInitialize?: boolean;
+  /** What the host shows beside the options of a question: `markdown` or `html`. */
+  readonly previewFormat?: string | undefined;
   /** Prices beside the built-in ones. */
   readonly catalogOverride?: CatalogOverride | undefined;
   /** Caliban's rule: a line that cannot be used ends the input, and input without a prompt is an error. Otherwise lines are skipped with a warning. */

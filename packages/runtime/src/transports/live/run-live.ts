@@ -301,10 +301,10 @@ class LiveDriver {
   }
 
   async #openOnce(): Promise<Opened> {
-    const { open, output, warn } = this.#options;
+    const { open, output, warn, previewFormat } = this.#options;
     const live = await open(this.#setup, {
       hostTransport: (server) => this.#hostTransport(server),
-      hostTools: () => createHostTools(toPerson({ channel: this.#channel, session: () => this.#session(), warn })),
+      hostTools: () => createHostTools(toPerson({ channel: this.#channel, session: () => this.#session(), warn }), previewFormat),
       mirror: (filePath, entries) => this.#send({ type: "transcript_mirror", filePath, entries }),
       ...(this.#isInitialized && {
         elicit: (server, request, signal) => this.#channel.ask(toElicitation(server, request), signal),

@@ -7,8 +7,8 @@ import type { Handler } from "./control-requests.ts";
 export const questions: Readonly<Record<string, Handler>> = {
   list_models: async (_, { describe }) => ({ response: { models: (await describe())["models"] ?? [] } }),
   async get_binary_version(_, { describe }) {
-    const { claude_code_version: version = "" } = await describe();
-    return { response: { version } };
+    const { claude_code_version: version = "", build_time: buildTime = null } = await describe();
+    return { response: { version, buildTime } };
   },
   get_usage: async (_, { spending }) => ({ response: await spending.usage() }),
   get_session_cost: async (_, { spending }) => ({ response: { text: await spending.text() } }),
