@@ -77,6 +77,16 @@ describe("outrider prompt", () => {
   });
 });
 
+describe("/context", () => {
+  it("is answered without a model, also as the first prompt", async () => {
+    const { server, env } = await model([], tempFolder("context-home"));
+    const { code, stdout } = await run(["-p", "/context"], { env, cwd: repository("context") });
+    assert.equal(code, 0);
+    assert.match(stdout, /^About [\d,]+ of [\d,]+ tokens .*\nsystem prompt +[\d,]+ +[\d.]+ %\ninstructions +/);
+    assert.equal(server.requests.length, 0);
+  });
+});
+
 describe("the system prompt of a session", () => {
   it("stays the same to the letter when the session goes on, whatever has changed in the repository", async () => {
     const cwd = repository("prompt-resume");

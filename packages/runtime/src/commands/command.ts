@@ -6,7 +6,19 @@ export interface CommandHostContext {
   readonly signal: AbortSignal;
   /** Summarises the older part of the conversation; undefined when there is nothing to summarise. */
   compact(instructions?: string): Promise<ContextSizes | undefined>;
+  /** What the next request would be made of. */
+  contextUse(): Promise<ContextUse>;
 }
+
+/** What fills the context window. Parts are estimates. */
+export type ContextUse = {
+  readonly model: string;
+  readonly usedTokens: number;
+  readonly maxTokens: number;
+  /** From here on room is made; absent where that never happens by itself. */
+  readonly compactsAt?: number;
+  readonly shares: readonly { readonly name: string; readonly tokens: number }[];
+};
 
 /** Tokens of the context before and after a summary. */
 export type ContextSizes = { readonly preTokens: number; readonly postTokens: number };

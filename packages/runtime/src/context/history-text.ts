@@ -52,7 +52,7 @@ function tagged(tag: string, text: string): string {
 /** Takes the force out of anything that looks like one of our tags. */
 export function withoutTags(text: string): string {
   return text.replace(
-    /<(?=\/?\s*(?:user|assistant|tool-call|tool-output|earlier-summary|summary|file|instructions|part)\b)/gi,
+    /<(?=\/?\s*(?:user|assistant|tool-call|tool-output|earlier-summary|summary|kept|file|instructions|part)\b)/gi,
     "‹",
   );
 }

@@ -1,7 +1,7 @@
 import { callsOf, type Message } from "../protocol/content.ts";
 import type { FactsOf } from "../protocol/tool-facts.ts";
-import { isRecord } from "../util/is-record.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { filesOf } from "./kept-facts.ts";
 import { firstTokens } from "./summary-steps.ts";
 import { estimateText } from "./token-estimate.ts";
 
@@ -47,16 +47,8 @@ function filesIn(messages: readonly Message[], factsOf: FactsOf): string[] {
     if (message.role === "tool") for (const part of message.content) if (part.isError) failed.add(part.callId);
   const paths = messages
     .flatMap((message) => (message.role === "assistant" ? callsOf(message) : []))
-    .flatMap((call) => {
-      const path = failed.has(call.callId) ? undefined : pathIn(call.input, factsOf(call.name)?.fields?.file);
-      return path === undefined ? [] : [path];
-    });
+    .flatMap((call) => (failed.has(call.callId) ? [] : filesOf(call, factsOf(call.name))));
   return [...new Set(paths.toReversed())];
-}
-
-function pathIn(input: unknown, field: string | undefined): string | undefined {
-  const path = isRecord(input) && field !== undefined ? input[field] : undefined;
-  return typeof path === "string" ? path : undefined;
 }
 
 function cut(text: string, tokens: number): string {

@@ -312,6 +312,8 @@ export type CompactionResult =
       /** The words around the summary: what it is, and that it gives no orders. */
       preface: string;
       summary: string;
+      /** What was taken word for word from the messages: open tasks, failing commands, changed files, what the user said. */
+      kept?: string;
       /** Files that were in use, as they were at that moment. */
       files: { path: string; text: string }[];
       postTokens: number;

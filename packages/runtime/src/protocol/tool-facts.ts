@@ -12,6 +12,8 @@ export type ToolFacts = {
   readonly kind: CallKind;
   /** Fields of its input: the file its calls are about, the folder they search, the command they run, the list of what is to be done. */
   readonly fields?: { readonly file?: string; readonly folder?: string; readonly command?: string; readonly plan?: string };
+  /** The files a call is about, where that is not one field. */
+  readonly filesIn?: (input: JsonObject) => readonly string[];
   /** Its answer can be had again: a second call costs nothing and changes nothing. */
   readonly isRepeatable?: true;
   /** It has work done by other agents. */

@@ -8,14 +8,15 @@ import { createScriptedProvider, type ScriptStep } from "../../model/scripted.ts
 import { textOf, userText } from "../../protocol/content.ts";
 import { SessionCommands } from "./session-commands.ts";
 import { InteractiveSession } from "../interactive-session.ts";
+import type { SessionOptions } from "../session-options.ts";
 
 const cwd = mkdtempSync(join(tmpdir(), "outrider-compact-"));
 after(() => rmSync(cwd, { recursive: true, force: true }));
 
-function open(replies: readonly ScriptStep[]) {
+function open(replies: readonly ScriptStep[], options: Partial<SessionOptions> = {}) {
   const provider = createScriptedProvider(replies, { contextWindow: 100_000 });
   const store = createMemoryStore();
-  return { provider, store, session: new InteractiveSession({ cwd, provider, sessionStore: store }) };
+  return { provider, store, session: new InteractiveSession({ cwd, provider, sessionStore: store, ...options }) };
 }
 
 describe("/compact as a prompt", () => {
@@ -94,13 +95,37 @@ describe("/compact as a prompt", () => {
     const { session } = open([{ text: "a" }, { text: "what happened" }]);
     assert.deepEqual(
       session.listCommands().map(({ name }) => name),
-      ["compact"],
+      ["compact", "context"],
     );
     await session.submit("one");
     const result = await session.executeCommand("compact", "");
     assert.deepEqual([result?.success, await session.executeCommand("nothing", "")], [true, null]);
     await session.shutdown();
     assert.equal((await session.executeCommand("compact", ""))?.success, false);
+  });
+});
+
+describe("/context as a prompt", () => {
+  it("tells what fills the window without asking a model, and adds up", async () => {
+    const instructions = { text: "House rules. ".repeat(200), files: [], warnings: [] };
+    const look = { calls: [{ name: "Read", input: { file_path: "nothing.txt" } }] };
+    const { session, provider } = open([look, { text: "a" }, { text: "A summary." }], { instructions });
+    await session.submit("one");
+    const outcome = await session.submit("/context");
+    const text = outcome.type === "completed" ? outcome.text : "";
+    assert.match(text, /^About [\d,]+ of 100,000 tokens \([\d.]+ %\) of scripted are in use; room is made at 83,500\.\n/);
+    const result = await session.executeCommand("context", "");
+    const { usedTokens, shares } = result?.data as { usedTokens: number; shares: { name: string; tokens: number }[] };
+    const names = ["system prompt", "instructions", "tools", "prompts", "answers and calls", "files"];
+    assert.deepEqual(shares.map(({ name }) => name).sort(), names.sort());
+    for (const { name } of shares) assert.match(text, new RegExp(`^${name} +[\\d,]+ +[\\d.]+ %$`, "m"));
+    const sum = shares.reduce((all, { tokens }) => all + tokens, 0);
+    assert.ok(Math.abs(sum - usedTokens) <= shares.length + 4, `${sum} is not ${usedTokens}`);
+    assert.equal(provider.requests.length, 2);
+    await session.compact();
+    const after = (await session.executeCommand("context", ""))?.data as { shares: { name: string }[] };
+    assert.ok(after.shares.some(({ name }) => name === "summary"));
+    await session.shutdown();
   });
 });
 

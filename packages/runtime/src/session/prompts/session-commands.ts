@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { type CommandSummary, parseCommand, type SystemCommand } from "../../commands/command.ts";
 import { compactCommand } from "../../commands/compact.ts";
+import { contextCommand } from "../../commands/context.ts";
 import type { Skill } from "../../commands/skills/skill.ts";
 import { textOf, type UserMessage } from "../../protocol/content.ts";
 import { defined } from "../../util/defined.ts";
@@ -25,7 +26,7 @@ export class SessionCommands {
     skills: SessionSkills = new SessionSkills(undefined),
   ) {
     this.#own = commands;
-    this.#builtin = [compactCommand];
+    this.#builtin = [compactCommand, contextCommand];
     this.#skills = skills;
     this.#isOff = !slashCommands;
   }

@@ -1,4 +1,4 @@
-import type { CommandHostContext, CommandResult } from "../../commands/command.ts";
+import type { CommandHostContext, CommandResult, ContextUse } from "../../commands/command.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
 import type { SessionStore } from "../../journal/store.ts";
 import type { Transcript } from "../../journal/transcript.ts";
@@ -224,6 +224,12 @@ export class SessionTurns {
 
   #place(signal: AbortSignal): Omit<CommandHostContext, "compact"> {
     const { sessionId, options } = this.#options;
-    return { sessionId, cwd: options().cwd, signal };
+    return { sessionId, cwd: options().cwd, signal, contextUse: () => this.contextUse() };
+  }
+
+  async contextUse(): Promise<ContextUse> {
+    const { open, transcript, options } = this.#options;
+    const [{ deps, compaction }, { contextUse }] = await Promise.all([open(), import("./context-use.ts")]);
+    return await contextUse({ deps, transcript, threshold: compaction.threshold, instructions: options().instructions?.text });
   }
 }

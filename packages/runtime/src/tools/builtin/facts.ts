@@ -1,4 +1,5 @@
 import type { FactsOf, ToolFacts } from "../../protocol/tool-facts.ts";
+import { filesOfPatch } from "../patch/patch-files.ts";
 import type { Tool } from "../tool.ts";
 
 const file = { file: "file_path" };
@@ -32,6 +33,7 @@ export const notebookEditFacts: ToolFacts = {
 /** Which files a patch changes stands in its text. */
 export const applyPatchFacts: ToolFacts = {
   kind: "edit",
+  filesIn: ({ input }) => (typeof input === "string" ? [...new Set(filesOfPatch(input))] : []),
 };
 
 export const globFacts: ToolFacts = {
