@@ -69,7 +69,7 @@ describe("/compact as a prompt", () => {
     const query = open("Hi");
     assert.deepEqual(
       (await query.supportedCommands()).map(({ name }) => name),
-      ["compact"],
+      ["compact", "context"],
     );
     assert.ok(initOf((await collect(query)).messages).slash_commands.includes("compact"));
     await ask("/compact", { verbatimPrompts: true });

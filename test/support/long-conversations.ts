@@ -1,4 +1,4 @@
-import { type EventBody } from "../../packages/runtime/src/protocol/events.ts";
+import type { EventBody } from "../../packages/runtime/src/protocol/events.ts";
 import { answer, prompt } from "./compaction-bench.ts";
 
 /**
@@ -76,7 +76,7 @@ export const longConversations: readonly LongConversation[] = [
         ...edit("src/tokenizer.ts", "The tokenizer gets a stack of open quotes."),
         ...edit("src/parser.ts", "The parser asks the stack for its depth."),
         ...run("npm test -- parser", "1 passing", false),
-        ...run("npm test -- quotes", `${filler("ok", 400)}\nnot ok 17 - keeps 'a \"b' c'\nexpected depth 2, got 1`, true),
+        ...run("npm test -- quotes", `${filler("ok", 400)}\nnot ok 17 - keeps mixed quotes\nexpected depth 2, got 1`, true),
         ...todos(
           ["Stack in the tokenizer", "completed"],
           ["Mend quotes test 17", "in_progress"],

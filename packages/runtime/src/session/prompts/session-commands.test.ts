@@ -115,7 +115,8 @@ describe("/context as a prompt", () => {
     const text = outcome.type === "completed" ? outcome.text : "";
     assert.match(text, /^About [\d,]+ of 100,000 tokens \([\d.]+ %\) of scripted are in use; room is made at 83,500\.\n/);
     const result = await session.executeCommand("context", "");
-    const { usedTokens, shares } = result?.data as { usedTokens: number; shares: { name: string; tokens: number }[] };
+    assert.ok(result);
+    const { usedTokens, shares } = result.data as { usedTokens: number; shares: { name: string; tokens: number }[] };
     const names = ["system prompt", "instructions", "tools", "prompts", "answers and calls", "files"];
     assert.deepEqual(shares.map(({ name }) => name).sort(), names.sort());
     for (const { name } of shares) assert.match(text, new RegExp(`^${name} +[\\d,]+ +[\\d.]+ %$`, "m"));
