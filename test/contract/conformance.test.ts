@@ -80,7 +80,7 @@ async function encodeAgain(flavor: string, events: readonly AgentEvent[], scenar
     includeHookEvents: scenario?.args.includes("--include-hook-events") ?? false,
     forwardSubagentText: scenario?.args.includes("--forward-subagent-text") ?? false,
     mcpServers: () => [],
-    commands: () => ["compact"],
+    commands: () => ["compact", "context"],
     keySource: "ANTHROPIC_API_KEY",
   };
   const format =
