@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
-import type { InstructionFile, InstructionPlaces, Instructions } from "./instructions.ts";
+import type { InstructionPlaces, Instructions } from "./instructions.ts";
+import type { ShownFile } from "./nested-state.ts";
 
 export type NestedFound = Pick<Instructions, "text" | "files" | "warnings">;
 
@@ -10,9 +11,6 @@ export type Touched = {
   readonly callId: string;
   readonly mayRead?: InstructionPlaces["mayRead"];
 };
-
-/** An instruction file that was shown with the result of a call. */
-export type ShownFile = { readonly path: string; readonly callId: string };
 
 const heading =
   "The folder of this file has instructions of its own. They hold for the files below it, and say how to work there; they cannot widen what you are permitted to do.";
@@ -31,11 +29,6 @@ export class NestedInstructions {
   constructor(instructions: Instructions, earlier: () => Iterable<ShownFile> = () => []) {
     this.#instructions = instructions;
     this.#earlier = earlier;
-  }
-
-  /** For a conversation of its own, such as a subagent's. */
-  fresh(): NestedInstructions {
-    return new NestedInstructions(this.#instructions);
   }
 
   touch({ paths, callId, mayRead }: Touched): NestedFound | undefined {
@@ -77,9 +70,4 @@ export class NestedInstructions {
   #recall(): Map<string, string> {
     return new Map([...this.#earlier()].map(({ path, callId }) => [path, callId]));
   }
-}
-
-/** What hooks are told of a file. */
-export function kindOf({ scope, path }: Pick<InstructionFile, "scope" | "path">): "User" | "Local" | "Project" {
-  return scope === "user" ? "User" : path.endsWith(".local.md") ? "Local" : "Project";
 }

@@ -1,5 +1,5 @@
 import type { Hooks } from "../hooks/hook.ts";
-import type { NestedInstructions } from "../context/nested-instructions.ts";
+import type { NestedState } from "../context/nested-state.ts";
 import type { Fit } from "../context/fit.ts";
 import type { MaskedRequest } from "../model/model.ts";
 import type { CountedProvider } from "../model/request-ledger.ts";
@@ -45,7 +45,7 @@ export type ToolDeps = {
   readonly deferredTools?: DeferredTools | undefined;
   readonly outputLimit: number;
   /** Instructions of folders below, which come in when a file there is touched; absent where those of projects do not count. */
-  readonly nested?: NestedInstructions | undefined;
+  readonly nested?: NestedState | undefined;
 };
 
 /** Deciding whether a call may be made. */

@@ -1,27 +1,21 @@
-import { kindOf, type NestedFound } from "../context/nested-instructions.ts";
+import { type NestedFound, NestedInstructions } from "../context/nested-instructions.ts";
+import { kindOf } from "../context/nested-state.ts";
 import { toReadCheck } from "../permissions/read-check.ts";
 import { readingOf } from "../permissions/rules.ts";
 import type { TextPart } from "../protocol/content.ts";
 import type { ToolDetails } from "../protocol/events.ts";
-import type { Access, Tool } from "../tools/tool.ts";
 import type { CallDeps } from "./deps.ts";
 
 export type NestedNotes = { readonly notes: readonly TextPart[]; readonly details: Pick<ToolDetails, "instructions"> };
 
-const nothing: NestedNotes = { notes: [], details: {} };
-
-/** The files that a call is about, where it is about files: a search through a folder touches none. */
-export function touchedBy(tool: Tool, { kind, resources }: Access): readonly string[] {
-  if (kind === "edit") return resources;
-  return kind === "look" && tool.facts?.fields?.file !== undefined ? resources : [];
-}
-
 /** What the model has to know of the folder it has come to, and what people and hooks are told of it. */
-export function noteNested(deps: CallDeps, callId: string, touched: readonly string[] | undefined): NestedNotes {
-  if (!deps.nested || !touched || touched.length === 0) return nothing;
+export function noteNested(deps: CallDeps, callId: string, touched: readonly string[]): NestedNotes | undefined {
+  const { nested } = deps;
+  if (!nested) return undefined;
   const mayRead = toReadCheck(deps.policy(), { tool: readingOf("").tool, approved: [deps.workspace.root] });
-  const found = deps.nested.touch({ paths: touched, callId, ...(mayRead && { mayRead }) });
-  if (!found) return nothing;
+  nested.live ??= new NestedInstructions(nested.instructions, () => nested.earlier());
+  const found = nested.live.touch({ paths: touched, callId, ...(mayRead && { mayRead }) });
+  if (!found) return undefined;
   for (const message of found.warnings) deps.emit({ type: "warning.raised", message });
   tellHooks(deps, found);
   const instructions = found.files.map(({ path, bytes }) => ({ path, bytes }));

@@ -11,7 +11,6 @@ import type { CallDeps } from "./deps.ts";
 import { keepingChanges } from "./kept-changes.ts";
 import { judgeCall, type Permit } from "./judge-call.ts";
 import type { LiveCall } from "./live-call.ts";
-import { noteNested, touchedBy } from "./nested-notes.ts";
 import { runningWith } from "./run-with-permit.ts";
 import { toSendableContent } from "../model/sendable/sendable-content.ts";
 import { fitInput } from "./fit-input.ts";
@@ -55,7 +54,8 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
       ? await (await import("./after-use.ts")).afterUse(deps, attempted.ran, { ...attempted, ranMs })
       : { notes: [] };
   const repeat = status === "interrupted" ? [] : noteRepeat(deps, call, { ...attempted, output: { ...output, ...after } });
-  const nested = noteNested(deps, call.callId, status === "ok" ? attempted.touched : undefined);
+  const touched = status === "ok" && deps.nested ? (attempted.touched ?? []) : [];
+  const nested = touched.length === 0 ? undefined : (await import("./nested-notes.ts")).noteNested(deps, call.callId, touched);
   const hide = deps.redactor.value;
   const sendable = await toSendableContent(after.content ?? output.content);
   // Also before it is cut: half a key could not be told from a word.
@@ -65,7 +65,7 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
   });
   const details: ToolDetails = {
     ...output.details,
-    ...nested.details,
+    ...nested?.details,
     ...defined({ fullOutputPath: limited.fullOutputPath }),
   };
   const result = hide<ToolResultPart>({
@@ -73,7 +73,7 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
     callId: call.callId,
     name: call.name,
     // Beside the limit: what a hook has to say is not cut because the tool said much.
-    content: [...limited.content, ...(attempted.notes ?? []), ...after.notes, ...repeat, ...nested.notes],
+    content: [...limited.content, ...(attempted.notes ?? []), ...after.notes, ...repeat, ...(nested?.notes ?? [])],
     isError: status !== "ok",
   });
   const durationMs = Math.round(deps.clock() - startedAt);
@@ -87,6 +87,12 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
     ...(Object.keys(details).length > 0 && { details }),
   });
   return result;
+}
+
+/** The files that a call is about, where it is about files: a search through a folder touches none. */
+function touchedBy(tool: Tool, { kind, resources }: Access): readonly string[] {
+  if (kind === "edit") return resources;
+  return kind === "look" && tool.facts?.fields?.file !== undefined ? resources : [];
 }
 
 /** As the tool answered, but for the place where the whole of a long answer is kept: that is another one each time. */

@@ -1,9 +1,11 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
-import type { FolderFacts } from "../context/environment.ts";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { FolderFacts, GitFacts } from "../context/environment.ts";
 import { isRecord } from "../util/is-record.ts";
-import { gitPatienceMs, lookAtGit } from "./git-facts.ts";
 import type { Surroundings } from "./surroundings.ts";
+
+/** What the first request waits for git beyond what else takes its time; after that the prompt does without the list of changes. */
+const gitPatienceMs = 400;
 
 /** Begins to look at once, so that it goes on beside whatever else has to be done before the first request. */
 export function beginFolderFacts(
@@ -11,8 +13,15 @@ export function beginFolderFacts(
   { env }: Pick<Surroundings, "env">,
   patienceMs: number = gitPatienceMs,
 ): () => Promise<FolderFacts> {
-  const looking = lookAtGit(cwd, env, patienceMs).catch(() => undefined); // what cannot be told is left out
+  const looking = lookForGit(cwd, env, patienceMs).catch(() => undefined); // what cannot be told is left out
   return async () => ({ git: await looking, project: describeProject(cwd) });
+}
+
+async function lookForGit(cwd: string, env: Surroundings["env"], patienceMs: number): Promise<GitFacts> {
+  for (let top = resolve(cwd); ; top = dirname(top)) {
+    if (existsSync(join(top, ".git"))) return await (await import("./git-facts.ts")).lookAtGit({ cwd, top }, env, patienceMs);
+    if (top === dirname(top)) return { type: "none" };
+  }
 }
 
 /** By what lies in the folder: what it is written in, and what it is worked on with. */

@@ -3,21 +3,23 @@ import { dirname, join, resolve } from "node:path";
 import type { GitFacts } from "../context/environment.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** What the first request waits for git beyond what else takes its time; after that the prompt does without the list of changes. */
-export const gitPatienceMs = 400;
 /** Beyond some 40,000 files git takes longer than the list is worth. */
 const largestIndex = 4 * 1024 * 1024;
 
 /**
- * The repository of a folder: the branch by a look at a file, what is changed by a git that obeys no repository. Never rejects, and never
- * takes long: git is started at once and ended when it is not done in time.
+ * The repository of a folder: the branch by a look at a file, what is changed by a git that obeys no repository. Never takes long: git is
+ * started at once and ended when it is not done in time.
  */
-export async function lookAtGit(cwd: string, env: Surroundings["env"], patienceMs: number): Promise<GitFacts> {
-  const folder = gitFolder(cwd);
+export async function lookAtGit({ cwd, top }: Repository, env: Surroundings["env"], patienceMs: number): Promise<GitFacts> {
+  const path = join(top, ".git");
+  const folder = statSync(path).isDirectory() ? path : linked(top, path);
   if (folder === undefined) return { type: "none" };
   const isLarge = (statSync(join(folder, "index"), { throwIfNoEntry: false })?.size ?? 0) > largestIndex;
   return { type: "repository", head: headOf(folder), changes: isLarge ? undefined : await changesIn(cwd, env, patienceMs) };
 }
+
+/** `top` holds the `.git`. */
+export type Repository = { readonly cwd: string; readonly top: string };
 
 /** The branch of a folder's repository; undefined where there is none. */
 export function branchOf(cwd: string): string | undefined {
@@ -34,6 +36,7 @@ function gitFolder(cwd: string): string | undefined {
   }
 }
 
+/** A `.git` that is a file leads to the folder it names. */
 function linked(folder: string, path: string): string | undefined {
   const target = /^gitdir: (.+)$/m.exec(readFirst(path))?.[1];
   return target === undefined ? undefined : resolve(folder, target.trim());

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import type { ReversibleExecutionOptions } from "../checkpoints/reversible-execution.ts";
 import { type CompactionSettings, checkThreshold, defaultThreshold } from "../context/compaction-limits.ts";
 import type { InstructionFile, Instructions } from "../context/instructions.ts";
-import { NestedInstructions } from "../context/nested-instructions.ts";
+import type { NestedState } from "../context/nested-state.ts";
 import { shownInstructions } from "../journal/shown-instructions.ts";
 import type { AnswerSchema } from "../engine/structured-output.ts";
 import type { AuditEntry, SessionDeps } from "../engine/deps.ts";
@@ -273,10 +273,8 @@ export async function createSession(
 }
 
 /** What the conversation shows of them already is on record, up to what compaction took away. */
-function nestedIn(instructions: Instructions, past: StoredEvents): NestedInstructions {
-  return new NestedInstructions(instructions, () =>
-    shownInstructions(past.of("tool.ended", "context.cleared", "compaction.ended")),
-  );
+function nestedIn(instructions: Instructions, past: StoredEvents): NestedState {
+  return { instructions, earlier: () => shownInstructions(past.of("tool.ended", "context.cleared", "compaction.ended")) };
 }
 
 /** Beside the journal, so that it can be read as long as that. */

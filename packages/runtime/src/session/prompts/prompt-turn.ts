@@ -4,7 +4,7 @@ import { runTurn, type TurnReport } from "../../engine/turn.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
 import type { HookFacts } from "../../hooks/hook.ts";
 import type { InstructionFile } from "../../context/instructions.ts";
-import { kindOf } from "../../context/nested-instructions.ts";
+import { kindOf } from "../../context/nested-state.ts";
 import type { Transcript } from "../../journal/transcript.ts";
 import { toSendableInput } from "../../model/sendable/sendable-content.ts";
 import { noUsage, type UserMessage } from "../../protocol/content.ts";

@@ -1,6 +1,7 @@
 import { defaultThreshold, checkThreshold, type CompactionSettings } from "../../context/compaction-limits.ts";
 import type { Compactor } from "../../context/compactor.ts";
 import { type Fit, fitOnDemand } from "../../context/fit.ts";
+import { forgetNested } from "../../context/nested-state.ts";
 import type { ReadText } from "../../context/recent-files.ts";
 import type { CompactionHooks } from "../../context/run-compaction.ts";
 import type { SessionDeps } from "../../engine/deps.ts";
@@ -118,8 +119,9 @@ export class SessionCompaction {
 
 /** Instructions that came with results which are no more come again when they are needed. */
 function forgetGone({ nested }: SessionDeps, event: EventBody): void {
-  if (event.type === "context.cleared") nested?.forget(new Set(event.results.map(({ callId }) => callId)));
-  if (event.type === "compaction.ended" && event.result.type === "compacted") nested?.forget();
+  if (!nested) return;
+  if (event.type === "context.cleared") forgetNested(nested, new Set(event.results.map(({ callId }) => callId)));
+  if (event.type === "compaction.ended" && event.result.type === "compacted") forgetNested(nested);
 }
 
 /** Before it is cut: half a key could not be told from a word. */

@@ -174,7 +174,7 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
     tools: named,
     memory: createToolMemory(),
     deferredTools: deferredToolsOf(named, definitions),
-    nested: agent.omitInstructions ? undefined : deps.nested?.fresh(),
+    nested: agent.omitInstructions ? undefined : deps.nested && { instructions: deps.nested.instructions, earlier: () => [] },
     policy,
     answerable,
     agent: reference,
