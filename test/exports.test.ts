@@ -92,6 +92,7 @@ const published: Record<string, string[]> = {
   "./admin": [
     "aliasesAt",
     "asAgent",
+    "askForOwnModels",
     "binaryKind",
     "boxReach",
     "builtinAgents",
@@ -151,6 +152,7 @@ const published: Record<string, string[]> = {
     "rememberTrust",
     "removeProfile",
     "rulesOfPreset",
+    "saveListedModels",
     "saveProfile",
     "saveServer",
     "serverFiles",

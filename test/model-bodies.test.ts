@@ -111,12 +111,36 @@ const rules: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
       model.prefill === false && (messages as JsonObject[]).at(-1)?.["role"] === "assistant" && "prefill",
     "the escape where thinking is bound to what came before": ({ thinking }, model) =>
       model.bound && thinking?.["type"] === "adaptive" && !JSON.stringify(thinking).includes("drop_block") && "no escape",
+    "the effort that was asked for, where the model has the word": (
+      { output_config: config },
+      model,
+      { effort, thinkingTokens },
+    ) =>
+      effort !== undefined &&
+      thinkingTokens === undefined &&
+      model.effort.includes(effort) &&
+      config?.["effort"] !== effort &&
+      `effort ${effort}`,
+    "the budget that was asked for, where the model takes one": ({ thinking }, model, { thinkingTokens }) =>
+      thinkingTokens === 3_000 && model.thinking.includes("enabled") && thinking?.["budget_tokens"] !== 3_000 && "no budget",
+    "thinking that is off, where it can be": ({ thinking }, model, { thinkingTokens }) =>
+      thinkingTokens === 0 &&
+      model.thinking.includes("disabled") &&
+      thinking !== undefined &&
+      thinking["type"] !== "disabled" &&
+      "thinks",
     "what is thought to be shown": ({ thinking }, model) =>
       model.effort.includes("xhigh") && thinking?.["type"] === "adaptive" && thinking["display"] === undefined && "no display",
   },
   responses: {
     "an effort that the model knows": ({ reasoning }, model) =>
       reasoning && !model.effort.includes(String(reasoning["effort"])) && `effort ${reasoning["effort"]}`,
+    "the effort that was asked for, where the model has the word": ({ reasoning }, model, { effort, thinkingTokens }) =>
+      effort !== undefined &&
+      thinkingTokens !== 0 &&
+      model.effort.includes(effort) &&
+      reasoning?.["effort"] !== effort &&
+      `effort ${effort}`,
     "a temperature only where it is taken": ({ temperature, reasoning }, model) =>
       temperature !== undefined &&
       model.temperature !== "allowed" &&
@@ -206,6 +230,54 @@ describe("the body of every request that can be asked for", () => {
       });
     }
   }
+});
+
+describe("what is not asked for as it was wished", () => {
+  it("is told, on every wire", () => {
+    const told = (
+      encode: (request: ModelRequest, tell: (note: string) => void) => JsonObject,
+      request: Partial<ModelRequest> & { model: string },
+    ) => {
+      const notes: string[] = [];
+      encode({ system: "", messages: [userText("hi")], tools: [], ...request }, (note) => notes.push(note));
+      return notes;
+    };
+    assert.deepEqual(
+      [
+        told(anthropicMessages.encode, { model: "claude-opus-5-5", temperature: 1, effort: "minimal", maxOutputTokens: 500_000 }),
+        told(anthropicMessages.encode, { model: "claude-sonnet-4-5", temperature: 1, thinkingTokens: 2_000 }),
+        told(openaiResponses.encode, { model: "gpt-6.1-sol", thinkingTokens: 0, stopSequences: ["x"] }),
+        told(chat("openai").encode, { model: "gpt-5.5", effort: "high", tools: [tool] }),
+        told(gemini.encode, { model: "gemini-3.8-flash", effort: "minimal", temperature: 0 }),
+        told(gemini.encode, { model: "gemini-2.5-pro", thinkingTokens: 0 }),
+      ],
+      [
+        [
+          "claude-opus-5-5 knows no effort minimal: it is asked with low",
+          "claude-opus-5-5 takes no temperature: it is asked without",
+          "claude-opus-5-5 writes at most 128000 tokens: that is asked for instead of 500000",
+        ],
+        ["claude-sonnet-4-5 takes no temperature while it thinks: it is asked without"],
+        [
+          "gpt-6.1-sol cannot be kept from thinking: it is asked to think as little as it can (effort low)",
+          "The Responses API takes no stop sequences: it is asked without",
+        ],
+        ['gpt-5.5 takes no effort beside tools over Chat Completions: it is asked without (apiSurface "responses" takes both)'],
+        [
+          "gemini-3.8-flash knows no effort minimal: it is asked with low",
+          "gemini-3.8-flash takes no temperature: it is asked without",
+        ],
+        ["gemini-2.5-pro thinks with 128 to 32768 tokens: it is asked with 128"],
+      ],
+    );
+  });
+
+  it("tools over Chat Completions are refused before they are sent, where OpenAI has them over Responses only", () => {
+    const own = createOpenAIChat({ recordsOf: "openai", isMaker: true });
+    const request = { model: "gpt-6.1-sol", system: "", messages: [userText("hi")], tools: [tool] };
+    assert.throws(() => own.encode(request), { code: "config", message: "gpt-6.1-sol calls tools over the Responses API only" });
+    assert.ok(own.encode({ ...request, tools: [] }));
+  });
 });
 
 describe("a record", () => {

@@ -662,6 +662,42 @@ describe("outrider models", () => {
   });
 });
 
+describe("outrider models --refresh", () => {
+  const listed = {
+    data: [
+      {
+        id: "claude-opus-4-5",
+        retires_at: "2026-12-01T00:00:00Z",
+        max_input_tokens: 300_000,
+        max_tokens: 20_000,
+        capabilities: {
+          effort: { supported: true, low: { supported: true }, high: { supported: false } },
+          structured_outputs: { supported: false },
+        },
+      },
+      { id: "claude-only-here", max_input_tokens: 123_000 },
+      { id: "nothing-said" },
+      { id: 7 },
+    ],
+  };
+
+  it("keeps what the provider says about its models, and runs go by it until models.json says otherwise", async () => {
+    const server = await serve(({ url }) => (url.startsWith("/v1/models") ? { body: JSON.stringify(listed) } : { text: "ok" }));
+    const home = homeOf(profileOf({ ...anthropic, profile: { type: "anthropic", model: "claude-opus-4-5" } }, server));
+    const refreshed = await outrider(["models", "work", "--refresh", "--json"], home);
+    assert.deepEqual([refreshed.code, server.requests[0]?.url], [0, "/v1/models?limit=1000"], refreshed.stderr);
+    assert.match(refreshed.stderr, /anthropic says something about 2 models/);
+    const models = lines((await outrider(["models", "anthropic", "--json"], home)).stdout);
+    assert.deepEqual(models.find(({ id }) => id === "claude-only-here")?.["contextWindow"], 123_000);
+    const ended = await outrider([...json, "--effort", "high", "--max-tokens", "50000"], home);
+    const body = server.requests.at(-1)?.body as Json;
+    assert.deepEqual([body["max_tokens"], body["output_config"]], [20_000, { effort: "low" }], ended.stderr);
+    assert.match(String(resultOf(ended)["warnings"]), /claude-opus-4-5 is switched off on 2026-12-01/);
+    writeFileSync(join(home, "models.listed.json"), "{broken");
+    assert.equal((await outrider(json, home)).code, 0);
+  });
+});
+
 describe("models.json", () => {
   it("prices what the table does not know, and wins over what it knows", async () => {
     const usage = { inputTokens: 1_000, outputTokens: 100 };

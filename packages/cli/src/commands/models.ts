@@ -1,19 +1,20 @@
 import { providerDefinitions, RuntimeError } from "@outrider/runtime";
-import { loadCatalogOverride, nearest, outriderHome } from "@outrider/runtime/host";
-import { listCatalog } from "@outrider/runtime/admin";
+import { loadCatalogOverride, loadUserSettings, nearest, outriderHome } from "@outrider/runtime/host";
+import { askForOwnModels, listCatalog, saveListedModels } from "@outrider/runtime/admin";
 import { exitCodes } from "../exit-codes.ts";
 
 /** Models with their windows and prices: of one provider, or of all. `--json` for programs. */
 export async function runModels(args: readonly string[]): Promise<number> {
   const names = args.filter((arg) => !arg.startsWith("-"));
-  const unknown = args.find((arg) => arg.startsWith("-") && !["--json", "--help", "-h"].includes(arg));
-  if (unknown) throw new RuntimeError("usage", `models has no flag ${unknown}; there is --json`);
+  const unknown = args.find((arg) => arg.startsWith("-") && !["--json", "--refresh", "--help", "-h"].includes(arg));
+  if (unknown) throw new RuntimeError("usage", `models has no flag ${unknown}; there are --json and --refresh`);
   if (args.includes("--help") || args.includes("-h")) {
-    process.stdout.write("Usage: outrider models [PROVIDER] [--json]\n");
+    process.stdout.write("Usage: outrider models [PROVIDER] [--json] [--refresh]\n");
     return exitCodes.success;
   }
   if (names.length > 1) throw new RuntimeError("usage", `models takes one provider, not ${names.join(" and ")}`);
-  const { asOf, models } = await listCatalog(names[0], await loadCatalogOverride(outriderHome(process.env)));
+  const wanted = args.includes("--refresh") ? await refresh(names[0]) : names[0];
+  const { asOf, models } = await listCatalog(wanted, await loadCatalogOverride(outriderHome(process.env)));
   if (models.length === 0) {
     const guess = nearest(
       names[0] ?? "",
@@ -45,6 +46,15 @@ export async function runModels(args: readonly string[]): Promise<number> {
   );
   await write(`${lines.join("\n")}\n\nUS dollars per million tokens, as of ${asOf}; ? is unknown`);
   return exitCodes.success;
+}
+
+/** Asks the provider what it says about its models, and keeps it for runs to come. */
+async function refresh(name: string | undefined): Promise<string> {
+  const home = outriderHome(process.env);
+  const { provider, models } = await askForOwnModels(name, await loadUserSettings(home), process.env);
+  await saveListedModels(home, provider, models);
+  process.stderr.write(`outrider: ${provider} says something about ${models.length} models; it is kept in ${home}\n`);
+  return provider;
 }
 
 function dollars(rate: number | undefined): string {

@@ -16,7 +16,11 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   init: { actions: [], help: "AGENTS.md, settings and a CI job from what is found in this project" },
   doctor: { actions: [], help: "what works here, what does not, and what to do" },
   providers: { actions: ["list", "test", "add", "use", "remove"], help: "who can be asked, whether it works, how to set it up" },
-  models: { actions: [], example: "models [PROVIDER]", help: "models with their windows and prices" },
+  models: {
+    actions: [],
+    example: "models [PROVIDER]",
+    help: "models with their windows and prices; --refresh asks the provider",
+  },
   mcp: {
     actions: ["add", "add-json", "list", "get", "remove", "login", "logout", "test"],
     help: "MCP servers: who is known, and whether they work",

@@ -77,6 +77,7 @@ export {
 export { asAgent } from "../session/subagents/as-agent.ts";
 export { builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
 export { parseAgents } from "../tasks/parse-agents.ts";
+export { askForOwnModels, saveListedModels } from "../settings/listed-models.ts";
 export { aliasesAt } from "../model/aliases.ts";
 export { chooseModel } from "../tasks/choose-model.ts";
 export { loadAgentFiles } from "../tasks/agent-files.ts";

@@ -96,7 +96,7 @@ export async function checkNamedProvider(
 }
 
 /** What a definition is given for a profile: its key looked up, timeouts and certificates from the environment. */
-async function toSettings(facts: {
+export async function toSettings(facts: {
   definition: ProviderDefinition;
   profile: Profile;
   key: string;
@@ -138,7 +138,7 @@ export function hasKey(definition: ProviderDefinition, env: Environment): boolea
 
 export type Chosen = { definition: ProviderDefinition; profile: Profile; key: string };
 
-async function choose(name: string | undefined, settings: ProviderSettingsFile, env: Environment): Promise<Chosen> {
+export async function choose(name: string | undefined, settings: ProviderSettingsFile, env: Environment): Promise<Chosen> {
   const key = name ?? settings.currentProvider;
   const profile = key !== undefined && Object.hasOwn(settings.providers, key) ? settings.providers[key] : undefined;
   if (key !== undefined && profile) return { definition: requireProvider(profile.type), profile, key };

@@ -14,16 +14,35 @@ export async function loadUserSettings(home: string): Promise<ProviderSettingsFi
   return await parseSettings(await readJsonFile(path), path);
 }
 
-/** The user's own `models.json`: prices and windows the built-in table does not have. */
+/** The user's own `models.json`, and beneath it what providers said about their models when they were last asked. */
 export async function loadCatalogOverride(home: string): Promise<CatalogOverride | undefined> {
   const path = join(home, "models.json");
   const { values } = await readJsonFile(path);
-  if (Object.keys(values).length === 0) return undefined;
+  const listed = await loadListedModels(home);
+  if (Object.keys(values).length === 0) return listed;
   const { parseCatalogOverride } = await import("../model/catalog-override.ts");
   try {
-    return parseCatalogOverride(values);
+    const own = parseCatalogOverride(values);
+    return { models: [...(listed?.models ?? []), ...own.models] };
   } catch (error) {
     throw new RuntimeError("config", `${path}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** Where it is kept what providers say about their models. */
+export const listedFile = "models.listed.json";
+
+/** Lists that were asked for. A file that cannot be understood is only old: it counts as none. */
+export async function loadListedModels(home: string): Promise<CatalogOverride | undefined> {
+  const path = join(home, listedFile);
+  try {
+    const { values } = await readJsonFile(path);
+    if (Object.keys(values).length === 0) return undefined;
+    const { parseCatalogOverride } = await import("../model/catalog-override.ts");
+    return parseCatalogOverride({ models: values["models"] });
+  } catch (error) {
+    if (error instanceof RuntimeError) return undefined;
+    throw error;
   }
 }
 

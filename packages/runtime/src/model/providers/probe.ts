@@ -67,10 +67,20 @@ const checkTimeouts: Partial<Timeouts> = { headersMs: 30_000, firstByteMs: 30_00
 
 /** Undefined: this server has no such list, which says nothing about the key. */
 async function askForModels(
-  { check, toError }: Connection,
+  connection: Connection,
   settings: ProviderSettings,
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
+  const body = await fetchModelList(connection, settings, signal);
+  return body === undefined ? undefined : (modelsIn(body) ?? []);
+}
+
+/** The list of models as the server sends it, bounded in size and time; undefined where it has none. */
+export async function fetchModelList(
+  { check, toError }: Pick<Connection, "check" | "toError">,
+  settings: ProviderSettings,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   if (!check) return undefined;
   const http = createHttpClient({ env: settings.env, ...(settings.ca && { ca: settings.ca }) });
   try {
@@ -82,7 +92,7 @@ async function askForModels(
     const secrets = Object.values(check.headers).map((value) => value.replace(/^Bearer /, ""));
     if (response.status !== 200)
       throw toError({ status: response.status, headers: response.headers, body, now: Date.now(), secrets });
-    if (isJson(body)) return modelsIn(body) ?? [];
+    if (isJson(body)) return body;
     throw new RuntimeError("provider-protocol", `Expected a list of models, got: ${excerpt(body, secrets) || "(empty)"}`, {
       hint: "Check the base URL: something else than the model's API answered",
     });
