@@ -109,6 +109,10 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     ...ways,
     catalogOverride,
     language: settings.language,
+    webSearch:
+      settings.webSearch.engine === undefined
+        ? undefined
+        : await (await import("./search-backend.ts")).searchBackend(settings, around.env),
     compaction: compactionOf(settings, said),
     maxRequests: settings.limits.maxRequests,
     hookSettings: request.without?.includes("hooks") ? undefined : hooksOf(settings, around),

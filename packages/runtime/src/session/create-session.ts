@@ -24,7 +24,7 @@ import { type KnownModels, needsList } from "../tasks/choose-model.ts";
 import { type AgentDefinition, builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
 import { applyPatchTool } from "../tools/builtin/apply-patch.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
-import { builtinsOffered } from "../tools/builtin/edit-tools.ts";
+import { builtinsOffered } from "../tools/builtin/offered-builtins.ts";
 import { bashFacts, factsAmong, taskNames, taskToolAliases } from "../tools/builtin/facts.ts";
 import { createTaskTools } from "../tools/builtin/task-tools.ts";
 import { createTaskTool } from "../tools/builtin/task.ts";
@@ -394,7 +394,11 @@ function misfit(
 function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[]): Map<string, Tool> {
   const { builtinTools: wanted } = options;
   const taken = takenAway(options);
-  const isWanted = builtinsOffered(options.model ?? options.provider.model, { wanted, taken });
+  const isWanted = builtinsOffered(options.model ?? options.provider.model, {
+    wanted,
+    taken,
+    searches: options.webSearch !== undefined,
+  });
   const made = createBuiltinTools({ bash: options.bash, ...(options.webSearch && { webSearch: options.webSearch }) });
   const builtin = [...made, applyPatchTool].filter(({ name }) => isWanted(name));
   const tools = new Map([...builtin, ...(options.tools ?? [])].map((tool) => [tool.name, tool]));

@@ -105,6 +105,11 @@ function toSettings(found: Finder, merged: readonly MergedSetting[], { trusted, 
     },
     audit: { keepDays: found.value("audit.keepDays", isNumber) },
     journal: { sync: found.value("journal.sync", isOneOf("always", "batch", "never")) },
+    webSearch: {
+      engine: found.value("webSearch.engine", isText),
+      apiKey: found.value("webSearch.apiKey", isText),
+      url: found.value("webSearch.url", isText),
+    },
     language: found.value("language", isText),
   };
 }

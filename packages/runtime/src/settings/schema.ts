@@ -228,6 +228,24 @@ export const settingsSchema: readonly Setting[] = [
     help: "When events are forced to the disk: each one, several at once, or when the system likes",
   },
   {
+    key: "webSearch.engine",
+    shape: { type: "text", choices: ["brave", "searxng", "tavily", "exa"] },
+    ...ignored,
+    help: "Who answers WebSearch, which is offered only then",
+  },
+  {
+    key: "webSearch.apiKey",
+    shape: text,
+    ...ignored,
+    help: "Its key, or `$ENV:NAME` for the variable that holds it; `BRAVE_API_KEY`, `TAVILY_API_KEY` or `EXA_API_KEY` when absent",
+  },
+  {
+    key: "webSearch.url",
+    shape: text,
+    ...ignored,
+    help: "The address of a SearXNG, or another server that answers like the engine",
+  },
+  {
     key: "language",
     // It is put before the model, and may come from a project nobody trusts: room for a name, not for instructions.
     shape: { type: "text", pattern: /^[\p{L}\p{M}][\p{L}\p{M} ()-]{0,39}$/u, expected: "the name of a language" },

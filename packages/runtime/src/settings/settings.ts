@@ -52,6 +52,11 @@ export type Settings = {
   readonly checkpoints: { readonly enabled: boolean | undefined; readonly keepDays: number | undefined };
   readonly audit: { readonly keepDays: number | undefined };
   readonly journal: { readonly sync: "always" | "batch" | "never" | undefined };
+  readonly webSearch: {
+    readonly engine: string | undefined;
+    readonly apiKey: string | undefined;
+    readonly url: string | undefined;
+  };
   readonly language: string | undefined;
 };
 
@@ -122,6 +127,7 @@ export const noSettings: ResolvedSettings = {
     checkpoints: { enabled: undefined, keepDays: undefined },
     audit: { keepDays: undefined },
     journal: { sync: undefined },
+    webSearch: { engine: undefined, apiKey: undefined, url: undefined },
     language: undefined,
   },
   ignored: [],

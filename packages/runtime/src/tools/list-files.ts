@@ -23,3 +23,14 @@ export async function listFiles(root: string, context: ToolContext, options: { r
   });
   return isDone ? files : walk();
 }
+
+/** Every folder below a directory that git would not ignore, empty ones too. */
+export async function listFolders(root: string, { workspace, signal }: ToolContext): Promise<string[]> {
+  const folders: string[] = [];
+  const above = await loadRulesAbove(workspace, root);
+  const onDirectory = async (directory: string): Promise<void> => {
+    if (directory !== root) folders.push(directory);
+  };
+  await walkFiles({ workspace, root, above, signal, onDirectory });
+  return folders;
+}

@@ -1,4 +1,4 @@
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { nearest } from "../util/nearest.ts";
 import type { FileStat, Workspace } from "../workspace/workspace.ts";
 import { nameHere } from "./working-directory.ts";
@@ -8,7 +8,7 @@ import { orToolFailure } from "./workspace-failure.ts";
 /** Larger files are for Grep and Bash; Read shows them in windows. */
 export const maxLoadedBytes: number = 50 * 1024 * 1024;
 
-type Files = Pick<ToolContext, "workspace" | "memory">;
+type Files = Pick<ToolContext, "workspace" | "memory"> & Partial<ToolContext>;
 
 export type LoadedFile = { bytes: Uint8Array; stat: FileStat };
 
@@ -48,16 +48,17 @@ export function sizeInWords(bytes: number): string {
   return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
+/** With the file that is meant, where one has nearly that name: beside it, or anywhere in the project. */
 async function missingFile(context: Files, path: string): Promise<ToolFailure> {
   const { workspace } = context;
   const name = nameHere(context, path);
   const directory = dirname(path);
   const entries = await workspace.readDirectory(directory).catch(() => undefined);
-  if (!entries) return new ToolFailure(`${name} does not exist, and neither does its directory. Use Glob to find the file.`);
-  const close = nearest(
-    basename(path),
-    entries.map((entry) => entry.name),
-  );
-  if (!close) return new ToolFailure(`${name} does not exist. Use Glob to find the file.`);
-  return new ToolFailure(`${name} does not exist. Did you mean ${nameHere(context, `${directory}/${close}`)}?`);
+  const close = nearest(basename(path), entries?.map((entry) => entry.name) ?? []);
+  if (close) return new ToolFailure(`${name} does not exist. Did you mean ${nameHere(context, join(directory, close))}?`);
+  const missing = entries ? `${name} does not exist.` : `${name} does not exist, and neither does its directory.`;
+  const { findAlike } = await import("./find-alike.ts");
+  const alike = await findAlike(path, context);
+  if (alike.length === 0) return new ToolFailure(`${missing} Use Glob to find the file.`);
+  return new ToolFailure(`${missing} Did you mean ${alike.map((one) => nameHere(context, one)).join(" or ")}?`);
 }

@@ -9,7 +9,7 @@ import { loadFile, loadFileIfPresent, saveFile } from "./load-file.ts";
 import { numberedLine } from "./numbered-lines.ts";
 import { foldLineEndings, lineNumbers, replaceRanges, replaceText } from "./text-edit.ts";
 import type { DecodedText } from "./text-file.ts";
-import { decodeText, encodeText, splitLines } from "./text-file.ts";
+import { decodeText, encodeText, nameOfEncoding, splitLines } from "./text-file.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
 
 export type EditInput = Edit & { file_path: string; edits?: Edit[] };
@@ -151,7 +151,7 @@ function requireText(bytes: Uint8Array, name: string): DecodedText {
   if (!decoded) throw new ToolFailure(`${name} is a binary file; Edit changes text only.`);
   if (!decoded.exact) {
     throw new ToolFailure(
-      `${name} is not valid ${decoded.encoding.toUpperCase()}, so that Edit would damage it. Change it with a program through Bash.`,
+      `${name} is not valid ${nameOfEncoding(decoded.encoding)}, so that Edit would damage it. Change it with a program through Bash.`,
     );
   }
   return decoded;

@@ -4,7 +4,7 @@ import { nameHere } from "./working-directory.ts";
 import { rememberFile, requireSeen } from "./file-memory.ts";
 import { refuseMasks, refuseMasksInCall, refusePlaceholders } from "./hidden-values.ts";
 import { loadFileIfPresent, saveFile } from "./load-file.ts";
-import { decodeText, splitLines } from "./text-file.ts";
+import { decodeText, encodeText, splitLines } from "./text-file.ts";
 import type { ToolContext, ToolOutput } from "./tool.ts";
 
 export type WriteInput = { file_path: string; content: string };
@@ -17,12 +17,13 @@ export async function runWrite(input: WriteInput, context: ToolContext): Promise
   const name = nameHere(context, path);
   const before = await loadFileIfPresent(context, path);
   if (before) requireSeen(memory, path, { bytes: before.bytes, name });
-  const old = before ? decodeText(before.bytes)?.text : "";
+  const decoded = before && decodeText(before.bytes);
+  const old = before ? decoded?.text : "";
   if (old) meetSecrets?.(old);
   if (before) refusePlaceholders(input.content, { before: old ?? "", name });
   else refuseMasks(input.content, standsForSecret);
 
-  const bytes = Buffer.from(input.content, "utf8");
+  const bytes = encodeText(input.content, decoded?.exact ? decoded.encoding : "utf-8");
   const { mtimeMs } = await saveFile(workspace, path, bytes);
   rememberFile(memory, path, { bytes, mtimeMs });
   const count = splitLines(input.content).length;

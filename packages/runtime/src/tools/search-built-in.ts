@@ -38,7 +38,10 @@ export async function searchBuiltIn(query: SearchQuery, context: ToolContext): P
       continue;
     }
     const bytes = await workspace.readFile(path, { maxBytes: maxFileBytes }).catch((error) => passOver(error, undefined));
-    const decoded = bytes?.subarray(0, 65_536).includes(0) && !hasByteOrderMark(bytes) ? undefined : bytes && decodeText(bytes);
+    const decoded =
+      bytes?.subarray(0, 65_536).includes(0) && !hasByteOrderMark(bytes)
+        ? undefined
+        : bytes && decodeText(bytes, { singleBytes: false });
     if (!decoded) continue;
     const matched = inTime(() => searchText(decoded.text, expression, query));
     if (matched.count === 0) continue;

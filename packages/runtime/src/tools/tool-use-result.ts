@@ -2,7 +2,7 @@ import { isAbsolute, join } from "node:path";
 import type { ToolResultPart } from "../protocol/content.ts";
 import type { AgentEvent, DiffLine } from "../protocol/events.ts";
 import { defined } from "../util/defined.ts";
-import { toMediaBlock } from "../protocol/media.ts";
+import { pdfType, toMediaBlock } from "../protocol/media.ts";
 
 type Frame = Record<string, unknown>;
 /** What is needed of the event that a tool has ended. */
@@ -70,6 +70,8 @@ function bashResult(event: Ended): Frame {
 function readResult(event: Ended, { input, cwd }: Place): Frame {
   const filePath = pathIn(input, cwd);
   const image = event.result.content.find((part) => part.type === "image");
+  if (image?.mediaType === pdfType)
+    return { type: "pdf", file: { filePath, base64: image.data, originalSize: sizeOf(image.data) } };
   if (image)
     return { type: "image", file: { filePath, type: image.mediaType, base64: image.data, originalSize: sizeOf(image.data) } };
   const numbered = textContent(event.result)

@@ -12,7 +12,7 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
     description:
       "Finds files by name pattern, the most recently changed first, at most 100. Knows *, ?, ** (any number of directories), {a,b}, [abc] and " +
       "!(a|b). `*.ts` is only the directory itself, `**/*.ts` everything below it. Hidden files are included; files ignored by .gitignore are left " +
-      "out, unless path or the fixed beginning of the pattern names an ignored directory. Use Grep to search in files.",
+      "out, unless path or the fixed beginning of the pattern names an ignored directory. A pattern that ends in / finds folders: src/*/. Use Grep to search in files.",
     inputSchema: {
       type: "object",
       properties: {
@@ -39,13 +39,15 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
 async function aim(input: GlobInput, workspace: Workspace): Promise<GlobTarget> {
   const { default: picomatch } = await import("picomatch");
   const start = input.path ?? ".";
-  const { base, glob, negated, isGlob } = picomatch.scan(input.pattern);
+  const folders = /[^/]\/+$/.test(input.pattern);
+  const pattern = folders ? input.pattern.replace(/\/+$/, "") : input.pattern;
+  const { base, glob, negated, isGlob } = picomatch.scan(pattern);
   if (negated || base.includes("\\")) {
-    return { ...input, root: await workspace.resolve(start), matches: picomatch(input.pattern, { dot: true }) };
+    return { ...input, folders, root: await workspace.resolve(start), matches: picomatch(pattern, { dot: true }) };
   }
   const fixed = isAbsolute(base) || base.startsWith("~/") ? base : join(start, base);
-  if (isGlob) return { ...input, root: await workspace.resolve(fixed), matches: picomatch(glob, { dot: true }) };
+  if (isGlob) return { ...input, folders, root: await workspace.resolve(fixed), matches: picomatch(glob, { dot: true }) };
   const path = fixed.replace(/\/+$/, "");
   const wanted = basename(path);
-  return { ...input, root: await workspace.resolve(dirname(path)), matches: (found) => found === wanted };
+  return { ...input, folders, root: await workspace.resolve(dirname(path)), matches: (found) => found === wanted };
 }

@@ -51,7 +51,10 @@ describe("Read", () => {
 
   it("cuts a huge line between characters", async () => {
     bench.write("huge.txt", `${"a".repeat(1999)}😀${"b".repeat(3_000_000)}\nnext`);
-    assert.equal(await read("huge.txt"), `     1\t${"a".repeat(1999)}… [line cut: it has 3002001 characters]\n     2\tnext`);
+    assert.equal(
+      await read("huge.txt"),
+      `     1\t${"a".repeat(1999)}… [line cut: it has 3002001 characters; go on with column 2000]\n     2\tnext`,
+    );
   });
 
   it("tells when a file is empty, and when the offset is past the end", async () => {
@@ -69,7 +72,12 @@ describe("Read", () => {
     assert.equal(await read("bom.txt"), "     1\thello");
     assert.equal(await read("le.txt"), "     1\tgrün");
     assert.equal(await read("be.txt"), "     1\tgrün");
-    assert.equal(await read("latin1.txt"), "     1\tgr\uFFFDn\n[Some bytes are not valid UTF-8; they are shown as \uFFFD.]");
+    bench.write("broken.txt", Buffer.concat([Buffer.from("gr\u00fcn "), Uint8Array.of(0xff)]));
+    assert.match(await read("latin1.txt"), /^ {5}1\tgr\u00fcn\n\[The file is stored as Latin-1/);
+    assert.equal(
+      await read("broken.txt"),
+      "     1\tgr\u00fcn \uFFFD\n[Some bytes are not valid UTF-8; they are shown as \uFFFD.]",
+    );
   });
 
   it("answers with an image, told by its bytes and not by its name", async () => {

@@ -40,7 +40,7 @@ export function createWebSearchTool(options: { webSearch?: WebSearchBackend } = 
       if (!options.webSearch) {
         throw new ToolFailure(
           "Web search is not set up here, so do not try it again in this session; go on without it and say so if it matters. " +
-            "(For the person who runs this: pass a search function as the library option `webSearch`.)",
+            "(For the person who runs this: name a search engine in the settings, webSearch.engine, or pass a search function as the library option `webSearch`.)",
         );
       }
       const results = await options.webSearch({

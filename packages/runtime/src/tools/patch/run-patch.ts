@@ -7,7 +7,7 @@ import { rememberFile } from "../file-memory.ts";
 import { explainPlaceholder, refuseMasks, refuseMasksInCall, refusePlaceholders } from "../hidden-values.ts";
 import { loadFile, loadFileIfPresent, removeFile, saveFile } from "../load-file.ts";
 import { linesNow } from "../changed-lines.ts";
-import { decodeText, encodeText, type TextEncoding } from "../text-file.ts";
+import { decodeText, encodeText, nameOfEncoding, type TextEncoding } from "../text-file.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "../tool.ts";
 import { applyHunks } from "./apply-hunks.ts";
 import { type FilePatch, parsePatch } from "./parse-patch.ts";
@@ -140,7 +140,7 @@ async function textOf(
   const { bytes } = await loadFile(context, path);
   const decoded = decodeText(bytes);
   if (!decoded) throw new ToolFailure(`Nothing was changed: ${name} is a binary file, and a patch changes text only.`);
-  if (!decoded.exact) throw new ToolFailure(`Nothing was changed: ${name} is not valid ${decoded.encoding.toUpperCase()}.`);
+  if (!decoded.exact) throw new ToolFailure(`Nothing was changed: ${name} is not valid ${nameOfEncoding(decoded.encoding)}.`);
   context.meetSecrets?.(decoded.text);
   return { text: decoded.text, encoding: decoded.encoding, before: decoded.text };
 }

@@ -10,16 +10,26 @@ function knowsPatches(model: string): boolean {
 
 const texts: readonly string[] = [editTool.name, writeTool.name];
 
+/** `wanted` are names somebody has chosen, `taken` those that were taken away. */
+type Choice = {
+  readonly wanted: readonly string[] | undefined;
+  readonly taken: readonly string[];
+  /** Somebody answers searches. */
+  readonly searches: boolean;
+};
+
+const searchName = "WebSearch";
+
 /**
  * Is a built-in tool offered? `apply_patch` takes the place of Edit and Write for models that know it, where both of them would be offered:
  * whoever names one of them wants that one, and whoever takes one away has not meant another that does the same, for notebooks neither.
  */
-export function builtinsOffered(
-  model: string,
-  { wanted, taken }: { readonly wanted: readonly string[] | undefined; readonly taken: readonly string[] },
-): (name: string) => boolean {
-  const isNamed = (name: string): boolean =>
-    wanted === undefined ? name !== notebookEditTool.name || texts.every((text) => !taken.includes(text)) : wanted.includes(name);
+export function builtinsOffered(model: string, { wanted, taken, searches }: Choice): (name: string) => boolean {
+  const isNamed = (name: string): boolean => (wanted === undefined ? isUseful(name) : wanted.includes(name));
+  const isUseful = (name: string): boolean => {
+    if (name === notebookEditTool.name) return texts.every((text) => !taken.includes(text));
+    return name !== searchName || searches;
+  };
   const patch = applyPatchTool.name;
   if (wanted?.includes(patch)) return isNamed;
   const replaces = knowsPatches(model) && texts.every((name) => isNamed(name) && !taken.includes(name)) && !taken.includes(patch);
