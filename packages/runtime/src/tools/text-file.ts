@@ -17,7 +17,7 @@ export function decodeText(bytes: Uint8Array, { singleBytes = true }: { singleBy
   } catch {
     const text = new TextDecoder(label, { ignoreBOM: true }).decode(body);
     // Not one letter of several bytes: it is of the time when a letter was one byte.
-    const isOld = singleBytes && encoding === "utf-8" && /^[\t-\r\x1b -\x7f\ufffd]*$/.test(text);
+    const isOld = singleBytes && encoding === "utf-8" && /^[\t\n\f\r -\x7f\ufffd]*$/.test(text);
     if (isOld) return { text: fromSingleBytes(body), encoding: "windows-1252", exact: true };
     return { text, encoding, exact: false };
   }
