@@ -259,6 +259,10 @@ describe("hooks of one moment", () => {
     const effects = [];
     for (const subject of ["Agent", "Shell", "Read"]) effects.push((await run("PreToolUse", { subject })).decision?.effect);
     assert.deepEqual(effects, ["deny", "deny", undefined]);
+    for (const matcher of ["Edit", "Write", "^Edit$"]) {
+      const editing = open({ PreToolUse: [{ matcher, hooks: [() => ({ decision: "block" })] }] });
+      assert.equal((await editing.run("PreToolUse", { subject: "apply_patch" })).decision?.effect, "deny", matcher);
+    }
   });
 
   it("with a condition run for calls the rule would catch", async () => {

@@ -120,6 +120,9 @@ describe("a permission decision", () => {
     const cases: [string, Action][] = [
       ["Edit(./**)", edit("/repo/proj/a")],
       ["MultiEdit", edit("/repo/proj/a")],
+      ["Edit(./a)", { tool: "apply_patch", kind: "edit", resource: "/repo/proj/a" }],
+      ["Write(./a)", { tool: "apply_patch", kind: "edit", resource: "/repo/proj/a" }],
+      ["apply_patch", { tool: "apply_patch", kind: "edit", resource: "/repo/proj/a" }],
       ["Read(//x)", { tool: "Grep", kind: "look", resource: "/x" }],
       ["Shell(rm:*)", run("rm x")],
       ["Agent", { tool: "Task", kind: "note", resource: "" }],

@@ -129,6 +129,28 @@ describe("updates of calls", () => {
     });
   });
 
+  it("names the files of a patch, and shows what it changed in each", () => {
+    const updates = encoder();
+    const input = { input: "*** Begin Patch\n*** Update File: a.txt\n-a\n+A\n*** Delete File: b.txt\n*** End Patch" };
+    const [announced] = updates.encode(answer("m1", [callPart("c1", "apply_patch", input)]));
+    const diff = [{ type: "hunk" as const, text: "@@ -1,1 +1,1 @@" }];
+    const [update] = updates.encode(
+      ended("c1", "apply_patch", {
+        text: "Done.",
+        details: {
+          file: "/project/a.txt",
+          diff: [...diff, { type: "remove", text: "a", line: 1 }, { type: "add", text: "A", line: 1 }],
+          others: [{ file: "/project/b.txt", diff: [...diff, { type: "remove", text: "b", line: 1 }], removed: true }],
+        },
+      }),
+    );
+    assert.equal(announced && "title" in announced && announced.title, "Patch a.txt, b.txt");
+    assert.deepEqual(update && "content" in update && update.content, [
+      { type: "diff", path: "/project/a.txt", oldText: "a", newText: "A" },
+      { type: "diff", path: "/project/b.txt", oldText: "b", newText: "" },
+    ]);
+  });
+
   it("a file that was not there before is shown whole", () => {
     const updates = encoder();
     updates.encode(answer("m1", [callPart("c1", "Write", { file_path: "new.txt", content: "one\n" })]));
