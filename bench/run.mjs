@@ -12,6 +12,7 @@ import { journalRows, measureJournal } from "./journal.mjs";
 import { longTurnRows, measureLongTurns } from "./long-turns.mjs";
 import { measureLongSession } from "./long-session-row.mjs";
 import { startModel } from "./model-process.mjs";
+import { measureServers } from "./mcp-servers.mjs";
 import { formatTable } from "./report.mjs";
 import { measureResume } from "./resume.mjs";
 import { playScene, scenes } from "./scenes.mjs";
@@ -38,6 +39,7 @@ async function main() {
     "resume",
     ...longTurnRows,
     "decision",
+    "mcp-servers",
     ...journalRows,
     "size",
     "long-session",
@@ -76,6 +78,7 @@ async function measureAll(node) {
     model.stop();
   }
   if (isWanted("decision")) rows.push(measureDecision({ node, quick: flags.quick }));
+  if (isWanted("mcp-servers")) rows.push(await measureServers({ node, quick: flags.quick }));
   rows.push(...measureJournal({ node, quick: flags.quick, isWanted }));
   if (isWanted("size")) rows.push(measureInstalledSize());
   // Takes minutes: only when it is asked for.

@@ -46,6 +46,12 @@ describe("outrider mcp login", { timeout: 120_000 }, () => {
     const entry = { url: server.url, oauth: { grant: "client_credentials", clientId: "robot", clientSecret } };
     assert.equal((await run(["mcp", "add-json", "safe", JSON.stringify(entry)], { env })).code, 0);
     assert.equal((await run(["mcp", "test"], { env })).stdout, "safe  works, 2 tools: read, write\n");
+    assert.deepEqual(JSON.parse((await run(["mcp", "test", "--json"], { env })).stdout), [
+      {
+        ...{ name: "safe", status: "connected", tools: ["read", "write"] },
+        ...{ serverInfo: { name: "safe", version: "1" }, protocolVersion: "2025-06-18" },
+      },
+    ]);
     assert.ok(!readFileSync(join(env.OUTRIDER_HOME, "settings.json"), "utf8").includes("robot-secret"));
   });
 

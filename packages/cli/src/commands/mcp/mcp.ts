@@ -37,8 +37,6 @@ const actions: Readonly<Record<string, (args: readonly string[]) => Promise<numb
 
 /** Actions of Claude Code's: what to do instead. */
 const foreign: Readonly<Record<string, string>> = {
-  login: `A server is given its token with a header: outrider mcp add NAME URL --header "Authorization: Bearer \${TOKEN}"`,
-  logout: "Tokens are in headers and variables: outrider mcp get NAME shows which",
   serve: "A program drives Outrider with --input-format stream-json, an editor with outrider acp",
   "add-from-claude-desktop": "Each entry of its configuration is taken as it is by outrider mcp add-json NAME JSON",
   "reset-project-choices": "A project's servers start when it is trusted; outrider trust --revoke takes that back",

@@ -22,6 +22,11 @@ export type TriedServer = {
   readonly status: string;
   readonly error?: string;
   readonly tools: readonly string[];
+  /** How it calls itself, which revision of the protocol it speaks, and what it has beside tools. */
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  readonly protocolVersion?: string;
+  readonly resources?: boolean;
+  readonly prompts?: boolean;
 };
 
 /** Starts the servers a run here would start, or those of `names`; ends them again. */
@@ -31,11 +36,15 @@ export async function tryServers(
 ): Promise<readonly TriedServer[]> {
   const configs = new Map([...plan.configs].filter(([name]) => names.length === 0 || names.includes(name)));
   const servers = await connectServers({ ...plan, configs, required: false }, { cwd, env, warn: () => {} });
-  const states = servers.states.map(({ name, status, error, offers }) => ({
+  const states = servers.states.map(({ name, status, error, offers, serverInfo, protocolVersion, resources, prompts }) => ({
     name,
     status,
     ...(error !== undefined && { error }),
     tools: offers.map((tool) => tool.name),
+    ...(serverInfo && { serverInfo }),
+    ...(protocolVersion !== undefined && { protocolVersion }),
+    ...(resources && { resources }),
+    ...(prompts && { prompts }),
   }));
   await servers.close();
   return states;
@@ -49,7 +58,7 @@ export function refuseUnknown(name: string, { plan, written }: KnownServers): vo
   throw new RuntimeError("not-found", `The server ${JSON.stringify(name)} ${why}`, { hint: "outrider mcp list says why" });
 }
 
-function toLine({ name, status, error, tools }: TriedServer): string {
+function toLine({ name, status, error, tools, resources, prompts }: TriedServer): string {
   if (status !== "connected") return `${visible(name)}  ${status}: ${visible(error ?? "no reason given")}\n`;
-  return `${visible(name)}  works, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}${tools.length > 0 ? `: ${visible(tools.join(", "))}` : ""}\n`;
+  return `${visible(name)}  works, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}${tools.length > 0 ? `: ${visible(tools.join(", "))}` : ""}${resources ? "; has resources" : ""}${prompts ? "; has prompts" : ""}\n`;
 }

@@ -50,6 +50,8 @@ export class ServerLogin implements OAuthClientProvider {
   #address: URL | undefined;
   #scope: string | undefined;
   #renewing: Promise<void> | undefined;
+  /** What was last read of the login: it is not read again for each request. */
+  #known: Promise<StoredOAuthTokens | undefined> | undefined;
   /** The token that is being renewed. */
   #outworn: string | undefined;
   readonly addClientAuthentication?: AddClientAuthentication;
@@ -70,7 +72,8 @@ export class ServerLogin implements OAuthClientProvider {
   }
 
   async token(): Promise<string | undefined> {
-    return (await this.tokens())?.access_token;
+    this.#known ??= this.tokens();
+    return (await this.#known)?.access_token;
   }
 
   /**
@@ -80,6 +83,7 @@ export class ServerLogin implements OAuthClientProvider {
   async renew(used: string | undefined, { challenge, isShort }: { challenge: Challenge; isShort: boolean }): Promise<void> {
     this.#renewing ??= this.#renew(used, challenge, isShort).finally(() => {
       this.#renewing = undefined;
+      this.#known = undefined;
     });
     await this.#renewing;
   }
