@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-const subpaths = ["acp", "admin", "live", "mcp", "atif", "host", "testing"];
+const subpaths = ["acp", "admin", "commands", "live", "mcp", "atif", "host", "testing"];
 
 /** One `.mjs` per entry; the packages' sources take the place of what is built of them. */
 export const bundleOptions = {

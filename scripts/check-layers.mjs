@@ -29,7 +29,7 @@ const LAYERS = {
       "yaml",
     ],
   },
-  commands: { folders: ["util", "protocol", "context"], modules: ["node:fs", "node:path"] },
+  commands: { folders: ["util", "protocol", "checkpoints", "context"], modules: ["node:fs", "node:path"] },
   engine: {
     folders: ["util", "protocol", "model", "workspace", "permissions", "hooks", "context", "tasks", "tools"],
     modules: [],

@@ -68,7 +68,7 @@ describe("a command that is kept in a file", () => {
       "<command-message>ns:deep:x</command-message>\n<command-name>/ns:deep:x</command-name>\n<command-args>one</command-args>\n",
       "FX DEEP one",
     ]);
-    assert.deepEqual(initOf(ended.stdout)["slash_commands"], ["ns:deep:x", "ns:p", "x", "compact"]);
+    assert.deepEqual((initOf(ended.stdout)["slash_commands"] as string[]).slice(0, 4), ["ns:deep:x", "ns:p", "x", "compact"]);
     const live = await place(files, [{ text: "1" }, { text: "2" }, { text: "3" }]);
     await live.outrider(["-p", ...stream, "--input-format", "stream-json"], typed.map(userLine).join(""));
     assert.deepEqual(textsOf(live.asked(0)), textsOf(one.asked(0)));
@@ -195,8 +195,9 @@ describe("a skill", () => {
     assert.match(system, /## Skills\\n\\n- audit: FX about audit"/);
     assert.doesNotMatch(system, /FX BODY|about secret/);
     const init = initOf(ended.stdout);
+    const typed = (init["slash_commands"] as string[]).slice(0, 3);
     assert.deepEqual(
-      [init["skills"], init["slash_commands"]],
+      [init["skills"], typed],
       [
         ["audit", "secret"],
         ["audit", "secret", "compact"],
@@ -306,5 +307,42 @@ describe("a skill", () => {
       ],
     );
     assert.match(String((activations[0]?.["commands"] as string[] | undefined)?.[0]), /^grep /);
+  });
+});
+
+describe("outrider skills", () => {
+  const files: Files = {
+    "project/.claude/skills/good/SKILL.md": "---\ndescription: FX good\n---\nFX line one\nFX line two\n",
+    "project/.claude/skills/bad/SKILL.md":
+      "---\ndescription: FX bad\ndescripton: x\nhooks: {}\nagent: x\ndisable-model-invocation: true\nuser-invocable: false\n---\n!`ls`\n",
+    "home/.claude/commands/good.md": "FX other",
+  };
+
+  it("lists, shows and lints what a run would find", async () => {
+    const { outrider } = await place(files);
+    const listed = await outrider(["skills", "list", "--json"]);
+    assert.deepEqual(
+      lines(listed.stdout).map(({ name, scope, kind }) => [name, scope, kind]),
+      [
+        ["bad", "project", "skill"],
+        ["good", "project", "skill"],
+      ],
+    );
+    assert.match(listed.stderr, /commands\/good\.md was left out: there is another \/good/);
+    assert.match((await outrider(["skills", "list"])).stdout, /^\/good +project +people\+model +FX good$/m);
+    assert.match((await outrider(["skills", "show", "/good"])).stdout, /^description: FX good$.*^FX line one\nFX line two$/ms);
+    const missing = await outrider(["skills", "show", "god"]);
+    assert.match(missing.stderr, /There is no skill god; did you mean good\?/);
+    const linted = await outrider(["skills", "lint"]);
+    assert.equal(linted.code, 1);
+    for (const problem of [
+      /descripton means nothing here; did you mean description\?/,
+      /hooks has no effect here/,
+      /neither people nor models may use it/,
+      /agent counts only with context: fork/,
+      /do not count until the project is trusted/,
+      /there is another \/good/,
+    ])
+      assert.match(linted.stdout, problem);
   });
 });

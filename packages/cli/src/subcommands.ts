@@ -17,6 +17,7 @@ export const subcommands = {
   prompt: async () => (await import("./commands/prompt.ts")).runPromptCommand,
   providers: async () => (await import("./commands/providers.ts")).runProviders,
   sessions: async () => (await import("./commands/sessions/sessions.ts")).runSessions,
+  skills: async () => (await import("./commands/skills.ts")).runSkills,
   trajectory: async () => (await import("./commands/trajectory.ts")).runTrajectory,
   trust: async () => (await import("./commands/trust.ts")).runTrust,
   worktrees: async () => (await import("./commands/worktrees/worktrees.ts")).runWorktrees,

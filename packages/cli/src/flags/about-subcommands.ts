@@ -33,6 +33,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   prompt: { actions: [], example: "prompt [FLAGS]", help: "what a model would get first, part by part, with token counts" },
   config: { actions: [], example: "config --explain [KEY]", help: "what holds, and which file says so" },
   trust: { actions: [], example: "trust [--show]", help: "let this project's own hooks, servers and rules count" },
+  skills: { actions: ["list", "show", "lint"], help: "skills and commands in files: which count, what they say, what is wrong" },
   sessions: { actions: ["list", "show", "rename", "rm", "export", "gc"], help: "what is stored" },
   checkpoints: {
     actions: ["list", "show", "restore", "rollback", "recover", "gc"],

@@ -3,6 +3,8 @@ import type { SystemCommand } from "./command.ts";
 export const compactCommand: SystemCommand = {
   name: "compact",
   description: "Summarise the conversation so far, to make room",
+  modelInvocable: true,
+  lifecycle: "blocking",
   argumentHint: "[what the summary should dwell on]",
   async execute(context, args) {
     const report = await context.compact(args || undefined);

@@ -1,5 +1,18 @@
 /** Sessions, queries, tools, providers, stores: what programs are made of. */
-export { type CommandHostContext, type CommandResult, parseCommand, type SystemCommand } from "../commands/command.ts";
+export {
+  type CapabilitySafety,
+  type CommandEffect,
+  type CommandHostAdapters,
+  type CommandHostContext,
+  type CommandInteraction,
+  type CommandInteractionPrompt,
+  type CommandModule,
+  type CommandResult,
+  type CommandSessionInfo,
+  type CommandSummary,
+  parseCommand,
+  type SystemCommand,
+} from "../commands/command.ts";
 export { createFileStore } from "../journal/file-store.ts";
 export { createMemoryStore } from "../journal/memory-store.ts";
 export type { JournalWriter, ReadOptions, SessionStore, StoredEvents, SummariesOptions } from "../journal/store.ts";

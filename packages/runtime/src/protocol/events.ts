@@ -275,6 +275,10 @@ export interface AgentEvents {
    * "outcome unknown". Without this event no skill is at work.
    */
   "skill.activated": SkillActivation;
+  /** A command asks whoever started it something; `session.answerInteraction` answers. With nobody to answer it is cancelled at once. */
+  "interaction.requested": { interactionId: string; command: string; prompt: unknown };
+  /** `unfit`: the answer was not one of those that are possible, and it may be asked again. */
+  "interaction.resolved": { interactionId: string; status: "answered" | "unfit" | "cancelled" };
   /** `hook`: whose words it are, such as `PostToolUse:Bash`. */
   "warning.raised": { message: string; hook?: string };
   /** Always the last event of its turn; everything before it is stored. */

@@ -37,8 +37,10 @@ import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
 import { removeAtExit } from "../util/temporary-folder.ts";
 import { describePlaces, placeFacts } from "./files/command-places.ts";
+import type { ExecuteCommand } from "./commands/command-tools.ts";
+import { SessionCommands } from "./prompts/session-commands.ts";
 import type { OfferedSkills } from "./skills/offer-skills.ts";
-import { SessionSkills } from "./skills/session-skills.ts";
+import type { SessionSkills } from "./skills/session-skills.ts";
 import { SessionCompaction } from "./prompts/session-compaction.ts";
 import type { Controlled } from "./session-controls.ts";
 import { outputsShown } from "./events/shown-outputs.ts";
@@ -90,12 +92,19 @@ export type OpenSession = {
   onWarning(listener: (message: string) => void): void;
 };
 
+/** What is there before the session is open. */
+export type SessionParts = {
+  readonly gate: PermissionGate;
+  readonly skills: SessionSkills;
+  /** Runs a command of the program that the model has called. */
+  readonly execute: ExecuteCommand;
+};
+
 /** Puts the parts of a session together: complete options in, journal, workspace, rules, tools and engine out. */
 export async function createSession(
   options: SessionOptions & { readonly newId: () => string },
   id: string,
-  gate: PermissionGate,
-  skills: SessionSkills = new SessionSkills(options.skills),
+  { gate, skills, execute }: SessionParts,
 ): Promise<OpenSession> {
   const { passEnv = [] } = options;
   const env = options.env ?? userEnvironment(process.env, { keep: passEnv });
@@ -103,6 +112,11 @@ export async function createSession(
   const overflowDirectory = options.overflowDirectory ?? `${env["TMPDIR"] ?? "/tmp"}/outrider-${id}`;
   const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   const tools = offeredTools(options, agents);
+  const { projected } = new SessionCommands(options, skills);
+  if (projected.length > 0) {
+    const { createCommandTools } = await import("./commands/command-tools.ts");
+    for (const tool of createCommandTools(projected, execute)) tools.set(tool.name, tool);
+  }
   const offering = skills.all.length > 0 ? await import("./skills/offer-skills.ts") : undefined;
   const offeredSkills = offering?.offerSkills(options, { skills, tools, taken: takenAway(options) });
   await checkProhibitions(options, [...tools.keys()]);

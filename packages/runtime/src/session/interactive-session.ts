@@ -28,6 +28,8 @@ import type { SessionOptions } from "./session-options.ts";
 import { EventHub, type SubscribeOptions } from "./events/event-hub.ts";
 import type { CompactionReport, ContextState, HistoryEntry, ToolState } from "./past/history.ts";
 import { Listeners } from "./events/listeners.ts";
+import { CommandQuestions } from "./commands/command-questions.ts";
+import type { CommandGround } from "./prompts/command-turn.ts";
 import { endHooks } from "./prompts/end-hooks.ts";
 import { tellOpening } from "./events/tell-opening.ts";
 import { takeSnapshot } from "./files/take-snapshot.ts";
@@ -97,6 +99,7 @@ export class InteractiveSession<Structured = JsonValue> {
   #work: BackgroundWork | undefined;
   readonly #turns: SessionTurns;
   #closing: Promise<void> | undefined;
+  readonly #questions: CommandQuestions;
   #cancelled: CancelCause | undefined;
 
   /** `complete` adds to the options what takes time to find out, once, when the session is opened. */
@@ -109,6 +112,7 @@ export class InteractiveSession<Structured = JsonValue> {
     this.#redactor = options.redactor ?? createRedactor({ env: process.env });
     const isNew = options.resumeSessionId === undefined;
     this.#options = { ...options, ...(isNew && { sessionId: this.id }), sessionStore: store, redactor: this.#redactor };
+    this.#questions = new CommandQuestions(options.answersInteractions ?? false);
     this.#view = new SessionView(options.provider.contextWindow);
     this.#hub = new EventHub({
       sessionId: this.id,
@@ -130,6 +134,7 @@ export class InteractiveSession<Structured = JsonValue> {
       leaving: this.#leaving.signal,
       work: () => this.#workOf(),
       onTurnEnded: () => this.#work?.change(),
+      commandGround: () => this.#commandGround(),
       lastCompaction: () => this.#view.lastCompaction,
       unrecordable: (thrown, text) => this.#unrecordable(thrown, text),
     });
@@ -313,7 +318,23 @@ export class InteractiveSession<Structured = JsonValue> {
 
   /** Runs a command for its result, without a turn; null when there is none of that name. */
   async executeCommand(name: string, args: string): Promise<CommandResult | null> {
-    return await this.#turns.executeCommand(name, args, (focus) => this.compact(focus));
+    if (this.#closing) return this.#turns.commands.get(name) ? { success: false, message: "The session is shut down" } : null;
+    return await this.#turns.executeCommand(name, args);
+  }
+
+  /** Answers an `interaction.requested`; without a value it is cancelled. False when nobody waits for it any more. */
+  answerInteraction(interactionId: string, value?: string): boolean {
+    return this.#questions.answer(interactionId, value);
+  }
+
+  /** Puts a skill to work: for `user` as a prompt of its own, for `model` its text is the result. */
+  async executeSkillCommandByName(
+    name: string,
+    args: string,
+    { invocationSource }: { readonly invocationSource: "user" | "model" },
+  ): Promise<CommandResult> {
+    const { executeSkill } = await import("./commands/command-host.ts");
+    return await executeSkill(this, { name, args, invocationSource, skills: this.#turns.skills });
   }
 
   /** What a prompt that begins with a slash may start. */
@@ -441,6 +462,38 @@ export class InteractiveSession<Structured = JsonValue> {
     return made;
   }
 
+  async #commandGround(): Promise<CommandGround> {
+    const { createCommandHost, applyToSession } = await import("./commands/command-host.ts");
+    const store = this.#options.sessionStore;
+    const calls = async (): Promise<AgentEvent<"message.ended" | "side-call.ended">[]> => {
+      await this.#hub.flush();
+      const events = (await store?.read(this.id, { types: ["message.ended", "side-call.ended"] })) ?? [];
+      return events.filter((event) => event.type === "message.ended" || event.type === "side-call.ended");
+    };
+    const ground = {
+      session: this,
+      options: this.#options,
+      calls,
+      clear: () => this.#clear(),
+      contextUse: () => this.#turns.contextUse(),
+    };
+    return {
+      host: createCommandHost(ground),
+      applyEffect: (effect) => applyToSession(effect, ground),
+      questions: this.#questions,
+      newId: this.#newId,
+    };
+  }
+
+  /** Nothing said so far is a part of the conversation any more; it stays on record. */
+  async #clear(): Promise<void> {
+    await this.#open();
+    this.#hub.emit({ type: "session.rewound", to: 1 });
+    this.#transcript.restore(new Transcript().state);
+    this.#hub.emit({ type: "context.updated", usedTokens: 0, maxTokens: this.#view.contextState.maxTokens });
+    await this.#hub.flush();
+  }
+
   async #openControls(): Promise<SessionControls> {
     const session = await this.#open();
     const { SessionControls } = await import("./session-controls.ts");
@@ -456,7 +509,11 @@ export class InteractiveSession<Structured = JsonValue> {
     const completed = await this.#complete?.(this.#options, { session: this, leaving: this.#leaving.signal });
     if (completed) this.#options = { ...completed.options, sessionStore: this.#options.sessionStore, redactor: this.#redactor };
     this.#completed = completed;
-    const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, this.#gate, this.#turns.skills);
+    const session = await createSession({ ...this.#options, newId: this.#newId }, this.id, {
+      gate: this.#gate,
+      skills: this.#turns.skills,
+      execute: async (command, args, signal) => await this.#turns.runProjected(command, args, signal),
+    });
     const { journal, past } = session;
     const { turnIds, compactions } = followConversation(past, this.#transcript);
     for (const turnId of turnIds) this.#turns.know(turnId);

@@ -1,6 +1,6 @@
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { ReversibleExecutionOptions } from "../checkpoints/reversible-execution.ts";
-import type { SystemCommand } from "../commands/command.ts";
+import type { CommandHostAdapters, CommandModule, SystemCommand } from "../commands/command.ts";
 import type { CompactionSettings } from "../context/compaction-limits.ts";
 import type { FolderFacts } from "../context/environment.ts";
 import type { Instructions } from "../context/instructions.ts";
@@ -120,6 +120,12 @@ export type SessionOptions = {
   /** Also those that are always there; without them and without `agents` there is no Task tool. */
   readonly builtinAgents?: boolean | undefined;
   readonly commands?: readonly SystemCommand[] | undefined;
+  /** Commands that come together, such as those of another package. */
+  readonly commandModules?: readonly CommandModule[] | undefined;
+  /** What the program can do for commands beyond the session. */
+  readonly commandAdapters?: CommandHostAdapters | undefined;
+  /** Somebody listens to `interaction.requested` and will call `answerInteraction`. Without it, a command that asks something is cancelled. */
+  readonly answersInteractions?: boolean | undefined;
   /** `false`: no prompt is a command, whatever it begins with. */
   readonly slashCommands?: boolean | undefined;
   /** Skills and commands that are kept in files, as `findSkills` finds them; see docs/skills.md. */

@@ -10,7 +10,6 @@ import { toSendableInput } from "../../model/sendable/sendable-content.ts";
 import { noUsage, type UserMessage } from "../../protocol/content.ts";
 import type { AgentEvents, Emit } from "../../protocol/events.ts";
 import { oneAtATime } from "../../util/one-at-a-time.ts";
-import type { CommandHostContext } from "../../commands/command.ts";
 import type { OpenSession } from "../create-session.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import type { Tasks } from "../../tasks/task.ts";
@@ -57,7 +56,7 @@ export type PromptTurn = {
   readonly beginning: Beginning;
   readonly sessionId: string;
   readonly commands: SessionCommands;
-  readonly commandContext: (emit: Emit, signal: AbortSignal) => CommandHostContext;
+  readonly runCommand: (call: CommandCall, emit: Emit) => Promise<TurnReport>;
 };
 
 export const nothingDone: TurnReport = {
@@ -72,9 +71,9 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   const { session, prompt, turnId, hub, emitFrom } = turn;
   const emit = emitFrom();
   session.deps.provider.ledger.begin();
-  const keeper = session.checkpoints?.forTurn({ turnId, prompt: prompt.displayInput ?? prompt.input });
   const called = turn.commands.called(prompt.message);
   const command = called?.type === "command" ? called : undefined;
+  const keeper = command ? undefined : session.checkpoints?.forTurn({ turnId, prompt: prompt.displayInput ?? prompt.input });
   const admission = command ? undefined : await admit({ ...turn, signal: turn.controller.signal, promptId: turnId }, emit);
   session.deps.hooks?.begin(turnId);
   const refusal = admission?.outcome ?? earlierRefusal(prompt);
@@ -120,10 +119,7 @@ async function answer(turn: PromptTurn, { keeper, command, skill, refusal }: Cou
   const { session, controller, transcript, emitFrom, takeInput } = turn;
   const { signal } = controller;
   const emit = emitFrom();
-  if (command) {
-    const { runCommandTurn } = await import("./command-turn.ts");
-    return await runCommandTurn({ ...command, emit, signal, contextOf: (told) => turn.commandContext(told, signal) });
-  }
+  if (command) return await turn.runCommand(command, emit);
   if (refusal) return { ...nothingDone, outcome: refusal };
   if (skill?.type === "aside") return await skill.run();
   const place = placeOf(turn);

@@ -93,10 +93,7 @@ describe("/compact as a prompt", () => {
 
   it("is a command like any other", async () => {
     const { session } = open([{ text: "a" }, { text: "what happened" }]);
-    assert.deepEqual(
-      session.listCommands().map(({ name }) => name),
-      ["compact", "context"],
-    );
+    assert.ok(session.listCommands().some(({ name }) => name === "compact"));
     await session.submit("one");
     const result = await session.executeCommand("compact", "");
     assert.deepEqual([result?.success, await session.executeCommand("nothing", "")], [true, null]);

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { type CommandSummary, parseCommand, type SystemCommand } from "../../commands/command.ts";
-import { compactCommand } from "../../commands/compact.ts";
-import { contextCommand } from "../../commands/context.ts";
+import { builtinCommands } from "../../commands/builtin/builtin-commands.ts";
 import type { Skill } from "../../commands/skills/skill.ts";
 import { textOf, type UserMessage } from "../../protocol/content.ts";
 import { defined } from "../../util/defined.ts";
@@ -14,6 +13,8 @@ export type CommandCall = { readonly type: "command"; readonly command: SystemCo
 /** What a prompt that begins with a slash is: something for the session, a text from a file, or a mistake. */
 export type Called = CommandCall | { readonly type: "skill"; readonly skill: Skill; readonly args: string };
 
+export type CommandOptions = Pick<SessionOptions, "commands" | "commandModules" | "slashCommands">;
+
 /** The commands of a session, by what a prompt begins with: those of its options, those in files, and the ones that every session has. */
 export class SessionCommands {
   readonly #own: readonly SystemCommand[];
@@ -22,11 +23,11 @@ export class SessionCommands {
   readonly #isOff: boolean;
 
   constructor(
-    { commands = [], slashCommands = true }: Pick<SessionOptions, "commands" | "slashCommands"> = {},
+    { commands = [], commandModules = [], slashCommands = true }: CommandOptions = {},
     skills: SessionSkills = new SessionSkills(undefined),
   ) {
-    this.#own = commands;
-    this.#builtin = [compactCommand, contextCommand];
+    this.#own = [...commands, ...commandModules.flatMap(({ systemCommands = [] }) => systemCommands)];
+    this.#builtin = builtinCommands;
     this.#skills = skills;
     this.#isOff = !slashCommands;
   }
@@ -41,20 +42,34 @@ export class SessionCommands {
     const words = parseCommand(textOf(content));
     if (!words) return undefined;
     const { name, args } = words;
-    const own = this.#own.find((command) => command.name === name);
+    const own = this.#own.find((command) => command.name === name && command.userInvocable !== false);
     if (own) return { type: "command", command: own, args };
     const skill = this.#skills.get(name);
     if (skill) return { type: "skill", skill, args };
-    const command = this.get(name);
+    const named = name === "skills" ? this.#namedSkill(args) : undefined;
+    if (named) return named;
+    const command = this.#builtin.find((known) => known.name === name);
     if (command) return { type: "command", command, args };
     return isFolder(name) ? undefined : { type: "command", command: this.#unknown(name), args };
+  }
+
+  /** `/skills NAME ARGUMENTS` is `/NAME ARGUMENTS`. */
+  #namedSkill(words: string): Called | undefined {
+    const [, name = "", args = ""] = /^(\S+)(?:\s+(.*))?$/s.exec(words) ?? [];
+    const skill = this.#skills.get(name);
+    return skill && { type: "skill", skill, args };
+  }
+
+  /** The commands of the program that models may run too. */
+  get projected(): readonly SystemCommand[] {
+    return this.#own.filter(({ modelInvocable }) => modelInvocable);
   }
 
   /** What a prompt may begin with, in the order in which people are shown it. */
   list(): CommandSummary[] {
     if (this.#isOff) return [];
     const summaries = [
-      ...this.#own.map((command) => summaryOf(command)),
+      ...this.#own.filter(({ userInvocable }) => userInvocable !== false).map((command) => summaryOf(command)),
       ...this.#skills.typed.map((skill) => ({ ...summaryOf(skill), isWritten: true as const })),
       ...this.#builtin.map((command) => summaryOf(command)),
     ];
@@ -86,6 +101,6 @@ function isFolder(name: string): boolean {
   return !name.includes(":") && existsSync(`/${name}`);
 }
 
-export function listCommands(options?: Pick<SessionOptions, "commands" | "slashCommands" | "skills">): CommandSummary[] {
+export function listCommands(options?: CommandOptions & Pick<SessionOptions, "skills">): CommandSummary[] {
   return new SessionCommands(options, new SessionSkills(options?.skills)).list();
 }

@@ -1,4 +1,4 @@
-import type { CommandHostContext, CommandResult, ContextUse } from "../../commands/command.ts";
+import type { CommandResult, ContextUse, SystemCommand } from "../../commands/command.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
 import type { SessionStore } from "../../journal/store.ts";
 import type { Transcript } from "../../journal/transcript.ts";
@@ -7,6 +7,8 @@ import type { Emit, PromptMode } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { monotonicMs } from "../../util/monotonic-clock.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
+import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import type { CommandGround, CommandPlace } from "./command-turn.ts";
 import type { OpenSession } from "../create-session.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import type { CompactionReport } from "../past/history.ts";
@@ -57,6 +59,8 @@ export type TurnsOptions = {
   readonly work: () => BackgroundWork;
   /** A turn has ended, and what came of it is on record. */
   readonly onTurnEnded: () => void;
+  /** What commands need; put together when one runs. */
+  readonly commandGround: () => Promise<CommandGround>;
   readonly lastCompaction: () => CompactionReport | undefined;
   /** Nothing can be stored: tells whoever listens, and answers the outcome. */
   readonly unrecordable: (thrown: unknown, text: string) => Outcome;
@@ -138,12 +142,36 @@ export class SessionTurns {
     return await this.inbox.instead((signal) => this.#compact(emit, signal, instructions));
   }
 
-  /** Without a turn; null when there is none of that name. */
-  async executeCommand(name: string, args: string, compact: CommandHostContext["compact"]): Promise<CommandResult | null> {
+  /** Without a turn; null when there is none of that name. One that is not inline takes the place of a turn, and is refused while one runs. */
+  async executeCommand(name: string, args: string): Promise<CommandResult | null> {
     const command = this.commands.get(name);
     if (!command) return null;
     const { runCommand } = await import("./command-turn.ts");
-    return await runCommand({ type: "command", command, args }, { ...this.#place(this.#options.leaving), compact });
+    const { hub, leaving } = this.#options;
+    const emit: Emit = (event) => hub.emit(event);
+    const run = async (signal: AbortSignal, compact: CommandPlace["compact"]): Promise<CommandResult> => {
+      const ground = await this.#options.commandGround();
+      return await runCommand({ type: "command", command, args }, { ...ground, emit, signal, compact });
+    };
+    try {
+      if (command.lifecycle === "inline") return await run(leaving, (_, focus) => this.compact(focus));
+      return await this.inbox.instead((signal) => run(signal, (told, focus) => this.#compact(told, signal, focus)));
+    } catch (error) {
+      return { success: false, message: toRuntimeError(error).message };
+    }
+  }
+
+  /** A command that the model has called, in its turn: it may not take the place of that. */
+  async runProjected(command: SystemCommand, args: string, signal: AbortSignal): Promise<CommandResult> {
+    const { runCommand } = await import("./command-turn.ts");
+    const emit: Emit = (event) => this.#options.hub.emit(event);
+    const compact: CommandPlace["compact"] = () => {
+      throw new RuntimeError("busy", "The conversation is not summarised in the middle of a turn");
+    };
+    return await runCommand(
+      { type: "command", command, args },
+      { ...(await this.#options.commandGround()), emit, signal, compact },
+    );
   }
 
   async #openRecords(): Promise<PromptRecords> {
@@ -195,10 +223,12 @@ export class SessionTurns {
         beginning: this.beginning,
         commands: this.commands,
         sessionId: this.#options.sessionId,
-        commandContext: (emit, signal) => ({
-          ...this.#place(signal),
-          compact: (focus) => this.#compact(emit, signal, focus),
-        }),
+        runCommand: async (call, emit) => {
+          const { runCommandTurn } = await import("./command-turn.ts");
+          const { signal } = controller;
+          const compact: CommandPlace["compact"] = (told, focus) => this.#compact(told, signal, focus);
+          return await runCommandTurn(call, { ...(await this.#options.commandGround()), emit, signal, compact });
+        },
       });
       finish();
       over = true;
@@ -220,11 +250,6 @@ export class SessionTurns {
     const result = await compaction.compact({ emit, signal, transcript }, instructions);
     await hub.flush();
     return result && lastCompaction();
-  }
-
-  #place(signal: AbortSignal): Omit<CommandHostContext, "compact"> {
-    const { sessionId, options } = this.#options;
-    return { sessionId, cwd: options().cwd, signal, contextUse: () => this.contextUse() };
   }
 
   async contextUse(): Promise<ContextUse> {

@@ -1,0 +1,39 @@
+import { compactCommand } from "../compact.ts";
+import type { SystemCommand } from "../command.ts";
+
+type Row = readonly [name: string, description: string, argumentHint?: string];
+
+/** What every session can do beside `/compact`. How is loaded when somebody wants it. */
+const rows: readonly Row[] = [
+  ["clear", "Begin anew: nothing said so far is sent any more"],
+  ["context", "What fills the model's context window", "[auto PERCENT|off]"],
+  ["cost", "What the session has cost so far"],
+  ["exit", "End the session"],
+  ["help", "What may be typed"],
+  ["language", "Which language answers are written in", "LANGUAGE"],
+  ["model", "The model, or another one of the provider", "[MODEL]"],
+  ["permissions", "The permission mode, or another one", "[MODE]"],
+  ["rename", "Name the session", "NAME"],
+  ["reset", "Delete the user's settings"],
+  ["resume", "Go on with another session"],
+  ["rewind", "Files as they were before a prompt", "[list|inspect ID|restore ID|rollback ID]"],
+  ["skills", "The skills, or use one", "[NAME [ARGUMENTS]]"],
+  ["statusline", "What a status line shows", "KEY VALUE"],
+  ["validate-session", "Whether the record of the session can be replayed"],
+];
+
+export const builtinCommands: readonly SystemCommand[] = [
+  compactCommand,
+  ...rows.map(([name, description, argumentHint]): SystemCommand => {
+    return {
+      name,
+      description,
+      lifecycle: name === "clear" ? "blocking" : "inline", // nothing may be said while it is forgotten
+      ...(argumentHint && { argumentHint }),
+      async execute(context, args) {
+        const { runBuiltin } = await import("./run-builtin.ts");
+        return await runBuiltin(name, context, args);
+      },
+    };
+  }),
+];

@@ -1,0 +1,109 @@
+import { RuntimeError } from "../../protocol/errors.ts";
+import { type PermissionMode, permissionModes } from "../../protocol/permission.ts";
+import { nearest } from "../../util/nearest.ts";
+import type { CommandEffect, CommandHostContext, CommandResult } from "../command.ts";
+import { rewind } from "./rewind.ts";
+
+type Run = (context: CommandHostContext, args: string) => Promise<CommandResult> | CommandResult;
+
+const runs: Readonly<Record<string, Run>> = {
+  help: ({ listCommands }) => {
+    const lines = listCommands().map(({ name, description, argumentHint }) => {
+      return `/${[name, argumentHint].filter(Boolean).join(" ")}: ${description}`;
+    });
+    return say(lines.join("\n"));
+  },
+  skills,
+  context: contextUse,
+  cost: async (context) => {
+    const { messageCount } = await context.getSessionInfo();
+    return say(`${await context.describeCost()}\nSession: ${context.sessionId}, ${messageCount} messages`);
+  },
+  model,
+  permissions,
+  rename: (_, args) => {
+    const name = args.trim().replace(/\s+/g, " ").slice(0, 200);
+    if (name === "") return refuse("A name is needed: /rename NAME");
+    return say(`The session is called ${name}`, { type: "session-renamed", name });
+  },
+  clear: () => say("The conversation begins anew", { type: "conversation-history-cleared" }),
+  rewind,
+  "validate-session": async (context) => {
+    const { ok, text } = await context.validateSession();
+    return { success: ok, message: text };
+  },
+  exit: () => say("The session ends", { type: "session-exit-requested", reason: "prompt_input_exit" }),
+  resume: () => say("Choose a session", { type: "session-picker-requested" }),
+  reset: () => say("The settings are deleted", { type: "settings-reset-requested" }),
+  language: (_, args) => {
+    const language = args.trim();
+    if (language === "") return refuse("A language is needed: /language LANGUAGE");
+    return say(`Answers are written in ${language}`, { type: "language-change-requested", language });
+  },
+  statusline: (_, args) => {
+    const [, key = "", value = ""] = /^(\S+)\s+(\S.*)$/s.exec(args.trim()) ?? [];
+    if (key === "") return refuse("A key and a value are needed: /statusline KEY VALUE");
+    return say(`${key} is ${value}`, { type: "statusline-settings-patch", patch: { [key]: value } });
+  },
+};
+
+export async function runBuiltin(name: string, context: CommandHostContext, args: string): Promise<CommandResult> {
+  const run = runs[name];
+  if (!run) throw new RuntimeError("internal", `The command ${name} is listed and cannot be run`);
+  return await run(context, args);
+}
+
+function say(message: string, effect?: CommandEffect): CommandResult {
+  return { success: true, message, ...(effect && { effects: [effect] }) };
+}
+
+function refuse(message: string): CommandResult {
+  return { success: false, message };
+}
+
+async function skills(context: CommandHostContext, args: string): Promise<CommandResult> {
+  const [, name = "", rest = ""] = /^\s*(\S*)\s*(.*)$/s.exec(args) ?? [];
+  if (name !== "") return await context.executeSkillCommandByName(name, rest, { invocationSource: "user" });
+  const lines = context.listSkills().map((skill) => `/${skill.name}: ${skill.description}`);
+  return say(lines.length === 0 ? "There are no skills" : lines.join("\n"));
+}
+
+async function contextUse(context: CommandHostContext, args: string): Promise<CommandResult> {
+  const words = args.trim().split(/\s+/).filter(Boolean);
+  if (words[0] === "auto") {
+    const share = words[1] === "off" ? false : Number(words[1]?.replace(/%$/, "")) / 100;
+    if (share !== false && !(share > 0 && share <= 1)) return refuse("A share is needed: /context auto 80, or /context auto off");
+    await context.setAutoCompactThreshold(share);
+  } else if (words.length > 0) return refuse("There is /context, and /context auto PERCENT|off");
+  const [use, { describeUse }] = await Promise.all([context.contextUse(), import("../describe-context.ts")]);
+  return { success: true, message: describeUse(use), data: use };
+}
+
+async function model(context: CommandHostContext, args: string): Promise<CommandResult> {
+  const wanted = args.trim();
+  const { provider, model: current } = await context.getSessionInfo();
+  const { models, isKnown } = await context.listModels();
+  if (wanted === "") {
+    const others = isKnown ? `Known: ${models.join(", ")}` : `What models ${provider} has is not known here`;
+    return {
+      ...say(`${provider}/${current}\n${others}. /model MODEL takes any name`),
+      data: { provider, model: current, models: [...models] },
+    };
+  }
+  if (/\s/.test(wanted)) return refuse(`${JSON.stringify(wanted)} is no name of a model`);
+  const guess = isKnown && !models.includes(wanted) ? nearest(wanted, models) : undefined;
+  const doubt = !isKnown || models.includes(wanted) ? "" : ` It is not in the list${guess ? `, where ${guess} is` : ""}.`;
+  return say(`The model is ${wanted} now.${doubt}`, { type: "model-change-requested", modelId: wanted });
+}
+
+async function permissions(context: CommandHostContext, args: string): Promise<CommandResult> {
+  const wanted = args.trim();
+  if (wanted !== "") {
+    const mode = permissionModes.find((known): known is PermissionMode => known === wanted);
+    if (!mode) return refuse(`There is no mode ${JSON.stringify(wanted)}; there are ${permissionModes.join(", ")}`);
+    await context.setPermissionMode(mode);
+  }
+  const { mode, allow } = await context.getPermissions();
+  const rules = allow.length === 0 ? "No rule allows more" : `Allowed: ${allow.join(", ")}`;
+  return { ...say(`Mode ${mode}. ${rules}`), data: { mode, allow: [...allow] } };
+}

@@ -1,0 +1,9 @@
+/** For programs that bring commands of their own, or show those there are; and skills in files, read without a session. */
+export { CommandRegistry, commandToolName, SystemCommandExecutor } from "../commands/registry.ts";
+export type { Command, CommandSource } from "../commands/command.ts";
+export { builtinCommands } from "../commands/builtin/builtin-commands.ts";
+export { findSkills, readSkill, skillFolders, type SkillPlaces } from "../commands/skills/find-skills.ts";
+export { knownKeys, type ParsedSkill, parseSkill, type SkillPlace } from "../commands/skills/parse-skill.ts";
+export { type EmbeddedCommand, preprocessShellCommands } from "../commands/skills/shell-commands.ts";
+export type { FoundSkills, Skill, SkillFolder } from "../commands/skills/skill.ts";
+export { type SkillPromptContext, substituteVariables } from "../commands/skills/substitute.ts";

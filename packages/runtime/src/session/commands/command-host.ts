@@ -1,0 +1,144 @@
+import type { CommandEffect, CommandHostContext, CommandResult } from "../../commands/command.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
+import { nearest } from "../../util/nearest.ts";
+import type { SessionSkills } from "../skills/session-skills.ts";
+import type { InteractiveSession } from "../interactive-session.ts";
+import type { SessionOptions } from "../session-options.ts";
+
+export type CommandHost = Omit<CommandHostContext, "signal" | "compact">;
+
+export type HostGround = {
+  readonly session: InteractiveSession<unknown>;
+  readonly options: SessionOptions;
+  /** Every answer of a model so far, also those of earlier processes. */
+  readonly calls: () => Promise<readonly AgentEvent<"message.ended" | "side-call.ended">[]>;
+  readonly contextUse: CommandHostContext["contextUse"];
+  readonly clear: () => Promise<void>;
+};
+
+/** The session as commands see it. */
+export function createCommandHost(ground: HostGround): CommandHost {
+  const { session, options } = ground;
+  return {
+    sessionId: session.id,
+    cwd: options.cwd,
+    async getSessionInfo() {
+      const { facts } = await session.controls();
+      const { provider, id: model } = facts.model;
+      return {
+        sessionId: session.id,
+        name: session.getName(),
+        cwd: facts.cwd,
+        provider,
+        model,
+        messageCount: session.getMessages().length,
+      };
+    },
+    contextUse: () => ground.contextUse(),
+    getContextState: () => session.getContextState(),
+    getAutoCompactThreshold: () => session.getAutoCompactThreshold(),
+    setAutoCompactThreshold: (threshold) => session.setAutoCompactThreshold(threshold),
+    async getPermissions() {
+      const { mode, allow } = (await session.controls()).policy;
+      return { mode, allow: allow.map(({ text }) => text) };
+    },
+    async setPermissionMode(mode) {
+      (await session.controls()).setPermissionMode(mode);
+    },
+    async listModels() {
+      const { catalogOf, listModels } = await import("../../model/pricing.ts");
+      const models = listModels(await catalogOf(options.catalogOverride), options.provider.name).map(({ id }) => id);
+      return { models, isKnown: models.length > 0 };
+    },
+    async describeCost() {
+      const { addCall, catalogOf, toPricedCall } = await import("../../model/pricing.ts");
+      const { emptyLedger } = await import("../../model/ledger.ts");
+      const catalog = await catalogOf(options.catalogOverride);
+      const { total, models } = (await ground.calls()).reduce(
+        (ledger, call) => addCall(ledger, toPricedCall(catalog, call)),
+        emptyLedger,
+      );
+      const cost = total.costUsd === null ? `at least ${inUsd(total.knownUsd)} (a price is not known)` : inUsd(total.costUsd);
+      const lines = models.map(({ served, calls, usage }) => {
+        return `${served.provider}/${served.id}: ${calls} requests, ${usage.inputTokens} input, ${usage.outputTokens} output tokens`;
+      });
+      return [`Cost: ${cost}`, ...lines].join("\n");
+    },
+    async validateSession() {
+      const { formatCommandSessionReplayValidationReport: format, validateCommandSessionReplayLog: validate } = await import(
+        "../past/replay-validation.ts"
+      );
+      if (!options.sessionStore) return { ok: false, text: "The session is not stored" };
+      const report = await validate({ store: options.sessionStore, sessionId: session.id });
+      return { ok: report.validation.ok, text: format(report) };
+    },
+    checkpoints: {
+      list: () => session.listEditCheckpoints(),
+      inspect: (id) => session.inspectEditCheckpoint(id),
+      restore: (id, how) => session.restoreEditCheckpoint(id, how),
+      rollback: (id, how) => session.rollbackEditCheckpoint(id, how),
+    },
+    listCommands: () => session.listCommands(),
+    listSkills: () => session.listSkills().map(({ name, description }) => ({ name, description })),
+    executeSkillCommandByName: (name, args, how) => session.executeSkillCommandByName(name, args, how),
+    getCommandHostAdapters: () => options.commandAdapters ?? {},
+  };
+}
+
+/** What the session does of what commands want done. */
+export async function applyToSession(
+  effect: CommandEffect,
+  { session, clear }: Pick<HostGround, "session" | "clear">,
+): Promise<string | undefined> {
+  switch (effect.type) {
+    case "model-change-requested":
+      return (await session.controls()).setModel(effect.modelId);
+    case "session-renamed":
+      await session.setName(effect.name);
+      return effect.name;
+    case "conversation-history-cleared":
+      await clear();
+      return "cleared";
+    case "session-execution-started":
+      return "started";
+    default:
+      return undefined;
+  }
+}
+
+export type SkillWish = {
+  readonly name: string;
+  readonly args: string;
+  readonly invocationSource: "user" | "model";
+  readonly skills: SessionSkills;
+};
+
+/** For a program that has a name and no turn: a person's use is a prompt of its own, a model's is the text. */
+export async function executeSkill(session: InteractiveSession<unknown>, wish: SkillWish): Promise<CommandResult> {
+  const { name, args, invocationSource, skills } = wish;
+  const skill = skills.get(name);
+  if (!skill) {
+    const guess = nearest(
+      name,
+      skills.all.map((known) => known.name),
+    );
+    return { success: false, message: `Unknown skill: ${name}.${guess === undefined ? "" : ` Did you mean ${guess}?`}` };
+  }
+  if (invocationSource === "model") {
+    if (!skills.mayOffer(skill)) return { success: false, message: `Skill is not model-invocable: ${name}` };
+    const { parseSkill } = await import("../../commands/skills/parse-skill.ts");
+    const { readSkill } = await import("../../commands/skills/find-skills.ts");
+    const { substituteVariables } = await import("../../commands/skills/substitute.ts");
+    const { body } = await parseSkill(readSkill(skill), skill);
+    const text = substituteVariables(body, { args, argumentNames: skill.argumentNames });
+    return { success: true, message: text, data: { skillName: name, prompt: text } };
+  }
+  if (!skill.userInvocable) return { success: false, message: `Skill is not user-invocable: ${name}` };
+  void session.submit(`/${name}${args === "" ? "" : ` ${args}`}`).catch(() => {}); // listeners and readers are told
+  const effects = [{ type: "session-execution-started" }] as const;
+  return { success: true, message: `/${name} is at work`, data: { sessionExecution: true }, effects };
+}
+
+function inUsd(usd: number): string {
+  return `$${usd.toFixed(4)}`;
+}
