@@ -31,7 +31,7 @@ const samples = ["claude-samples.json", "claude-samples-2.json"].flatMap((name) 
   const set = JSON.parse(readFileSync(join(folder, name), "utf8")) as { shapes: Shape[]; samples: Sample[] };
   return set.samples.map((sample) => ({ ...sample, shapes: set.shapes }));
 });
-/** Scenarios of what is not built: its name. */
+/** Scenarios that are not played again yet: the name of what they are about. */
 const notYet = JSON.parse(readFileSync(join(folder, "claude-not-yet.json"), "utf8")) as Record<string, string>;
 const verdicts = new Map<string, string>();
 const table = JSON.parse(readFileSync(join(folder, "claude-differences.json"), "utf8")) as Row[];
@@ -75,7 +75,7 @@ describe("the scenarios of Claude Code's recorded transcripts", () => {
     const lines = [
       "# Verdicts on Claude Code's recorded scenarios",
       "",
-      "Written by `test/contract/samples.test.ts` (`OUTRIDER_WRITE_VERDICTS=1` writes it anew), which plays each scenario again on the built command. *Same*: kinds, order, fields and types of all frames, and the exit code. *Harmless*: additional facts, or fields in no published type. *Deliberate*: something is done otherwise, for a reason; both are in [the table of differences](contract.md#where-claude-code-differs). A feature's name: it is not built yet.",
+      "Written by `test/contract/samples.test.ts` (`OUTRIDER_WRITE_VERDICTS=1` writes it anew), which plays each scenario again on the built command. *Same*: kinds, order, fields and types of all frames, and the exit code. *Harmless*: additional facts, or fields in no published type. *Deliberate*: something is done otherwise, for a reason; both are in [the table of differences](contract.md#where-claude-code-differs). A feature's name: its scenarios are not played again yet.",
       "",
       `${counts.join(", ")}, ${Object.keys(notYet).length} not yet.`,
       "",

@@ -92,3 +92,23 @@ describe("a picture in a prompt", () => {
     });
   }
 });
+
+describe("a document in a prompt", () => {
+  it("is a file of --pdf, by what is in it", async () => {
+    const { cwd, env, asked, server } = await place();
+    const pdf = Buffer.from("%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<<>>\n%%EOF\n");
+    writeFileSync(join(cwd, "paper.pdf"), pdf);
+    const ran = await run(["-p", "Sum it up", "--pdf", "paper.pdf"], { cwd, env });
+    assert.deepEqual([ran.code, ran.stderr], [0, ""]);
+    assert.deepEqual(asked(), [`document application/pdf ${pdf.toString("base64").length}`, "Sum it up"]);
+    const rows: [file: string, code: number, words: RegExp][] = [
+      ["dot.png", 64, /--pdf dot\.png is no PDF document/],
+      ["gone.pdf", 66, /--pdf gone\.pdf: there is no such file/],
+    ];
+    for (const [file, code, words] of rows) {
+      const refused = await run(["-p", "x", "--pdf", file], { cwd, env });
+      assert.deepEqual([refused.code, words.test(refused.stderr)], [code, true], refused.stderr);
+    }
+    assert.equal(server.requests.length, 1);
+  });
+});

@@ -110,7 +110,12 @@ async function prepare(
   ceilingsOf(args.flags);
   const plan = await planRun(args.flags, warn);
   await ci?.lookAround(plan.options.cwd);
-  const prompt = await readPrompt({ positionals: args.positionals, images: args.flags.image ?? [], warn });
+  const prompt = await readPrompt({
+    positionals: args.positionals,
+    images: args.flags.image ?? [],
+    documents: args.flags.pdf ?? [],
+    warn,
+  });
   await plan.begin();
   return { plan, prompt };
 }

@@ -47,6 +47,13 @@ export const flags = [
     help: "Show the model this picture (PNG, JPEG, GIF, WebP) with the prompt; may be given several times. One on stdin is known by its bytes",
   },
   {
+    name: "pdf",
+    kind: "words",
+    placeholder: "FILE",
+    group: "Prompt",
+    help: "Give the model this PDF document with the prompt; may be given several times",
+  },
+  {
     name: "input-format",
     kind: "value",
     placeholder: "FORMAT",

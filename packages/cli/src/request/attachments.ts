@@ -5,9 +5,22 @@ import { binaryKind, inspectImage, refusalOf, toSendableContent } from "@outride
 /** Larger files are sent to nobody; what is too large for a model below this is made smaller on its way. */
 const maxFileBytes: number = 30 * 1024 * 1024;
 
-/** The pictures that flags name. What no model could see is found before anybody is asked. */
-export async function readImages(paths: readonly string[]): Promise<ImagePart[]> {
-  return await Promise.all(paths.map((path) => toImage(readFile(path), `--image ${path}`)));
+type Files = { readonly images: readonly string[]; readonly documents: readonly string[] };
+
+/** The pictures and documents that flags name. What no model could see is found before anybody is asked. */
+export async function readAttachments({ images, documents }: Files): Promise<ImagePart[]> {
+  const pictures = await Promise.all(images.map((path) => toImage(readFile("--image", path), `--image ${path}`)));
+  return [...documents.map(toDocument), ...pictures];
+}
+
+/** Providers that take no documents are given words in its place, with a warning. */
+function toDocument(path: string): ImagePart {
+  const bytes = readFile("--pdf", path);
+  if (bytes.subarray(0, 1024).includes("%PDF-"))
+    return { type: "image", mediaType: "application/pdf", data: bytes.toString("base64") };
+  throw new RuntimeError("usage", `--pdf ${path} is no PDF document but ${binaryKind(bytes) ?? "a text"}`, {
+    hint: "What counts is in the file, not its name",
+  });
 }
 
 /** What stdin holds when it is no text: a picture. Undefined for text, in whatever encoding. */
@@ -31,7 +44,7 @@ async function toImage(bytes: Buffer, where: string): Promise<ImagePart> {
   });
 }
 
-function readFile(path: string): Buffer {
+function readFile(flag: "--image" | "--pdf", path: string): Buffer {
   const stat = statSync(path, { throwIfNoEntry: false });
   const problem = !stat
     ? "there is no such file"
@@ -40,10 +53,10 @@ function readFile(path: string): Buffer {
       : stat.size > maxFileBytes
         ? `it has more than ${maxFileBytes / 1024 / 1024} MB`
         : undefined;
-  if (problem !== undefined) throw new RuntimeError("no-input", `--image ${path}: ${problem}`);
+  if (problem !== undefined) throw new RuntimeError("no-input", `${flag} ${path}: ${problem}`);
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new RuntimeError("no-input", `--image ${path} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new RuntimeError("no-input", `${flag} ${path} cannot be read: ${error instanceof Error ? error.message : error}`);
   }
 }

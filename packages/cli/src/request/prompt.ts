@@ -12,6 +12,8 @@ export type PromptSource = {
   readonly positionals: readonly string[];
   /** Files with pictures. */
   readonly images: readonly string[];
+  /** PDF files. */
+  readonly documents: readonly string[];
   warn(line: string): void;
 };
 
@@ -28,19 +30,18 @@ export async function readPrompt(source: PromptSource): Promise<Prompt> {
   if (words.length === 0 && kind === "terminal") {
     throw new RuntimeError("no-input", "There is no prompt", { hint: 'Give one: outrider -p "what does this project do?"' });
   }
-  const images = source.images.length > 0 ? await (await import("./attachments.ts")).readImages(source.images) : [];
+  const isAlone = source.images.length + source.documents.length === 0;
+  const images = isAlone ? [] : await (await import("./attachments.ts")).readAttachments(source);
   const bytes = kind === "terminal" || kind === "none" ? Buffer.alloc(0) : await readStdin(kind, wantsStdin, source);
   const picture = isNoText(bytes) ? await (await import("./attachments.ts")).imageFromStdin(bytes) : undefined;
   const piped = picture ? "" : decode(bytes);
   const text = [words.join(" "), piped.trimEnd()].filter((part) => part.trim() !== "").join("\n\n");
-  if (text === "")
-    throw new RuntimeError(
-      "no-input",
-      picture || images.length > 0 ? "There is a picture and no prompt" : "The prompt is empty",
-      {
-        hint: "Give a prompt as an argument or on stdin",
-      },
-    );
+  if (text === "") {
+    const shown = picture || source.images.length > 0 ? "picture" : isAlone ? undefined : "document";
+    throw new RuntimeError("no-input", shown ? `There is a ${shown} and no prompt` : "The prompt is empty", {
+      hint: "Give a prompt as an argument or on stdin",
+    });
+  }
   return { text, images: picture ? [...images, picture] : images };
 }
 

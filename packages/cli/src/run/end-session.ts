@@ -11,16 +11,26 @@ export async function endSession(session: InteractiveSession, warn: (message: st
   }
 }
 
-/** After the result nothing can be a second one: what fails now is told, and the other steps are done all the same. */
+/** Longer than hooks at the end of a session may take. */
+const longestStep = 75_000;
+
+/** After the result nothing can be a second one: what fails now, or never ends, is told, and the other steps are done all the same. */
 export async function closeAll(
   warn: (message: string) => void,
   steps: readonly (() => Promise<unknown> | undefined)[],
+  limitMs: number = longestStep,
 ): Promise<void> {
   for (const step of steps) {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`closing took more than ${limitMs / 1000} s and was given up`)), limitMs);
+    });
     try {
-      await step();
+      await Promise.race([step(), limit]);
     } catch (error) {
       warn(`After the end: ${error instanceof Error ? error.message : error}`);
+    } finally {
+      clearTimeout(timer);
     }
   }
 }
