@@ -74,7 +74,7 @@ describe("an agent for ACP clients", () => {
     const names = told.flatMap((update) =>
       update.sessionUpdate === "available_commands_update" ? [update.availableCommands.map(({ name }) => name)] : [],
     );
-    assert.deepEqual(names.at(-1), ["wave", "compact", "context"]);
+    assert.deepEqual(names.at(-1)?.slice(0, 2), ["wave", "compact"]);
     assert.deepEqual(told.at(-1), {
       sessionUpdate: "agent_message_chunk",
       content: { type: "text", text: "Waves to the crowd." },
