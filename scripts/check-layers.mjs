@@ -167,6 +167,7 @@ const NAMERS = {
   "permissions/rules.ts": "what rules call tools, and the other names they have for them",
   "permissions/lint-rule.ts": "the grammar of rules",
   "permissions/judge-case.ts": "cases are written in the words of rules",
+  "tasks/agent-definition.ts": "what built-in agents go without, in the words of rules",
   "hooks/run.ts": "what matchers of hooks call tools",
   "session/files/sandboxed-mode.ts": "a Read rule is what hides files from a box",
   "checkpoints/reversible-execution.ts": "a published function that is asked by name, for tools without facts",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { eventually, lines, model, processesWith, run, start, tempFolder } from "./command.ts";
@@ -169,5 +169,21 @@ describe("a run with commands in the background", () => {
       ],
     );
     assert.equal(lines(ended.stdout).at(-1)?.["type"], "result");
+  });
+
+  it("can be looked at later", async () => {
+    const at = await place([{ calls: [bash("echo hello; exit 3")] }, { text: "main" }, { text: "woken" }]);
+    const words = ["go", ...allowed, "--output-format", "stream-json", "--background-wait", "20s"];
+    const ended = await run(words, at);
+    const session = String(lines(ended.stdout)[0]?.["session_id"]);
+    const list = await run(["tasks", session], at);
+    assert.match(list.stdout, /^process_1 {2}failed, exit code 3, [\d.]+ s {2}echo hello; exit 3\n$/);
+    const shown = await run(["tasks", session.slice(0, 8), "process_1"], at);
+    assert.equal(shown.stdout, "hello\n\n[exited with code 3]\n");
+    const none = await run(["tasks", session, "process_9"], at);
+    assert.deepEqual([none.code, none.stdout], [66, ""]);
+    await run(["sessions", "rm", session, "--yes"], at);
+    const told = lines(ended.stdout).find(({ subtype }) => subtype === "task_notification");
+    assert.equal(existsSync(String(told?.["output_file"])), false);
   });
 });

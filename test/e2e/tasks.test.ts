@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { RecordedRequest, ServerReply } from "../../packages/runtime/src/testing/model-server.ts";
@@ -45,7 +45,7 @@ describe("subagents of the command", () => {
       ],
     );
     const init = frames.find((frame) => frame["subtype"] === "init");
-    assert.deepEqual(init?.["agents"], ["helper", "general-purpose"]);
+    assert.deepEqual(init?.["agents"], ["helper", "general-purpose", "Explore", "Plan"]);
     const result = frames.at(-1);
     assert.deepEqual([result?.["type"], result?.["result"], result?.["num_turns"]], ["result", "All done.", 2]);
     const child = server.requests[1]?.body as Body;
@@ -73,6 +73,34 @@ describe("subagents of the command", () => {
       "scout",
     ]);
   });
+
+  for (const agent of ["Explore", "Plan"])
+    it(`that are called ${agent} change nothing, whatever the session may do`, async () => {
+      const cwd = tempFolder("project");
+      const changes = [
+        "touch made",
+        "echo x > made",
+        "sed -i s/a/b/ kept.txt",
+        "git init -q .",
+        'python3 -c \'open("made", "w")\'',
+      ];
+      writeFileSync(join(cwd, "kept.txt"), "a\n");
+      const calls = [
+        ...changes.map((command) => ({ name: "Bash", input: { command } })),
+        { name: "Write", input: { file_path: join(cwd, "made"), content: "x" } },
+        { name: "Edit", input: { file_path: join(cwd, "kept.txt"), old_string: "a", new_string: "b" } },
+        { name: "Bash", input: { command: "touch made", run_in_background: true } },
+      ];
+      const replies = cast({
+        parent: (body) => (isFirst(body) ? { calls: [task({ subagent_type: agent })] } : { text: "All done." }),
+        child: (body) => (isFirst(body) ? { calls } : { text: "Seen." }),
+      });
+      const { env } = await model(replies, tempFolder());
+      const words = ["go", "--permission-mode", "bypassPermissions", "--output-format", "json"];
+      const { code, stderr } = await run(words, { env, cwd });
+      assert.equal(code, 0, stderr);
+      assert.deepEqual([readdirSync(cwd), readFileSync(join(cwd, "kept.txt"), "utf8")], [["kept.txt"], "a\n"]);
+    });
 
   it("that are wrongly written are a start-up error", async () => {
     const { env } = await model([], tempFolder());

@@ -18,6 +18,7 @@ export const subcommands = {
   providers: async () => (await import("./commands/providers.ts")).runProviders,
   sessions: async () => (await import("./commands/sessions/sessions.ts")).runSessions,
   skills: async () => (await import("./commands/skills.ts")).runSkills,
+  tasks: async () => (await import("./commands/tasks.ts")).runTasks,
   trajectory: async () => (await import("./commands/trajectory.ts")).runTrajectory,
   trust: async () => (await import("./commands/trust.ts")).runTrust,
   worktrees: async () => (await import("./commands/worktrees/worktrees.ts")).runWorktrees,

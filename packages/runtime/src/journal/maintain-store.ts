@@ -59,6 +59,7 @@ export async function removeLog(place: StorePlace, sessionId: string): Promise<v
     const kept = namesIn(place.directory).filter((name) => name.startsWith(`${basename(path)}.damaged-`));
     for (const name of [basename(path), ...kept]) unlinkSync(join(place.directory, name));
     rmSync(mapPathOf(path), { force: true });
+    rmSync(join(place.directory, "tasks", basename(path, ".jsonl")), { recursive: true, force: true });
   } catch (error) {
     throw toStorageFailure("remove", path, error);
   } finally {

@@ -34,6 +34,9 @@ export function mergeAgents(lists: readonly (readonly AgentDefinition[])[]): Age
   return [...byName.values()];
 }
 
+/** Mode `plan` keeps commands to those that look; these have nothing to look at. */
+const writers = ["Write", "Edit", "NotebookEdit", "apply_patch"];
+
 export const builtinAgents: readonly AgentDefinition[] = [
   {
     name: "general-purpose",
@@ -45,6 +48,32 @@ export const builtinAgents: readonly AgentDefinition[] = [
       "- Search broadly first where you do not know where something is, then read what matters.",
       "- When a tool call is refused, read the reason and find an allowed way, or say what you could not do. Do not repeat the same refused call.",
     ].join("\n"),
+    source: "built-in",
+  },
+  {
+    name: "Explore",
+    description:
+      "Looks around in the code and changes nothing: finds files, follows names through them and answers how something works. Say how thorough it is to be.",
+    prompt: [
+      "You are a software agent that explores code for another agent. You only look: you can change no file, and you do not try to.",
+      "- Search broadly first, by several names and places, then read what matters. Independent searches go into one message.",
+      "- Answer the question with paths and line numbers, and quote only the lines that matter. Say what you looked for and did not find.",
+    ].join("\n"),
+    disallowedTools: writers,
+    permissionMode: "plan",
+    source: "built-in",
+  },
+  {
+    name: "Plan",
+    description:
+      "Works out how a change is best made and changes nothing: reads the code that matters and answers with the steps, the files and the risks.",
+    prompt: [
+      "You are a software agent that plans a change for another agent. You only look: you can change no file, and you do not try to.",
+      "- Read the code that the change touches, and how similar things are done there.",
+      "- Answer with the steps in their order, each with its files, what is to be tested, and what could go wrong. Name the choice you made where there were several.",
+    ].join("\n"),
+    disallowedTools: writers,
+    permissionMode: "plan",
     source: "built-in",
   },
 ];

@@ -75,7 +75,7 @@ describe("a task", () => {
     );
     for (const [options, expected] of [
       [{ agents: [] }, undefined],
-      [{ agents: [], builtinAgents: true }, ["general-purpose"]],
+      [{ agents: [], builtinAgents: true }, ["general-purpose", "Explore", "Plan"]],
       [{ disallowedTools: ["Agent"] }, undefined],
       [{ agent: { id: "1", type: "reader" } }, undefined],
     ] as const) {
