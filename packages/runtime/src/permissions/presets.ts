@@ -5,7 +5,7 @@ import { parseRule, type Rule } from "./rules.ts";
  * Rules for everyday work, named once instead of written out: `preset:npm` in a list of rules stands for the rules below, and `preset:dev` for
  * those of all programs. They build, test, check and format. They neither install, publish, deploy nor run what else the project names.
  */
-export const presetStart = "preset:";
+const presetStart = "preset:";
 
 /** What scripts, targets and tasks are called that build, test, check and format; also `test:unit` and `lint-fix`. */
 const tasks = "test build lint format fmt check typecheck type-check types tsc compile coverage unit e2e".split(" ");
