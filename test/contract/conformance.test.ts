@@ -6,12 +6,14 @@ import type { AgentEvent } from "../../packages/runtime/src/protocol/events.ts";
 import { createBasicFormat } from "../../packages/runtime/src/transports/headless/basic-format.ts";
 import { createCalibanFormat } from "../../packages/runtime/src/transports/headless/caliban-format.ts";
 import { createClaudeFormat } from "../../packages/runtime/src/transports/headless/claude-format.ts";
+import { listCommands } from "../../packages/runtime/src/session/prompts/session-commands.ts";
 import { lines, projectRoot } from "../e2e/command.ts";
 import { refute, type Requirement } from "./requirement.ts";
 import { type Played, play, type Scenario } from "./scenario.ts";
 import type { JsonRecord } from "./structure.ts";
 import { createRedactor } from "../../packages/runtime/src/util/redact.ts";
 
+const commandNames = listCommands({}).map(({ name }) => name);
 const read = (name: string): unknown => JSON.parse(readFileSync(join(projectRoot, "test/contract", name), "utf8"));
 const scenarios = read("scenarios.json") as Readonly<Record<string, Scenario>>;
 const lists = ["claude", "caliban", "robota"].map((flavor) => ({
@@ -80,7 +82,7 @@ async function encodeAgain(flavor: string, events: readonly AgentEvent[], scenar
     includeHookEvents: scenario?.args.includes("--include-hook-events") ?? false,
     forwardSubagentText: scenario?.args.includes("--forward-subagent-text") ?? false,
     mcpServers: () => [],
-    commands: () => ["compact", "context"],
+    commands: () => commandNames,
     keySource: "ANTHROPIC_API_KEY",
   };
   const format =

@@ -9,7 +9,7 @@ import { eventually, lines, type Run, run, start, tempFolder } from "./command.t
 type Json = Record<string, unknown>;
 
 const profiles: readonly [wire: string, profile: Json, path: string][] = [
-  ["Anthropic Messages", { type: "anthropic", model: "claude-sonnet-4-6" }, ""],
+  ["Anthropic Messages", { type: "anthropic", model: "claude-haiku-4-5" }, ""],
   ["OpenAI Chat Completions", { type: "openai-compatible", model: "my-model" }, "/v1"],
   ["OpenAI Responses", { type: "openai", model: "gpt-5.5", options: { apiSurface: "responses" } }, "/v1"],
   ["Gemini", { type: "gemini", model: "gemini-3.5-flash" }, ""],

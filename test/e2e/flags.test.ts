@@ -47,8 +47,8 @@ describe("--tools", () => {
 describe("--max-thinking-tokens and --thinking", () => {
   it("say how much the model may think", async () => {
     const { env, server } = await model(() => ({ text: "ok" }), home);
-    await run(["-p", "x", "--max-thinking-tokens", "2048"], { env });
-    await run(["-p", "x", "--thinking=disabled"], { env });
+    await run(["-p", "x", "--model", "claude-haiku-4-5", "--max-thinking-tokens", "2048"], { env });
+    await run(["-p", "x", "--model", "claude-haiku-4-5", "--thinking=disabled"], { env });
     assert.deepEqual(
       server.requests.map(({ body }) => (body as Body).thinking),
       [{ type: "enabled", budget_tokens: 2048 }, undefined],

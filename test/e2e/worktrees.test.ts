@@ -21,7 +21,7 @@ async function scene(replies: Reply) {
   mkdirSync(project);
   const sh = (script: string, cwd = project): string =>
     execFileSync("bash", ["-c", script], { cwd, env: { ...process.env, ...person }, encoding: "utf8" }).trim();
-  sh("git init -q -b main; echo one > a.txt; echo secret > .env; git add -A; git commit -qm first");
+  sh("git init -q -b main; echo one > a.txt; echo canary-4711 > .env; git add -A; git commit -qm first");
   const { env, server } = await model(replies, join(root, "home"));
   const outrider = (...args: string[]) => run(args, { cwd: project, env: { ...env, ...person } });
   return { project, sh, server, env: { ...env, ...person }, outrider };
@@ -85,7 +85,7 @@ describe("outrider --worktree", () => {
       "Read .env",
       "Write ../../../outside.txt",
     ]);
-    assert.ok(!JSON.stringify(server.requests[1]?.body).includes("secret"));
+    assert.ok(!JSON.stringify(server.requests[1]?.body).includes("canary-4711"));
     assert.ok(existsSync(join(project, ".outrider/worktrees/rules/allowed.txt")));
   });
 

@@ -237,11 +237,14 @@ describe("/compact as a prompt", () => {
     assert.doesNotMatch(JSON.stringify(live.requests[0]?.messages), /compact/);
   });
 
-  it("what is no command, or was put together by the host, is a prompt", async () => {
+  it("a path, or what was put together by the host, is a prompt; an unknown command asks nobody", async () => {
     const live = start([{ text: "one" }, { text: "two" }]);
-    live.say("/unknown words");
-    await live.result(1);
+    live.say("/etc/hosts is a file");
+    assert.equal((await live.result(1))["result"], "one");
     live.say("/compact", { client_composed: true });
     assert.equal((await live.result(2))["result"], "two");
+    live.say("/compactt now");
+    assert.match(JSON.stringify((await live.result(3))["errors"]), /compactt.*compact/);
+    assert.equal(live.requests.length, 2);
   });
 });

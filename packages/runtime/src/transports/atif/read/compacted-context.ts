@@ -1,4 +1,5 @@
 import type { EventBody } from "../../../protocol/events.ts";
+import { defined } from "../../../util/defined.ts";
 import { isRecord } from "../../../util/is-record.ts";
 
 /** How other runtimes' summaries are introduced. */
@@ -28,17 +29,19 @@ export function toCompacted(management: unknown, { text, size }: { text: string;
 }
 
 /** Our own words around a summary are taken off again; what others wrote is the summary as it stands. */
-function splitContext(text: string): { preface: string; summary: string; files: { path: string; text: string }[] } {
+function splitContext(text: string): { preface: string; summary: string; kept?: string; files: { path: string; text: string }[] } {
   const parts = /^(.*?)\n\n<summary>\n(.*?)\n<\/summary>(.*)$/s.exec(text);
   if (!parts) return { preface, summary: text, files: [] };
-  const [, before = "", summary = "", after = ""] = parts;
+  const [, before = "", summary = "", rest = ""] = parts;
+  const kept = /^\n\n(<kept>\n.*?\n<\/kept>)/s.exec(rest)?.[1];
+  const after = kept === undefined ? rest : rest.slice(kept.length + 2);
   const files = [...after.matchAll(/\n\n<file path=("(?:[^"\\]|\\.)*")>\n(.*?)\n<\/file>/gs)].map(
     ([, path = '""', content = ""]) => ({
       path: String(JSON.parse(path)),
       text: content,
     }),
   );
-  return { preface: before, summary, files };
+  return { preface: before, summary, ...defined({ kept }), files };
 }
 
 function countIn(facts: Record<string, unknown>, name: string): number {
