@@ -246,7 +246,7 @@ describe("a session with a sandbox client", { skip: noMachine }, () => {
     writeFileSync(join(machine.disk, "workspace/there.txt"), "over there\n");
     const calls = [
       { name: "Bash", input: { command: "mkdir sub && cd sub && pwd" } },
-      { name: "Bash", input: { command: "pwd; uname" } },
+      { name: "Bash", input: { command: "pwd; uname; cd .." } },
       { name: "Read", input: { file_path: "there.txt" } },
       { name: "Edit", input: { file_path: "there.txt", old_string: "over", new_string: "right" } },
       { name: "Write", input: { file_path: "new.txt", content: "made\n" } },

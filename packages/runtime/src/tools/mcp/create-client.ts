@@ -1,15 +1,8 @@
 import { pathToFileURL } from "node:url";
-import type { Client } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../protocol/content.ts";
+import type { Client } from "@modelcontextprotocol/client";
 import { answerElicitation, type ElicitationPolicy } from "./elicitation.ts";
-
-/** What servers may ask of us, beside being asked. */
-export type ClientAbilities = {
-  /** Answers when a server asks the user something and nothing is written down for that; without it the question is dismissed. */
-  readonly elicit?: ((server: string, request: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
-  /** The folders the session works in. */
-  readonly roots: readonly string[];
-};
+import type { ClientAbilities } from "./reach-options.ts";
 
 /** The revisions of the protocol that begin with `initialize`, or those from 2026-07-28 on, which begin with `server/discover`. */
 export type ProtocolEra = "legacy" | "modern";

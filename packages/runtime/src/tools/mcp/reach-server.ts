@@ -1,25 +1,13 @@
 import type { Client, Transport } from "@modelcontextprotocol/client";
-import type { LoginWays } from "./auth/authorized-fetch.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { failureOf, httpStatusOf, isProtocolRefusal } from "./connect-failure.ts";
-import { type ClientAbilities, createClient, type ProtocolEra } from "./create-client.ts";
+import { createClient, type ProtocolEra } from "./create-client.ts";
+import type { ReachOptions } from "./reach-options.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
 import type { McpServerConfig } from "./server-config.ts";
 import { StdioTransport } from "./stdio-transport.ts";
-import type { McpTransport } from "./transport.ts";
 import { withDeadline } from "./with-deadline.ts";
 
-/** How servers are reached. */
-export type ReachOptions = ClientAbilities &
-  LoginWays & {
-    readonly cwd: string;
-    /** What servers that are programs see, beside their own variables. */
-    readonly env: Readonly<Record<string, string>>;
-    /** The way to servers that live inside the host. */
-    readonly hostTransport?: ((server: string) => McpTransport) | undefined;
-  };
-
-export type HttpConfig = Extract<McpServerConfig, { type: "http" | "sse" }>;
 export type ReachedServer = { readonly client: Client; readonly transport: Transport };
 
 type Way = { readonly type: McpServerConfig["type"]; readonly era: ProtocolEra };

@@ -1,24 +1,9 @@
 import type { Client } from "@modelcontextprotocol/client";
-import { type ImagePart, isJsonObject, type JsonValue, type TextPart } from "../../protocol/content.ts";
+import { isJsonObject, type JsonValue } from "../../protocol/content.ts";
 import { askServer } from "./call-server.ts";
 import { toServerName } from "./server-config.ts";
+import type { FilledPrompt, ServerPrompt } from "./server-prompt.ts";
 import { toPart } from "./tool-result.ts";
-
-/** A prompt that a server has written, to be filled in. */
-export type ServerPrompt = {
-  /** As a command: `mcp__SERVER__PROMPT`. */
-  readonly command: string;
-  readonly server: string;
-  readonly name: string;
-  readonly description?: string;
-  readonly arguments: readonly { readonly name: string; readonly description?: string; readonly required: boolean }[];
-};
-
-/** What a filled-in prompt says, message by message. */
-export type FilledPrompt = readonly {
-  readonly role: "user" | "assistant";
-  readonly content: readonly (TextPart | ImagePart)[];
-}[];
 
 type PromptServer = { readonly name: string; use<T>(work: (client: Client) => Promise<T>, signal: AbortSignal): Promise<T> };
 

@@ -1,17 +1,11 @@
 import type { Fetch } from "../bounded-fetch.ts";
-import type { HttpConfig } from "../reach-server.ts";
+import type { HttpConfig } from "../reach-options.ts";
 import { LoginStore } from "./login-store.ts";
-import { type AskPerson, type Challenge, ServerLogin } from "./server-login.ts";
+import type { LoginWays } from "./login-ways.ts";
+import { type Challenge, ServerLogin } from "./server-login.ts";
 
 /** How often one request may ask for more rights than the login has: a server that is never content must not ask a person for ever. */
 const maxWider = 2;
-
-export type LoginWays = {
-  /** The folder of the user's logins. */
-  readonly loginFolder?: string | undefined;
-  /** Somebody who can log in now. */
-  readonly person?: AskPerson | undefined;
-};
 
 /** Requests of a server with the user's login, which is renewed or widened when the server says so. */
 export async function authorizedFetch(fetch: Fetch, config: HttpConfig, ways: LoginWays): Promise<Fetch> {

@@ -1,7 +1,7 @@
-import type { HttpConfig } from "../reach-server.ts";
+import type { HttpConfig } from "../reach-options.ts";
 import { openLogin, readChallenge } from "./authorized-fetch.ts";
 import { LoginStore } from "./login-store.ts";
-import type { AskPerson } from "./server-login.ts";
+import type { AskPerson } from "./login-ways.ts";
 
 /** A login by a person, kept for later runs. What was there before is replaced when it has worked. */
 export async function logIn(

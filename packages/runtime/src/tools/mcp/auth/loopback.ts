@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { AskPerson } from "./server-login.ts";
+import type { AskPerson } from "./login-ways.ts";
 
 /** A page of this machine that a browser is sent back to at the end of a login. */
 export interface Loopback {

@@ -8,7 +8,7 @@ import { McpServers, type McpOptions } from "../mcp-servers.ts";
 import { parseMcpServers } from "../server-config.ts";
 import { logIn, logOut } from "./log-in.ts";
 import { openLoopback, personBehind } from "./loopback.ts";
-import type { AskPerson } from "./server-login.ts";
+import type { AskPerson } from "./login-ways.ts";
 
 const { signal } = new AbortController();
 

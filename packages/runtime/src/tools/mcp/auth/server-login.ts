@@ -13,15 +13,8 @@ import type { Fetch } from "../bounded-fetch.ts";
 import { NeedsLogin } from "../connect-failure.ts";
 import type { OAuthConfig } from "./oauth-config.ts";
 import type { LoginStore } from "./login-store.ts";
+import type { AskPerson } from "./login-ways.ts";
 import { grantTypes, programTokenRequest } from "./program-grants.ts";
-
-/** Sends a person to an address and waits for them. */
-export type AskPerson = {
-  /** Where the authorization server sends them back to. */
-  readonly redirectUrl: string;
-  /** Answers the address that they were sent back to. */
-  readonly visit: (url: URL) => Promise<URL>;
-};
 
 export type ServerLoginOptions = {
   readonly serverUrl: string;
