@@ -98,7 +98,7 @@ function noteClaudeKey(position: Position, key: string): void {
 function refuseUnknown(position: Position, name: string): void {
   const { layer, node, at } = position;
   const written = [...at, name];
-  if (at.length === 0 && /^(?:include|extends|import)s?$/i.test(name))
+  if (at.length === 0 && /^[$@_]?(?:include|extend|import)s?$/i.test(name))
     failAt(layer, written, `${name} is refused: settings do not take in other files`);
   if (layer.dialect === "claude")
     return warn(position, written, () => unknownWords(written, node, " It has no effect", "; it has no effect"));
