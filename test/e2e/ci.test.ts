@@ -247,7 +247,10 @@ describe("a run on GitHub that never starts", () => {
   it("obeys nothing that the settings of the checked out project say", async () => {
     const step = await githubStep([]);
     mkdirSync(join(step.cwd, ".outrider"));
-    writeFileSync(join(step.cwd, ".outrider/settings.json"), JSON.stringify({ permissions: { "\n::set-output name=outcome::completed\n": 1 } }));
+    writeFileSync(
+      join(step.cwd, ".outrider/settings.json"),
+      JSON.stringify({ permissions: { "\n::set-output name=outcome::completed\n": 1 } }),
+    );
     const { code, log } = await loggedRun(["-p", "go"], step);
     assert.equal(code, 78, log);
     assert.deepEqual(

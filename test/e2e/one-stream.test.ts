@@ -64,6 +64,9 @@ describe("stream-json", () => {
     assert.deepEqual([streamed.code, streamed.stderr, told.length], [0, "", 1]);
     assert.match(String(told[0]), /--permission-mode auto counts as acceptEdits/);
     assert.deepEqual(lines(streamed.stdout).at(-1)?.["warnings"], told);
-    assert.match((await run([...args, "--output-format", "json"], { env, cwd })).stderr, /--permission-mode auto counts as acceptEdits/);
+    assert.match(
+      (await run([...args, "--output-format", "json"], { env, cwd })).stderr,
+      /--permission-mode auto counts as acceptEdits/,
+    );
   });
 });

@@ -29,7 +29,12 @@ export function toCompacted(management: unknown, { text, size }: { text: string;
 }
 
 /** Our own words around a summary are taken off again; what others wrote is the summary as it stands. */
-function splitContext(text: string): { preface: string; summary: string; kept?: string; files: { path: string; text: string }[] } {
+function splitContext(text: string): {
+  preface: string;
+  summary: string;
+  kept?: string;
+  files: { path: string; text: string }[];
+} {
   const parts = /^(.*?)\n\n<summary>\n(.*?)\n<\/summary>(.*)$/s.exec(text);
   if (!parts) return { preface, summary: text, files: [] };
   const [, before = "", summary = "", rest = ""] = parts;
