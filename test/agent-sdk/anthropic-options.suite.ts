@@ -9,7 +9,7 @@ describe("what only Anthropic's API can be told", () => {
   it("betas are a header, and no part of the body", async () => {
     const { ask, server } = await stage([{ text: "ok" }]);
     await ask("Hi", { betas: ["context-1m-2025-08-07"] });
-    assert.equal(server.requests[0]?.headers["anthropic-beta"], "context-1m-2025-08-07");
+    assert.equal(server.requests[0]?.headers["anthropic-beta"], "context-1m-2025-08-07,thinking-binding-controls-2026-08-01");
     assert.doesNotMatch(JSON.stringify(sent(server, 0).body), /context-1m/);
   });
 
