@@ -8,10 +8,14 @@ import { closedWorkspace } from "./run-to-end.ts";
 
 const variable = "OUTRIDER_PROCESS_SCOPE";
 
+type ScopedCommand = LocalCommand & { cwd: string; env: Readonly<Record<string, string>> };
+
 /** Everything one workspace starts, so that all of it can be ended. */
 export class ProcessScope {
   readonly #id: string = `${ownMark()}.${randomUuid()}`;
   readonly #running = new Set<LocalProcess>();
+  /** What is about to run. Found by `close` before it is known here, it would pass for something that a program left behind. */
+  readonly #starting = new Set<Promise<LocalProcess>>();
   #isClosed = false;
   #started = 0;
   #guarding: Promise<Guarded> | undefined;
@@ -24,8 +28,18 @@ export class ProcessScope {
   #leftovers: ProcessList = new Map();
 
   /** `env` is all the program gets. */
-  async start(command: LocalCommand & { cwd: string; env: Readonly<Record<string, string>> }): Promise<LocalProcess> {
+  async start(command: ScopedCommand): Promise<LocalProcess> {
     if (this.#isClosed) throw closedWorkspace();
+    const starting = this.#launch(command);
+    this.#starting.add(starting);
+    try {
+      return await starting;
+    } finally {
+      this.#starting.delete(starting);
+    }
+  }
+
+  async #launch(command: ScopedCommand): Promise<LocalProcess> {
     this.#guarding ??= this.#begin();
     this.#guarded = await this.#guarding;
     const mark = `${this.#id}/${++this.#started};`;
@@ -45,6 +59,7 @@ export class ProcessScope {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    await Promise.allSettled(this.#starting);
     const running = [...this.#running];
     await Promise.allSettled(running.map((program) => program.kill()));
     await Promise.allSettled(running.map((program) => program.ended));

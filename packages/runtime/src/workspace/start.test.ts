@@ -255,3 +255,21 @@ describe("the end of a workspace", () => {
     assert.equal(open(), before);
   });
 });
+
+describe("a workspace that is closed while it starts programs", linuxOnly, () => {
+  it("ends them, and does not say that a program had left them behind", async () => {
+    const options = { root: directory, env: { PATH: process.env["PATH"] ?? "" }, overflowDirectory: directory };
+    for (let turns = 0; turns < 4; turns++) {
+      const closing = createLocalWorkspace(options);
+      await (await closing.start({ file: "true", args: [] })).ended; // the guard is there
+      // Deaf, so that they live on for a while when they are told to end.
+      const deaf = { file: "bash", args: ["--norc", "-c", `trap "" TERM; sleep ${duration}; sleep ${duration}`] };
+      const starting = Array.from({ length: 4 }, () => closing.start(deaf));
+      const ends = starting.map(async (one) => (await one).ended);
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      await closing.close();
+      assert.deepEqual(closing.stopped?.(), []);
+      for (const end of await Promise.allSettled(ends)) if (end.status === "fulfilled") assert.equal(end.value.end, "aborted");
+    }
+  });
+});
