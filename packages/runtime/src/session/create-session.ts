@@ -24,6 +24,7 @@ import { type KnownModels, needsList } from "../tasks/choose-model.ts";
 import { type AgentDefinition, builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
 import { applyPatchTool } from "../tools/builtin/apply-patch.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
+import { findRecord } from "../model/capabilities/record.ts";
 import { builtinsOffered } from "../tools/builtin/offered-builtins.ts";
 import { bashFacts, factsAmong, taskNames, taskToolAliases } from "../tools/builtin/facts.ts";
 import { createTaskTools } from "../tools/builtin/task-tools.ts";
@@ -111,7 +112,7 @@ export async function createSession(
   const home = options.home ?? env["HOME"];
   const overflowDirectory = options.overflowDirectory ?? `${env["TMPDIR"] ?? "/tmp"}/outrider-${id}`;
   const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
-  const tools = offeredTools(options, agents);
+  const tools = await offeredTools(options, agents);
   const { projected } = new SessionCommands(options, skills);
   if (projected.length > 0) {
     const { createCommandTools } = await import("./commands/command-tools.ts");
@@ -405,10 +406,18 @@ function misfit(
   return undefined;
 }
 
-function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[]): Map<string, Tool> {
+/** By the record of the model; only those of one maker are patched with. */
+async function knowsPatches(model: string): Promise<boolean> {
+  if (!/gpt|codex|(?:^|\/)o\d/i.test(model)) return false;
+  const { gptModels } = await import("../model/capabilities/gpt.ts");
+  return findRecord(gptModels, model)?.editTool === "patch";
+}
+
+async function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[]): Promise<Map<string, Tool>> {
   const { builtinTools: wanted } = options;
   const taken = takenAway(options);
-  const isWanted = builtinsOffered(options.model ?? options.provider.model, {
+  const isWanted = builtinsOffered({
+    knowsPatches: await knowsPatches(options.model ?? options.provider.model),
     wanted,
     taken,
     searches: options.webSearch !== undefined,

@@ -34,13 +34,24 @@ describe("what a model is offered", () => {
     assert.ok(!(await request({ builtinAgents: true, disallowedTools: ["Agent"] })).tools.includes("Task"));
   });
 
-  it("is apply_patch in the place of Edit and Write where the model was taught that", async () => {
-    const { tools } = await request({ model: "gpt-5" });
-    assert.deepEqual(
-      ["Edit", "Write", "apply_patch", "NotebookEdit"].map((name) => tools.includes(name)),
-      [false, false, true, true],
-    );
-  });
+  for (const [model, knowsPatches] of [
+    ["gpt-6.1-sol", true],
+    ["gpt-5.5", true],
+    ["openai/gpt-5", true],
+    ["gpt-9-unheard-of", true],
+    ["gpt-4.1", false],
+    ["o3", false],
+    ["gpt-oss-120b", false],
+    ["claude-sonnet-5-5", false],
+    ["gemini-3.8-flash", false],
+  ] as const)
+    it(`is ${knowsPatches ? "apply_patch" : "Edit and Write"} for ${model}`, async () => {
+      const { tools } = await request({ model });
+      assert.deepEqual(
+        ["Edit", "Write", "apply_patch", "NotebookEdit"].map((name) => tools.includes(name)),
+        [!knowsPatches, !knowsPatches, knowsPatches, true],
+      );
+    });
 
   it("is nothing where a rule that should forbid something names no tool", async () => {
     const { outcome, sent } = await request({ disallowedTools: ["Bsh"] });

@@ -183,23 +183,15 @@ describe("apply_patch", () => {
 
 describe("the tools for changing text", () => {
   const all = ["Write", "Edit", "apply_patch", "NotebookEdit"];
-  for (const [fact, model, wanted, taken, offered] of [
-    ["are Edit and Write for most models", "claude-sonnet-4-5", undefined, [], ["Write", "Edit", "NotebookEdit"]],
-    ["are apply_patch for models that know it", "gpt-5.1-codex", undefined, [], ["apply_patch", "NotebookEdit"]],
-    ["are apply_patch by another name of the model", "openai/gpt-5", undefined, [], ["apply_patch", "NotebookEdit"]],
-    ["are Edit and Write for open weights", "gpt-oss-120b", undefined, [], ["Write", "Edit", "NotebookEdit"]],
-    ["are what was named", "gpt-5", ["Edit"], [], ["Edit"]],
-    ["are apply_patch where that was named", "claude-sonnet-4-5", ["apply_patch"], [], ["apply_patch"]],
-    ["are what is left where one was taken away", "gpt-5", undefined, ["Write"], ["Write", "Edit"]],
-    [
-      "are Edit and Write where apply_patch was taken away",
-      "gpt-5",
-      undefined,
-      ["apply_patch"],
-      ["Write", "Edit", "NotebookEdit"],
-    ],
+  for (const [fact, knowsPatches, wanted, taken, offered] of [
+    ["are Edit and Write for most models", false, undefined, [], ["Write", "Edit", "NotebookEdit"]],
+    ["are apply_patch for models that know it", true, undefined, [], ["apply_patch", "NotebookEdit"]],
+    ["are what was named", true, ["Edit"], [], ["Edit"]],
+    ["are apply_patch where that was named", false, ["apply_patch"], [], ["apply_patch"]],
+    ["are what is left where one was taken away", true, undefined, ["Write"], ["Write", "Edit"]],
+    ["are Edit and Write where apply_patch was taken away", true, undefined, ["apply_patch"], ["Write", "Edit", "NotebookEdit"]],
   ] as const)
     it(fact, () => {
-      assert.deepEqual(all.filter(builtinsOffered(model, { wanted, taken, searches: false })), offered);
+      assert.deepEqual(all.filter(builtinsOffered({ knowsPatches, wanted, taken, searches: false })), offered);
     });
 });
