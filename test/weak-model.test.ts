@@ -91,7 +91,7 @@ const behaviours: readonly Behaviour[] = [
     replies: [call("Read", { file_path: "source/helper.ts" }), call("Read", { file_path: "src/helpers.ts" }), done],
     check: (seen) => {
       completed(seen);
-      assert.match(seen.told[0] ?? "", /does not exist.*Use Glob to find the file/);
+      assert.match(seen.told[0] ?? "", /does not exist.*(?:Did you mean src\/helper\.ts|Use Glob to find the file)/);
       assert.match(seen.told[1] ?? "", /does not exist.*src\/helper\.ts/);
     },
   },

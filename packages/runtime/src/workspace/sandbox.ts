@@ -1,5 +1,6 @@
 import { resolve as resolvePath } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
+import { isBoxItself } from "./box/bubblewrap-arguments.ts";
 import { Box } from "./box/box.ts";
 import { writableDirectories } from "./box/box-plan.ts";
 import { parseDomainRule } from "./box/domain-rules.ts";
@@ -123,7 +124,8 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
       await local.close();
       await opened?.close();
     },
-    stopped: () => local.stopped?.() ?? [],
+    // A box may take a moment to go. It is ours, and no command has left it.
+    stopped: () => (local.stopped?.() ?? []).filter((line) => !isBoxItself(line)),
     endsProcesses: async () => (await local.endsProcesses?.()) ?? false,
   };
   return withOtherRoots<Workspace>(workspace, {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { featuresOf } from "../detect-sandbox.ts";
-import { type BoxSetting, bubblewrapArguments } from "./bubblewrap-arguments.ts";
+import { type BoxSetting, bubblewrapArguments, isBoxItself } from "./bubblewrap-arguments.ts";
 
 const setting: BoxSetting = {
   mounts: [],
@@ -20,6 +20,17 @@ describe("bubblewrapArguments", () => {
       bubblewrapArguments(setting).join(" "),
       "--unshare-all --unshare-user --disable-userns --die-with-parent --new-session --cap-drop ALL --ro-bind / / --proc /proc --ro-bind-try /proc/sys /proc/sys --dev /dev --unsetenv SSH_AUTH_SOCK --setenv TMPDIR /tmp --chdir /work -- bash -c true",
     );
+  });
+
+  it("is known again by its command line, whatever was wanted of it; other programs are not taken for it", () => {
+    for (const shareNetwork of [false, true])
+      for (const disableUserNamespaces of [false, true]) {
+        const features = { ...setting.features, disableUserNamespaces };
+        const line = ["/usr/bin/bwrap", ...bubblewrapArguments({ ...setting, shareNetwork, features })].join(" ");
+        assert.ok(isBoxItself(line), line);
+      }
+    for (const other of ["bwrap --ro-bind / / sleep 9", "sleep 60", "bash -c bwrap --unshare-all --die-with-parent"])
+      assert.ok(!isBoxItself(other), other);
   });
 
   it("mounts parents before what lies in them, in whatever order they are given", () => {

@@ -34,6 +34,13 @@ const kernelSwitches = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scs
 /** Some of these count for one namespace only, and belong to whoever made it. */
 const switchesOfOthers = ["sys"];
 
+/** Is this the command line of bubblewrap as we start it? */
+export function isBoxItself(line: string): boolean {
+  return /^\S*bwrap --unshare-all (?:--share-net )?(?:--unshare-user --disable-userns )?--die-with-parent --new-session --cap-drop ALL /.test(
+    line,
+  );
+}
+
 /** The command line of bubblewrap. Pure: what exists and what is wanted was found out before. */
 export function bubblewrapArguments(setting: BoxSetting): string[] {
   return [
