@@ -57,13 +57,16 @@ describe("json --verbose", () => {
 describe("stream-json", () => {
   it("has warnings in frames and in the result, and stderr stays empty", async () => {
     const cwd = tempFolder("project");
-    const { env } = await model([{ text: "ok" }, { text: "ok" }], tempFolder());
+    const { env } = await model(() => ({ text: "ok" }), tempFolder());
     const args = ["-p", "go", "--permission-mode", "auto", "--verbose"];
     const streamed = await run([...args, "--output-format", "stream-json"], { env, cwd });
     const told = lines(streamed.stdout).flatMap(({ subtype, message }) => (subtype === "warning" ? [message] : []));
     assert.deepEqual([streamed.code, streamed.stderr, told.length], [0, "", 1]);
     assert.match(String(told[0]), /--permission-mode auto counts as acceptEdits/);
     assert.deepEqual(lines(streamed.stdout).at(-1)?.["warnings"], told);
+    const old = await run(["-p", "go", "--model", "claude-sonnet-4-5", "--output-format", "stream-json"], { env, cwd });
+    const kinds = lines(old.stdout).map(({ subtype }) => subtype);
+    assert.deepEqual([kinds[0], kinds.includes("warning")], ["init", true]);
     assert.match(
       (await run([...args, "--output-format", "json"], { env, cwd })).stderr,
       /--permission-mode auto counts as acceptEdits/,

@@ -49,7 +49,7 @@ describe("outrider --worktree", () => {
       (commits as { subject: string }[]).map(({ subject }) => subject),
       ["second"],
     );
-    assert.match(String(summary), /1 commit, 1 untracked file\. outrider worktrees merge feature/);
+    assert.match(String(summary), /1 commit, 1 untracked file\. outrider worktrees merge feature --commit MESSAGE/);
     assert.match(JSON.stringify(server.requests[1]?.body), new RegExp(`${path}`));
     assert.equal(sh("cat a.txt; git status --porcelain; git log --oneline | wc -l"), "one\n1");
     assert.equal(readFileSync(join(path, "a.txt"), "utf8"), "one\ntwo\n");
@@ -89,6 +89,27 @@ describe("outrider --worktree", () => {
     assert.ok(existsSync(join(project, ".outrider/worktrees/rules/allowed.txt")));
   });
 
+  it("started by a hook of git, works in its worktree and not on what the hook is about", async () => {
+    const { project, sh, env } = await scene(edit("echo two > new.txt && git add new.txt && git commit -qm agent"));
+    const hook = { GIT_DIR: join(project, ".git"), GIT_INDEX_FILE: join(project, ".git/index"), GIT_WORK_TREE: project };
+    const { code, stderr } = await run(["-p", "go", "-w", "h1", "--allowedTools", "Bash"], {
+      cwd: project,
+      env: { ...env, ...hook },
+    });
+    assert.equal(code, 0, stderr);
+    assert.equal(sh("git log --format=%s outrider/h1; git log --format=%s main; git status --porcelain"), "agent\nfirst\nfirst");
+  });
+
+  it("does not take a name with a slip in it for a part of the prompt", async () => {
+    const { outrider, server } = await scene([{ text: "no" }]);
+    for (const name of ["feature/login", "../evil"]) {
+      const { code, stderr } = await outrider("-p", "x", "-w", name);
+      assert.equal(code, 64);
+      assert.match(stderr, /-w: ".*" is no NAME\. If it is the prompt, put it before -w/);
+    }
+    assert.equal(server.requests.length, 0);
+  });
+
   it("is refused in words outside of a repository", async () => {
     const { env } = await scene([{ text: "no" }]);
     const { code, stderr } = await run(["-p", "go", "--worktree"], { cwd: tempFolder("plain"), env });
@@ -124,6 +145,10 @@ describe("outrider worktrees", () => {
     const path = join(project, ".outrider/worktrees/feature");
     assert.equal((await outrider("worktrees", "open", "feature")).stdout, `${path}\n`);
     const listed = JSON.parse((await outrider("worktrees", "list", "--json")).stdout);
+    assert.match(
+      (await outrider("worktrees", "list")).stdout,
+      /^feature {2}1 changed file\n {2}\/.*\/feature {2}outrider\/feature\n$/,
+    );
     assert.deepEqual([listed[0].name, listed[0].changed, listed[0].use], ["feature", 1, "free"]);
 
     const refused = await outrider("worktrees", "merge", "feature");
@@ -146,7 +171,7 @@ describe("outrider worktrees", () => {
     sh("echo ours > a.txt; git commit -qam ours");
     const { code, stderr } = await outrider("worktrees", "merge", "feature");
     assert.equal(code, 1);
-    assert.match(stderr, /is not merged.*git merge --abort; the worktree stays/);
+    assert.match(stderr, /is not merged.*Look at git status in .*; the worktree stays/);
     assert.match(sh("git worktree list"), /outrider\/feature/);
   });
 

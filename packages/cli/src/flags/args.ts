@@ -154,7 +154,16 @@ function readValue(flag: Flag, reading: Reading): true | string | string[] {
   }
   if (flag.kind === "optional") {
     if (inline !== undefined) return inline;
-    return words[0] !== undefined && flag.filter?.test(words[0]) ? (words.shift() ?? true) : true;
+    const [next] = words;
+    if (next === undefined || next.startsWith("-") || /\s/.test(next)) return true;
+    if (flag.filter?.test(next)) return words.shift() ?? true;
+    // One word that is no prompt by its looks: `-w feature/login` is a name with a slip in it.
+    if (/^[\w.~-]*[/\\][\w./\\~-]*$/.test(next))
+      throw new RuntimeError(
+        "usage",
+        `${written}: ${JSON.stringify(next)} is no ${flag.placeholder ?? "value"}. If it is the prompt, put it before ${written}`,
+      );
+    return true;
   }
   const first = inline ?? words.shift();
   // A variable of a script that is not set must not name the current folder, or nothing.

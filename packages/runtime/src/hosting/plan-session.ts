@@ -125,7 +125,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     projectTrust: judgement && toTrustFact(judgement),
     ignoredSettings: untrusted || unheard.length > 0 ? await ignoredSettings(resolved, { unheard, project }) : undefined,
     ...defined(own),
-    env: variables.env,
+    env: worktree ? withoutGit(variables.env) : variables.env,
     passEnv: variables.passEnv,
     ...permissionOptions(own, resolved, { around, root: project.root, worktree: worktree?.path, bare: request.bare }),
     sandbox: own.sandbox ?? sandboxOptions(request, resolved, around),
@@ -151,6 +151,13 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     await begin();
   };
   return { request, sessionId, options, servers, project, resolved, replay, keySource, worktree, begin: beginAll };
+}
+
+/** A hook of git sets these for what it starts; commands in the worktree would then work on the user's checkout. */
+function withoutGit(env: SessionOptions["env"] = {}): SessionOptions["env"] {
+  const misleading =
+    /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX)$/;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !misleading.test(name)));
 }
 
 async function worktreeOf(

@@ -122,6 +122,18 @@ describe("preset dev", () => {
       "mvn deploy",
       "dotnet run",
     ],
+    // A further word is a further target, and a script may begin like another and do more.
+    ...[
+      "make test deploy",
+      "mvn test deploy",
+      "mvn compile install",
+      "gradle build publish",
+      "just test deploy",
+      "task test deploy",
+    ],
+    ...["mise run test ::: deploy", "rake test release", "tox -e publish", "nox -s release", "npm run build-and-publish"],
+    ...["cmake --build . --target install", "dotnet build /t:Publish", "deno test -A", "deno test https://example.com/x.ts"],
+    ...["node --test /elsewhere/x.js", "npm run test-and-deploy", "yarn build-and-publish"],
     ...["npm test; rm -rf /", "npm test && git push", "sudo make test", "PATH=. npm test", "npm test > /etc/x", "node -e 1"],
   ])
     it(`is no word for ${command}`, async () => {
@@ -130,7 +142,7 @@ describe("preset dev", () => {
 
   it("says which of its rules decided, and where the preset was named", async () => {
     const { rule, source, by } = await judge("npm run test:unit", dev);
-    assert.deepEqual({ rule, source, by }, { rule: "Bash(npm run test*)", source: "--allow, preset:dev", by: "rule" });
+    assert.deepEqual({ rule, source, by }, { rule: "Bash(npm run test:unit:*)", source: "--allow, preset:dev", by: "rule" });
   });
 
   it("keeps what it names in the box where the mode is sandboxed", async () => {

@@ -7,23 +7,30 @@ import { parseRule, type Rule } from "./rules.ts";
  */
 const presetStart = "preset:";
 
-/** What scripts, targets and tasks are called that build, test, check and format; also `test:unit` and `lint-fix`. */
+/** What scripts, targets and tasks are called that build, test, check and format. */
 const tasks = "test build lint format fmt check typecheck type-check types tsc compile coverage unit e2e".split(" ");
 
 const nodeTools = [
   ..."tsc eslint prettier vitest jest mocha ava biome oxlint knip cspell stylelint markdownlint svelte-check vue-tsc".split(" "),
   ...["playwright test", "cypress run", "astro check", "next build", "next lint", "vite build"],
 ];
-const pythonTools = "pytest ruff mypy black isort flake8 pylint pyright tox nox".split(" ");
+const pythonTools = "pytest ruff mypy black isort flake8 pylint pyright".split(" ");
 
 const starting = (start: string, words: readonly string[]): string[] => words.map((word) => `${start}${word}:*`);
-/** The name of a task may go on: `npm run test:unit`. */
-const tasksOf = (start: string): string[] => tasks.map((task) => `${start}${task}*`);
+/** Scripts that many projects have. Others begin with the same word and do more, such as `build-and-publish`. */
+const variants = ["test", "lint", "format", "check"].flatMap((task) =>
+  [":unit", ":e2e", ":ci", ":fix", "-fix"].map((end) => `${task}${end}`),
+);
+/** With whatever the script is given. */
+const tasksOf = (start: string): string[] => [...tasks, ...variants].map((task) => `${start}${task}:*`);
 const toolsBy = (...starts: string[]): string[] => starts.flatMap((start) => starting(start, nodeTools));
 
 function scriptsOf(manager: string, ...more: string[]): string[] {
   return [`${manager} test:*`, ...tasksOf(`${manager} run `), ...more];
 }
+
+/** Where every further word is one more target, script or goal, a rule is for exactly one. */
+const exactly = (start: string, words: readonly string[]): string[] => words.map((word) => `${start}${word}`);
 
 const gradle =
   "build test check assemble classes compileJava compileKotlin lint ktlintCheck detekt spotlessCheck spotlessApply".split(" ");
@@ -31,7 +38,7 @@ const maven = "compile test-compile test package verify".split(" ");
 
 const families: Readonly<Record<string, () => readonly string[]>> = {
   npm: () => [
-    ...scriptsOf("npm", "npm t:*", "node --test:*", "node --check:*"),
+    ...scriptsOf("npm", "npm t:*", "node --test", "node --check:*"),
     ...toolsBy("npx ", "npx --no-install ", "node_modules/.bin/", "./node_modules/.bin/"),
   ],
   pnpm: () => [
@@ -40,7 +47,11 @@ const families: Readonly<Record<string, () => readonly string[]>> = {
   ],
   yarn: () => [...scriptsOf("yarn", ...tasksOf("yarn "), "yarn list:*", "yarn why:*"), ...toolsBy("yarn ")],
   bun: () => [...scriptsOf("bun"), ...toolsBy("bunx ")],
-  deno: () => [...starting("deno ", ["test", "lint", "fmt", "check", "bench"]), ...tasksOf("deno task ")],
+  deno: () => [
+    ...exactly("deno ", ["test", "bench"]),
+    ...starting("deno ", ["lint", "fmt", "check"]),
+    ...exactly("deno task ", tasks),
+  ],
   cargo: () => [
     ...starting("cargo ", ["build", "check", "test", "clippy", "fmt", "bench", "doc", "nextest run", "tree", "metadata"]),
     "rustfmt:*",
@@ -55,15 +66,16 @@ const families: Readonly<Record<string, () => readonly string[]>> = {
     ),
     ...["python", "python3"].flatMap((python) => starting(`${python} -m `, ["unittest", "compileall", "py_compile"])),
   ],
-  make: () => ["make", "make all", ...tasksOf("make ")],
-  just: () => tasksOf("just "),
-  task: () => tasksOf("task "),
-  mise: () => [...tasksOf("mise run "), ...tasksOf("mise r ")],
-  cmake: () => ["cmake --build:*", "ctest:*", "ninja:*", "meson compile:*", "meson test:*"],
-  gradle: () => ["gradle ", "./gradlew "].flatMap((start) => starting(start, gradle)),
-  maven: () => ["mvn ", "./mvnw ", "mvn -q ", "mvn -B "].flatMap((start) => starting(start, maven)),
-  dotnet: () => starting("dotnet ", ["build", "test", "format"]),
-  bundler: () => ["", "bundle exec "].flatMap((start) => starting(start, ["rspec", "rake test", "rubocop", "standardrb"])),
+  make: () => ["make", "make all", ...exactly("make ", tasks)],
+  just: () => exactly("just ", tasks),
+  task: () => exactly("task ", tasks),
+  mise: () => ["mise run ", "mise r "].flatMap((start) => exactly(start, [...tasks, ...variants])),
+  cmake: () => ["cmake --build .", "cmake --build build", "ctest", "ninja", "ninja test", "meson compile", "meson test"],
+  gradle: () => ["gradle ", "./gradlew "].flatMap((start) => exactly(start, gradle)),
+  maven: () => ["mvn ", "./mvnw ", "mvn -q ", "mvn -B "].flatMap((start) => exactly(start, maven)),
+  dotnet: () => exactly("dotnet ", ["build", "test", "format"]),
+  bundler: () =>
+    ["", "bundle exec "].flatMap((start) => [...starting(start, ["rspec", "rubocop", "standardrb"]), `${start}rake test`]),
   composer: () => [
     ...starting("composer ", ["test", "lint", "validate"]),
     ...["vendor/bin/", "./vendor/bin/"].flatMap((start) =>

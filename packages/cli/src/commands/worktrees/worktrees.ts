@@ -118,16 +118,15 @@ async function list({ machine, git, folder }: Place, json: boolean): Promise<num
     const use = useOf(listed);
     const work = await inspectWorktree(machine, git, worktree);
     records.push({ ...worktree, use, ...work });
-    lines.push(
-      `${worktree.name}  ${describeWork(work)}${use === "free" ? "" : `  (${use})`}\n  ${worktree.path}  ${worktree.branch}`,
-    );
+    lines.push(`${worktree.name}  ${describeWork(work)}${use === "free" ? "" : `  (${use})`}`);
+    lines.push(`  ${worktree.path}  ${worktree.branch}`);
     lines.push(...work.commits.map(({ id, subject }) => `    ${id.slice(0, 10)} ${subject}`));
   }
   if (json) return await say(`${JSON.stringify(records, null, 2)}\n`);
   return await say(lines.length === 0 ? "There are no worktrees of outrider here\n" : toText(lines));
 }
 
-async function merge({ machine, git }: Place, listed: ListedWorktree, message: string | undefined): Promise<number> {
+async function merge({ machine, git, folder }: Place, listed: ListedWorktree, message: string | undefined): Promise<number> {
   const { worktree, top } = listed;
   refuseInUse(listed);
   const work = await inspectWorktree(machine, git, worktree);
@@ -145,11 +144,11 @@ async function merge({ machine, git }: Place, listed: ListedWorktree, message: s
       if (!ok) throw new RuntimeError("busy", `git ${words[0]} failed in ${worktree.path}: ${complaint || text}`);
     }
   }
-  const merged = await git(top, ["merge", "--no-edit", worktree.branch], asUser);
+  const merged = await git(folder, ["merge", "--no-edit", worktree.branch], asUser);
   await print(toText(merged.text.split("\n")));
   if (!merged.ok) {
     process.stderr.write(
-      `outrider: ${worktree.branch} is not merged${merged.complaint ? `: ${visible(merged.complaint)}` : ""}. Resolve it in ${visible(top)}, or git merge --abort; the worktree stays\n`,
+      `outrider: ${worktree.branch} is not merged${merged.complaint ? `: ${visible(merged.complaint)}` : ""}. Look at git status in ${visible(folder)}; the worktree stays\n`,
     );
     return exitCodes.error;
   }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { Git } from "./git.ts";
-import type { Commit, Worktree, WorktreeWork } from "./worktree.ts";
+import { type Commit, noWork, type Worktree, type WorktreeWork } from "./worktree.ts";
 
 const maxCommits = 100;
 
@@ -19,6 +19,7 @@ export async function inspectWorktree(
   git: Git,
   { path, branch, base }: Worktree,
 ): Promise<WorktreeWork> {
+  if (!(await isOwnCheckout(git, path))) return { ...noWork, odd: ["it is no checkout of its own any more"] };
   const odd: string[] = [];
   const ask = async (words: readonly string[], what: string): Promise<string> => {
     const { ok, text, complaint } = await git(path, words);
@@ -50,6 +51,19 @@ export async function inspectWorktree(
     dropped: await droppedCommits(git, { path, base }),
     odd,
   };
+}
+
+/** Without its `.git` file git would look at the repository around it, which is the user's. */
+export async function isOwnCheckout(git: Git, path: string): Promise<boolean> {
+  const { ok, text } = await git(path, [
+    "rev-parse",
+    "--path-format=absolute",
+    "--show-toplevel",
+    "--git-dir",
+    "--git-common-dir",
+  ]);
+  const [top, own = "", common] = text.split("\n");
+  return ok && top === path && own.startsWith(`${common}/worktrees/`);
 }
 
 /** Files that the index says are not to be looked at: `status` is silent about changes in them. */

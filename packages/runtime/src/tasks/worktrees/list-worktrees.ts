@@ -24,7 +24,8 @@ export async function listWorktrees(git: Git, folder: string): Promise<ListedWor
     const path = fields.get("worktree") ?? "";
     const top = dirname(dirname(dirname(path)));
     if (path !== join(top, worktreesFolder, basename(path))) continue;
-    const branch = (fields.get("branch") ?? "").replace("refs/heads/", "");
+    const branch = await ownBranch(git, folder, basename(path));
+    if (branch === undefined) continue; // somebody else's, who has put it there
     const base = await baseOf(git, path);
     const lock = fields.get("locked");
     const worktree = { name: basename(path), path, branch, base: base ?? fields.get("HEAD") ?? "" };
@@ -35,6 +36,13 @@ export async function listWorktrees(git: Git, folder: string): Promise<ListedWor
 
 export async function findWorktree(git: Git, folder: string, name: string): Promise<ListedWorktree | undefined> {
   return (await listWorktrees(git, folder)).find(({ worktree }) => worktree.name === name);
+}
+
+/** The branch that was made for it. Whatever it has checked out since is not ours to delete. */
+async function ownBranch(git: Git, folder: string, name: string): Promise<string | undefined> {
+  for (const branch of [`outrider/${name}`, `outrider-${name}`])
+    if ((await git(folder, ["show-ref", "--verify", "--quiet", `refs/heads/${branch}`])).ok) return branch;
+  return undefined;
 }
 
 /** The first entry of its reflog: the commit it was made from. */

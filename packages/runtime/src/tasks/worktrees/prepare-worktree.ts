@@ -133,6 +133,15 @@ async function unusedWorktree(git: Git, { top, path, name }: Named): Promise<Wor
     throw new RuntimeError("usage", `The worktree ${name} is in use, or its run did not end in an orderly way`, {
       hint: "outrider worktrees gc frees it if nobody works there any more",
     });
+  const { isOwnCheckout } = await import("./inspect-worktree.ts");
+  if (!(await isOwnCheckout(git, path)))
+    throw new RuntimeError(
+      "usage",
+      `${path} is no checkout of its own any more: its .git does not lead to its place in this repository`,
+      {
+        hint: "git worktree repair may mend it",
+      },
+    );
   return known.worktree;
 }
 

@@ -50,6 +50,8 @@ async function removeIf(
 async function isElsewhere(git: Git, { top, tip, branch }: { top: string; tip: string; branch: string }): Promise<boolean> {
   const places = ["refs/heads", "refs/remotes", "refs/tags"];
   const { ok, text } = await git(top, ["for-each-ref", `--contains=${tip}`, "--format=%(refname)", ...places]);
-  if (ok && text.split("\n").some((name) => name !== "" && name !== `refs/heads/${branch}`)) return true;
+  // Not on another branch of ours: two that hold the same commit could each go because of the other.
+  const isOurs = (name: string): boolean => name === `refs/heads/${branch}` || /^refs\/heads\/outrider[/-]/.test(name);
+  if (ok && text.split("\n").some((name) => name !== "" && !isOurs(name))) return true;
   return (await git(top, ["merge-base", "--is-ancestor", tip, "HEAD"])).ok; // a HEAD that is on no branch
 }

@@ -10,7 +10,7 @@ export function toWorktreeFacts(
   const isKept = !isUntouched(work);
   const missing = parentChanges === 0 ? "" : ` ${parentChanges} files that are changed in your own checkout were not in it.`;
   const summary = isKept
-    ? `The work is in the worktree ${path} on the branch ${branch}: ${describeWork(work)}. outrider worktrees merge ${name} brings it into your checkout.${missing}`
+    ? `The work is in the worktree ${path} on the branch ${branch}: ${describeWork(work)}. outrider worktrees merge ${name}${changed + untracked > 0 ? " --commit MESSAGE" : ""} brings it into your checkout.${missing}`
     : `Nothing was changed in the worktree ${path}: it goes with its branch.${missing}`;
   const facts = { name, path, branch, base, commits, changed, untracked, ignored, parentChanges, summary };
   return { ...facts, status: isKept ? "kept" : "unchanged" };

@@ -245,3 +245,48 @@ describe("a worktree", () => {
     assert.equal(settled.status, "kept");
   });
 });
+
+describe("what is not ours", () => {
+  it("is no branch that the agent has checked out, and no worktree that somebody else made", async () => {
+    const place = scene("git branch rel");
+    const made = await place.prepare("e1");
+    place.sh("git checkout -q rel", made.path);
+    await place.settle(made);
+    place.sh("git worktree add -q .outrider/worktrees/own -b own");
+    const git = createGit(place.workspace, signal);
+    const at = { machine: place.workspace, git, top: place.root };
+    const listed = await listWorktrees(git, place.root);
+    assert.deepEqual(
+      listed.map(({ worktree }) => [worktree.name, worktree.branch]),
+      [["e1", "outrider/e1"]],
+    );
+    for (const { worktree } of listed) assert.equal((await collectWorktree(at, worktree)).status, "kept");
+    assert.match(place.sh("git branch --list"), /own[\s\S]*rel/);
+  });
+
+  it("is a commit that only another of our branches has", async () => {
+    const place = scene();
+    const [one, other] = [await place.prepare("c1"), await place.prepare("d1")];
+    place.sh("echo same >> a.txt; git commit -qam same", one.path);
+    place.sh("git reset -q --hard outrider/c1", other.path);
+    const git = createGit(place.workspace, signal);
+    const at = { machine: place.workspace, git, top: place.root };
+    const settled = await Promise.all([collectWorktree(at, one), collectWorktree(at, other)]);
+    assert.deepEqual(
+      settled.map(({ status }) => status),
+      ["kept", "kept"],
+    );
+  });
+
+  it("is a folder that has lost its .git: it is not used again, and kept", async () => {
+    const place = scene();
+    const made = await place.prepare("m1");
+    place.sh("echo more >> a.txt", made.path);
+    await place.settle(made);
+    rmSync(join(made.path, ".git"));
+    await assert.rejects(place.prepare("m1"), /is no checkout of its own any more/);
+    const settled = await place.settle(made);
+    assert.equal(settled.status, "kept");
+    assert.ok(existsSync(join(made.path, "a.txt")));
+  });
+});

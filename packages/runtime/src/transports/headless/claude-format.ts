@@ -82,6 +82,8 @@ class ClaudeStream {
   readonly #progress: ProgressFrames;
   readonly #background = new BackgroundFrames();
   readonly #partial: PartialMessages | undefined;
+  /** Warnings of the opening: a reader expects init before everything else. */
+  #early = "";
   /** Nothing of the turn has been shown yet: as a message, and as an event of one. */
   #silent = { message: false, event: false };
 
@@ -122,7 +124,7 @@ class ClaudeStream {
     const lines = this.#lines;
     switch (event.type) {
       case "turn.started":
-        return run.facts ? lines.system("init", toInitFields(run.facts, this.#options)) : "";
+        return (run.facts ? lines.system("init", toInitFields(run.facts, this.#options)) : "") + this.#takeEarly();
       case "message.ended":
         return this.#assistant.whole(event, run.tasks.marksOf(event));
       case "tool.ended":
@@ -170,7 +172,7 @@ class ClaudeStream {
       case "compaction.ended":
         return event.taskId === undefined ? compactionLines(event, lines) : "";
       case "warning.raised":
-        if (event.hook === undefined) return lines.system("warning", { message: event.message });
+        if (event.hook === undefined) return this.#warning(lines.system("warning", { message: event.message }));
         return lines.system("informational", { content: `${event.hook} says: ${event.message}`, level: "notice" });
       case "session.named": // one that is opened under a name says so in no frame
         return run.startedAt === undefined ? "" : lines.system("session_title_changed", { title: event.name });
@@ -179,6 +181,18 @@ class ClaudeStream {
       default:
         return "";
     }
+  }
+
+  #warning(line: string): string {
+    if (this.#run.facts === undefined || this.#run.startedAt !== undefined) return line;
+    this.#early += line;
+    return "";
+  }
+
+  #takeEarly(): string {
+    const early = this.#early;
+    this.#early = "";
+    return early;
   }
 
   #notice(event: AgentEvent): string {
