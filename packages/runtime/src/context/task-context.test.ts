@@ -70,6 +70,23 @@ describe("the tasks of a project", () => {
     assert.equal(formatTaskContext([]), "");
   });
 
+  it("have one open item or none, and no objective where the section says nothing", () => {
+    const shown = (more: string): string =>
+      formatTaskContext(loadTaskContext(project({ "p.md": task("P", "todo", more) })))
+        .split("\n")
+        .slice(5)
+        .join("\n");
+    assert.equal(shown("- [ ] one\n"), "- Open:\n  - [ ] one");
+    assert.equal(shown("- [x] one\n"), "");
+    for (const empty of [
+      "\n## Objective\n",
+      "\n## Objective\n\n\n",
+      "\n## Objective\n\n## Next\n\nx\n",
+      "\n## Objective\n## Next\n",
+    ])
+      assert.equal(shown(empty), "", empty);
+  });
+
   it("are none where there is no folder, a link leads out, or a pipe is in the way", () => {
     assert.deepEqual(loadTaskContext("/nonexistent"), []);
     const top = project({ "a.md": task("A", "todo") });
