@@ -88,7 +88,7 @@ describe("--add-dir", () => {
 
 describe("--allow", () => {
   it("lets the commands of a preset run, and is refused under a name that is none", async () => {
-    const replies = [{ calls: [{ name: "Bash", input: { command: "node --test nothing-here.mjs; echo ran" } }] }, { text: "ok" }];
+    const replies = [{ calls: [{ name: "Bash", input: { command: "npm test; echo ran" } }] }, { text: "ok" }];
     const without = await model(replies, home);
     const denied = await run(["-p", "x", ...json], { env: without.env, cwd: project });
     assert.equal((resultOf(denied.stdout)["permission_denials"] as unknown[]).length, 1);
