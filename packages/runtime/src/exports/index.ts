@@ -77,7 +77,8 @@ export {
   type SessionHostOptions,
 } from "../hosting/session-host.ts";
 export type { SessionChoice, SessionRequest } from "../hosting/session-request.ts";
-export type { ShutdownOptions, TransportAdapter } from "../session/interactive-session.ts";
+export type { ShutdownOptions } from "../session/interactive-session.ts";
+export type { TransportAdapter } from "../session/transport-adapter.ts";
 export type { AcceptedPrompt, WaitingPrompt } from "../session/prompts/session-turns.ts";
 export type { InboxLimits, SubmitOptions } from "../session/prompts/inbox.ts";
 export { type AskOptions, createQuery, type Query, type QueryOptions, type QueryResult } from "../hosting/query.ts";

@@ -1,4 +1,5 @@
-import { type CompletedOptions, type Completing, InteractiveSession as Session } from "../session/interactive-session.ts";
+import type { CompletedOptions, Completing } from "../session/complete-options.ts";
+import { InteractiveSession as Session } from "../session/interactive-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { JsonValue } from "../protocol/content.ts";
 import type { SchemaSource } from "../tools/standard-schema.ts";

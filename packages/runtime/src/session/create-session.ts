@@ -1,5 +1,4 @@
 import { dirname, join } from "node:path";
-import type { ReversibleExecutionOptions } from "../checkpoints/reversible-execution.ts";
 import { type CompactionSettings, checkThreshold, defaultThreshold } from "../context/compaction-limits.ts";
 import type { InstructionFile, Instructions } from "../context/instructions.ts";
 import type { NestedState } from "../context/nested-state.ts";
@@ -7,7 +6,6 @@ import { shownInstructions } from "../journal/shown-instructions.ts";
 import type { AnswerSchema } from "../engine/structured-output.ts";
 import type { AuditEntry, SessionDeps } from "../engine/deps.ts";
 import { toLoopLimits } from "../engine/repeated-calls.ts";
-import { createMemoryStore } from "../journal/memory-store.ts";
 import { standingAt } from "../journal/standing-events.ts";
 import type { JournalWriter, StoredEvents } from "../journal/store.ts";
 import { withFallback } from "../model/fallback.ts";
@@ -15,24 +13,16 @@ import type { Provider } from "../model/model.ts";
 import { defaultMaxRequests, RequestLedger } from "../model/request-ledger.ts";
 import { sendableProvider } from "../model/sendable/sendable-provider.ts";
 import type { PermissionGate } from "../permissions/gate.ts";
-import { parseRule, type Rule } from "../permissions/rules.ts";
 import type { JsonValue, ToolDefinition } from "../protocol/content.ts";
-import { RuntimeError } from "../protocol/errors.ts";
 import type { Emit, SessionFacts } from "../protocol/events.ts";
 import type { FactsOf } from "../protocol/tool-facts.ts";
-import { type KnownModels, needsList } from "../tasks/choose-model.ts";
+import type { KnownModels } from "../tasks/choose-model.ts";
 import { type AgentDefinition, builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
-import { applyPatchTool } from "../tools/builtin/apply-patch.ts";
-import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
-import { findRecord } from "../model/capabilities/record.ts";
-import { builtinsOffered } from "../tools/builtin/offered-builtins.ts";
-import { bashFacts, factsAmong, taskNames, taskToolAliases } from "../tools/builtin/facts.ts";
-import { createTaskTools } from "../tools/builtin/task-tools.ts";
-import { createTaskTool } from "../tools/builtin/task.ts";
+import { factsAmong } from "../tools/builtin/facts.ts";
 import { masksIn } from "../tools/hidden-values.ts";
 import { defaultOutputLimit } from "../tools/output-limit.ts";
 import type { SchemaSource } from "../tools/standard-schema.ts";
-import { createToolMemory, type Tool } from "../tools/tool.ts";
+import { createToolMemory } from "../tools/tool.ts";
 import { userEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
@@ -51,8 +41,11 @@ import { deferredToolsOf } from "./deferred-tools.ts";
 import { isOffered, openPrompt } from "./session-prompt.ts";
 import type { SessionPolicy } from "./session-policy.ts";
 import { TurnCheckpoints, turnsSinceChange } from "./files/turn-checkpoints.ts";
+import { irreversibleCalls } from "./files/irreversible-calls.ts";
+import { modelsOf } from "./known-models.ts";
+import { checkProhibitions, definitionsOf, offeredTools, offersOf, takenAway } from "./offer-tools.ts";
+import { openJournal } from "./open-journal.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-
 import { openBudget, windowOf } from "./prompts/model-limits.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { defined } from "../util/defined.ts";
@@ -330,36 +323,9 @@ function openSubagents(
   });
 }
 
-async function modelsOf(
-  { catalogOverride, modelVariables }: SessionOptions,
-  provider: string,
-  wanted: string | undefined,
-): Promise<KnownModels> {
-  const { resolveAlias } = await import("../model/aliases.ts");
-  const resolve = (word: string): string | undefined => resolveAlias(word, provider, modelVariables);
-  if (!needsList(wanted)) return { listed: [], resolve };
-  const { catalogOf, listModels } = await import("../model/pricing.ts");
-  return { listed: listModels(await catalogOf(catalogOverride), provider).map(({ id }) => id), resolve };
-}
-
 function instructionFacts({ instructions }: SessionOptions): Pick<SessionFacts, "instructionFiles"> {
   if (!instructions || instructions.files.length === 0) return {};
   return { instructionFiles: instructions.files.map(({ path, bytes }) => ({ path, bytes })) };
-}
-
-async function irreversibleCalls(
-  { checkpoints, sandboxClient }: SessionOptions,
-  { chosen, factsOf }: { chosen: ReversibleExecutionOptions; factsOf: FactsOf },
-): Promise<SessionDeps["irreversible"]> {
-  const { evaluateReversibleSafety, isBlockedByReversibility } = await import("../checkpoints/reversible-execution.ts");
-  const options = { ...(sandboxClient && { isolation: "provider-sandbox" as const }), ...chosen };
-  return ({ name, input }) => {
-    const report = evaluateReversibleSafety({
-      ...{ toolName: name, input, options, facts: factsOf(name) },
-      checkpointed: checkpoints !== undefined,
-    });
-    return isBlockedByReversibility(report, options) ? report : undefined;
-  };
 }
 
 async function answerSchemaOf(source: SchemaSource, provider: Provider): Promise<AnswerSchema> {
@@ -376,104 +342,6 @@ async function answerSchemaOf(source: SchemaSource, provider: Provider): Promise
 function compactionSettings({ instructions, compaction }: SessionOptions): Partial<CompactionSettings> {
   const own = instructions?.compactInstructions;
   return { ...defined({ instructions: own }), ...compaction };
-}
-
-async function openJournal(options: SessionOptions, id: string): Promise<JournalWriter> {
-  const journal = await (options.sessionStore ?? createMemoryStore()).open(id);
-  const problem = misfit(options, id, journal);
-  if (!problem) return journal;
-  await journal.close();
-  throw problem;
-}
-
-/** Why the options are not about this journal, if they are not. */
-function misfit(
-  { resumeSessionId, resumeAt }: SessionOptions,
-  id: string,
-  { events, warnings }: JournalWriter,
-): RuntimeError | undefined {
-  const exists = events.length > 0;
-  if (resumeSessionId === undefined && exists)
-    return new RuntimeError("usage", `Session ${id} exists already`, { hint: "Choose another session id, or resume this one" });
-  if (resumeSessionId === undefined && resumeAt !== undefined)
-    return new RuntimeError("usage", "Only a session that is resumed can go back to one of its events");
-  if (resumeSessionId !== undefined && !exists)
-    return warnings.length === 0
-      ? new RuntimeError("not-found", `There is no session ${id}`)
-      : new RuntimeError("storage-failed", `Nothing of session ${id} can be read. ${warnings.join(". ")}`);
-  if (resumeAt !== undefined && !(resumeAt >= 1 && resumeAt <= events.lastSeq))
-    return new RuntimeError("not-found", `Session ${id} has no event ${resumeAt}, only those up to ${events.lastSeq}`);
-  return undefined;
-}
-
-/** By the record of the model; only those of one maker are patched with. */
-async function knowsPatches(model: string): Promise<boolean> {
-  if (!/gpt|codex|(?:^|\/)o\d/i.test(model)) return false;
-  const { gptModels } = await import("../model/capabilities/gpt.ts");
-  return findRecord(gptModels, model)?.editTool === "patch";
-}
-
-async function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[]): Promise<Map<string, Tool>> {
-  const { builtinTools: wanted } = options;
-  const taken = takenAway(options);
-  const isWanted = builtinsOffered({
-    knowsPatches: await knowsPatches(options.model ?? options.provider.model),
-    wanted,
-    taken,
-    searches: options.webSearch !== undefined,
-  });
-  const made = createBuiltinTools({ bash: options.bash, ...(options.webSearch && { webSearch: options.webSearch }) });
-  const builtin = [...made, applyPatchTool].filter(({ name }) => isWanted(name));
-  const tools = new Map([...builtin, ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
-  for (const name of taken) tools.delete(name);
-  const isTaken = (name: string): boolean => taken.some((other) => (taskToolAliases[other] ?? other) === name);
-  addTaskTools(tools, (name) => isWanted(name) && !isTaken(name));
-  if (agents.length === 0 || !taskNames.some(isWanted) || taken.some((name) => taskNames.includes(name))) return tools;
-  const task = createTaskTool(agents);
-  for (const name of taskNames) tools.set(name, task);
-  return tools;
-}
-
-/** What is about background tasks is offered where a command can become one, and understood under the names other programs have for it. */
-function addTaskTools(tools: Map<string, Tool>, isOffered: (name: string) => boolean): void {
-  if (![...tools.values()].some(({ facts }) => facts === bashFacts)) return;
-  for (const tool of createTaskTools()) {
-    const names = [tool.name, ...Object.keys(taskToolAliases).filter((name) => taskToolAliases[name] === tool.name)];
-    if (isOffered(tool.name)) for (const name of names) tools.set(name, tool);
-  }
-}
-
-/** A bare name among `disallowedTools` takes the tool away from the model. */
-function takenAway({ disallowedTools }: SessionOptions): readonly string[] {
-  const rules = toRules(disallowedTools, "disallowedTools");
-  return rules.filter(({ pattern }) => pattern === undefined).map(({ tool }) => tool);
-}
-
-/** Also holds for what servers bring later. */
-function offersOf(options: SessionOptions): (toolName: string) => boolean {
-  const taken = takenAway(options);
-  return (name) => !taken.includes(name) && (options.offers?.(name) ?? true);
-}
-
-/** A rule that should forbid something and names no tool would forbid nothing: better no session. */
-async function checkProhibitions(options: SessionOptions, offered: readonly string[]): Promise<void> {
-  const { disallowedTools = [], permissions: { deny = [], ask = [] } = {}, tools = [], toolAliases = {} } = options;
-  if (disallowedTools.length + deny.length + ask.length === 0) return;
-  const { checkRuleTool } = await import("../permissions/tool-names.ts");
-  const more = [...offered, ...tools.map(({ name }) => name), ...Object.keys(toolAliases)];
-  for (const text of disallowedTools) checkRuleTool(text, { where: "disallowedTools", code: "usage", more });
-  for (const { text, source } of [...deny, ...ask]) checkRuleTool(text, { where: source, code: "config", more });
-}
-
-/** What the model is offered: the tools, and the one it answers with where its provider cannot be given a schema. */
-function definitionsOf(tools: ReadonlyMap<string, Tool>, answerSchema: AnswerSchema | undefined): ToolDefinition[] {
-  const answerTool = answerSchema?.begin().tool;
-  const offered = [...new Set(tools.values()), ...(answerTool ? [answerTool] : [])].filter(({ facts }) => !facts?.isOtherName);
-  return offered.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-}
-
-function toRules(texts: readonly string[] | undefined, source: string): Rule[] {
-  return (texts ?? []).map((text) => parseRule(text, source));
 }
 
 /** Files on another machine are not this one's to keep. */

@@ -1,7 +1,7 @@
 import { callsOf, type ToolCallPart, type ToolResultPart, type Usage } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent, SkillActivation } from "../protocol/events.ts";
-import type { LiveInput } from "../permissions/gate.ts";
+import type { LiveInput, Question } from "../permissions/gate.ts";
 import type { StoredEvents } from "../journal/store.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import {
@@ -42,6 +42,13 @@ export type PermissionRequest = {
   /** A PreToolUse hook wants it to be asked. */
   by?: "hook";
 };
+
+/** What somebody who answers is asked; undefined when nobody waits for an answer any more. */
+export function toPermissionRequest(question: Question | undefined, taskId: string | undefined): PermissionRequest | undefined {
+  if (!question) return undefined;
+  const { requestId, callId: toolCallId, tool: toolName, input, reason, rule, by } = question;
+  return { ...{ requestId, toolCallId, toolName, input, reason }, ...defined({ rule, by, taskId }) };
+}
 
 /** What an InteractiveSession tells its listeners. */
 export interface SessionEvents {

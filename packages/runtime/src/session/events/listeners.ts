@@ -1,3 +1,5 @@
+import type { Emit } from "../../protocol/events.ts";
+
 type AnyListener = (...args: never[]) => void;
 
 /** Typed callbacks by name. A listener that throws does not keep the others, or the session, from going on: it is reported once. */
@@ -36,4 +38,12 @@ export class Listeners<Events extends { [N in keyof Events]: (...args: never[]) 
       }
     }
   }
+}
+
+/** The program's own bug: told where its author looks, and in the journal. */
+export function reportListener(name: string, error: unknown, emit: (event: Parameters<Emit>[0]) => unknown): void {
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const message = `A listener of "${name}" has thrown: ${reason}`;
+  process.emitWarning(message, "OutriderListenerError");
+  queueMicrotask(() => emit({ type: "warning.raised", message }));
 }

@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
-import type { InteractiveSession, TransportAdapter } from "../../session/interactive-session.ts";
+import type { InteractiveSession } from "../../session/interactive-session.ts";
+import type { TransportAdapter } from "../../session/transport-adapter.ts";
 import { createIdSeries } from "../../util/unique-ids.ts";
 import { createBasicFormat, isBasicSuccess } from "./basic-format.ts";
 import { LineOutput } from "./line-output.ts";

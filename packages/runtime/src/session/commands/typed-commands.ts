@@ -1,0 +1,87 @@
+import type { CommandResult, CommandSummary } from "../../commands/command.ts";
+import type { Skill } from "../../commands/skills/skill.ts";
+import { Transcript } from "../../journal/transcript.ts";
+import type { EventHub } from "../events/event-hub.ts";
+import type { InteractiveSession } from "../interactive-session.ts";
+import type { CommandGround } from "../prompts/command-turn.ts";
+import type { SessionTurns } from "../prompts/session-turns.ts";
+import type { SessionOptions } from "../session-options.ts";
+import { CommandQuestions } from "./command-questions.ts";
+
+export type TypedGround = {
+  readonly session: InteractiveSession<unknown>;
+  /** As they are now: opening the session completes them. */
+  readonly options: () => SessionOptions;
+  readonly hub: EventHub;
+  readonly turns: SessionTurns;
+  readonly transcript: Transcript;
+  readonly newId: () => string;
+  readonly answersInteractions: boolean;
+};
+
+/** What somebody may type that begins with a slash: the commands and skills of a session, for programs that run or list them. */
+export class TypedCommands {
+  readonly #ground: TypedGround;
+  readonly #questions: CommandQuestions;
+
+  constructor(ground: TypedGround) {
+    this.#ground = ground;
+    this.#questions = new CommandQuestions(ground.answersInteractions);
+  }
+
+  async execute(name: string, args: string): Promise<CommandResult | null> {
+    const { session, turns } = this.#ground;
+    if (session.isClosed()) return turns.commands.get(name) ? { success: false, message: "The session is shut down" } : null;
+    return await turns.executeCommand(name, args);
+  }
+
+  answer(interactionId: string, value?: string): boolean {
+    return this.#questions.answer(interactionId, value);
+  }
+
+  async executeSkill(
+    name: string,
+    args: string,
+    { invocationSource }: { readonly invocationSource: "user" | "model" },
+  ): Promise<CommandResult> {
+    const { session, turns } = this.#ground;
+    const { executeSkill } = await import("./command-host.ts");
+    return await executeSkill(session, { name, args, invocationSource, skills: turns.skills });
+  }
+
+  list(): CommandSummary[] {
+    return this.#ground.turns.commands.list();
+  }
+
+  skills(): Skill[] {
+    return this.#ground.turns.skills.typed.filter(({ kind, hasHead }) => kind === "skill" && hasHead);
+  }
+
+  async reload(): Promise<Skill[]> {
+    const { session, hub, turns } = this.#ground;
+    await session.open();
+    for (const message of await turns.skills.reload()) hub.emit({ type: "warning.raised", message });
+    return this.skills();
+  }
+
+  /** Put together when a command runs. */
+  async ground(): Promise<CommandGround> {
+    const { session, options, hub, turns, newId } = this.#ground;
+    const { openCommandGround } = await import("./command-ground.ts");
+    return openCommandGround({
+      ...{ session, options: options(), hub, newId, questions: this.#questions },
+      contextUse: () => turns.contextUse(),
+      clear: () => this.#clear(),
+    });
+  }
+
+  /** Nothing said so far is a part of the conversation any more; it stays on record. */
+  async #clear(): Promise<void> {
+    const { session, hub, transcript } = this.#ground;
+    await session.open();
+    hub.emit({ type: "session.rewound", to: 1 });
+    transcript.restore(new Transcript().state);
+    hub.emit({ type: "context.updated", usedTokens: 0, maxTokens: session.getContextState().maxTokens });
+    await hub.flush();
+  }
+}

@@ -1,0 +1,84 @@
+import { findRecord } from "../model/capabilities/record.ts";
+import { parseRule, type Rule } from "../permissions/rules.ts";
+import type { ToolDefinition } from "../protocol/content.ts";
+import type { AnswerSchema } from "../engine/structured-output.ts";
+import type { AgentDefinition } from "../tasks/agent-definition.ts";
+import { applyPatchTool } from "../tools/builtin/apply-patch.ts";
+import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
+import { bashFacts, taskNames, taskToolAliases } from "../tools/builtin/facts.ts";
+import { builtinsOffered } from "../tools/builtin/offered-builtins.ts";
+import { createTaskTools } from "../tools/builtin/task-tools.ts";
+import { createTaskTool } from "../tools/builtin/task.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { SessionOptions } from "./session-options.ts";
+
+/** The tools of a session by every name they are understood under: what is built in, and what the options bring. */
+export async function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[]): Promise<Map<string, Tool>> {
+  const { builtinTools: wanted } = options;
+  const taken = takenAway(options);
+  const isWanted = builtinsOffered({
+    knowsPatches: await knowsPatches(options.model ?? options.provider.model),
+    wanted,
+    taken,
+    searches: options.webSearch !== undefined,
+  });
+  const made = createBuiltinTools({ bash: options.bash, ...(options.webSearch && { webSearch: options.webSearch }) });
+  const builtin = [...made, applyPatchTool].filter(({ name }) => isWanted(name));
+  const tools = new Map([...builtin, ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
+  for (const name of taken) tools.delete(name);
+  const isTaken = (name: string): boolean => taken.some((other) => (taskToolAliases[other] ?? other) === name);
+  addTaskTools(tools, (name) => isWanted(name) && !isTaken(name));
+  if (agents.length === 0 || !taskNames.some(isWanted) || taken.some((name) => taskNames.includes(name))) return tools;
+  const task = createTaskTool(agents);
+  for (const name of taskNames) tools.set(name, task);
+  return tools;
+}
+
+/** Also holds for what servers bring later. */
+export function offersOf(options: SessionOptions): (toolName: string) => boolean {
+  const taken = takenAway(options);
+  return (name) => !taken.includes(name) && (options.offers?.(name) ?? true);
+}
+
+/** A bare name among `disallowedTools` takes the tool away from the model. */
+export function takenAway({ disallowedTools }: SessionOptions): readonly string[] {
+  const rules = toRules(disallowedTools, "disallowedTools");
+  return rules.filter(({ pattern }) => pattern === undefined).map(({ tool }) => tool);
+}
+
+/** What the model is offered: the tools, and the one it answers with where its provider cannot be given a schema. */
+export function definitionsOf(tools: ReadonlyMap<string, Tool>, answerSchema: AnswerSchema | undefined): ToolDefinition[] {
+  const answerTool = answerSchema?.begin().tool;
+  const offered = [...new Set(tools.values()), ...(answerTool ? [answerTool] : [])].filter(({ facts }) => !facts?.isOtherName);
+  return offered.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+}
+
+/** A rule that should forbid something and names no tool would forbid nothing: better no session. */
+export async function checkProhibitions(options: SessionOptions, offered: readonly string[]): Promise<void> {
+  const { disallowedTools = [], permissions: { deny = [], ask = [] } = {}, tools = [], toolAliases = {} } = options;
+  if (disallowedTools.length + deny.length + ask.length === 0) return;
+  const { checkRuleTool } = await import("../permissions/tool-names.ts");
+  const more = [...offered, ...tools.map(({ name }) => name), ...Object.keys(toolAliases)];
+  for (const text of disallowedTools) checkRuleTool(text, { where: "disallowedTools", code: "usage", more });
+  for (const { text, source } of [...deny, ...ask]) checkRuleTool(text, { where: source, code: "config", more });
+}
+
+/** By the record of the model; only those of one maker are patched with. */
+async function knowsPatches(model: string): Promise<boolean> {
+  if (!/gpt|codex|(?:^|\/)o\d/i.test(model)) return false;
+  const { gptModels } = await import("../model/capabilities/gpt.ts");
+  return findRecord(gptModels, model)?.editTool === "patch";
+}
+
+/** What is about background tasks is offered where a command can become one, and understood under the names other programs have for it. */
+function addTaskTools(tools: Map<string, Tool>, isOffered: (name: string) => boolean): void {
+  if (![...tools.values()].some(({ facts }) => facts === bashFacts)) return;
+  for (const tool of createTaskTools()) {
+    const names = [tool.name, ...Object.keys(taskToolAliases).filter((name) => taskToolAliases[name] === tool.name)];
+    if (isOffered(tool.name)) for (const name of names) tools.set(name, tool);
+  }
+}
+
+function toRules(texts: readonly string[] | undefined, source: string): Rule[] {
+  return (texts ?? []).map((text) => parseRule(text, source));
+}

@@ -1,0 +1,33 @@
+import { createMemoryStore } from "../journal/memory-store.ts";
+import type { JournalWriter } from "../journal/store.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import type { SessionOptions } from "./session-options.ts";
+
+/** The journal of this session, new or resumed as the options say; rejects when they are about another one. */
+export async function openJournal(options: SessionOptions, id: string): Promise<JournalWriter> {
+  const journal = await (options.sessionStore ?? createMemoryStore()).open(id);
+  const problem = misfit(options, id, journal);
+  if (!problem) return journal;
+  await journal.close();
+  throw problem;
+}
+
+/** Why the options are not about this journal, if they are not. */
+function misfit(
+  { resumeSessionId, resumeAt }: SessionOptions,
+  id: string,
+  { events, warnings }: JournalWriter,
+): RuntimeError | undefined {
+  const exists = events.length > 0;
+  if (resumeSessionId === undefined && exists)
+    return new RuntimeError("usage", `Session ${id} exists already`, { hint: "Choose another session id, or resume this one" });
+  if (resumeSessionId === undefined && resumeAt !== undefined)
+    return new RuntimeError("usage", "Only a session that is resumed can go back to one of its events");
+  if (resumeSessionId !== undefined && !exists)
+    return warnings.length === 0
+      ? new RuntimeError("not-found", `There is no session ${id}`)
+      : new RuntimeError("storage-failed", `Nothing of session ${id} can be read. ${warnings.join(". ")}`);
+  if (resumeAt !== undefined && !(resumeAt >= 1 && resumeAt <= events.lastSeq))
+    return new RuntimeError("not-found", `Session ${id} has no event ${resumeAt}, only those up to ${events.lastSeq}`);
+  return undefined;
+}
