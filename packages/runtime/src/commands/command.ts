@@ -144,6 +144,8 @@ export interface CommandHostContext {
   /** Looks at the record as a replay would, in lines for a person. */
   validateSession(): Promise<{ readonly ok: boolean; readonly text: string }>;
   readonly checkpoints: CommandCheckpoints;
+  /** Files that every prompt brings along, and files that prompts have named. */
+  references(): Promise<CommandReferences>;
   listCommands(): readonly CommandSummary[];
   listSkills(): readonly { readonly name: string; readonly description: string }[];
   /** Puts a skill to work, for a person or for the model. */
@@ -161,6 +163,15 @@ export interface CommandCheckpoints {
   inspect(id: string): Promise<CheckpointInspection>;
   restore(id: string, options?: RestoreOptions): Promise<RestoreResult>;
   rollback(id: string, options?: RestoreOptions): Promise<RestoreResult>;
+}
+
+export interface CommandReferences {
+  /** `active` ones come with every prompt; `observed` ones were named in one. */
+  list(): readonly { readonly path: string; readonly status: "active" | "observed" }[];
+  /** Answers how it is shown. Rejects for what is no file, and beyond eight files or 256 KiB. */
+  add(name: string): Promise<string>;
+  remove(name: string): Promise<void>;
+  clear(): void;
 }
 
 /** What a host lets commands do beyond the session. Each answers in words how it went, and rejects when it did not. */

@@ -7,7 +7,7 @@ import type { PermissionGate } from "../permissions/gate.ts";
 import type { GrantScope } from "../permissions/grants.ts";
 import type { Policy } from "../permissions/policy.ts";
 import type { Action } from "../permissions/rules.ts";
-import type { JsonValue } from "../protocol/content.ts";
+import type { JsonValue, UserMessage } from "../protocol/content.ts";
 import type { AgentEvents, Emit, EventBody, ToolDetails } from "../protocol/events.ts";
 import type { Tasks } from "../tasks/task.ts";
 import type { DeferredTools, SkillUses, Tool, ToolMemory } from "../tools/tool.ts";
@@ -96,6 +96,8 @@ export type TurnDeps = {
   readonly fit?: Fit | undefined;
   /** What has arrived for this turn since the model was asked. */
   readonly takeInput?: (() => readonly Omit<EventBody<"input.added">, "type">[]) | undefined;
+  /** What a prompt that joins the turn names with `@`; undefined when it names nothing. */
+  readonly referTo?: ((input: UserMessage) => Promise<EventBody<"input.added"> | undefined>) | undefined;
   /** Aborts the turn: an answer to a permission question asked for it. */
   readonly interrupt?: (() => void) | undefined;
   /** Starts subagents; absent where there are none. */

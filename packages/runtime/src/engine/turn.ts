@@ -82,6 +82,12 @@ export async function runTurn(session: SessionDeps, turn: TurnDeps, history: rea
         messages.push(hide(deps, input.input));
         repeats.restart();
       }
+      for (const { origin, input } of added) {
+        const named = origin === "user" ? await deps.referTo?.(input) : undefined;
+        if (!named) continue;
+        deps.emit(named);
+        messages.push(hide(deps, named.input));
+      }
       if (added.length > 0) await deps.flush(); // on record before the model is told: it is never told twice
       if (ledger.reached()) throw limitReached(); // subagents and hooks ask too
       const room = await deps.fit?.makeRoom(messages);

@@ -1,4 +1,4 @@
-import { textOf } from "../protocol/content.ts";
+import { type ImagePart, type TextPart, textOf } from "../protocol/content.ts";
 import type { AgentEvents, EventBody, ToolStatus } from "../protocol/events.ts";
 import type { CallDeps, SessionDeps, TurnDeps } from "./deps.ts";
 import { ownCall } from "./live-call.ts";
@@ -8,6 +8,8 @@ import { runToolCall } from "./tool-call.ts";
 export type UsedTool = {
   readonly status: ToolStatus;
   readonly text: string;
+  /** The same, with pictures. */
+  readonly content: readonly (TextPart | ImagePart)[];
   /** Whose word a refusal was. */
   readonly by?: AgentEvents["permission.decided"]["by"] | undefined;
   readonly reason?: string | undefined;
@@ -36,9 +38,9 @@ export async function useTool(deps: OwnDeps, name: string, input: Readonly<Recor
     halted: () => undefined,
     followUp: undefined,
   };
-  const result = await runToolCall(own, call);
+  const { content } = await runToolCall(own, call);
   const { by, reason } = verdict?.effect === "deny" ? verdict : {};
-  return { status: ended, text: textOf(result.content.filter((part) => part.type === "text")), by, reason };
+  return { status: ended, text: textOf(content.filter((part) => part.type === "text")), content, by, reason };
 }
 
 const silent: ReadonlySet<EventBody["type"]> = new Set<EventBody["type"]>(["tool.started", "tool.ended", "tool.progress"]);

@@ -66,7 +66,8 @@ export async function toOptions(
 }
 
 /** What is asked about or refused of the servers' tools joins the rules of settings, and what they say of them the prompt. */
-async function withServers(options: SessionOptions, { tools, rules, states }: McpServers): Promise<SessionOptions> {
+async function withServers(options: SessionOptions, mcp: McpServers): Promise<SessionOptions> {
+  const { tools, rules, states } = mcp;
   const { permissions, appendSystemPrompt } = options;
   const { describeServers } = await import("../tools/mcp/server-instructions.ts");
   const appended = [appendSystemPrompt, describeServers(states)].filter(Boolean);
@@ -76,6 +77,7 @@ async function withServers(options: SessionOptions, { tools, rules, states }: Mc
     ...options,
     ...(appended.length > 0 && { appendSystemPrompt: appended.join("\n\n") }),
     tools: [...(options.tools ?? []), ...tools],
+    serverPrompts: { list: () => mcp.prompts, get: (...wanted) => mcp.getPrompt(...wanted) },
     permissions: {
       ...permissions,
       ask: [...(permissions?.ask ?? []), ...written(rules.ask)],

@@ -167,6 +167,7 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   answersInteractions: flag,
   commandAdapters: having([], "an object with what the program can do for commands"),
   commandModules: listOf(shape({ name: needed(text) }, "a module with a name"), "a list of command modules"),
+  serverPrompts: having(["list", "get"], "an object with the prompts of servers"),
   skills: having(["trusted"], "an object with the skills that were found"),
   commands: listOf(shape({ name: needed(text), execute: needed(action) }, "a command with a name"), "a list of commands"),
   hooks: fields,

@@ -120,12 +120,16 @@ export interface AgentEvents {
   /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer, or what a hook adds. */
   "input.added": {
     input: UserMessage;
-    origin: "continuation" | "empty-answer" | "output-schema" | "hook" | "user" | "skill" | "task";
+    origin: "continuation" | "empty-answer" | "output-schema" | "hook" | "user" | "skill" | "task" | "file";
     /** The accepted prompt that this is. */
     promptId?: string;
     /** The tasks whose end this tells. */
     tasks?: string[];
   };
+  /** What a prompt names with `@`, and what became of each. What was read of it follows as input of the origin `file`. */
+  "references.read": { references: ReferenceRecord[] };
+  /** Files that every prompt brings along from here on, absolute: the model is shown them when they are new or have changed. */
+  "context.referenced": { active: string[] };
   "text.delta": { messageId: string; text: string };
   /** `signature` is a piece of the seal some providers put under a thought; its text is empty then. */
   "reasoning.delta": { messageId: string; text: string; signature?: string };
@@ -286,6 +290,20 @@ export interface AgentEvents {
   /** `sandboxSnapshotId`: the state in which the other machine was left; resuming brings it back. */
   "session.ended": { reason: string; sandboxSnapshotId?: string };
 }
+
+export type ReferenceRecord = {
+  /** As it is written behind the `@`. */
+  reference: string;
+  /** The file, absolute, or `SERVER:ADDRESS` of a resource. */
+  path: string;
+  /** 1 in the prompt itself, 2 in a file that the prompt names. */
+  depth: number;
+  /** Of the file; 0 where that is not known. */
+  byteLength: number;
+  status: "read" | "left-out";
+  /** Why it was left out. */
+  reason?: string;
+};
 
 export type SkillActivation = {
   activationId: string;

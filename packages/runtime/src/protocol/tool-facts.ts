@@ -14,6 +14,8 @@ export type ToolFacts = {
   readonly fields?: { readonly file?: string; readonly folder?: string; readonly command?: string; readonly plan?: string };
   /** The files a call is about, where that is not one field. */
   readonly filesIn?: (input: JsonObject) => readonly string[];
+  /** It reads what servers have: the fields of its input, and the names of the servers. */
+  readonly readsResources?: { readonly server: string; readonly address: string; readonly servers: () => readonly string[] };
   /** Its answer can be had again: a second call costs nothing and changes nothing. */
   readonly isRepeatable?: true;
   /** It has work done by other agents. */

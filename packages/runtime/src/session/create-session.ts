@@ -31,6 +31,7 @@ import { describePlaces, placeFacts } from "./files/command-places.ts";
 import type { ExecuteCommand } from "./commands/command-tools.ts";
 import { SessionCommands } from "./prompts/session-commands.ts";
 import type { OfferedSkills } from "./skills/offer-skills.ts";
+import { SessionReferences } from "./references/session-references.ts";
 import type { SessionSkills } from "./skills/session-skills.ts";
 import { SessionCompaction } from "./prompts/session-compaction.ts";
 import type { Controlled } from "./session-controls.ts";
@@ -71,6 +72,7 @@ export type OpenSession = {
   /** Those that may be started. */
   readonly agents: readonly AgentDefinition[];
   readonly skills: SessionSkills;
+  readonly references: SessionReferences;
   /** Lets the model use skills in a turn; absent where it may use none. */
   readonly skillUses: OfferedSkills["uses"] | undefined;
   /** The ids of all models the provider is known to have. */
@@ -275,6 +277,7 @@ export async function createSession(
     subagents: openSubagents(options, { compaction, sandbox: placesLine, env }),
     agents: mergeAgents([agents, builtinAgents]),
     skills,
+    references: new SessionReferences(past),
     skillUses: offeredSkills?.uses,
     knownModels: (provider, wanted) => modelsOf(options, provider, wanted),
   };

@@ -112,6 +112,7 @@ export class InteractiveSession<Structured = JsonValue> {
       options: () => this.#opening.options,
       ...{ hub: this.#hub, turns: this.#turns, transcript: this.#transcript, newId },
       answersInteractions: options.answersInteractions ?? false,
+      open: () => this.#opening.open(),
     });
   }
 

@@ -24,6 +24,7 @@ import type { SandboxOptions } from "../workspace/sandbox.ts";
 import type { SandboxClient } from "../workspace/sandbox-client.ts";
 import type { InboxLimits } from "./prompts/inbox.ts";
 import type { SkillOptions } from "./skills/session-skills.ts";
+import type { ServerPrompts } from "../tools/mcp/server-prompt.ts";
 import type { PermissionOptions } from "./session-policy.ts";
 import type { WorkspaceManifest } from "../workspace/workspace-manifest.ts";
 
@@ -130,6 +131,8 @@ export type SessionOptions = {
   readonly slashCommands?: boolean | undefined;
   /** Skills and commands that are kept in files, as `findSkills` finds them; see docs/skills.md. */
   readonly skills?: SkillOptions | undefined;
+  /** Prompts that servers have written, each a command. */
+  readonly serverPrompts?: ServerPrompts | undefined;
   /** Points where commands, services, models or functions may change what happens; see docs/hooks.md. */
   readonly hooks?: HooksByEvent | undefined;
   /** Hooks as settings files have them, layer by layer. */

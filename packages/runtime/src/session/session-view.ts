@@ -131,7 +131,12 @@ export class SessionView {
           data: { ...event.input, ...defined({ displayInput: event.displayInput }) },
         });
         return notify("thinking", true);
+      case "references.read": {
+        const { references } = event;
+        return this.#add(event, { category: "event", type: "prompt-file-reference", data: { references } });
+      }
       case "input.added":
+        if (event.origin === "file") return; // the event before says what it is
         return this.#add(event, { category: "chat", type: "user", data: event.input });
       case "text.delta":
         this.streamingText += event.text;

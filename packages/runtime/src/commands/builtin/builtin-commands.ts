@@ -6,7 +6,7 @@ type Row = readonly [name: string, description: string, argumentHint?: string];
 /** What every session can do beside `/compact`. How is loaded when somebody wants it. */
 const rows: readonly Row[] = [
   ["clear", "Begin anew: nothing said so far is sent any more"],
-  ["context", "What fills the model's context window", "[auto PERCENT|off]"],
+  ["context", "What fills the model's context window", "[auto PERCENT|off | list | add FILE | remove FILE | clear]"],
   ["cost", "What the session has cost so far"],
   ["exit", "End the session"],
   ["help", "What may be typed"],

@@ -74,9 +74,30 @@ async function contextUse(context: CommandHostContext, args: string): Promise<Co
     const share = words[1] === "off" ? false : Number(words[1]?.replace(/%$/, "")) / 100;
     if (share !== false && !(share > 0 && share <= 1)) return refuse("A share is needed: /context auto 80, or /context auto off");
     await context.setAutoCompactThreshold(share);
-  } else if (words.length > 0) return refuse("There is /context, and /context auto PERCENT|off");
+  } else if (words.length > 0) return await contextFiles(context, args.trim());
   const [use, { describeUse }] = await Promise.all([context.contextUse(), import("../describe-context.ts")]);
   return { success: true, message: describeUse(use), data: use };
+}
+
+async function contextFiles(context: CommandHostContext, args: string): Promise<CommandResult> {
+  const [, action = "", name = ""] = /^(\S+)\s*(.*)$/s.exec(args) ?? [];
+  const files = await context.references();
+  if (action === "list" && name === "") {
+    const listed = files.list();
+    const lines = listed.map(({ path, status }) => `${status === "active" ? "with every prompt" : "named in a prompt"}: ${path}`);
+    return { ...say(lines.join("\n") || "No file was named or added"), data: { references: listed } };
+  }
+  if (action === "clear" && name === "") {
+    files.clear();
+    return say("No file comes with every prompt any more");
+  }
+  if (action === "add" && name !== "")
+    return say(`${await files.add(name)} comes with every prompt from now on, when it is new or has changed`);
+  if (action === "remove" && name !== "") {
+    await files.remove(name);
+    return say(`${name} comes with prompts no longer`);
+  }
+  return refuse("There is /context, /context auto PERCENT|off, and /context list, add FILE, remove FILE and clear");
 }
 
 async function model(context: CommandHostContext, args: string): Promise<CommandResult> {

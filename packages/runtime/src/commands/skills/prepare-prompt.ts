@@ -1,3 +1,4 @@
+import { findReferences } from "../../context/references.ts";
 import { type EmbeddedCommand, preprocessShellCommands } from "./shell-commands.ts";
 import { type SkillPromptContext, substitute, unaskedArguments } from "./substitute.ts";
 
@@ -25,7 +26,7 @@ export function preparePrompt(body: string, context: SkillPromptContext): Prepar
   };
   const files = new Set<string>();
   const text = (written: string): PromptPiece => {
-    for (const name of fileReferences(written)) files.add(fill(name));
+    for (const reference of findReferences(written)) files.add(fill(reference.written));
     return { type: "text", text: fill(written) };
   };
   const pieces: PromptPiece[] = [];
@@ -44,10 +45,4 @@ function toCommand(
   fill: (text: string) => string,
 ): PromptPiece {
   return { type: "command", command: fill(command), written };
-}
-
-/** `@name`, `@"name with spaces"`, at the start of a word; a full stop, comma or bracket behind it is not a part of it. */
-function fileReferences(text: string): string[] {
-  const found = text.matchAll(/(?<=^|\s)@(?:"([^"\n]+)"|([^\s"`'(){}<>@]+))/g);
-  return [...found].map(([, quoted, plain = ""]) => quoted ?? plain.replace(/[.,;:!?]+$/, "")).filter(Boolean);
 }

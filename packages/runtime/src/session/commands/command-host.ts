@@ -1,7 +1,8 @@
 import type { CommandEffect, CommandHostContext, CommandResult } from "../../commands/command.ts";
-import type { AgentEvent } from "../../protocol/events.ts";
+import type { AgentEvent, Emit } from "../../protocol/events.ts";
 import { nearest } from "../../util/nearest.ts";
 import type { SessionSkills } from "../skills/session-skills.ts";
+import type { OpenSession } from "../create-session.ts";
 import type { InteractiveSession } from "../interactive-session.ts";
 import type { SessionOptions } from "../session-options.ts";
 
@@ -14,6 +15,8 @@ export type HostGround = {
   readonly calls: () => Promise<readonly AgentEvent<"message.ended" | "side-call.ended">[]>;
   readonly contextUse: CommandHostContext["contextUse"];
   readonly clear: () => Promise<void>;
+  readonly open: () => Promise<OpenSession>;
+  readonly emit: Emit;
 };
 
 /** The session as commands see it. */
@@ -77,6 +80,13 @@ export function createCommandHost(ground: HostGround): CommandHost {
       inspect: (id) => session.inspectEditCheckpoint(id),
       restore: (id, how) => session.restoreEditCheckpoint(id, how),
       rollback: (id, how) => session.rollbackEditCheckpoint(id, how),
+    },
+    async references() {
+      const [{ workspace, references }, { createContextFiles }] = await Promise.all([
+        ground.open(),
+        import("../references/context-files.ts"),
+      ]);
+      return createContextFiles({ workspace, references, emit: ground.emit });
     },
     listCommands: () => session.listCommands(),
     listSkills: () => session.listSkills().map(({ name, description }) => ({ name, description })),

@@ -1,6 +1,7 @@
 import type { CommandResult, CommandSummary } from "../../commands/command.ts";
 import type { Skill } from "../../commands/skills/skill.ts";
 import { Transcript } from "../../journal/transcript.ts";
+import type { OpenSession } from "../create-session.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import type { InteractiveSession } from "../interactive-session.ts";
 import type { CommandGround } from "../prompts/command-turn.ts";
@@ -17,6 +18,7 @@ export type TypedGround = {
   readonly transcript: Transcript;
   readonly newId: () => string;
   readonly answersInteractions: boolean;
+  readonly open: () => Promise<OpenSession>;
 };
 
 /** What somebody may type that begins with a slash: the commands and skills of a session, for programs that run or list them. */
@@ -66,10 +68,11 @@ export class TypedCommands {
 
   /** Put together when a command runs. */
   async ground(): Promise<CommandGround> {
-    const { session, options, hub, turns, newId } = this.#ground;
+    const { session, options, hub, turns, newId, open } = this.#ground;
     const { openCommandGround } = await import("./command-ground.ts");
     return openCommandGround({
-      ...{ session, options: options(), hub, newId, questions: this.#questions },
+      ...{ session, options: options(), hub, newId, questions: this.#questions, open },
+      emit: (event) => hub.emit(event),
       contextUse: () => turns.contextUse(),
       clear: () => this.#clear(),
     });

@@ -12,6 +12,7 @@ export type HistoryEntry = { readonly id: string; readonly timestamp: Date } & (
   | { readonly category: "event"; readonly type: "usage-summary"; readonly data: UsageSnapshot }
   | { readonly category: "event"; readonly type: "compaction"; readonly data: CompactionReport }
   | { readonly category: "event"; readonly type: "skill-activation"; readonly data: SkillActivation }
+  | { readonly category: "event"; readonly type: "prompt-file-reference"; readonly data: AgentEvents["references.read"] }
   | { readonly category: "event"; readonly type: "checkpoint-restored"; readonly data: AgentEvents["checkpoint.restored"] }
 );
 

@@ -8,7 +8,7 @@ import { kindOf } from "../../context/nested-state.ts";
 import type { Transcript } from "../../journal/transcript.ts";
 import { toSendableInput } from "../../model/sendable/sendable-content.ts";
 import { noUsage, type UserMessage } from "../../protocol/content.ts";
-import type { AgentEvents, Emit } from "../../protocol/events.ts";
+import type { AgentEvents, Emit, EventBody } from "../../protocol/events.ts";
 import { oneAtATime } from "../../util/one-at-a-time.ts";
 import type { OpenSession } from "../create-session.ts";
 import type { EventHub } from "../events/event-hub.ts";
@@ -77,7 +77,7 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   const admission = command ? undefined : await admit({ ...turn, signal: turn.controller.signal, promptId: turnId }, emit);
   session.deps.hooks?.begin(turnId);
   const refusal = admission?.outcome ?? earlierRefusal(prompt);
-  const skill = called?.type === "skill" && !refusal ? await useSkill(turn, called, keeper) : undefined;
+  const skill = called && called.type !== "command" && !refusal ? await useText(turn, called, keeper) : undefined;
   const message = skill?.type === "prompt" ? skill.message : prompt.message;
   const displayInput = admission?.blocked ? undefined : (prompt.displayInput ?? (skill && prompt.input));
   const commandName = command?.command.name ?? (skill?.type === "aside" ? prompt.input.split(/\s/, 1)[0]?.slice(1) : undefined);
@@ -99,6 +99,7 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
     emit({ type: "input.added", input: note, origin: "hook" });
   await hub.flush();
   if (skill?.type === "prompt") skill.end();
+  if (!command && !skill && !refusal && !prompt.tasks) await refer(turn, message, keeper);
   const report = await answer(turn, { keeper, command, skill, refusal });
   const lapse = await keeper?.end();
   if (lapse !== undefined) emit({ type: "warning.raised", message: lapse });
@@ -134,10 +135,34 @@ async function answer(turn: PromptTurn, { keeper, command, skill, refusal }: Cou
     fit: session.compaction.fit({ emit, signal, transcript }),
     keeper,
     takeInput,
+    referTo: (input: UserMessage) => referencesOf(turn, input, keeper),
     tasks,
     skills: session.skillUses?.(toSkillTurn(turn, { keeper, tasks, deps })),
   };
   return await runTurn(deps, own, transcript.messages);
+}
+
+/** Puts before the model what the prompt names with `@`. */
+async function refer(turn: PromptTurn, message: UserMessage, keeper: Course["keeper"]): Promise<void> {
+  const added = await referencesOf(turn, message, keeper);
+  if (!added) return;
+  turn.emitFrom()(added);
+  await turn.hub.flush();
+}
+
+async function referencesOf(
+  turn: PromptTurn,
+  message: UserMessage,
+  keeper: Course["keeper"],
+): Promise<EventBody<"input.added"> | undefined> {
+  const { session, emitFrom, transcript } = turn;
+  const { deps, references: standing } = session;
+  const names = message.content.some((part) => part.type === "text" && part.text.includes("@"));
+  if (!names && standing.active.length === 0) return undefined;
+  const { readReferences } = await import("../references/prompt-references.ts");
+  const { messages } = transcript;
+  const added = await readReferences(message, { ...placeOf(turn), emit: emitFrom(), keeper, deps, standing, messages });
+  return added && { ...added, input: await toSendableInput(added.input) };
 }
 
 function placeOf({ controller, hub }: PromptTurn): Omit<TurnPlace, "deps" | "emitFrom" | "keeper"> {
@@ -149,10 +174,18 @@ function placeOf({ controller, hub }: PromptTurn): Omit<TurnPlace, "deps" | "emi
   };
 }
 
-/** Before the turn begins: what it begins with is the text of the skill. */
-async function useSkill(turn: PromptTurn, called: Called & { type: "skill" }, keeper: Course["keeper"]): Promise<UsedSkill> {
+/** Before the turn begins: what it begins with is the text of the skill, or of a server. */
+async function useText(
+  turn: PromptTurn,
+  called: Exclude<Called, { type: "command" }>,
+  keeper: Course["keeper"],
+): Promise<UsedSkill> {
   const { session, emitFrom } = turn;
   const { deps } = session;
+  if (called.type === "server-prompt") {
+    const { useServerPrompt } = await import("../skills/use-server-prompt.ts");
+    return await useServerPrompt(called, { prompts: turn.commands.serverPrompts, deps, signal: turn.controller.signal });
+  }
   const { useTypedSkill } = await import("../skills/use-skill.ts");
   const tasks = session.subagents.inTurn({ ...placeOf(turn), keeper, deps, emitFrom });
   return await useTypedSkill(called, toSkillTurn(turn, { keeper, tasks, deps }));

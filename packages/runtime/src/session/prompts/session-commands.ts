@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { type CommandSummary, parseCommand, type SystemCommand } from "../../commands/command.ts";
 import { builtinCommands } from "../../commands/builtin/builtin-commands.ts";
 import type { Skill } from "../../commands/skills/skill.ts";
+import type { ServerPrompt } from "../../tools/mcp/server-prompt.ts";
 import { textOf, type UserMessage } from "../../protocol/content.ts";
 import { defined } from "../../util/defined.ts";
 import { nearest } from "../../util/nearest.ts";
@@ -10,25 +11,31 @@ import { SessionSkills } from "../skills/session-skills.ts";
 
 export type CommandCall = { readonly type: "command"; readonly command: SystemCommand; readonly args: string };
 
-/** What a prompt that begins with a slash is: something for the session, a text from a file, or a mistake. */
-export type Called = CommandCall | { readonly type: "skill"; readonly skill: Skill; readonly args: string };
+export type SkillWords = { readonly type: "skill"; readonly skill: Skill; readonly args: string };
 
-export type CommandOptions = Pick<SessionOptions, "commands" | "commandModules" | "slashCommands">;
+export type ServerPromptCall = { readonly type: "server-prompt"; readonly prompt: ServerPrompt; readonly args: string };
+
+/** What a prompt that begins with a slash is: something for the session, a text from a file or of a server, or a mistake. */
+export type Called = CommandCall | SkillWords | ServerPromptCall;
+
+export type CommandOptions = Pick<SessionOptions, "commands" | "commandModules" | "slashCommands" | "serverPrompts">;
 
 /** The commands of a session, by what a prompt begins with: those of its options, those in files, and the ones that every session has. */
 export class SessionCommands {
   readonly #own: readonly SystemCommand[];
   readonly #builtin: readonly SystemCommand[];
   readonly #skills: SessionSkills;
+  readonly #prompts: SessionOptions["serverPrompts"];
   readonly #isOff: boolean;
 
   constructor(
-    { commands = [], commandModules = [], slashCommands = true }: CommandOptions = {},
+    { commands = [], commandModules = [], slashCommands = true, serverPrompts }: CommandOptions = {},
     skills: SessionSkills = new SessionSkills(undefined),
   ) {
     this.#own = [...commands, ...commandModules.flatMap(({ systemCommands = [] }) => systemCommands)];
     this.#builtin = builtinCommands;
     this.#skills = skills;
+    this.#prompts = serverPrompts;
     this.#isOff = !slashCommands;
   }
 
@@ -50,6 +57,8 @@ export class SessionCommands {
     if (named) return named;
     const command = this.#builtin.find((known) => known.name === name);
     if (command) return { type: "command", command, args };
+    const prompt = this.#prompts?.list().find((known) => known.command === name);
+    if (prompt) return { type: "server-prompt", prompt, args };
     return isFolder(name) ? undefined : { type: "command", command: this.#unknown(name), args };
   }
 
@@ -58,6 +67,10 @@ export class SessionCommands {
     const [, name = "", args = ""] = /^(\S+)(?:\s+(.*))?$/s.exec(words) ?? [];
     const skill = this.#skills.get(name);
     return skill && { type: "skill", skill, args };
+  }
+
+  get serverPrompts(): SessionOptions["serverPrompts"] {
+    return this.#prompts;
   }
 
   /** The commands of the program that models may run too. */
@@ -72,8 +85,9 @@ export class SessionCommands {
       ...this.#own.filter(({ userInvocable }) => userInvocable !== false).map((command) => summaryOf(command)),
       ...this.#skills.typed.map((skill) => ({ ...summaryOf(skill), isWritten: true as const })),
       ...this.#builtin.map((command) => summaryOf(command)),
+      ...(this.#prompts?.list() ?? []).map(promptSummary),
     ];
-    return summaries.filter(({ name }, at) => summaries.findIndex((other) => other.name === name) === at);
+    return [...new Map(summaries.toReversed().map((summary) => [summary.name, summary])).values()].reverse();
   }
 
   #unknown(name: string): SystemCommand {
@@ -94,6 +108,11 @@ type Named = { readonly name: string; readonly description: string; readonly arg
 
 function summaryOf({ name, description, argumentHint }: Named): CommandSummary {
   return { name, description, ...defined({ argumentHint }) };
+}
+
+function promptSummary({ command, description, server, arguments: wanted }: ServerPrompt): CommandSummary {
+  const argumentHint = wanted.map(({ name, required }) => (required ? name : `[${name}]`)).join(" ") || undefined;
+  return { name: command, description: description ?? `A prompt of the MCP server ${server}`, ...defined({ argumentHint }) };
 }
 
 /** `/tmp is full` speaks of a folder of this machine. */

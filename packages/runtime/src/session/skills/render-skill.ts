@@ -7,6 +7,7 @@ import { type UsedTool, useTool } from "../../engine/use-tool.ts";
 import { parseRule, type Rule } from "../../permissions/rules.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { SkillActivation } from "../../protocol/events.ts";
+import { fileBlock, readFileReference } from "../references/read-file.ts";
 import type { SessionSkills } from "./session-skills.ts";
 
 export type SkillCall = {
@@ -71,7 +72,11 @@ export async function renderSkill({ skill: known, args, invocation }: SkillCall,
     const texts: string[] = [];
     for (const piece of prepared.pieces) texts.push(await toText(piece, use));
     const files: string[] = [];
-    for (const name of prepared.files) files.push(...(await readReference(name, { notes, ground: { ...ground, deps: judged } })));
+    for (const name of prepared.files) {
+      const read = await readFileReference(name, { ...ground, deps: judged });
+      if (read.status === "denied") notes.push(`@${name} was not read: ${read.reason ?? "it was refused"}`);
+      if (read.status === "ok") files.push(fileBlock(name, read.text));
+    }
     return { skill, trusted, text: texts.join(""), files, notes, tell };
   } catch (error) {
     tell("failed", error instanceof Error ? error.message : String(error));
@@ -155,16 +160,4 @@ function refusedCommand(command: string, { name }: Skill, { reason = "it was ref
   return new RuntimeError("usage", `/${name} was not used, because a command of it may not run: ${command} (${reason})`, {
     hint: `A rule that allows the command lets it run: in allowed-tools of the skill, in settings, or with --allowedTools`,
   });
-}
-
-/** What a file holds, or the names in a folder; nothing for what is not there. `name#L2-5` are lines of it. */
-async function readReference(written: string, { notes, ground }: Using): Promise<string[]> {
-  const [, name = written, from, to] = /^(.*?)(?:#L(\d+)(?:-L?(\d+))?)?$/s.exec(written) ?? [];
-  const tool = [...ground.deps.tools.values()].find(({ facts }) => facts?.kind === "look" && facts.fields?.file !== undefined);
-  const field = tool?.facts?.fields?.file;
-  if (!tool || field === undefined) return [];
-  const lines = from === undefined ? {} : { offset: Number(from), limit: Math.max(1, Number(to ?? from) - Number(from) + 1) };
-  const used = await useTool({ ...ground.deps, ...ground }, tool.name, { [field]: name, ...lines });
-  if (used.status === "denied") notes.push(`@${written} was not read: ${used.reason ?? "it was refused"}`);
-  return used.status === "ok" ? [`<file path=${JSON.stringify(written)}>\n${used.text}\n</file>`] : [];
 }

@@ -43,11 +43,15 @@ const nothing = { usage: { ...noUsage }, modelCalls: 0, modelDurationMs: 0 };
 
 /** The marks say what was typed; then the files it names, and its text. */
 function toMessage(rendered: RenderedSkill, args: string): UserMessage {
-  const { name } = rendered.skill;
+  const texts = [...rendered.files, instructionsOf(rendered)].map((text): TextPart => ({ type: "text", text }));
+  return { role: "user", content: [commandMarks(rendered.skill.name, args), ...texts], isVerbatim: true };
+}
+
+/** What was typed, in the words that programs look for. */
+export function commandMarks(name: string, args: string): TextPart {
   const marks = [`<command-message>${name}</command-message>`, `<command-name>/${name}</command-name>`];
   if (args !== "") marks.push(`<command-args>${args}</command-args>`);
-  const texts = [`${marks.join("\n")}\n`, ...rendered.files, instructionsOf(rendered)];
-  return { role: "user", content: texts.map((text): TextPart => ({ type: "text", text })), isVerbatim: true };
+  return { type: "text", text: `${marks.join("\n")}\n` };
 }
 
 /** A skill has a folder with more in it; a command is its text. */

@@ -6,7 +6,7 @@ import type { ClientAbilities, ReachOptions } from "./reach-options.ts";
 import type { McpServerConfig, McpServerConfigs } from "./server-config.ts";
 import { toServerName } from "./server-config.ts";
 import type { FilledPrompt, ServerPrompt } from "./server-prompt.ts";
-import { getPrompt, listPrompts } from "./server-prompts.ts";
+import { getPrompt } from "./server-prompts.ts";
 import { type ResourceServer, resourceTools } from "./server-resources.ts";
 import { withToolSearch } from "../tool-search.ts";
 import { type ConnectionOptions, ServerConnection } from "./server-connection.ts";
@@ -28,8 +28,6 @@ export type McpOptions = Omit<ReachOptions, "roots"> &
     readonly onToolsChanged?: (() => void) | undefined;
     /** Tools that take more tokens than this of every request are named only, and loaded on demand. */
     readonly toolSearchTokens?: number | undefined;
-    /** A server has other prompts now. */
-    readonly onPromptsChanged?: (() => void) | undefined;
   };
 
 const defaultConnectMs = 10_000;
@@ -64,16 +62,14 @@ export class McpServers {
     return withToolSearch(all, this.#options.toolSearchTokens ?? defaultSearchTokens);
   }
 
-  /** The prompts of all servers that have some. A server that does not answer has none. */
-  async listPrompts(signal: AbortSignal): Promise<ServerPrompt[]> {
-    const lists = await Promise.allSettled(this.#having("prompts").map(async (server) => await listPrompts(server, signal)));
-    signal.throwIfAborted();
-    return lists.flatMap((list) => (list.status === "fulfilled" ? list.value : []));
+  /** The prompts of all servers that have some, as they told them last. */
+  get prompts(): ServerPrompt[] {
+    return [...this.#connections.values()].flatMap(({ prompts }) => prompts);
   }
 
   /** A prompt by its command, filled in. Rejects when there is none, or when the server refuses the values. */
   async getPrompt(command: string, values: Readonly<Record<string, string>>, signal: AbortSignal): Promise<FilledPrompt> {
-    const prompt = (await this.listPrompts(signal)).find((one) => one.command === command);
+    const prompt = this.prompts.find((one) => one.command === command);
     const server = prompt && this.#having("prompts").find(({ name }) => name === prompt.server);
     if (!server) throw new RuntimeError("not-found", `The prompt ${command} is not there`);
     return await getPrompt(server, { name: prompt.name, values, signal });
@@ -188,7 +184,6 @@ export class McpServers {
       warn,
       onState,
       onToolsChanged,
-      onPromptsChanged,
       ...ways
     } = this.#options;
     return {
@@ -200,7 +195,6 @@ export class McpServers {
       warn: (message) => this.#warnOnce(message),
       onState: (state) => onState?.(state),
       onToolsChanged: () => onToolsChanged?.(),
-      onPromptsChanged: () => onPromptsChanged?.(),
     };
   }
 

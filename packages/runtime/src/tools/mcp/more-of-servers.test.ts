@@ -73,8 +73,7 @@ describe("what a server has beside tools", { timeout: 60_000 }, () => {
 
   it("its prompts are listed as commands and filled in", async () => {
     const { signal } = new AbortController();
-    const prompts = await mcp.listPrompts(signal);
-    const args = prompts.find(({ name }) => name === "args-prompt");
+    const args = mcp.prompts.find(({ name }) => name === "args-prompt");
     assert.deepEqual(
       [args?.command, args?.arguments[0]?.name, args?.arguments[0]?.required],
       ["mcp__ev__args-prompt", "city", true],

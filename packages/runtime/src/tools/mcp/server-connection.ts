@@ -8,6 +8,8 @@ import { toTool } from "./mcp-tool.ts";
 import type { ReachOptions } from "./reach-options.ts";
 import { reachServer, Unreachable } from "./reach-server.ts";
 import type { McpServerConfig } from "./server-config.ts";
+import type { ServerPrompt } from "./server-prompt.ts";
+import { listPrompts } from "./server-prompts.ts";
 import { idleState, type McpServerState } from "./server-state.ts";
 import { toToolNames } from "./server-tool.ts";
 import { withDeadline } from "./with-deadline.ts";
@@ -21,12 +23,13 @@ export type ConnectionOptions = ReachOptions & {
   readonly warn: (message: string) => void;
   readonly onState: (state: McpServerState) => void;
   readonly onToolsChanged: () => void;
-  readonly onPromptsChanged: () => void;
 };
 
 /** How long a server has to stay for its earlier ends to be forgotten. */
 const steadyMs = 60_000;
 const goodbyeMs = 1_000;
+/** How long prompts are waited for, without which a session does as well. */
+const promptsMs = 3_000;
 
 /**
  * One server, from its first word to its last. When it goes away by itself it is reached again, a few times and with growing pauses; calls
@@ -38,6 +41,7 @@ export class ServerConnection {
   added: boolean;
   state: McpServerState;
   tools: readonly Tool[] = [];
+  prompts: readonly ServerPrompt[] = [];
   readonly #options: ConnectionOptions;
   readonly #stop = new AbortController();
   #client: Client | undefined;
@@ -116,7 +120,10 @@ export class ServerConnection {
     const { client, transport } = await reachServer(name, this.config, { options: this.#options, timeout, signal });
     try {
       const capabilities = client.getServerCapabilities();
-      if (capabilities?.tools) await withDeadline(this.#listTools(client), { signal, timeout });
+      await Promise.all([
+        capabilities?.tools && withDeadline(this.#listTools(client), { signal, timeout }),
+        capabilities?.prompts && this.#listPrompts(client),
+      ]);
       this.#stop.signal.throwIfAborted();
       await this.#listen(client);
     } catch (error) {
@@ -158,14 +165,23 @@ export class ServerConnection {
     this.state = { ...this.state, tools: this.tools.map((tool) => tool.name), offers };
   }
 
+  /** A server that does not tell its prompts, or not soon, has none. */
+  async #listPrompts(client: Client): Promise<void> {
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(promptsMs)]);
+    const asked = { name: this.state.name, use: async <T>(work: (own: Client) => Promise<T>) => await work(client) };
+    this.prompts = await listPrompts(asked, signal).catch(() => []);
+  }
+
   /** Hears of changes: in the newer protocol a server tells only those who have asked for it. */
   async #listen(client: Client): Promise<void> {
-    const { onToolsChanged, onPromptsChanged } = this.#options;
+    const { onToolsChanged } = this.#options;
     client.setNotificationHandler("notifications/tools/list_changed", async () => {
       await this.#listTools(client).catch(() => {}); // the old list stays
       onToolsChanged();
     });
-    client.setNotificationHandler("notifications/prompts/list_changed", () => onPromptsChanged());
+    client.setNotificationHandler("notifications/prompts/list_changed", async () => {
+      await this.#listPrompts(client);
+    });
     if (client.getProtocolEra() !== "modern") return;
     const { tools, prompts } = client.getServerCapabilities() ?? {};
     const filter = {

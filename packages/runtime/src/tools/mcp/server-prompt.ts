@@ -15,3 +15,10 @@ export type FilledPrompt = readonly {
   readonly role: "user" | "assistant";
   readonly content: readonly (TextPart | ImagePart)[];
 }[];
+
+/** The prompts that the servers of a session have at the moment. */
+export interface ServerPrompts {
+  list(): readonly ServerPrompt[];
+  /** Rejects when there is none of that name, or when the server refuses the values. */
+  get(command: string, values: Readonly<Record<string, string>>, signal: AbortSignal): Promise<FilledPrompt>;
+}

@@ -73,7 +73,7 @@ export function resourceTools(servers: () => readonly ResourceServer[]): Tool[] 
     const names = servers().map((server) => server.name);
     throw new ToolFailure(`There is no MCP server ${JSON.stringify(name)} with resources. There are: ${names.join(", ")}`);
   };
-  return [listTool(servers, wanted), readTool(wanted)];
+  return [listTool(servers, wanted), readTool(servers, wanted)];
 }
 
 function listTool(servers: () => readonly ResourceServer[], wanted: (name: string) => ResourceServer): Tool {
@@ -104,7 +104,7 @@ function listTool(servers: () => readonly ResourceServer[], wanted: (name: strin
   });
 }
 
-function readTool(wanted: (name: string) => ResourceServer): Tool {
+function readTool(servers: () => readonly ResourceServer[], wanted: (name: string) => ResourceServer): Tool {
   return defineTool<{ server: string; uri: string }>({
     name: "ReadMcpResourceTool",
     description: "Reads a resource of an MCP server by its address. ListMcpResourcesTool says what there is.",
@@ -120,6 +120,10 @@ function readTool(wanted: (name: string) => ResourceServer): Tool {
     concurrent: true,
     comesFromServers: true,
     forgives: {},
+    facts: {
+      kind: "reach",
+      readsResources: { server: "server", address: "uri", servers: () => servers().map(({ name }) => name) },
+    },
     // The address may tell the server something, wherever that is.
     access: async ({ server, uri }) => ({ kind: "reach", resources: [`${server}:${uri}`] }),
     async execute({ server, uri }, { signal }): Promise<ToolOutput> {

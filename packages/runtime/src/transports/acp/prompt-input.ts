@@ -31,7 +31,8 @@ function toPart(block: ContentBlock): TextPart | ImagePart {
 function describeLink({ uri, name, title, description }: ContentBlock & { type: "resource_link" }): string {
   const words = [title ?? name, description].filter(Boolean).join(": ");
   const place = toPath(uri);
-  return words === "" || place.endsWith(words) ? `@${place}` : `@${place} (${words})`;
+  const named = /[\s"'`(){}[\]<>,;]/.test(place) ? `@${JSON.stringify(place)}` : `@${place}`;
+  return words === "" || place.endsWith(words) ? named : `${named} (${words})`;
 }
 
 function toResource(resource: ResourceContents): TextPart | ImagePart {

@@ -23,7 +23,7 @@ describe("a prompt of a client", () => {
     ]);
     assert.deepEqual(content, [
       { type: "text", text: "look at" },
-      { type: "text", text: "@/a/b c.ts" },
+      { type: "text", text: `@"/a/b c.ts"` },
       { type: "text", text: "@https://example.org/x (the page: about x)" },
       { type: "text", text: '<context ref="/a/d.ts#L3">\nconst d = 1;\n</context>' },
       { type: "image", mediaType: "image/png", data: "AAAA" },

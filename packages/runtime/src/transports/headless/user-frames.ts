@@ -21,7 +21,7 @@ export function toolResultLine(event: AgentEvent<"tool.ended">, run: RunTotals, 
 
 /** What joined the conversation without anybody having said it. */
 export function addedInputLine(event: AgentEvent<"input.added">, run: RunTotals, lines: ClaudeLines): string {
-  if (event.origin === "user") return ""; // its author knows it
+  if (event.origin === "user" || event.origin === "file") return ""; // its author knows it
   if (!run.answered && event.taskId === undefined) return ""; // what hooks add to a prompt is a part of it
   const content = event.input.content.map((part) => toResultBlock(part));
   return lines.line("user", {

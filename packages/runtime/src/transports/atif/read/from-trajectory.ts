@@ -267,7 +267,16 @@ const finishReasons: readonly FinishReason[] = [
   "other",
 ];
 const toolStatuses: readonly ToolStatus[] = ["ok", "error", "denied", "interrupted"];
-const origins: readonly EventBody<"input.added">["origin"][] = ["continuation", "empty-answer", "output-schema", "hook", "user"];
+const origins: readonly EventBody<"input.added">["origin"][] = [
+  "continuation",
+  "empty-answer",
+  "output-schema",
+  "hook",
+  "user",
+  "skill",
+  "task",
+  "file",
+];
 
 function originOf(extra: unknown): EventBody<"input.added">["origin"] {
   return origins.find((origin) => origin === fieldOf(extra, "origin")) ?? "hook";

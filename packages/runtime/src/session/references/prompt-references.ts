@@ -1,0 +1,205 @@
+import { dirname, join, relative } from "node:path";
+import { findPromptReferences, parseLines, type WrittenReference } from "../../context/references.ts";
+import { useTool } from "../../engine/use-tool.ts";
+import type { ImagePart, Message, TextPart, UserMessage } from "../../protocol/content.ts";
+import type { EventBody, ReferenceRecord } from "../../protocol/events.ts";
+import { isInside } from "../../util/is-inside.ts";
+import { fileBlock, readFileReference, type ReferenceGround } from "./read-file.ts";
+import type { SessionReferences } from "./session-references.ts";
+
+/** How many a prompt may name, how many bytes of files they may have together, and how deep files name others. */
+const maxReferences = 8;
+const maxTotalBytes = 256 * 1024;
+const maxDepth = 2;
+/** Of a longer file the model is shown the beginning, and people are told. */
+const wholeBytes = 64 * 1024;
+
+/**
+ * Gives the model what a prompt names with `@`: files and folders that are there, and resources of servers. A word that names nothing is a
+ * word. What may not be read is told, and the prompt goes on without it.
+ */
+export async function readReferences(
+  message: UserMessage,
+  { standing, messages, ...ground }: ReferenceGround & StandingFiles,
+): Promise<EventBody<"input.added"> | undefined> {
+  const texts = message.content.flatMap((part) => (part.type === "text" && !message.isVerbatim ? [part.text] : []));
+  const written = texts.flatMap(findPromptReferences);
+  if (written.length + standing.active.length === 0) return undefined;
+  const reading = new Reading(ground);
+  for (const path of standing.active) await reading.addStanding(path, { standing, messages });
+  await reading.addAll(written, { folder: ground.deps.workspace.root, depth: 1 });
+  standing.observe(reading.records);
+  return reading.tell();
+}
+
+/** What every prompt brings along, and the conversation so far. */
+export type StandingFiles = { readonly standing: SessionReferences; readonly messages: readonly Message[] };
+
+type Place = { readonly folder: string; readonly depth: number };
+
+class Reading {
+  readonly #ground: ReferenceGround;
+  readonly #records: ReferenceRecord[] = [];
+  readonly #parts: (TextPart | ImagePart)[] = [];
+  readonly #seen = new Set<string>();
+  #bytes = 0;
+  #overflow = 0;
+
+  constructor(ground: ReferenceGround) {
+    this.#ground = ground;
+  }
+
+  async addAll(written: readonly WrittenReference[], place: Place): Promise<void> {
+    for (const reference of written) await this.#add(reference, place);
+  }
+
+  get records(): readonly ReferenceRecord[] {
+    return this.#records;
+  }
+
+  /** Once, and again when the file has changed or the conversation has lost it. */
+  async addStanding(path: string, { standing, messages }: StandingFiles): Promise<void> {
+    const { workspace } = this.#ground.deps;
+    const stat = await workspace.stat(path).catch(() => undefined);
+    const version = `${stat?.size}-${stat?.mtimeMs}`;
+    const isThere = (text: string): boolean =>
+      messages.some(({ content }) => content.some((part) => part.type === "text" && part.text === text));
+    const known = standing.given(path);
+    this.#seen.add(`${path}#-`); // also where the prompt names it
+    if (known?.version === version && isThere(known.text)) return;
+    const reference = isInside(workspace.root, path) ? relative(workspace.root, path) : path;
+    const record = { reference, path, depth: 1, byteLength: stat?.size ?? 0 };
+    if (stat?.kind !== "file") return this.#leaveOut(record, "there is no such file any more");
+    const used = await readFileReference(path, this.#ground);
+    if (used.status !== "ok") return this.#leaveOut(record, used.reason ?? used.text);
+    const parts = inBlock(reference, used.content);
+    const text = parts[0]?.type === "text" ? parts[0].text : "";
+    standing.give(path, { version, text });
+    if (isThere(text)) return; // as an earlier process has shown it
+    this.#bytes += stat.size;
+    this.#records.push({ ...record, status: "read" });
+    this.#parts.push(...parts);
+  }
+
+  /** What was read, as input of the turn; undefined when nothing was named. */
+  tell(): EventBody<"input.added"> | undefined {
+    const { emit } = this.#ground;
+    if (this.#records.length === 0) return undefined;
+    emit({ type: "references.read", references: this.#records });
+    for (const { reference, reason } of this.#records)
+      if (reason !== undefined) emit({ type: "warning.raised", message: `@${reference} was not read: ${reason}` });
+    if (this.#overflow > 0) {
+      const message = `A prompt may name ${maxReferences} files; ${this.#overflow} more were left out`;
+      emit({ type: "warning.raised", message });
+      this.#parts.push({ type: "text", text: `[${message}.]` });
+    }
+    return { type: "input.added", input: { role: "user", content: this.#parts }, origin: "file" };
+  }
+
+  async #add({ written, isPath }: WrittenReference, place: Place): Promise<void> {
+    if (this.#ground.signal.aborted || this.#seen.has(`${place.folder}\0${written}`)) return;
+    this.#seen.add(`${place.folder}\0${written}`);
+    const resource = place.depth === 1 ? this.#resource(written) : undefined;
+    if (resource) return await this.#within(written, () => this.#addResource(written, resource, place));
+    const file = await this.#find(written, place);
+    if (file) return await this.#within(written, () => this.#addFile(written, file, place));
+    if (isPath && place.depth === 1)
+      this.#leaveOut({ reference: written, path: written, depth: 1, byteLength: 0 }, "there is no such file");
+  }
+
+  async #within(written: string, add: () => Promise<void>): Promise<void> {
+    if (this.#records.length < maxReferences) return await add();
+    this.#overflow++;
+    this.#parts.push({ type: "text", text: `[@${written} was left out.]` });
+  }
+
+  /** Undefined for what is not there. A file that another one names lies in the project. */
+  async #find(written: string, { folder, depth }: Place): Promise<Found | undefined> {
+    const { workspace } = this.#ground.deps;
+    for (const { name, lines } of depth === 1 ? [{ name: written }, parseLines(written)] : [parseLines(written)]) {
+      try {
+        const path = await workspace.resolve(depth === 1 ? name : join(folder, name));
+        if (depth > 1 && !isInside(workspace.root, path)) return undefined;
+        const stat = await workspace.stat(path);
+        if (stat && (stat.kind !== "other" || depth === 1))
+          return { path, size: stat.size, isFolder: stat.kind === "directory", lines };
+      } catch {
+        // a name no file system takes
+      }
+    }
+    return undefined;
+  }
+
+  async #addFile(reference: string, { path, size, isFolder, lines }: Found, { depth }: Place): Promise<void> {
+    const key = `${path}#${lines?.offset ?? ""}-${lines?.limit ?? ""}`;
+    if (this.#seen.has(key)) return;
+    this.#seen.add(key);
+    const { root } = this.#ground.deps.workspace;
+    const record = { reference, path, depth, byteLength: isFolder ? 0 : size };
+    const counted = isFolder || lines ? 0 : Math.min(size, wholeBytes);
+    if (this.#bytes + counted > maxTotalBytes)
+      return this.#leaveOut(record, `the files of a prompt may have ${maxTotalBytes / 1024} KiB together`);
+    const where = isInside(root, path) ? relative(root, path) || "." : path;
+    const used = await readFileReference(
+      lines ? `${path}#L${lines.offset}-${lines.offset + lines.limit - 1}` : path,
+      this.#ground,
+    );
+    if (used.status !== "ok") return this.#leaveOut(record, used.reason ?? used.text);
+    this.#bytes += counted;
+    this.#records.push({ ...record, status: "read" });
+    if (!isFolder && !lines && size > wholeBytes && used.content.every(({ type }) => type === "text"))
+      this.#ground.emit({
+        type: "warning.raised",
+        message: `@${reference} has ${size} bytes: the model was given its beginning, and where to read on`,
+      });
+    const shown = lines ? `${where}#L${lines.offset}-${lines.offset + lines.limit - 1}` : where;
+    this.#parts.push(...inBlock(shown, used.content));
+    if (isFolder || depth >= maxDepth || !/\.(?:md|mdx|markdown)$/i.test(path)) return;
+    await this.addAll(findPromptReferences(used.text), { folder: dirname(path), depth: depth + 1 });
+  }
+
+  #resource(written: string): Resource | undefined {
+    const colon = written.indexOf(":");
+    if (colon <= 0) return undefined;
+    const server = written.slice(0, colon);
+    const address = written.slice(colon + 1);
+    for (const { name, facts } of this.#ground.deps.tools.values()) {
+      const reads = facts?.readsResources;
+      if (reads?.servers().includes(server)) return { tool: name, input: { [reads.server]: server, [reads.address]: address } };
+    }
+    return undefined;
+  }
+
+  async #addResource(reference: string, { tool, input }: Resource, { depth }: Place): Promise<void> {
+    const { deps, ...turn } = this.#ground;
+    const used = await useTool({ ...deps, ...turn }, tool, input);
+    const record = { reference, path: reference, depth, byteLength: Buffer.byteLength(used.text) };
+    if (used.status !== "ok") return this.#leaveOut({ ...record, byteLength: 0 }, used.reason ?? used.text);
+    this.#records.push({ ...record, status: "read" });
+    this.#parts.push(...inBlock(reference, used.content));
+  }
+
+  #leaveOut(record: Omit<ReferenceRecord, "status" | "reason">, reason: string): void {
+    this.#records.push({ ...record, status: "left-out", reason });
+    this.#parts.push({ type: "text", text: `[@${record.reference} was not read: ${reason}]` });
+  }
+}
+
+type Found = {
+  readonly path: string;
+  readonly size: number;
+  readonly isFolder: boolean;
+  readonly lines: ReturnType<typeof parseLines>["lines"];
+};
+
+type Resource = { readonly tool: string; readonly input: Readonly<Record<string, string>> };
+
+/** Pictures stand behind the text that says what they are. */
+function inBlock(name: string, content: readonly (TextPart | ImagePart)[]): (TextPart | ImagePart)[] {
+  const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const pictures = content.filter((part) => part.type === "image");
+  return [
+    { type: "text", text: fileBlock(name, pictures.length > 0 ? ["(shown below)", ...texts].join("\n") : texts.join("\n")) },
+    ...pictures,
+  ];
+}
