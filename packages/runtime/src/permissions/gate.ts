@@ -63,6 +63,11 @@ export class PermissionGate {
     });
   }
 
+  /** All that wait for an answer, the oldest first. */
+  get open(): Question[] {
+    return [...this.#waiting.values()].map(({ question }) => question);
+  }
+
   /** Undefined when nobody waits for an answer to it any more. */
   question(requestId: string): Question | undefined {
     return this.#waiting.get(requestId)?.question;

@@ -269,6 +269,11 @@ export class InteractiveSession<Structured = JsonValue> {
     return toPermissionRequest(this.#gate.question(requestId), taskId);
   }
 
+  /** All questions that wait for an answer, for whoever comes after they were asked. */
+  openPermissions(): PermissionRequest[] {
+    return this.#gate.open.flatMap((question) => toPermissionRequest(question, undefined) ?? []);
+  }
+
   /** Answers an open `permission_request`, with a word or with all that can be said to it. */
   answerPermission(requestId: string, answer: Answer | Answer["decision"]): void {
     this.#gate.answer(requestId, answer);

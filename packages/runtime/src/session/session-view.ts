@@ -91,8 +91,17 @@ export class SessionView {
   name: string | undefined;
   lastCompaction: CompactionReport | undefined;
 
-  constructor(contextWindow: number) {
+  readonly #keepsHistory: boolean;
+
+  /** Whoever only wants to be notified does not keep the history of a long session. */
+  constructor(contextWindow: number, { keepsHistory = true }: { readonly keepsHistory?: boolean } = {}) {
     this.contextState = toContextState(0, contextWindow);
+    this.#keepsHistory = keepsHistory;
+  }
+
+  /** Calls that had begun before the first event. */
+  adopt(running: readonly ToolState[]): void {
+    for (const state of running) this.#running.set(state.toolCallId, state);
   }
 
   /** Where a resumed session stands. Its history is put together when it is asked for: most runs never do. */
@@ -239,6 +248,7 @@ export class SessionView {
   }
 
   #add(event: AgentEvent, entry: EntryBody): void {
+    if (!this.#keepsHistory) return;
     this.#entriesOfSeq = event.seq === this.#lastSeq ? this.#entriesOfSeq + 1 : 0;
     this.#lastSeq = event.seq;
     this.#history.push({ id: `${event.seq}-${this.#entriesOfSeq}`, timestamp: new Date(event.at), ...entry });

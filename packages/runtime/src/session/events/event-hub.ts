@@ -31,6 +31,8 @@ export type SubscribeOptions<T extends EventType = EventType> = {
   readonly capacity?: number | undefined;
   /** `drop` (default) ends a reader that falls behind; `wait` makes the session wait for it. */
   readonly whenFull?: "drop" | "wait" | undefined;
+  /** Ends the reader when it is aborted, also while it waits for the next event. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 type Wanted = (event: AgentEvent) => boolean;
@@ -123,8 +125,9 @@ export class EventHub {
       onReturn: () => this.#forget(queue),
     });
     if (this.#fault) queue.end(this.#fault);
-    else if (this.#closed) queue.end();
+    else if (this.#closed || options.signal?.aborted) queue.end();
     else this.#readers = [...this.#readers, { queue, waits: options.whenFull === "wait", isWanted }];
+    options.signal?.addEventListener("abort", () => this.#leave(queue), { once: true });
     const events: AsyncIterable<AgentEvent> =
       options.after === undefined ? queue : this.#readFrom(options.after, queue, isWanted);
     return events as AsyncIterable<AgentEvent<T>>; // nothing else is wanted
@@ -232,6 +235,11 @@ export class EventHub {
     this.#forget(queue);
     const message = "This reader fell behind and was dropped; subscribe again with `after` set to the last seq it saw";
     queue.end(new RuntimeError("subscriber-overflow", message, { retryable: true }));
+  }
+
+  #leave(queue: AsyncQueue<AgentEvent>): void {
+    this.#forget(queue);
+    queue.end();
   }
 
   #endReaders(error?: RuntimeError): void {

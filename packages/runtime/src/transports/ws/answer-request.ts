@@ -1,0 +1,125 @@
+import type { UserMessage } from "../../protocol/content.ts";
+import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import type { BackgroundJobGroupState } from "../../protocol/job-group.ts";
+import type { InteractiveSession } from "../../session/interactive-session.ts";
+import { defined } from "../../util/defined.ts";
+import type { ClientMessage, ServerReply } from "./messages.ts";
+
+/** The groups of background tasks, where the session has them. */
+export interface GroupedSession {
+  listBackgroundJobGroups(): readonly BackgroundJobGroupState[];
+  getBackgroundJobGroup(groupId: string): BackgroundJobGroupState | undefined;
+  waitBackgroundJobGroup(groupId: string): Promise<BackgroundJobGroupState>;
+}
+
+export type WsSession = InteractiveSession<unknown> & Partial<GroupedSession>;
+
+type Request<T extends ClientMessage["type"]> = Extract<ClientMessage, { type: T }>;
+
+/** Does what a client asks for. Undefined where the seed knows no answer: whoever gave an `id` is told that it is done. Rejects with the reason of a refusal. */
+export async function answerRequest(session: WsSession, message: ClientMessage): Promise<ServerReply | undefined> {
+  switch (message.type) {
+    case "submit":
+      return await submit(session, message);
+    case "command":
+      return await runCommand(session, message);
+    case "abort":
+      return void session.abort();
+    case "cancel-queue":
+      return void session.cancelQueue();
+    case "get-messages":
+      return { type: "messages", messages: session.getMessages() };
+    case "get-context":
+      return { type: "context", state: session.getContextState() };
+    case "get-executing":
+      return { type: "executing", executing: session.isExecuting() };
+    case "get-pending":
+      return { type: "pending", pending: session.getPendingPrompt() };
+    case "get-background-tasks":
+      return { type: "background_tasks", tasks: session.listBackgroundTasks(message.filter) };
+    case "get-background-task": {
+      const { taskId } = message;
+      return { type: "background_task", taskId, task: session.getBackgroundTask(taskId) ?? null };
+    }
+    case "cancel-background-task":
+      return await control("cancel", message.taskId, () => session.cancelBackgroundTask(message.taskId, message.reason));
+    case "close-background-task":
+      return await control("close", message.taskId, () => session.closeBackgroundTask(message.taskId));
+    case "send-background-task":
+      return await control("send", message.taskId, () => session.sendBackgroundTask(message.taskId, message.input));
+    case "read-background-task-log": {
+      const { taskId, cursor } = message;
+      if (!session.getBackgroundTask(taskId)) throw new RuntimeError("not-found", `Unknown background task: ${taskId}`);
+      return { type: "background_task_log", taskId, page: await session.readBackgroundTaskLog(taskId, cursor) };
+    }
+    case "get-background-job-groups":
+      return { type: "background_job_groups", groups: session.listBackgroundJobGroups?.() ?? [] };
+    case "get-background-job-group": {
+      const { groupId } = message;
+      return { type: "background_job_group", groupId, group: session.getBackgroundJobGroup?.(groupId) ?? null };
+    }
+    case "wait-background-job-group": {
+      const { groupId } = message;
+      const isThere = session.getBackgroundJobGroup?.(groupId) !== undefined;
+      const group = isThere ? ((await session.waitBackgroundJobGroup?.(groupId)) ?? null) : null;
+      return { type: "background_job_group", groupId, group };
+    }
+    case "permission-response":
+      return answerPermission(session, message);
+    case "ask-response": {
+      const isTaken = session.answerInteraction(message.requestId, message.value);
+      if (!isTaken) throw new RuntimeError("not-found", `There is no open question ${message.requestId}`);
+      return undefined;
+    }
+    case "cancel-prompt": {
+      const isCancelled = await session.cancelPrompt(message.promptId);
+      if (!isCancelled) throw new RuntimeError("not-found", `No prompt ${message.promptId} waits`);
+      return undefined;
+    }
+    case "get-commands":
+      return { type: "commands", commands: session.listCommands() };
+  }
+}
+
+async function submit(
+  session: WsSession,
+  { prompt, images = [], mode, key, id }: Request<"submit">,
+): Promise<ServerReply | undefined> {
+  const message: UserMessage = {
+    role: "user",
+    content: [{ type: "text", text: prompt }, ...images.map(({ mediaType, data }) => ({ type: "image" as const, mediaType, data }))],
+  };
+  const input = images.length === 0 ? prompt : message;
+  if (id === undefined && key === undefined) {
+    await session.submit(input, { mode });
+    return undefined;
+  }
+  const { id: turnId, isRepeated } = await session.accept(input, { mode, key });
+  return { type: "accepted", turnId, repeated: isRepeated };
+}
+
+async function runCommand(session: WsSession, { name, args = "" }: Request<"command">): Promise<ServerReply> {
+  const result = await session.executeCommand(name, args);
+  if (!result) return { type: "command_result", name, message: `Unknown command: ${name}`, success: false };
+  const { message, success, data } = result;
+  return { type: "command_result", name, message, success, ...defined({ data }) };
+}
+
+async function control(action: "cancel" | "close" | "send", taskId: string, work: () => Promise<void>): Promise<ServerReply> {
+  try {
+    await work();
+    return { type: "background_task_control_result", action, taskId, success: true };
+  } catch (error) {
+    const { message } = toRuntimeError(error);
+    return { type: "background_task_control_result", action, taskId, success: false, message };
+  }
+}
+
+function answerPermission(session: WsSession, message: Request<"permission-response">): undefined {
+  const { requestId, decision, remember, updatedInput, interrupt } = message;
+  session.answerPermission(requestId, {
+    decision,
+    ...defined({ message: message.message, remember, updatedInput, interrupt }),
+  });
+  return undefined;
+}
