@@ -261,6 +261,7 @@ const published: Record<string, string[]> = {
   ],
   "./mcp": ["McpServers", "parseMcpServers"],
   "./testing": ["sandboxClientConformance", "sessionStoreConformance", "startModelServer"],
+  "./ws": ["createWsHandler", "createWsTransport"],
 };
 
 describe("the published package", () => {

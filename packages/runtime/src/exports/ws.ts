@@ -1,5 +1,5 @@
 /** A session over a WebSocket, without the WebSocket: messages in, messages out. See docs/ws.md. */
-export type { GroupedSession, WsSession } from "../transports/ws/answer-request.ts";
+export type { JobGroups } from "../transports/ws/job-groups.ts";
 export type {
   ClientMessage,
   ClientMessageType,

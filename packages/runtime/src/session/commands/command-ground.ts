@@ -17,5 +17,6 @@ export function openCommandGround({ hub, questions, newId, ...parts }: GroundPar
     );
   };
   const ground: HostGround = { ...parts, calls };
-  return { host: createCommandHost(ground), applyEffect: (effect) => applyToSession(effect, ground), questions, newId };
+  const applyEffect: CommandGround["applyEffect"] = (effect) => applyToSession(effect, ground);
+  return { host: createCommandHost(ground), applyEffect, questions, newId, open: () => session.open() };
 }

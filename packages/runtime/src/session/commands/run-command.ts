@@ -11,6 +11,8 @@ export type CommandRun = {
   readonly emit: Emit;
   readonly newId: () => string;
   readonly questions: CommandQuestions;
+  /** Opens the session where nothing has done so yet: what is asked before that nobody hears. */
+  readonly open: () => Promise<void>;
   /** Does what the session itself can do; undefined when it is not for the session. */
   readonly applyEffect: (effect: CommandEffect) => Promise<string | undefined>;
 };
@@ -76,10 +78,11 @@ function notAnswered({ command, questions }: CommandRun): CommandResult {
 }
 
 async function askFor(
-  { command, emit, newId, questions, context }: CommandRun,
+  { command, emit, newId, questions, context, open }: CommandRun,
   { interaction }: CommandResult,
 ): Promise<string | undefined> {
   if (!interaction) return undefined;
+  if (questions.answerable) await open();
   for (let tries = 0; tries < maxTries; tries++) {
     const interactionId = newId();
     const waiting = questions.ask(interactionId, context.signal);

@@ -108,6 +108,23 @@ describe("EventHub", () => {
     assert.deepEqual(times, [`${epoch}0.000Z`, `${epoch}1.000Z`, `${epoch}1.000Z`, `${epoch}2.000Z`]);
   });
 
+  for (const from of [undefined, 0])
+    it(`lets a reader go when its signal is aborted, also while it waits (after: ${from})`, async () => {
+      const { hub, say } = await open();
+      const leaving = new AbortController();
+      const reading = all(hub.subscribe({ after: from, signal: leaving.signal, capacity: 1, whenFull: "wait" }));
+      say("a");
+      await hub.flush();
+      await new Promise(setImmediate); // it has read that, and waits
+      leaving.abort();
+      assert.deepEqual(await reading, ["1 a"]);
+      say("b");
+      say("c");
+      await hub.flush();
+      assert.equal(hub.congestion(), undefined, "nobody waits for it any more");
+      assert.deepEqual(await all(hub.subscribe({ signal: leaving.signal })), [], "a signal of the past counts");
+    });
+
   it("drops a reader that falls behind, and waits for one that must not lose anything", async () => {
     const { hub, say } = await open();
     const dropped = hub.subscribe({ capacity: 2 });

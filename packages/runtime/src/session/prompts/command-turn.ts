@@ -14,6 +14,7 @@ export type CommandGround = {
   readonly applyEffect: CommandRun["applyEffect"];
   readonly questions: CommandQuestions;
   readonly newId: () => string;
+  readonly open: CommandRun["open"];
 };
 
 export type CommandPlace = CommandGround & {
@@ -62,8 +63,8 @@ export async function runCommand(call: CommandCall, place: CommandPlace): Promis
 
 function toRun(
   { command, args }: CommandCall,
-  { host, applyEffect, questions, newId, emit, signal }: CommandPlace,
+  { host, applyEffect, questions, newId, open, emit, signal }: CommandPlace,
   compact: CommandHostContext["compact"],
 ): CommandRun {
-  return { command, args, context: { ...host, signal, compact }, emit, newId, questions, applyEffect };
+  return { command, args, context: { ...host, signal, compact }, emit, newId, questions, open, applyEffect };
 }

@@ -1,23 +1,17 @@
 import type { UserMessage } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
-import type { BackgroundJobGroupState } from "../../protocol/job-group.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import { defined } from "../../util/defined.ts";
+import type { JobGroups } from "./job-groups.ts";
 import type { ClientMessage, ServerReply } from "./messages.ts";
 
-/** The groups of background tasks, where the session has them. */
-export interface GroupedSession {
-  listBackgroundJobGroups(): readonly BackgroundJobGroupState[];
-  getBackgroundJobGroup(groupId: string): BackgroundJobGroupState | undefined;
-  waitBackgroundJobGroup(groupId: string): Promise<BackgroundJobGroupState>;
-}
-
-export type WsSession = InteractiveSession<unknown> & Partial<GroupedSession>;
+/** Whose requests are answered. */
+export type Asked = { readonly session: InteractiveSession<unknown>; readonly groups: JobGroups | undefined };
 
 type Request<T extends ClientMessage["type"]> = Extract<ClientMessage, { type: T }>;
 
 /** Does what a client asks for. Undefined where the seed knows no answer: whoever gave an `id` is told that it is done. Rejects with the reason of a refusal. */
-export async function answerRequest(session: WsSession, message: ClientMessage): Promise<ServerReply | undefined> {
+export async function answerRequest({ session, groups }: Asked, message: ClientMessage): Promise<ServerReply | undefined> {
   switch (message.type) {
     case "submit":
       return await submit(session, message);
@@ -53,15 +47,14 @@ export async function answerRequest(session: WsSession, message: ClientMessage):
       return { type: "background_task_log", taskId, page: await session.readBackgroundTaskLog(taskId, cursor) };
     }
     case "get-background-job-groups":
-      return { type: "background_job_groups", groups: session.listBackgroundJobGroups?.() ?? [] };
+      return { type: "background_job_groups", groups: groups?.listGroups() ?? [] };
     case "get-background-job-group": {
       const { groupId } = message;
-      return { type: "background_job_group", groupId, group: session.getBackgroundJobGroup?.(groupId) ?? null };
+      return { type: "background_job_group", groupId, group: groups?.getGroup(groupId) ?? null };
     }
     case "wait-background-job-group": {
       const { groupId } = message;
-      const isThere = session.getBackgroundJobGroup?.(groupId) !== undefined;
-      const group = isThere ? ((await session.waitBackgroundJobGroup?.(groupId)) ?? null) : null;
+      const group = groups?.getGroup(groupId) ? await groups.waitGroup(groupId) : null;
       return { type: "background_job_group", groupId, group };
     }
     case "permission-response":
@@ -82,12 +75,15 @@ export async function answerRequest(session: WsSession, message: ClientMessage):
 }
 
 async function submit(
-  session: WsSession,
+  session: InteractiveSession<unknown>,
   { prompt, images = [], mode, key, id }: Request<"submit">,
 ): Promise<ServerReply | undefined> {
   const message: UserMessage = {
     role: "user",
-    content: [{ type: "text", text: prompt }, ...images.map(({ mediaType, data }) => ({ type: "image" as const, mediaType, data }))],
+    content: [
+      { type: "text", text: prompt },
+      ...images.map(({ mediaType, data }) => ({ type: "image" as const, mediaType, data })),
+    ],
   };
   const input = images.length === 0 ? prompt : message;
   if (id === undefined && key === undefined) {
@@ -98,7 +94,7 @@ async function submit(
   return { type: "accepted", turnId, repeated: isRepeated };
 }
 
-async function runCommand(session: WsSession, { name, args = "" }: Request<"command">): Promise<ServerReply> {
+async function runCommand(session: InteractiveSession<unknown>, { name, args = "" }: Request<"command">): Promise<ServerReply> {
   const result = await session.executeCommand(name, args);
   if (!result) return { type: "command_result", name, message: `Unknown command: ${name}`, success: false };
   const { message, success, data } = result;
@@ -115,7 +111,7 @@ async function control(action: "cancel" | "close" | "send", taskId: string, work
   }
 }
 
-function answerPermission(session: WsSession, message: Request<"permission-response">): undefined {
+function answerPermission(session: InteractiveSession<unknown>, message: Request<"permission-response">): undefined {
   const { requestId, decision, remember, updatedInput, interrupt } = message;
   session.answerPermission(requestId, {
     decision,

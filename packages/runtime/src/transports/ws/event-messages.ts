@@ -159,7 +159,7 @@ export function toErrorMessage(thrown: unknown): ServerEvent & { type: "error" }
 }
 
 /** From behind the end of the turn before to the entries of the event that ended this one; none where the record is not that long any more. */
-export function entriesOfTurn(history: readonly HistoryEntry[], endSeq: number): HistoryEntry[] {
+function entriesOfTurn(history: readonly HistoryEntry[], endSeq: number): HistoryEntry[] {
   const start = endOfTurnBefore(history, endSeq - 1);
   return history.filter((entry) => seqOf(entry) > start && seqOf(entry) <= endSeq);
 }

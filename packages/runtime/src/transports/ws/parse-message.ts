@@ -64,7 +64,9 @@ const isImages: Check = (value, name) => {
 
 const isCursor: Check = (value, name) => {
   const offset = isRecord(value) ? value["offset"] : undefined;
-  return Number.isSafeInteger(offset) && Number(offset) >= 0 ? undefined : `${name} must be { offset: a whole number, 0 or more }`;
+  return Number.isSafeInteger(offset) && Number(offset) >= 0
+    ? undefined
+    : `${name} must be { offset: a whole number, 0 or more }`;
 };
 
 const isFilter: Check = (value, name) => {
@@ -114,7 +116,7 @@ const fieldsOf: { readonly [T in ClientMessageType]: Readonly<Record<string, Fie
   "get-commands": {},
 };
 
-export function isClientMessageType(value: unknown): value is ClientMessageType {
+function isClientMessageType(value: unknown): value is ClientMessageType {
   return typeof value === "string" && Object.hasOwn(fieldsOf, value);
 }
 

@@ -1,14 +1,16 @@
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
+import type { InteractiveSession } from "../../session/interactive-session.ts";
 import { defined } from "../../util/defined.ts";
-import { answerRequest, type WsSession } from "./answer-request.ts";
+import { answerRequest } from "./answer-request.ts";
 import { joinAnswerers } from "./answerers.ts";
 import { endOfTurnBefore, EventMessages, toErrorMessage } from "./event-messages.ts";
+import { type JobGroups, jobGroupsOf } from "./job-groups.ts";
 import type { ClientMessage, ClientMessageType, RequestId, ServerMessage, ServerReply } from "./messages.ts";
 import { parseClientMessage } from "./parse-message.ts";
 
 export type WsHandlerOptions = {
-  readonly session: WsSession;
+  readonly session: InteractiveSession<unknown>;
   /** Gets each message in order. May return a promise: the next event is sent when it resolves, and a client that stays behind is let go. */
   readonly send: (message: ServerMessage) => void | Promise<void>;
   /** The last `seq` that the client saw: what is stored after it comes first. Without it, what happens from now on. */
@@ -23,6 +25,8 @@ export type WsHandlerOptions = {
   readonly questions?: "deny" | "keep" | undefined;
   /** Results carry the history of the session, and not only of their turn. */
   readonly wholeHistory?: boolean | undefined;
+  /** Groups of background tasks that the program keeps itself; those of the session when absent. */
+  readonly groups?: JobGroups | undefined;
   /** Longest message of a client, in characters; 16 Mi when absent. */
   readonly maxMessageLength?: number | undefined;
   /** How many events may wait for this client; 4,096 when absent. */
@@ -59,6 +63,9 @@ const looking: ReadonlySet<ClientMessageType> = new Set<ClientMessageType>([
 ]);
 const answering: ReadonlySet<ClientMessageType> = new Set<ClientMessageType>(["permission-response", "ask-response"]);
 
+/** What ends or frees something is never too much. */
+const urgent: ReadonlySet<ClientMessageType> = new Set<ClientMessageType>([...answering, "abort", "cancel-queue", "cancel-prompt"]);
+
 /** Serves one session to one connection, whatever WebSocket it is: bytes are the caller's. Listens from this call on. */
 export function createWsHandler(options: WsHandlerOptions): WsHandler {
   const connection = new WsConnection(options);
@@ -70,6 +77,8 @@ class WsConnection {
   readonly #over = new AbortController();
   readonly #messages: EventMessages;
   readonly #leaveAnswerers: (() => void) | undefined;
+  readonly #groups: JobGroups | undefined;
+  readonly #leaveGroups: (() => void) | undefined;
   /** Questions of commands that this client was asked. */
   readonly #asked = new Set<string>();
   /** What the client saw before it came back. */
@@ -87,6 +96,8 @@ class WsConnection {
       openPermission: (event) => (mayAnswer ? session.openPermission(event) : undefined),
     });
     this.#leaveAnswerers = mayAnswer && questions === "deny" ? joinAnswerers(session) : undefined;
+    this.#groups = jobGroupsOf(session, options.groups);
+    this.#leaveGroups = this.#groups?.subscribe((event) => void this.#send({ type: "background_job_group_event", event }));
     const isForeign = after !== undefined && after > session.lastSeq && session.lastSeq > 0;
     this.#seen = after === undefined || isForeign ? 0 : after;
     const events = session.events({
@@ -115,6 +126,7 @@ class WsConnection {
     if (this.#over.signal.aborted) return;
     this.#over.abort();
     this.#leaveAnswerers?.();
+    this.#leaveGroups?.();
     if (this.#leaveAnswerers) for (const id of this.#asked) this.#options.session.answerInteraction(id);
   }
 
@@ -122,7 +134,7 @@ class WsConnection {
     const { mayDrive = true, mayAnswer = true } = this.#options;
     if (answering.has(type) ? !mayAnswer : !mayDrive && !looking.has(type))
       return new RuntimeError("usage", `This connection may only look: ${type} is not for it`);
-    if (this.#openRequests >= maxOpenRequests)
+    if (this.#openRequests >= maxOpenRequests && !urgent.has(type))
       return new RuntimeError("busy", `${maxOpenRequests} requests of this connection are at work already`, { retryable: true });
     return undefined;
   }
@@ -131,7 +143,7 @@ class WsConnection {
     const { id } = message;
     this.#openRequests++;
     try {
-      const reply = await answerRequest(this.#options.session, message);
+      const reply = await answerRequest({ session: this.#options.session, groups: this.#groups }, message);
       if (reply) this.#reply(reply, id);
       else if (id !== undefined) this.#reply({ type: "ok" }, id);
     } catch (error) {

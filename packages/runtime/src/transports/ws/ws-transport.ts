@@ -1,6 +1,6 @@
 import { RuntimeError } from "../../protocol/errors.ts";
-import type { TransportAdapter } from "../../session/interactive-session.ts";
-import type { WsSession } from "./answer-request.ts";
+import type { InteractiveSession } from "../../session/interactive-session.ts";
+import type { TransportAdapter } from "../../session/transport-adapter.ts";
 import { createWsHandler, type WsHandler, type WsHandlerOptions } from "./ws-handler.ts";
 
 export type WsTransportOptions = Omit<WsHandlerOptions, "session">;
@@ -13,7 +13,7 @@ export type WsTransport = TransportAdapter & {
 
 /** The same for a session that is attached later. */
 export function createWsTransport(options: WsTransportOptions): WsTransport {
-  let session: WsSession | undefined;
+  let session: InteractiveSession<unknown> | undefined;
   let handler: WsHandler | undefined;
   const stop = (): void => {
     handler?.cleanup();
