@@ -64,7 +64,12 @@ const looking: ReadonlySet<ClientMessageType> = new Set<ClientMessageType>([
 const answering: ReadonlySet<ClientMessageType> = new Set<ClientMessageType>(["permission-response", "ask-response"]);
 
 /** What ends or frees something is never too much. */
-const urgent: ReadonlySet<ClientMessageType> = new Set<ClientMessageType>([...answering, "abort", "cancel-queue", "cancel-prompt"]);
+const urgent: ReadonlySet<ClientMessageType> = new Set<ClientMessageType>([
+  ...answering,
+  "abort",
+  "cancel-queue",
+  "cancel-prompt",
+]);
 
 /** Serves one session to one connection, whatever WebSocket it is: bytes are the caller's. Listens from this call on. */
 export function createWsHandler(options: WsHandlerOptions): WsHandler {
