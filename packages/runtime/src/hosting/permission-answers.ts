@@ -15,7 +15,8 @@ export function answerPermissionQuestions(
   { answerer, turn, warn }: { answerer: PermissionAnswerer; turn: () => AbortSignal; warn: (message: string) => void },
 ): void {
   session.on("permission_request", (request) => {
-    void toAnswer(answerer(request, turn()), { session, warn }).then((answer) => {
+    const signal = session.signalBeside(request) ?? turn();
+    void toAnswer(answerer(request, signal), { session, warn }).then((answer) => {
       try {
         session.answerPermission(request.requestId, answer);
       } catch {

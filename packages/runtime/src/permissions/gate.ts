@@ -36,7 +36,7 @@ export type Question = {
   readonly by?: "hook" | undefined;
 };
 
-type Waiting = { readonly question: Question; readonly settle: (answer: Answer) => void };
+type Waiting = { readonly question: Question; readonly signal: AbortSignal; readonly settle: (answer: Answer) => void };
 
 /**
  * Questions waiting for a person. That there is one is an event, whose input is masked like all that is stored; what it is about is
@@ -59,7 +59,7 @@ export class PermissionGate {
         this.#waiting.delete(requestId);
         resolve(answer);
       };
-      this.#waiting.set(requestId, { question, settle });
+      this.#waiting.set(requestId, { question, signal, settle });
     });
   }
 
@@ -71,6 +71,11 @@ export class PermissionGate {
   /** Undefined when nobody waits for an answer to it any more. */
   question(requestId: string): Question | undefined {
     return this.#waiting.get(requestId)?.question;
+  }
+
+  /** Aborts when nobody waits for an answer any more because the work that asked was stopped; aborted already where nobody does. */
+  signal(requestId: string): AbortSignal {
+    return this.#waiting.get(requestId)?.signal ?? AbortSignal.abort();
   }
 
   /** Programs without types answer too: what is neither a yes nor a no is refused, and the question stays open. */

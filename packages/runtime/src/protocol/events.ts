@@ -55,6 +55,9 @@ export type ToolDetails = {
   };
 };
 
+/** `run`: nobody wanted to wait for it any longer. */
+export type TaskStopper = "model" | "user" | "run";
+
 export type DiffLine = { type: "hunk" | "context" | "remove" | "add"; text: string; line?: number };
 
 /** A checkout of its own in which an agent works, and what is in it beyond the commit `base`. */
@@ -120,7 +123,7 @@ export interface AgentEvents {
   /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer, or what a hook adds. */
   "input.added": {
     input: UserMessage;
-    origin: "continuation" | "empty-answer" | "output-schema" | "hook" | "user" | "skill" | "task" | "file";
+    origin: "continuation" | "empty-answer" | "output-schema" | "hook" | "user" | "skill" | "task" | "file" | "parent";
     /** The accepted prompt that this is. */
     promptId?: string;
     /** The tasks whose end this tells. */
@@ -239,6 +242,12 @@ export interface AgentEvents {
     system: string;
     tools: string[];
     permissionMode: PermissionMode;
+    /** Of this run of it: an agent that is told more after its end runs again under its own id. */
+    runId?: string;
+    /** The call that started it did not wait for it. */
+    background?: true;
+    /** Where people can read along. */
+    outputFile?: string;
   };
   /** The subagent's own; what it used is also in the events before, answer by answer. */
   "task.ended": { taskId: string; callId: string; outcome: Outcome; usage: Usage; modelCalls: number; durationMs: number };
@@ -249,7 +258,7 @@ export interface AgentEvents {
   "background.created": { task: BackgroundTaskState };
   "background.started": { task: BackgroundTaskState };
   "background.updated": { task: BackgroundTaskState; idle?: true };
-  "background.ended": { task: BackgroundTaskState; idle?: true };
+  "background.ended": { task: BackgroundTaskState; idle?: true; /** Who stopped one that was cancelled. */ by?: TaskStopper };
   /** Nobody can ask for it any more. */
   "background.closed": { id: string };
   /** The latest of what it printed or said; its log has all of it. */

@@ -279,6 +279,11 @@ export class InteractiveSession<Structured = JsonValue> {
     this.#gate.answer(requestId, answer);
   }
 
+  /** Of a question that an agent beside the turns asks: aborts when that agent is stopped. Undefined for all others, which end with their turn. */
+  signalBeside({ requestId, taskId }: Pick<PermissionRequest, "requestId" | "taskId">): AbortSignal | undefined {
+    return taskId !== undefined && this.getBackgroundTask(taskId) ? this.#gate.signal(requestId) : undefined;
+  }
+
   /** Everything that happens, or what of it is wanted, from this call on; with `after`, stored events first. */
   events<T extends EventType = EventType>(options: SubscribeOptions<T> = {}): AsyncIterable<AgentEvent<T>> {
     return this.#hub.subscribe(options);

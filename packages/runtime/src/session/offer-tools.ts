@@ -5,8 +5,9 @@ import type { AnswerSchema } from "../engine/structured-output.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
 import { applyPatchTool } from "../tools/builtin/apply-patch.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
-import { bashFacts, taskNames, taskToolAliases } from "../tools/builtin/facts.ts";
+import { bashFacts, taskInputFacts, taskNames, taskToolAliases } from "../tools/builtin/facts.ts";
 import { builtinsOffered } from "../tools/builtin/offered-builtins.ts";
+import { sendMessageTool } from "../tools/builtin/send-message.ts";
 import { createTaskTools } from "../tools/builtin/task-tools.ts";
 import { createTaskTool } from "../tools/builtin/task.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -27,8 +28,9 @@ export async function offeredTools(options: SessionOptions, agents: readonly Age
   const tools = new Map([...builtin, ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
   for (const name of taken) tools.delete(name);
   const isTaken = (name: string): boolean => taken.some((other) => (taskToolAliases[other] ?? other) === name);
-  addTaskTools(tools, (name) => isWanted(name) && !isTaken(name));
-  if (agents.length === 0 || !taskNames.some(isWanted) || taken.some((name) => taskNames.includes(name))) return tools;
+  const startsAgents = agents.length > 0 && taskNames.some(isWanted) && !taken.some((name) => taskNames.includes(name));
+  addTaskTools(tools, { startsAgents, isOffered: (name) => isWanted(name) && !isTaken(name) });
+  if (!startsAgents) return tools;
   const task = createTaskTool(agents);
   for (const name of taskNames) tools.set(name, task);
   return tools;
@@ -70,10 +72,15 @@ async function knowsPatches(model: string): Promise<boolean> {
   return findRecord(gptModels, model)?.editTool === "patch";
 }
 
-/** What is about background tasks is offered where a command can become one, and understood under the names other programs have for it. */
-function addTaskTools(tools: Map<string, Tool>, isOffered: (name: string) => boolean): void {
-  if (![...tools.values()].some(({ facts }) => facts === bashFacts)) return;
-  for (const tool of createTaskTools()) {
+/** What is about background tasks is offered where a command or an agent can become one, and understood under the names other programs have for it. */
+function addTaskTools(
+  tools: Map<string, Tool>,
+  { startsAgents, isOffered }: { readonly startsAgents: boolean; readonly isOffered: (name: string) => boolean },
+): void {
+  const runsCommands = [...tools.values()].some(({ facts }) => facts === bashFacts);
+  if (!runsCommands && !startsAgents) return;
+  const offered = createTaskTools().filter(({ facts }) => runsCommands || facts !== taskInputFacts);
+  for (const tool of [...offered, ...(startsAgents ? [sendMessageTool] : [])]) {
     const names = [tool.name, ...Object.keys(taskToolAliases).filter((name) => taskToolAliases[name] === tool.name)];
     if (isOffered(tool.name)) for (const name of names) tools.set(name, tool);
   }

@@ -136,7 +136,8 @@ describe("agents", () => {
     };
     assert.deepEqual(parseAgents({ a: fields }, "test"), { agents: [expected], warnings: [] });
     const inline = { description: "d", prompt: "p", mcpServers: [{ calc: { command: "x" } }], background: true };
-    assert.equal(parseAgents({ a: inline }, "test").warnings.length, 2);
+    const parsed = parseAgents({ a: inline }, "test");
+    assert.deepEqual([parsed.warnings.length, parsed.agents[0]?.background], [1, true]);
     assert.throws(() => parseAgents({ a: { description: "d", prompt: "p", effort: "much" } }, "test"), /low, medium, high/);
   });
 });

@@ -19,6 +19,8 @@ export type AgentDefinition = {
   readonly effort?: "low" | "medium" | "high";
   /** It works in a git worktree of its own, not in the user's checkout. */
   readonly isolation?: "worktree";
+  /** Whoever starts it does not wait for it, unless the call says so. */
+  readonly background?: boolean;
   /** It works without the instruction files of user and project. */
   readonly omitInstructions?: boolean;
   /** Counts where it is stricter than the session's. */

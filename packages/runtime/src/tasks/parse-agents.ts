@@ -52,6 +52,7 @@ export function parseAgent(
     prompt: reminder === undefined ? text("prompt") : `${text("prompt")}\n\n${reminder}`,
     ...defined({ tools, disallowedTools, model, maxTurns, permissionMode, effort }),
     ...(isolation === "worktree" && { isolation }),
+    ...(value["background"] === true && { background: true }),
     ...(value["omitClaudeMd"] === true && { omitInstructions: true }),
     source,
   };
@@ -70,6 +71,7 @@ const known: ReadonlySet<string> = new Set([
   "permissionMode",
   "isolation",
   "effort",
+  "background",
   "omitClaudeMd",
   "criticalSystemReminder_EXPERIMENTAL",
   "color", // how Claude Code's own screen paints it

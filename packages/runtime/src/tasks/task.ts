@@ -14,11 +14,24 @@ export type TaskSpec = {
   readonly description: string;
   readonly prompt: string;
   /** Takes the place of the agent's own. */
-  readonly model?: string;
+  readonly model?: string | undefined;
+  /** Takes the place of the agent's own. */
+  readonly effort?: AgentDefinition["effort"] | undefined;
+  /** Another name by which it can be told something. */
+  readonly name?: string | undefined;
   /** It works in a checkout of its own, which stays if something was done in it. */
   readonly isolation?: "worktree" | undefined;
   /** Another folder than the session's to work in: paths, rules, the box and checkpoints are then those of that folder. */
   readonly root?: string | undefined;
+};
+
+/** More work for a subagent that there was: it goes on with all it knew. */
+export type ResumeSpec = {
+  readonly callId: string;
+  /** Its id, or the name it was given. */
+  readonly agentId: string;
+  readonly prompt: string;
+  readonly description?: string | undefined;
 };
 
 export type TaskEnd = {
@@ -41,8 +54,24 @@ export type StartedTask = {
 /** What a tool needs to have work done beside its own turn. The session binds it to the engine. */
 export interface Tasks {
   start(spec: TaskSpec): StartedTask;
+  /** Agents that can be told something later, and those that nobody waits for; absent where there are none. */
+  agents?(): Promise<AgentTasks>;
   /** Work that goes on after the call; absent where there is none. */
   background?(): Promise<BackgroundTasks>;
+}
+
+/** Agents that go on after the call that started them. Ids nobody knows are refused with words for the model. */
+export interface AgentTasks {
+  /** Resolves when it works or waits for others; rejects when it cannot begin, with a reason for the model. */
+  startInBackground(spec: TaskSpec): Promise<BackgroundTaskState>;
+  /** Somebody waits for it. Refused while it runs. */
+  resume(spec: ResumeSpec): Promise<StartedTask>;
+  /** Nobody waits for it. */
+  resumeInBackground(spec: ResumeSpec): Promise<BackgroundTaskState>;
+  /** Tells an agent something: `heard` reads it with its next request, `resumed` had ended and works again in the background. */
+  send(spec: ResumeSpec): Promise<{ readonly how: "heard" | "resumed"; readonly task: BackgroundTaskState }>;
+  /** Of which kind an agent is that was started in this session. */
+  kindOf(agentId: string): string | undefined;
 }
 
 /** A program that is to go on after the call that started it. */

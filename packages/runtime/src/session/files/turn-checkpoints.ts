@@ -94,6 +94,16 @@ export class TurnCheckpoints {
     };
   }
 
+  /** For work that goes on beside the turns: what it changes during one belongs to that one, and else to itself. */
+  beside(): ChangeKeeper {
+    return {
+      protect: async (path, content, write) => await (await this.#open()).protect(path, content, write),
+      noteUncovered: async (callId, command) => {
+        if (this.#resumed || this.#opened) await (await this.#open()).noteUncovered(callId, command);
+      },
+    };
+  }
+
   #open(): Promise<Checkpoints> {
     this.#opened ??= this.#openOnce();
     return this.#opened;

@@ -30,7 +30,6 @@ export function toRecording(events: readonly AgentEvent[], placesOf: (cwd: strin
     const call = talk.callEndedBy(event, started);
     if (call) calls.push({ request: portable.from(call.request), answer: portable.from(call.answer) });
     talk.apply(event);
-    if (event.type === "task.ended") talks.delete(event.taskId);
   }
   return toCassette({ name: first.model.provider, contextWindow }, calls, first.version);
 }

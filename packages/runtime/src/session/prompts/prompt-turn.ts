@@ -5,7 +5,7 @@ import { TurnAborted } from "../../engine/turn-aborted.ts";
 import type { HookFacts } from "../../hooks/hook.ts";
 import type { InstructionFile } from "../../context/instructions.ts";
 import { kindOf } from "../../context/nested-state.ts";
-import type { Transcript } from "../../journal/transcript.ts";
+import { Transcript } from "../../journal/transcript.ts";
 import { toSendableInput } from "../../model/sendable/sendable-content.ts";
 import { noUsage, type UserMessage } from "../../protocol/content.ts";
 import type { AgentEvents, Emit, EventBody } from "../../protocol/events.ts";
@@ -53,6 +53,8 @@ export type PromptTurn = {
   /** What has come in since the turn began. */
   readonly takeInput: TurnDeps["takeInput"];
   readonly work: BackgroundWork;
+  /** What the record says up to now. */
+  readonly readEvents: TurnPlace["readEvents"];
   readonly beginning: Beginning;
   readonly sessionId: string;
   readonly commands: SessionCommands;
@@ -126,7 +128,7 @@ async function answer(turn: PromptTurn, { keeper, command, skill, refusal }: Cou
   const place = placeOf(turn);
   const deps = skill?.deps ?? session.deps;
   const tasks: Tasks = {
-    ...session.subagents.inTurn({ ...place, keeper, deps, emitFrom }),
+    ...session.subagents.inTurn({ ...place, ...recordOf(turn), keeper, deps, emitFrom }),
     background: () => turn.work.load(),
   };
   const own = {
@@ -165,7 +167,24 @@ async function referencesOf(
   return added && { ...added, input: await toSendableInput(added.input) };
 }
 
-function placeOf({ controller, hub }: PromptTurn): Omit<TurnPlace, "deps" | "emitFrom" | "keeper"> {
+type OnRecord = Pick<TurnPlace, "besideKeeper" | "agents" | "readEvents" | "transcriptOf" | "registry">;
+
+/** What subagents need that go on after the turn, or with what they were told in an earlier one. */
+function recordOf({ session, work, readEvents }: PromptTurn): OnRecord {
+  return {
+    besideKeeper: () => session.checkpoints?.beside(),
+    agents: session.agents,
+    readEvents,
+    transcriptOf: async (taskId) => {
+      const transcript = new Transcript(taskId);
+      for (const event of await readEvents()) transcript.apply(event);
+      return transcript;
+    },
+    registry: () => work.load(),
+  };
+}
+
+function placeOf({ controller, hub }: PromptTurn): Omit<TurnPlace, "deps" | "emitFrom" | "keeper" | keyof OnRecord> {
   return {
     signal: controller.signal,
     flush: () => hub.flush(),
@@ -187,7 +206,7 @@ async function useText(
     return await useServerPrompt(called, { prompts: turn.commands.serverPrompts, deps, signal: turn.controller.signal });
   }
   const { useTypedSkill } = await import("../skills/use-skill.ts");
-  const tasks = session.subagents.inTurn({ ...placeOf(turn), keeper, deps, emitFrom });
+  const tasks = session.subagents.inTurn({ ...placeOf(turn), ...recordOf(turn), keeper, deps, emitFrom });
   return await useTypedSkill(called, toSkillTurn(turn, { keeper, tasks, deps }));
 }
 

@@ -1,5 +1,6 @@
 import type { CommandResult, ContextUse, SystemCommand } from "../../commands/command.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
+import { standingEvents } from "../../journal/standing-events.ts";
 import type { SessionStore } from "../../journal/store.ts";
 import type { Transcript } from "../../journal/transcript.ts";
 import type { JsonValue, UserMessage } from "../../protocol/content.ts";
@@ -197,7 +198,7 @@ export class SessionTurns {
 
   /** Never rejects: a turn's failure is its outcome, and a broken store is told to every reader by the hub. */
   async #run(prompt: InboxPrompt, controller: AbortController, finish: () => void): Promise<Outcome> {
-    const { hub, open, opensSlowly, transcript, newId, work, onTurnEnded } = this.#options;
+    const { hub, open, opensSlowly, transcript, newId, work, onTurnEnded, store, sessionId } = this.#options;
     let turnId = prompt.id;
     let over = false;
     // What something in the background has to tell after its turn belongs to no turn.
@@ -220,9 +221,13 @@ export class SessionTurns {
         emitFrom,
         takeInput: () => [...this.inbox.take(), ...work().takeInput()],
         work: work(),
+        readEvents: async () => {
+          await hub.flush();
+          return standingEvents(await store.read(sessionId));
+        },
         beginning: this.beginning,
         commands: this.commands,
-        sessionId: this.#options.sessionId,
+        sessionId,
         runCommand: async (call, emit) => {
           const { runCommandTurn } = await import("./command-turn.ts");
           const { signal } = controller;

@@ -1,8 +1,8 @@
 import { storedEnvironment } from "../../context/environment.ts";
 import type { SessionDeps, SubagentRef } from "../../engine/deps.ts";
-import { runTurn } from "../../engine/turn.ts";
+import { runTurn, type TurnReport } from "../../engine/turn.ts";
 import { Transcript } from "../../journal/transcript.ts";
-import { callsOf, noUsage, type ToolDefinition } from "../../protocol/content.ts";
+import { addUsage, callsOf, noUsage, type ToolDefinition } from "../../protocol/content.ts";
 import type { Denial, Emit, EventBody } from "../../protocol/events.ts";
 import { fewerTurns, stricterMode, toolsOf } from "../../tasks/agent-limits.ts";
 import { chooseModel } from "../../tasks/choose-model.ts";
@@ -23,7 +23,7 @@ import { defined } from "../../util/defined.ts";
  */
 export async function runSubagent(run: SubagentRun, options: SubagentOptions): Promise<TaskEnd> {
   const { taskId, spec, place } = run;
-  const isIsolated = (spec.isolation ?? spec.agent.isolation) === "worktree";
+  const isIsolated = (spec.isolation ?? spec.agent.isolation) === "worktree" && spec.root === undefined;
   const worktree = isIsolated ? await isolate(run, place.emitFrom(taskId)) : undefined;
   try {
     return await work(run, options, worktree);
@@ -38,10 +38,14 @@ async function isolate(run: SubagentRun, tell: Emit): Promise<AgentWorktree> {
 }
 
 async function work(run: SubagentRun, options: SubagentOptions, worktree: AgentWorktree | undefined): Promise<TaskEnd> {
-  const { taskId, spec, place, signal, shared } = run;
+  const { taskId, spec, place, signal, shared, beside } = run;
   const { callId, agent, description, prompt } = spec;
   const { model, warning } = await modelOf(run, options);
-  const tell = place.emitFrom(taskId);
+  const told = place.emitFrom(taskId);
+  const tell: Emit = (event) => {
+    told(event);
+    beside?.hear(event);
+  };
   const root = worktree?.cwd ?? spec.root;
   const second = root === undefined ? undefined : await openRoot(root, run, options);
   const share = shared?.join(place.deps.provider);
@@ -71,29 +75,42 @@ async function work(run: SubagentRun, options: SubagentOptions, worktree: AgentW
       system,
       tools: granted.tools.map(({ name }) => name),
       permissionMode: deps.policy().mode,
+      runId: run.runId,
+      ...(beside && { background: true, ...defined({ outputFile: beside.outputFile }) }),
     };
     tell(started);
     for (const message of [...granted.warnings, ...(warning === undefined ? [] : [warning]), ...(worktree?.warnings ?? [])])
       tell({ type: "warning.raised", message });
     await place.flush();
+    beside?.began();
     const transcript = new Transcript(taskId);
-    transcript.apply(deps.redactor.value(started));
+    for (const event of run.past ?? []) transcript.apply(event);
+    transcript.apply({ ...deps.redactor.value(started), taskId });
     const denials = new Denials(tell);
     const emit: Emit = (event) => denials.emit(event);
     const settings = options.compaction();
-    const report = await runTurn(
-      deps,
-      {
-        signal,
-        emit,
-        fit: new SessionCompaction({ settings, deps, now: options.now }).fit({ emit, signal, transcript }),
-        flush: place.flush,
-        congestion: place.congestion,
-        keeper: second ? second.keeper : place.keeper,
-        interrupt: place.interrupt,
-      },
-      transcript.messages,
-    );
+    const turn = async (from: Transcript): Promise<TurnReport> =>
+      await runTurn(
+        deps,
+        {
+          signal,
+          emit,
+          fit: new SessionCompaction({ settings, deps, now: options.now }).fit({ emit, signal, transcript: from }),
+          flush: place.flush,
+          congestion: place.congestion,
+          takeInput: beside?.takeInput,
+          keeper: second ? second.keeper : beside ? place.besideKeeper() : place.keeper,
+          interrupt: beside?.interrupt ?? place.interrupt,
+        },
+        from.messages,
+      );
+    let report = await turn(transcript);
+    // What came in too late for its last request, it is told now.
+    for (let late = beside?.takeInput() ?? []; late.length > 0 && report.outcome.type === "completed"; ) {
+      for (const input of late) emit({ type: "input.added", ...input });
+      report = together(report, await turn(await place.transcriptOf(taskId)));
+      late = beside?.takeInput() ?? [];
+    }
     const end = {
       outcome: report.outcome,
       usage: report.usage,
@@ -109,6 +126,15 @@ async function work(run: SubagentRun, options: SubagentOptions, worktree: AgentW
     await leave();
     share?.leave();
   }
+}
+
+function together(first: TurnReport, { outcome, usage, modelCalls, modelDurationMs }: TurnReport): TurnReport {
+  return {
+    outcome,
+    usage: addUsage(first.usage, usage),
+    modelCalls: first.modelCalls + modelCalls,
+    modelDurationMs: first.modelDurationMs + modelDurationMs,
+  };
 }
 
 async function openRoot(root: string, { taskId, spec, place }: SubagentRun, options: SubagentOptions): Promise<SecondRoot> {
@@ -164,7 +190,7 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
   );
   return {
     ...deps,
-    request: { ...deps.request, model, system, tools: definitions, ...defined({ effort: agent.effort }) },
+    request: { ...deps.request, model, system, tools: definitions, ...defined({ effort: run.spec.effort ?? agent.effort }) },
     contextWindow:
       model === deps.request.model
         ? deps.contextWindow

@@ -4,8 +4,13 @@ import type { Budget } from "../../model/budget.ts";
 import type { SessionDeps, TurnDeps } from "../../engine/deps.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
 import type { ModelRef } from "../../protocol/content.ts";
-import type { Emit } from "../../protocol/events.ts";
-import type { TaskEnd, Tasks, TaskSpec } from "../../tasks/task.ts";
+import type { Transcript } from "../../journal/transcript.ts";
+import type { AgentEvent, Emit, EventBody } from "../../protocol/events.ts";
+import type { AgentDefinition } from "../../tasks/agent-definition.ts";
+import type { AgentTasks, StartedTask, TaskEnd, Tasks, TaskSpec } from "../../tasks/task.ts";
+import { toRunId } from "../../tasks/background/run-id.ts";
+import type { TaskRegistry } from "../tasks/task-registry.ts";
+import type { AgentInboxes } from "./background-agents.ts";
 import type { SecondRootSetting } from "../files/second-root.ts";
 import type { SharedBudget } from "./shared-budget.ts";
 
@@ -30,6 +35,27 @@ export type TurnPlace = Pick<TurnDeps, "signal" | "flush" | "congestion" | "inte
   readonly deps: SessionDeps;
   /** Tells what the subagent with this id does. */
   readonly emitFrom: (taskId: string) => Emit;
+  /** What is kept of changes that are made when the turn may be over. */
+  readonly besideKeeper: () => TurnDeps["keeper"];
+  /** All agents by name, for one that is to go on. */
+  readonly agents: readonly AgentDefinition[];
+  /** What the session's record says up to now. */
+  readonly readEvents: () => Promise<readonly AgentEvent[]>;
+  /** The conversation of the subagent with this id as it stands. */
+  readonly transcriptOf: (taskId: string) => Promise<Transcript>;
+  readonly registry: () => Promise<TaskRegistry>;
+};
+
+/** What a subagent has that nobody waits for. */
+export type Beside = {
+  readonly outputFile: string | undefined;
+  /** It is on record that it begins. */
+  began(): void;
+  /** What it does, as it is told. */
+  hear(event: EventBody): void;
+  /** What it was told since it was last asked for. */
+  takeInput(): readonly Omit<EventBody<"input.added">, "type">[];
+  interrupt(): void;
 };
 
 export type SubagentRun = {
@@ -38,12 +64,22 @@ export type SubagentRun = {
   readonly place: TurnPlace;
   readonly signal: AbortSignal;
   readonly shared: SharedBudget | undefined;
+  readonly runId: string;
+  /** What it did before, when it goes on. */
+  readonly past?: readonly AgentEvent[] | undefined;
+  readonly beside?: Beside | undefined;
+};
+
+/** What a run of a subagent needs beside its place. */
+export type RunSpec = Pick<SubagentRun, "taskId" | "spec" | "past" | "beside"> & {
+  readonly runId?: string | undefined;
 };
 
 /** Binds tasks to the engine: each one is a turn of its own, beside the conversation. Loads its work only when there is some. */
 export class Subagents {
   readonly #options: SubagentOptions;
   readonly #running = new Map<string, AbortController>();
+  #inboxes: AgentInboxes | undefined;
   #shared: { readonly budget: Budget; readonly between: Promise<SharedBudget> } | undefined;
 
   constructor(options: SubagentOptions) {
@@ -53,11 +89,18 @@ export class Subagents {
   /** For one turn of the session; its end is theirs too. */
   inTurn(place: TurnPlace): Tasks {
     return {
-      start: (spec) => {
-        const taskId = place.deps.newId();
-        return { taskId, ended: this.#run(taskId, spec, place) };
-      },
+      start: (spec) => this.start({ taskId: place.deps.newId(), spec }, place),
+      agents: () => this.#agents(place),
     };
+  }
+
+  /** One that somebody waits for. */
+  start(run: RunSpec, place: TurnPlace): StartedTask {
+    return { taskId: run.taskId, ended: this.#run(run, place) };
+  }
+
+  isRunning(taskId: string): boolean {
+    return this.#running.has(taskId);
   }
 
   /** Ends one subagent; the turn that waits for it goes on. False when no such one runs. */
@@ -67,17 +110,29 @@ export class Subagents {
     return controller !== undefined;
   }
 
-  async #run(taskId: string, spec: TaskSpec, place: TurnPlace): Promise<TaskEnd> {
+  async #run(run: RunSpec, place: TurnPlace): Promise<TaskEnd> {
+    const { taskId } = run;
     const controller = new AbortController();
     this.#running.set(taskId, controller);
     try {
-      const { runSubagent } = await import("./run-subagent.ts");
-      const shared = await this.#between(place.deps.provider.ledger.budget);
-      const signal = AbortSignal.any([place.signal, controller.signal]);
-      return await runSubagent({ taskId, spec, place, signal, shared }, this.#options);
+      return await this.runTo(AbortSignal.any([place.signal, controller.signal]), run, place);
     } finally {
       this.#running.delete(taskId);
     }
+  }
+
+  /** To its end, or until it is aborted. */
+  async runTo(signal: AbortSignal, run: RunSpec, place: TurnPlace): Promise<TaskEnd> {
+    const { runSubagent } = await import("./run-subagent.ts");
+    const shared = await this.#between(place.deps.provider.ledger.budget);
+    const { runId = toRunId(this.#options.now(), place.deps.newId()) } = run;
+    return await runSubagent({ ...run, place, signal, shared, runId }, this.#options);
+  }
+
+  async #agents(place: TurnPlace): Promise<AgentTasks> {
+    const { AgentInboxes, BackgroundAgents } = await import("./background-agents.ts");
+    this.#inboxes ??= new AgentInboxes();
+    return new BackgroundAgents({ subagents: this, place, inboxes: this.#inboxes, registry: await place.registry() });
   }
 
   #between(budget: Budget | undefined): Promise<SharedBudget> | undefined {

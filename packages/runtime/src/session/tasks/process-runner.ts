@@ -3,14 +3,13 @@ import type { BackgroundTaskResult } from "../../protocol/background-task.ts";
 import type { ProcessTaskRequest, BackgroundTaskHandle, BackgroundTaskStart } from "../../tasks/background/task-contract.ts";
 import { createLimitedOutputCapture } from "../../tasks/background/output-capture.ts";
 import { OutputFile } from "../../tasks/background/output-file.ts";
+import { tellLater } from "../../tasks/background/tell-later.ts";
 import { BackgroundTaskError } from "../../tasks/background/task-error.ts";
 import type { ProcessSpec } from "../../tasks/task.ts";
 import type { ProcessEnd } from "../../workspace/workspace.ts";
 
 /** Of the result: the log has all of it. */
 const resultBytes = 4_000;
-const deltaMs = 200;
-const deltaCharacters = 2_000;
 
 export type ProcessPlace = {
   /** The folder for outputs. */
@@ -28,12 +27,13 @@ export async function startProcessTask(
 ): Promise<RunningTask> {
   const output = new OutputFile({ path: join(folder, `${taskId}.output`), mask });
   const beginning = createLimitedOutputCapture(resultBytes);
-  const deltas = tellLater((text) => emit({ type: "background_task_text_delta", delta: text }), mask);
+  const deltas = tellLater((text) => emit({ type: "background_task_text_delta", delta: mask(text) }));
+  const decoder = new TextDecoder();
   const process = await spec.start({
     takesInput: true,
     onOutput: async ({ bytes }) => {
       beginning.append(bytes);
-      deltas.add(bytes);
+      deltas.add(decoder.decode(bytes, { stream: true }));
       await output.append(bytes);
     },
   });
@@ -72,28 +72,4 @@ function lastWords(ended: ProcessEnd, why: string | undefined): string {
 function toCodes(ended: ProcessEnd): Pick<BackgroundTaskResult, "exitCode" | "signalCode"> {
   if (ended.end === "exit") return { exitCode: ended.exitCode };
   return ended.end === "signal" ? { signalCode: ended.signal } : {};
-}
-
-/** A program may print by the thousand lines: who watches hears of the last of them, a few times a second. */
-function tellLater(tell: (text: string) => void, mask: (text: string) => string): { add(bytes: Uint8Array): void; stop(): void } {
-  const decoder = new TextDecoder();
-  let text = "";
-  let timer: NodeJS.Timeout | undefined;
-  const flush = (): void => {
-    timer = undefined;
-    const said = mask(text);
-    text = "";
-    if (said !== "") tell(said);
-  };
-  return {
-    add(bytes) {
-      text = (text + decoder.decode(bytes, { stream: true })).slice(-deltaCharacters);
-      timer ??= setTimeout(flush, deltaMs);
-    },
-    stop() {
-      if (timer === undefined) return;
-      clearTimeout(timer);
-      flush();
-    },
-  };
 }

@@ -6,18 +6,25 @@ export function toNotice(tasks: readonly BackgroundTaskState[]): string {
 }
 
 function noticeOf(task: BackgroundTaskState): string {
-  const { id, metadata, logPath, status, result, kind } = task;
+  const { id, metadata, logPath, status, kind } = task;
   const callId = metadata?.["callId"];
   return [
     "<task-notification>",
     `<task-id>${id}</task-id>`,
     ...(typeof callId === "string" ? [`<tool-use-id>${callId}</tool-use-id>`] : []),
-    ...(kind === "process" && logPath !== undefined ? [`<output-file>${logPath}</output-file>`] : []),
+    ...(kind !== "scheduled" && logPath !== undefined ? [`<output-file>${logPath}</output-file>`] : []),
     `<status>${status === "cancelled" ? "stopped" : status}</status>`,
     `<summary>${plain(summaryOf(task))}</summary>`,
-    ...(kind === "agent" && result?.output ? [`<result>${plain(result.output)}</result>`] : []),
+    ...(kind === "agent" ? agentLines(task) : []),
     "</task-notification>",
   ].join("\n");
+}
+
+function agentLines({ result }: BackgroundTaskState): string[] {
+  return [
+    "<note>SendMessage tells this agent more: it goes on with all it knows, and its end is told again.</note>",
+    ...(result?.output ? [`<result>${plain(result.output)}</result>`] : []),
+  ];
 }
 
 /** For people and models, in one sentence. */

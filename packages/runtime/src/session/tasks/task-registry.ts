@@ -1,15 +1,23 @@
 import type { StoredEvents } from "../../journal/store.ts";
 import type { BackgroundTaskState } from "../../protocol/background-task.ts";
 import { type UserMessage, userText } from "../../protocol/content.ts";
-import type { Emit } from "../../protocol/events.ts";
+import type { Emit, TaskStopper } from "../../protocol/events.ts";
 import { BackgroundTaskManager } from "../../tasks/background/background-task-manager.ts";
-import type { BackgroundTaskEvent, BackgroundTaskRunner, ProcessTaskRequest } from "../../tasks/background/task-contract.ts";
+import type {
+  AgentTaskRequest,
+  BackgroundTaskEvent,
+  BackgroundTaskRunner,
+  BackgroundTaskStart,
+  ProcessTaskRequest,
+} from "../../tasks/background/task-contract.ts";
+import { toRunId } from "../../tasks/background/run-id.ts";
 import { BackgroundTaskError } from "../../tasks/background/task-error.ts";
 import { isTerminal } from "../../tasks/background/task-status.ts";
 import { systemClock, type TaskClock } from "../../tasks/background/task-watch.ts";
 import type { BackgroundTasks, ProcessSpec, TaskNews, TaskWait } from "../../tasks/task.ts";
 import { ToolFailure } from "../../tools/tool.ts";
 import { defined } from "../../util/defined.ts";
+import { randomUuid } from "../../util/unique-ids.ts";
 import { type RunningTask, startProcessTask } from "./process-runner.ts";
 import { toNotice } from "./task-notice.ts";
 import { lastNumber, recoverTasks, toStale } from "./recover-tasks.ts";
@@ -31,7 +39,13 @@ export type RegistryOptions = {
   readonly onChange: () => void;
 };
 
-/** Processes beside each other; more wait. */
+/** Starts an agent, whose files go to the folder of the session's tasks. */
+export type AgentStarter = (
+  start: BackgroundTaskStart<AgentTaskRequest>,
+  files: { readonly folder: string; readonly sessionId: string },
+) => Promise<RunningTask>;
+
+/** Processes and agents beside each other; more wait. */
 const maxConcurrent = 16;
 /** Of what is new: as much as the model is shown. */
 const newsBytes = 30_000;
@@ -41,9 +55,10 @@ export class TaskRegistry implements BackgroundTasks {
   readonly manager: BackgroundTaskManager;
   readonly #options: RegistryOptions;
   readonly #specs = new WeakMap<ProcessTaskRequest, ProcessSpec>();
+  readonly #agents = new WeakMap<AgentTaskRequest, AgentStarter>();
   readonly #running = new Map<string, RunningTask>();
   /** Whoever stops them knows that they end. */
-  readonly #stopping = new Set<string>();
+  readonly #stopping = new Map<string, TaskStopper>();
   /** Not ended, or ended and not told of. */
   readonly #open = new Set<string>();
   /** How far the model has read. */
@@ -64,10 +79,21 @@ export class TaskRegistry implements BackgroundTasks {
         return task;
       },
     };
+    const agents: BackgroundTaskRunner<AgentTaskRequest> = {
+      kind: "agent",
+      start: async (start) => {
+        const starter = this.#agents.get(start.request);
+        if (!starter) throw new BackgroundTaskError("runner", "Nobody said how to start it");
+        const { folder, sessionId } = options;
+        const task = await starter(start, { folder, sessionId });
+        this.#running.set(start.taskId, task);
+        return task;
+      },
+    };
     this.manager = new BackgroundTaskManager({
-      runners: [processes],
+      runners: [processes, agents],
       maxConcurrent,
-      newId: ({ kind }) => `${kind}_${++this.#number}`,
+      newId: ({ kind, metadata }) => String(metadata?.["agentId"] ?? `${kind}_${++this.#number}`),
       clock: systemClockAt(options.now),
       recorded: options.flush,
     });
@@ -105,10 +131,22 @@ export class TaskRegistry implements BackgroundTasks {
     const request: ProcessTaskRequest = {
       ...{ kind: "process", label, mode: "background", parentSessionId: this.#options.sessionId, depth: 1, cwd, command },
       ...defined({ maxRuntimeMs }),
-      metadata: { callId },
+      metadata: { callId, runId: toRunId(this.#options.now(), randomUuid()) },
     };
     this.#specs.set(request, spec);
     const task = await this.manager.spawn(request);
+    if (task.status === "failed") this.manager.markRead(task.id); // whoever asked is told by the answer
+    return task;
+  }
+
+  get sessionId(): string {
+    return this.#options.sessionId;
+  }
+
+  async startAgent(request: AgentTaskRequest, starter: AgentStarter): Promise<BackgroundTaskState> {
+    this.#agents.set(request, starter);
+    const task = await this.manager.spawn(request);
+    this.#read.delete(task.id); // an agent that works again is heard from its beginning
     if (task.status === "failed") this.manager.markRead(task.id); // whoever asked is told by the answer
     return task;
   }
@@ -146,9 +184,9 @@ export class TaskRegistry implements BackgroundTasks {
     });
   }
 
-  async stop(taskId: string, reason: string): Promise<BackgroundTaskState> {
+  async stop(taskId: string, reason: string, by: TaskStopper = "model"): Promise<BackgroundTaskState> {
     this.get(taskId);
-    this.#stopping.add(taskId);
+    this.#stopping.set(taskId, by);
     await this.manager.cancel(taskId, reason);
     this.manager.markRead(taskId); // it had ended before
     this.#stopping.delete(taskId);
@@ -158,7 +196,7 @@ export class TaskRegistry implements BackgroundTasks {
   /** Ends all that is open, and answers what that was. Nobody is told of them any more. */
   async stopAll(reason: string): Promise<BackgroundTaskState[]> {
     const { active } = this;
-    await Promise.all(active.map(({ id }) => this.stop(id, reason)));
+    await Promise.all(active.map(({ id }) => this.stop(id, reason, "run")));
     return active.map(({ id }) => this.get(id));
   }
 
@@ -207,7 +245,7 @@ export class TaskRegistry implements BackgroundTasks {
       case "background_task_completed":
       case "background_task_failed":
       case "background_task_cancelled":
-        emit({ type: "background.ended", task: event.task, ...this.#idle() });
+        emit({ type: "background.ended", task: event.task, ...this.#idle(), ...this.#by(event.task) });
         if (this.#stopping.has(event.task.id)) this.manager.markRead(event.task.id);
         else if (event.task.unread) onUntold(event.task);
         break;
@@ -216,6 +254,7 @@ export class TaskRegistry implements BackgroundTasks {
         emit({ type: "background.closed", id: event.taskId });
         break;
       case "background_task_text_delta":
+        if (event.delta === "") return; // a sign of life
         return emit({ type: "background.delta", id: event.taskId, text: event.delta });
       default:
         return;
@@ -226,6 +265,10 @@ export class TaskRegistry implements BackgroundTasks {
   #follow({ id, status, unread }: BackgroundTaskState): void {
     if (unread || !isTerminal(status)) this.#open.add(id);
     else this.#open.delete(id);
+  }
+
+  #by({ id, status }: BackgroundTaskState): { by?: TaskStopper } {
+    return status === "cancelled" ? { by: this.#stopping.get(id) ?? "user" } : {};
   }
 
   #idle(): { idle?: true } {

@@ -68,6 +68,7 @@ export const taskFacts: ToolFacts = {
   startsAgents: true,
 };
 
+export const sendMessageFacts: ToolFacts = { kind: "note", ofConversation: true };
 export const taskOutputFacts: ToolFacts = { kind: "note" };
 export const taskInputFacts: ToolFacts = { kind: "run" };
 export const taskStopFacts: ToolFacts = { kind: "note" };
@@ -97,6 +98,7 @@ const known: ReadonlyMap<string, ToolFacts> = new Map([
   ["WebFetch", webFetchFacts],
   ["WebSearch", webSearchFacts],
   ["TodoWrite", todoWriteFacts],
+  ["SendMessage", sendMessageFacts],
   ["TaskOutput", taskOutputFacts],
   ["TaskInput", taskInputFacts],
   ["TaskStop", taskStopFacts],

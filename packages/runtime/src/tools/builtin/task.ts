@@ -1,16 +1,24 @@
-import type { Outcome } from "../../protocol/outcome.ts";
 import { type AgentDefinition, defaultAgent } from "../../tasks/agent-definition.ts";
-import type { TaskEnd } from "../../tasks/task.ts";
-import { defineTool, type Tool, ToolFailure, type ToolOutput } from "../tool.ts";
-import { defined } from "../../util/defined.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { startedAgents } from "../started-agents.ts";
 import { taskFacts } from "./facts.ts";
 
-type TaskInput = { description: string; prompt: string; subagent_type?: string; model?: string; isolation?: "worktree" };
+export type TaskInput = {
+  description: string;
+  prompt: string;
+  subagent_type?: string;
+  model?: string;
+  effort?: "low" | "medium" | "high";
+  isolation?: "worktree";
+  run_in_background?: boolean;
+  resume?: string;
+  name?: string;
+};
 
 /** A subagent ends by itself once its own calls have; they have the usual grace, and it has a little more. */
 const abortGraceMs = 1_500;
 
-/** Hands a task to a subagent and waits for its last words. Models also know it as `Agent`. */
+/** Hands a task to a subagent, and waits for its last words unless that is to be done in the background. Models also know it as `Agent`. */
 export function createTaskTool(agents: readonly AgentDefinition[]): Tool {
   const general = defaultAgent(agents);
   const find = (name: string | undefined): AgentDefinition | undefined =>
@@ -30,25 +38,27 @@ export function createTaskTool(agents: readonly AgentDefinition[]): Tool {
           enum: ["worktree"],
           description: "It works in a git worktree of its own: its changes stay out of this checkout until they are merged.",
         },
+        run_in_background: {
+          type: "boolean",
+          description: "true: the call answers at once with the agent's id, and you are told when it has finished.",
+        },
+        resume: {
+          type: "string",
+          description: "The id of an agent that has ended: it goes on with all it knew, and this prompt.",
+        },
       },
       required: ["description", "prompt", ...(general ? [] : ["subagent_type"])],
     },
     concurrent: true,
     facts: taskFacts,
     abortGraceMs,
-    async access({ subagent_type }) {
-      return { kind: "note", resources: [find(subagent_type)?.name ?? subagent_type ?? ""] };
+    async access({ subagent_type, resume }, _workspace, memory) {
+      const earlier = resume === undefined ? undefined : memory && startedAgents(memory).get(resume);
+      return { kind: "note", resources: [earlier ?? find(subagent_type)?.name ?? subagent_type ?? ""] };
     },
-    async execute({ description, prompt, subagent_type, model, isolation }, { callId, tasks, signal }) {
-      const agent = find(subagent_type);
-      if (!agent)
-        throw new ToolFailure(`There is no agent ${JSON.stringify(subagent_type ?? "")}. The agents are: ${namesOf(agents)}.`);
-      if (!tasks) throw new ToolFailure("No subagent can be started here.");
-      const task = tasks.start({ callId, agent, description, prompt, ...defined({ model, isolation }) });
-      const end = await task.ended;
-      if (signal.aborted)
-        throw new ToolFailure(withLastWords("The turn was interrupted before the subagent had finished.", end.outcome));
-      return toOutput(end);
+    async execute(input, context) {
+      const { runTask } = await import("../run-task.ts");
+      return await runTask(input, context, { find, names: namesOf(agents) });
     },
   });
 }
@@ -66,34 +76,4 @@ function describe(agents: readonly AgentDefinition[], general: AgentDefinition |
 
 function namesOf(agents: readonly AgentDefinition[]): string {
   return agents.map(({ name }) => name).join(", ");
-}
-
-function toOutput({ outcome, modelCalls, denials, worktree }: TaskEnd): ToolOutput {
-  const text = outcome.type === "completed" ? outcome.text : withLastWords(whyNot(outcome, modelCalls), outcome);
-  const refused = denials.map(({ tool, reason }) => `- ${tool}: ${reason}`);
-  const note = refused.length > 0 ? `\n\nCalls the subagent was not permitted:\n${refused.join("\n")}` : "";
-  return {
-    content: [{ type: "text", text: text + note + (worktree ? `\n\n${worktree.summary}` : "") }],
-    isError: outcome.type !== "completed",
-  };
-}
-
-function whyNot(outcome: Exclude<Outcome, { type: "completed" }>, modelCalls: number): string {
-  switch (outcome.type) {
-    case "failed":
-      return `The subagent failed: ${outcome.error.message} (${outcome.error.code}).`;
-    case "cancelled":
-      return "The subagent was stopped before it had finished.";
-    case "stopped":
-      if (outcome.limit === "max-turns")
-        return `The subagent was stopped at its limit of ${modelCalls} model calls, before it had finished.`;
-      if (outcome.limit === "max-budget") return "The subagent was stopped: the budget of the session is spent.";
-      if (outcome.limit === "max-requests") return "The subagent was stopped: no more models may be asked for this prompt.";
-      if (outcome.limit === "loop") return `The subagent went round in circles and was stopped: ${outcome.reason ?? ""}.`;
-      return `A hook stopped the subagent: ${outcome.reason ?? "it gave no reason"}.`;
-  }
-}
-
-function withLastWords(what: string, { text }: Outcome): string {
-  return text.trim() ? `${what} The last it said:\n${text}` : `${what} It had said nothing yet.`;
 }

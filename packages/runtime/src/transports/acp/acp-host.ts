@@ -47,6 +47,7 @@ export type StartedSession = Pick<
   | "lastSeq"
   | "controls"
   | "openPermission"
+  | "signalBeside"
   | "answerPermission"
   | "listCommands"
   | "shutdown"

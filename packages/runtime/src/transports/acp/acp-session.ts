@@ -173,20 +173,20 @@ export class AcpSession {
   /** The session waits for a client that is slow to read. One that has left is told nothing, and keeps nothing waiting. */
   async #tellEvent(session: StartedSession, event: AgentEvent): Promise<void> {
     await this.#tell(this.#updates.encode(event));
-    if (event.type === "permission.requested" && this.#plan.answersPermissions) this.#ask(session.openPermission(event));
+    if (event.type === "permission.requested" && this.#plan.answersPermissions) this.#ask(session, session.openPermission(event));
     if (event.type === "session.changed" && event.permissionMode) await this.#followMode(session);
     if (event.type === "warning.raised") this.#options.warn(event.message);
   }
 
   /** Never waited for here: while the question is open, everything else goes on being told and heard. */
-  #ask(request: PermissionRequest | undefined): void {
+  #ask(session: StartedSession, request: PermissionRequest | undefined): void {
     if (!request) return; // the turn has ended in the meantime
     const options = permissionOptions(request);
     const question = { sessionId: this.id, toolCall: this.#updates.describe(request), options };
-    const signal = this.#turn?.signal ?? AbortSignal.abort();
+    const signal = session.signalBeside(request) ?? this.#turn?.signal ?? AbortSignal.abort();
     const answer = (given: Answer): void => {
       try {
-        this.#started?.answerPermission(request.requestId, given);
+        session.answerPermission(request.requestId, given);
       } catch {
         // The turn has ended in the meantime: nobody waits for the answer.
       }

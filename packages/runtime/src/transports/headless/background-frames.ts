@@ -23,7 +23,7 @@ export class BackgroundFrames {
 
   #changed(): TaskFrame {
     const tasks = [...this.#active.values()].map((task) => ({
-      task_id: task.id,
+      ...runOf(task),
       task_type: typeOf(task),
       ...(task.agentType !== undefined && { subagent_type: task.agentType }),
       description: task.label,
@@ -50,7 +50,7 @@ function endedFrames(task: BackgroundTaskState): TaskFrame[] {
   if (task.kind === "agent" && task.timeoutReason !== "stale_worker") return [];
   const status = task.status === "cancelled" ? "stopped" : task.status;
   return [
-    { subtype: "task_updated", task_id: task.id, patch: { status, end_time: Date.parse(task.completedAt ?? task.updatedAt) } },
+    { subtype: "task_updated", ...runOf(task), patch: { status, end_time: Date.parse(task.completedAt ?? task.updatedAt) } },
     {
       subtype: "task_notification",
       ...idsOf(task),
@@ -61,8 +61,13 @@ function endedFrames(task: BackgroundTaskState): TaskFrame[] {
   ];
 }
 
-function idsOf({ id, metadata }: BackgroundTaskState): Record<string, unknown> {
-  return { task_id: id, ...(metadata?.["callId"] !== undefined && { tool_use_id: metadata["callId"] }) };
+function idsOf(task: BackgroundTaskState): Record<string, unknown> {
+  const callId = task.metadata?.["callId"];
+  return { ...runOf(task), ...(callId !== undefined && { tool_use_id: callId }) };
+}
+
+function runOf({ id, metadata }: BackgroundTaskState): Record<string, unknown> {
+  return { task_id: id, ...(metadata?.["runId"] !== undefined && { run_id: metadata["runId"] }) };
 }
 
 function typeOf({ kind }: BackgroundTaskState): string {

@@ -53,7 +53,10 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
     })),
     tool_calls_seen: run.toolCalls,
     fast_mode_state: "off",
-    ...(run.tasksTold && { origin: { kind: "task-notification", task_ids: run.tasksTold } }),
+    ...(run.tasksTold && {
+      origin: { kind: "task-notification", producer: "session-task", ...defined({ runId: run.runTold }), task_ids: run.tasksTold },
+    }),
+    subagent_stats: run.subagents.fields,
     result_index: index,
     queued_turn_count: prompts.waiting,
     ...uuidFields(prompts),

@@ -3,6 +3,7 @@ import type { AgentEvent, Denial, SessionFacts, WorktreeFacts } from "../../prot
 import { ignoredWords } from "../../protocol/ignored-words.ts";
 import { toStopReason } from "./stop-reason.ts";
 import { toWorktreeFacts } from "./worktree-field.ts";
+import { SubagentStats } from "./subagent-stats.ts";
 import { TaskFrames } from "./task-frames.ts";
 import { defined } from "../../util/defined.ts";
 
@@ -36,6 +37,9 @@ export class RunTotals {
   /** When the conversation last went on by more than a word. */
   lastAt: string | undefined;
   readonly tasks: TaskFrames = new TaskFrames();
+  readonly subagents: SubagentStats = new SubagentStats();
+  /** The run of each task that has begun. */
+  readonly #runIds = new Map<string, string>();
   /** Calls of the conversation that have no result yet. */
   openCalls = 0;
   /** The model has said something in this turn. */
@@ -51,6 +55,7 @@ export class RunTotals {
 
   apply(event: AgentEvent): void {
     this.tasks.apply(event);
+    this.subagents.apply(event);
     if (event.taskId === undefined) this.lastAt = event.at;
     if (event.type === "session.started") this.facts = event;
     else if (event.type === "session.changed" && this.facts) this.facts = { ...this.facts, ...changesIn(event) };
@@ -63,7 +68,17 @@ export class RunTotals {
     else if (event.type === "tool.ended") this.#applyTool(event);
     else if (event.type === "warning.raised") this.warnings.add(event.message);
     else if (event.type === "settings.ignored") this.warnings.add(ignoredWords(event));
+    else if (event.type === "background.created") this.#noteRun(event);
     else if (event.type === "worktree.inspected" && event.taskId === undefined) this.worktree = toWorktreeFacts(event);
+  }
+
+  /** The run whose end began the turn. */
+  get runTold(): string | undefined {
+    return this.tasksTold?.map((id) => this.#runIds.get(id)).find((runId) => runId !== undefined);
+  }
+
+  #noteRun({ task: { id, metadata } }: AgentEvent<"background.created">): void {
+    if (typeof metadata?.["runId"] === "string") this.#runIds.set(id, metadata["runId"]);
   }
 
   /** The model calls since the last time, subagents' and side calls too. */
@@ -96,8 +111,8 @@ export class RunTotals {
     this.openCalls = 0;
     this.answered = false;
     this.abortedDuring = "streaming";
-    this.#inputs.clear();
-    this.#decisions.clear();
+    for (const calls of [this.#inputs, this.#decisions])
+      for (const key of calls.keys()) if (key.startsWith(" ")) calls.delete(key); // an agent beside the conversation goes on
   }
 
   #applyCall(event: ModelCall): void {

@@ -91,7 +91,7 @@ describe("Claude Code's frames of a subagent", () => {
       ["result/success", "", ""],
     ]);
     const fieldsOf = (subtype: string): string[] => Object.keys(whole.find((frame) => frame["subtype"] === subtype) ?? {}).sort();
-    const common = ["session_id", "subtype", "task_id", "type", "uuid"];
+    const common = ["run_id", "session_id", "subtype", "task_id", "type", "uuid"];
     assert.deepEqual(
       {
         task_started: fieldsOf("task_started"),

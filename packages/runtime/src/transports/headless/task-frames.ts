@@ -65,6 +65,7 @@ export class TaskFrames {
   /** What the call that started a subagent tells beside its words; undefined for every other call. */
   resultOf(callId: string): Record<string, unknown> | undefined {
     const task = this.#byCall.get(callId);
+    if (task?.started.background) return toLaunched(task.started);
     if (!task?.outcome) return undefined;
     const { taskId, agent, prompt, model } = task.started;
     return {
@@ -102,12 +103,16 @@ export class TaskFrames {
     if (!task) return [];
     const status = statusOf(event.outcome);
     return [
-      { subtype: "task_updated", task_id: event.taskId, patch: { status, end_time: Date.parse(event.at) } },
+      {
+        subtype: "task_updated",
+        ...runOf(task.started),
+        patch: { status, end_time: Date.parse(event.at) },
+      },
       {
         subtype: "task_notification",
-        ...idsOf(event),
+        ...idsOf(task.started),
         status,
-        output_file: "", // what it did is in the journal, with everything else
+        output_file: task.started.outputFile ?? "", // else what it did is in the journal, with everything else
         summary: summaryOf(event.outcome),
         usage: toTaskUsage(task, event.durationMs),
       },
@@ -115,21 +120,35 @@ export class TaskFrames {
   }
 }
 
-function toStarted({ taskId, callId, description, agent, prompt }: AgentEvent<"task.started">): TaskFrame {
+function toStarted(event: AgentEvent<"task.started">): TaskFrame {
+  const { description, agent, prompt, background = false } = event;
   return {
     subtype: "task_started",
-    ...idsOf({ taskId, callId }),
+    ...idsOf(event),
     description,
     subagent_type: agent,
-    is_backgrounded: false,
+    is_backgrounded: background,
     spawn_depth: 1,
     task_type: "local_agent",
     prompt,
   };
 }
 
-function idsOf({ taskId, callId }: { readonly taskId: string; readonly callId: string }): Record<string, unknown> {
-  return { task_id: taskId, tool_use_id: callId };
+/** What the call tells that did not wait for its agent. */
+function toLaunched({ taskId, description, model, prompt, outputFile }: AgentEvent<"task.started">): Record<string, unknown> {
+  return {
+    ...{ isAsync: true, status: "async_launched", agentId: taskId, description, resolvedModel: model.id, prompt },
+    ...(outputFile !== undefined && { outputFile, canReadOutputFile: true }),
+    canContinueAgent: true,
+  };
+}
+
+function idsOf(event: AgentEvent<"task.started">): Record<string, unknown> {
+  return { ...runOf(event), tool_use_id: event.callId };
+}
+
+function runOf({ taskId, runId }: AgentEvent<"task.started">): Record<string, unknown> {
+  return { task_id: taskId, ...(runId !== undefined && { run_id: runId }) };
 }
 
 function toTaskUsage({ usage, toolUses }: Task, durationMs: number): Record<string, unknown> {

@@ -280,6 +280,12 @@ export class TrajectoryBuilder {
   #startTask(event: AgentEvent<"task.started">): boolean {
     const { taskId, callId, agent, model, system, tools, permissionMode, prompt } = event;
     const { priceOf } = this.#options;
+    const known = this.#subagents.get(taskId);
+    if (known) {
+      // It goes on with what it knew.
+      this.#calls?.refer(callId, { trajectory_id: taskId, ...defined({ session_id: this.#sessionId }) });
+      return known.#add(event, { source: "user", message: prompt });
+    }
     const child = new TrajectoryBuilder(
       { priceOf, copiedThrough: this.#copiedThrough },
       { name: agent, media: this.media, settled: this.settled },
