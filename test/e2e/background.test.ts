@@ -83,7 +83,13 @@ describe("a run with commands in the background", () => {
     assert.equal(readFileSync(String(told[1]?.["output_file"]), "utf8"), "b2\n\n[exited with code 3]\n");
     const results = frames.filter(({ type }) => type === "result");
     assert.deepEqual(results[0]?.["origin"], undefined);
-    assert.deepEqual(results[1]?.["origin"], { kind: "task-notification", task_ids: ["process_1"] });
+    const runId = started?.["run_id"];
+    assert.deepEqual(results[1]?.["origin"], {
+      kind: "task-notification",
+      producer: "session-task",
+      runId,
+      task_ids: ["process_1"],
+    });
     assert.deepEqual(
       results.map(({ result_index }) => result_index),
       results.map((_, index) => index),

@@ -258,7 +258,7 @@ export interface AgentEvents {
   "background.created": { task: BackgroundTaskState };
   "background.started": { task: BackgroundTaskState };
   "background.updated": { task: BackgroundTaskState; idle?: true };
-  "background.ended": { task: BackgroundTaskState; idle?: true; /** Who stopped one that was cancelled. */ by?: TaskStopper };
+  "background.ended": { task: BackgroundTaskState; idle?: true /** Who stopped one that was cancelled. */; by?: TaskStopper };
   /** Nobody can ask for it any more. */
   "background.closed": { id: string };
   /** The latest of what it printed or said; its log has all of it. */

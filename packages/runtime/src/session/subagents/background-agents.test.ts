@@ -6,7 +6,16 @@ import { createMemoryStore } from "../../journal/memory-store.ts";
 import { toMessages } from "../../journal/transcript.ts";
 import type { ModelRequest } from "../../model/model.ts";
 import type { ScriptedReply } from "../../model/scripted.ts";
-import { type Answer, cast, eventsOf, eventually, lastWords, reader, stageFolder, task } from "../../../../../test/support/subagent-stage.ts";
+import {
+  type Answer,
+  cast,
+  eventsOf,
+  eventually,
+  lastWords,
+  reader,
+  stageFolder,
+  task,
+} from "../../../../../test/support/subagent-stage.ts";
 
 const { folder, open } = stageFolder();
 
@@ -78,7 +87,10 @@ describe("an agent in the background", () => {
       ["completed", "It says seven.", "string", result?.callId],
     );
     const started = eventsOf(events, "task.started")[0];
-    assert.deepEqual([started?.background, started?.outputFile, started?.runId], [true, ended?.logPath, ended?.metadata?.["runId"]]);
+    assert.deepEqual(
+      [started?.background, started?.outputFile, started?.runId],
+      [true, ended?.logPath, ended?.metadata?.["runId"]],
+    );
   });
 
   it("is started so by its definition, and not where the call says otherwise", async () => {
@@ -87,7 +99,10 @@ describe("an agent in the background", () => {
       [{}, ["agent"]],
       [{ run_in_background: false }, []],
     ] as const) {
-      const provider = cast({ parent: inOrder({ calls: [task("Look", input)] }, { text: "Ok." }), child: () => ({ text: "Done." }) });
+      const provider = cast({
+        parent: inOrder({ calls: [task("Look", input)] }, { text: "Ok." }),
+        child: () => ({ text: "Done." }),
+      });
       const { session, close } = open(provider, { agents });
       await session.submit("go");
       await session.finishBackgroundTasks();
@@ -247,7 +262,10 @@ describe("permission for an agent in the background", () => {
       : { text: lastWords(request) };
 
   it("is waited for after the turn, in a state of its own, and answered for the task or the question", async () => {
-    const provider = cast({ parent: inOrder({ calls: [inBackground("Write")] }, { text: "Ok." }, { text: "Heard." }), child: writes });
+    const provider = cast({
+      parent: inOrder({ calls: [inBackground("Write")] }, { text: "Ok." }, { text: "Heard." }),
+      child: writes,
+    });
     const { session, events, close } = open(provider, { answersPermissions: true });
     await session.submit("go");
     await eventually(() => session.getBackgroundTask("agent_1")?.status === "waiting_permission");
@@ -271,12 +289,18 @@ describe("permission for an agent in the background", () => {
   });
 
   it("is denied at once where nobody answers", async () => {
-    const provider = cast({ parent: inOrder({ calls: [inBackground("Write")] }, { text: "Ok." }, { text: "Heard." }), child: writes });
+    const provider = cast({
+      parent: inOrder({ calls: [inBackground("Write")] }, { text: "Ok." }, { text: "Heard." }),
+      child: writes,
+    });
     const { session, events, close } = open(provider);
     await session.submit("go");
     await session.finishBackgroundTasks();
     await close();
-    assert.match(eventsOf(events, "background.ended")[0]?.task.result?.output ?? "", /Calls the subagent was not permitted:\n- Write/);
+    assert.match(
+      eventsOf(events, "background.ended")[0]?.task.result?.output ?? "",
+      /Calls the subagent was not permitted:\n- Write/,
+    );
   });
 });
 
@@ -371,7 +395,10 @@ describe("SendMessage", () => {
     await close();
     assert.match(JSON.stringify(eventsOf(events, "tool.ended")[0]?.result.content), /no agent \\"nobody\\"\. None was started/);
     const child = provider.requests.find((request) => !request.tools.some(({ name }) => name === "Task"));
-    assert.equal(child?.tools.some(({ name }) => name === "SendMessage"), false);
+    assert.equal(
+      child?.tools.some(({ name }) => name === "SendMessage"),
+      false,
+    );
   });
 });
 

@@ -153,7 +153,9 @@ export class BackgroundAgents implements AgentTasks {
     if (!started) throw new ToolFailure(`There is no agent ${JSON.stringify(spec.agentId)}. ${agentsIn(events)}`);
     const agent = place.agents.find(({ name }) => name === started.agent);
     if (!agent)
-      throw new ToolFailure(`${taskId} was an agent ${JSON.stringify(started.agent)}, which is not there any more. Start another one.`);
+      throw new ToolFailure(
+        `${taskId} was an agent ${JSON.stringify(started.agent)}, which is not there any more. Start another one.`,
+      );
     const worktree = past.findLast((event) => event.type === "worktree.inspected");
     const isThere = worktree !== undefined && existsSync(worktree.path);
     const { callId, prompt, description = started.description } = spec;

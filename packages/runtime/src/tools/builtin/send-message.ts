@@ -18,7 +18,10 @@ export const sendMessageTool: Tool = defineTool<SendMessageInput>({
     },
     required: ["to", "message"],
   },
-  forgives: { names: { agentId: "to", agent_id: "to", task_id: "to", recipient: "to", content: "message", prompt: "message" }, needed: [] },
+  forgives: {
+    names: { agentId: "to", agent_id: "to", task_id: "to", recipient: "to", content: "message", prompt: "message" },
+    needed: [],
+  },
   concurrent: false,
   facts: sendMessageFacts,
   async access({ to }, _workspace, memory) {

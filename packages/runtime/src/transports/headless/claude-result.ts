@@ -1,3 +1,4 @@
+import { defined } from "../../util/defined.ts";
 import type { ModelCosts } from "../../model/ledger.ts";
 import type { ErrorData } from "../../protocol/errors.ts";
 import type { CancelCause, Outcome, StopLimit } from "../../protocol/outcome.ts";
@@ -54,7 +55,12 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
     tool_calls_seen: run.toolCalls,
     fast_mode_state: "off",
     ...(run.tasksTold && {
-      origin: { kind: "task-notification", producer: "session-task", ...defined({ runId: run.runTold }), task_ids: run.tasksTold },
+      origin: {
+        kind: "task-notification",
+        producer: "session-task",
+        ...defined({ runId: run.runTold }),
+        task_ids: run.tasksTold,
+      },
     }),
     subagent_stats: run.subagents.fields,
     result_index: index,
