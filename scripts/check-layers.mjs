@@ -53,6 +53,10 @@ const LAYERS = {
     modules: ["node:fs", "node:path"],
   },
   settings: { folders: ["util", "protocol", "model", "permissions"], modules: ["node:"] },
+  plugins: {
+    folders: ["util", "protocol", "workspace", "permissions", "hooks", "journal", "context", "tasks", "tools", "commands", "settings"],
+    modules: ["node:"],
+  },
   hosting: {
     folders: [
       "util",
@@ -69,6 +73,7 @@ const LAYERS = {
       "commands",
       "session",
       "settings",
+      "plugins",
     ],
     modules: ["node:"],
   },
@@ -107,6 +112,7 @@ const LAYERS = {
       "engine",
       "session",
       "settings",
+      "plugins",
       "hosting",
       "transports",
       "testing",

@@ -131,12 +131,19 @@ describe("rules and modes", () => {
     assert.match(JSON.stringify(sent(server, 0).messages), /\/compact now/);
   });
 
-  it("plugins are passed over, and that is told", async () => {
-    const { ask, cwd } = await stage([{ text: "ok" }]);
-    const answered = await ask("Hi", { plugins: [{ type: "local", path: cwd }] });
-    assert.equal(textOf(only(answered)), "ok");
-    assert.match(warningsIn(answered.messages).join("\n"), /--plugin-dir has no effect: there are no plugins here/);
-  });
+  for (const pluginDelivery of ["argv", "initialize"] as const)
+    it(`plugins are loaded, and init lists them: ${pluginDelivery}`, async () => {
+      const { ask, cwd } = await stage([{ text: "ok" }]);
+      for (const name of ["commands", "skills/s"]) mkdirSync(join(cwd, "bundle", name), { recursive: true });
+      writeFileSync(join(cwd, "bundle/commands/c.md"), "FX");
+      writeFileSync(join(cwd, "bundle/skills/s/SKILL.md"), "---\ndescription: d\n---\nFX");
+      const answered = await ask("Hi", { plugins: [{ type: "local", path: join(cwd, "bundle") }], pluginDelivery });
+      assert.equal(textOf(only(answered)), "ok");
+      const init = answered.messages.find((message) => message.type === "system" && message.subtype === "init");
+      assert.ok(init?.type === "system" && init.subtype === "init");
+      assert.deepEqual(init.plugins.map(({ name }) => name), ["bundle"]);
+      assert.deepEqual(init.slash_commands.slice(0, 2), ["bundle:s", "bundle:c"]);
+    });
 });
 
 /** Requests that the SDK's types have, and its query has no method for. */

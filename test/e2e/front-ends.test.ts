@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import type { ModelServerOptions } from "../../packages/runtime/src/testing/model-server.ts";
 import { TestClient } from "./acp-client.ts";
 import { model, projectRoot, run, tempFolder } from "./command.ts";
+import { program } from "./program.ts";
 
 type Ground = { readonly cwd: string; readonly home: string; readonly env: Record<string, string> };
 
@@ -50,19 +50,6 @@ const frontEnds: Readonly<Record<string, (ground: Ground) => Promise<void>>> = {
     );
   },
 };
-
-/** A program of somebody who has installed the library. */
-async function program(text: string, { cwd, home, env }: Ground): Promise<void> {
-  const folder = tempFolder("program");
-  const file = join(folder, "program.mjs");
-  writeFileSync(file, text.replace('"@outrider/runtime"', JSON.stringify(join(projectRoot, "packages/runtime/dist/index.js"))));
-  const child = spawn(process.execPath, [file], {
-    cwd,
-    env: { PATH: process.env["PATH"] ?? "", HOME: dirname(home), ...env },
-    stdio: ["ignore", "inherit", "inherit"],
-  });
-  await new Promise((resolve) => child.on("close", resolve));
-}
 
 type Case = {
   readonly about: string;

@@ -25,7 +25,7 @@ const noListener: CaseTest = async (_one, test) => {
 
 /** There is nothing that installs, and what lies around as a plugin is not loaded. */
 const noPlugins: CaseTest = async (_one, test) => {
-  noFolder("plugins");
+  noFolder("plugins/install.ts");
   const ran = await runScripted(test, {
     files: {
       ".claude-plugin/plugin.json": {

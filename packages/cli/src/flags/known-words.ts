@@ -3,7 +3,7 @@ import { refusedFlags } from "./refused-flags.ts";
 
 /**
  * Command-line words of a program that uses an SDK. It may give flags of other releases: those that nobody knows are passed over with their
- * values, and so are those for plugins. Prompts come on stdin, so that each word is a flag or the value of one.
+ * values. Prompts come on stdin, so that each word is a flag or the value of one.
  */
 export function knownWords(argv: readonly string[]): { words: string[]; ignored: string[] } {
   const words: string[] = [];
@@ -14,23 +14,17 @@ export function knownWords(argv: readonly string[]): { words: string[]; ignored:
     const flag = (flags as readonly Flag[]).find((known) => spellings(known).includes(written));
     const isUnknown = word.startsWith("--") && word !== "--" && !flag && !Object.hasOwn(refusedFlags, written);
     if (isUnknown) ignored.push(`The flag ${written} is not known, and was passed over`);
-    const isForPlugins = flag !== undefined && forPlugins.has(flag.name);
-    if (isForPlugins) ignored.push(`${written} has no effect: ${flag.refused}`);
-    const isDropped = isUnknown || isForPlugins;
-    if (!isDropped) words.push(word);
+    if (!isUnknown) words.push(word);
     const takesNext =
       !word.includes("=") &&
       (flag ? flag.kind !== "switch" && flag.kind !== "optional" : isUnknown && !argv[at + 1]?.startsWith("-"));
     const next = takesNext ? argv[at + 1] : undefined;
     if (next === undefined) continue;
     at++;
-    if (!isDropped) words.push(next);
+    if (!isUnknown) words.push(next);
   }
   return { words, ignored };
 }
-
-/** Their option is accepted until there are plugins: a program that names some for all its runs works without them. */
-const forPlugins: ReadonlySet<string> = new Set(["plugin-dir", "plugin-dir-no-mcp"]);
 
 function spellings({ name, short, aliases = [] }: Flag): string[] {
   return [`--${name}`, ...(short ? [`-${short}`] : []), ...aliases.map((alias) => `--${alias}`)];

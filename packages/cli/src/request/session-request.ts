@@ -25,7 +25,7 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
     session: await sessionOf(flags, warn),
     persistent: !flags["no-session-persistence"],
     without: flags.bare
-      ? ["instructions", "agents", "skills", "hooks", "servers"]
+      ? ["instructions", "agents", "skills", "hooks", "servers", "plugins"]
       : flags["strict-mcp-config"]
         ? ["servers"]
         : undefined,
@@ -40,6 +40,7 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
     serverTimeouts: {
       connectMs: flags["mcp-timeout"] === undefined ? undefined : duration("--mcp-timeout", flags["mcp-timeout"]),
     },
+    plugins: pluginsOf(flags),
     mainAgent: flags.agent,
     permissionTool: permissionTool(flags),
     options: {
@@ -64,6 +65,12 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
       slashCommands: flags["disable-slash-commands"] ? false : undefined,
     },
   };
+}
+
+function pluginsOf(flags: FlagValues): SessionRequest["plugins"] {
+  const named = (flags["plugin-dir"] ?? []).map((path) => ({ path }));
+  const quiet = (flags["plugin-dir-no-mcp"] ?? []).map((path) => ({ path, skipMcpDiscovery: true }));
+  return [...named, ...quiet];
 }
 
 /** `--allow npm,make`, also given several times. */

@@ -15,6 +15,8 @@ export type HookSource = {
   readonly source: string;
   /** Nothing of an untrusted source runs. */
   readonly trusted: boolean;
+  /** Written for Claude Code, maybe for another release of it; known by its folder when absent. */
+  readonly isForeign?: boolean;
   /** The line of something in the file; paths start with `"hooks"`. */
   lineOf?(path: readonly (string | number)[]): number | undefined;
 };
@@ -77,8 +79,8 @@ function foreignIn({ value, source }: HookSource): string[] {
 type ReadSource = HookSource & { readonly notes: string[] };
 
 /** Files of Claude Code's may be written for another release of it: what is not known there is told and left out. */
-function isClaudeFile({ source }: HookSource): boolean {
-  return /[\\/]\.claude[\\/]/.test(source);
+function isClaudeFile({ source, isForeign }: HookSource): boolean {
+  return isForeign ?? /[\\/]\.claude[\\/]/.test(source);
 }
 
 function parseSource(file: ReadSource, limits: HookLimits): Hook[] {

@@ -13,13 +13,13 @@ import { surroundingsOf } from "./surroundings.ts";
 
 type Loading = Pick<
   SessionRequest,
-  "bare" | "without" | "settings" | "settingSources" | "trustProject" | "sandboxMode" | "requireServers" | "mainAgent"
+  "bare" | "without" | "settings" | "settingSources" | "trustProject" | "sandboxMode" | "requireServers" | "mainAgent" | "plugins"
 >;
 
 /** How a program opens a session: what it wants of it, and what of the folder and the user's own files counts. */
 export type InteractiveSessionOptions<Structured = JsonValue> = Omit<
   SessionOptions,
-  "settingSources" | "projectTrust" | "ignoredSettings" | "outputSchema" | "worktree"
+  "settingSources" | "projectTrust" | "ignoredSettings" | "outputSchema" | "worktree" | "loadedPlugins"
 > &
   Loading & {
     /**
@@ -44,12 +44,12 @@ export class InteractiveSession<Structured = JsonValue> extends Session<Structur
     checkSessionOptions(options);
     const { bare, without, settings, settingSources, trustProject, sandboxMode, mcpServers, requireServers, mainAgent, ...rest } =
       options;
-    const { forkSession, outriderHome, ...own } = rest;
+    const { plugins, forkSession, outriderHome, ...own } = rest;
     const from = forkSession ? own.resumeSessionId : undefined;
     const id = from === undefined ? undefined : (own.sessionId ?? randomUuid());
     const isStored = own.sessionStore !== undefined || own.overflowDirectory !== undefined;
     const loading = {
-      ...{ bare, without, settings, settingSources, trustProject, sandboxMode, requireServers, mainAgent },
+      ...{ bare, without, settings, settingSources, trustProject, sandboxMode, requireServers, mainAgent, plugins },
       mcpServers: toServerFiles(mcpServers),
     };
     super(id === undefined ? own : { ...own, sessionId: undefined, resumeSessionId: id }, (given, completing) =>

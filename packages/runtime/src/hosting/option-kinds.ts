@@ -43,8 +43,8 @@ const sandboxModes = ["auto", "require", "off"];
 const sandboxMode = oneOf(sandboxModes);
 const settingSources = listOf(oneOf(["user", "project", "local"]), "a list of user, project, local");
 const without = listOf(
-  oneOf(["instructions", "agents", "skills", "hooks", "servers"]),
-  "a list of instructions, agents, skills, hooks, servers",
+  oneOf(["instructions", "agents", "skills", "hooks", "servers", "plugins"]),
+  "a list of instructions, agents, skills, hooks, servers, plugins",
 );
 const servers = either(
   "an object of servers by name, as .mcp.json has them",
@@ -174,13 +174,17 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   hookSettings: shape({ sources: needed(listOf(fields, "a list of sources")) }, "an object with sources"),
   mcpServers: servers,
   requireServers: flag,
+  plugins: listOf(
+    shape({ path: needed(text), skipMcpDiscovery: flag, type: oneOf(["local"]) }, "{ path }, a folder"),
+    "a list of { path }",
+  ),
 
   now: action,
   newId: action,
 };
 
 const { cwd: _cwd, provider: _provider, model, bare, settings, trustProject, ...rest } = sessionKinds;
-const { mcpServers, requireServers, mainAgent, forkSession: _fork, outriderHome: _home, without: _without, ...own } = rest;
+const { mcpServers, requireServers, plugins, mainAgent, forkSession: _fork, outriderHome: _home, without: _without, ...own } = rest;
 const choice = either(
   'a function, or an object whose type is "new", "resume" or "fork"',
   action,
@@ -189,7 +193,7 @@ const choice = either(
 
 /** Every part of a request to a host. */
 export const requestKinds: Readonly<Record<keyof HostedRequest, Kind>> = {
-  ...{ bare, without, settingSources, settings, trustProject, sandboxMode, mcpServers, requireServers, mainAgent, model },
+  ...{ bare, without, settingSources, settings, trustProject, sandboxMode, mcpServers, requireServers, plugins, mainAgent, model },
   cwd: text,
   worktree: either(
     "true, or the name of one",
@@ -212,6 +216,7 @@ export const requestKinds: Readonly<Record<keyof HostedRequest, Kind>> = {
 /** What `options` of a request may hold; the rest is said beside them. */
 export const requestOptionKinds: Readonly<Record<keyof NonNullable<HostedRequest["options"]>, Kind>> = {
   ...own,
+  loadedPlugins: fields,
   projectTrust: fields,
   ignoredSettings: fields,
 };

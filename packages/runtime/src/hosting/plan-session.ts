@@ -150,7 +150,9 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     await worktree?.begin();
     await begin();
   };
-  return { request, sessionId, options, servers, project, resolved, replay, keySource, worktree, begin: beginAll };
+  const plan = { request, sessionId, options, servers, project, resolved, replay, keySource, worktree, begin: beginAll };
+  const isExtended = request.plugins?.length || Object.values(settings.enabledPlugins).includes(true);
+  return isExtended ? await (await import("./plan-plugins.ts")).withPlugins(plan, { around, project, resolved }) : plan;
 }
 
 /** A hook of git sets these for what it starts; commands in the worktree would then work on the user's checkout. */
@@ -175,7 +177,7 @@ function needsFacts({ session, options, mainAgent }: SessionRequest): boolean {
   return isNew && options?.systemPrompt === undefined && options?.sandboxClient === undefined && mainAgent === undefined;
 }
 
-const everyPart: readonly LoadedPart[] = ["instructions", "agents", "skills", "hooks", "servers"];
+const everyPart: readonly LoadedPart[] = ["instructions", "agents", "skills", "hooks", "servers", "plugins"];
 
 type Place = {
   readonly around: Surroundings;

@@ -24,7 +24,7 @@ export type SessionRequest = {
    */
   readonly persistent?: boolean | undefined;
 
-  /** Nothing that was written down for the folder or the user counts: no settings, instructions, agents, skills, hooks and servers. */
+  /** Nothing that was written down for the folder or the user counts: no settings, instructions, agents, skills, hooks, servers and installed plugins. */
   readonly bare?: boolean | undefined;
   /** What to leave out of what is usually read. */
   readonly without?: readonly LoadedPart[] | undefined;
@@ -48,6 +48,9 @@ export type SessionRequest = {
   readonly requireServers?: boolean | undefined;
   readonly serverTimeouts?: { readonly connectMs?: number | undefined; readonly callMs?: number | undefined } | undefined;
 
+  /** Folders of bundles in Claude Code's layout, or folders of such folders. Whoever names one wants what it runs. */
+  readonly plugins?: readonly NamedPlugin[] | undefined;
+
   /** Be one of the agents: its prompt, tools and model are those of the conversation. */
   readonly mainAgent?: string | undefined;
   /** The MCP tool that decides what would be asked. */
@@ -57,8 +60,16 @@ export type SessionRequest = {
   readonly options?: Partial<Omit<SessionOptions, "cwd" | "provider" | "model" | "worktree">> | undefined;
 };
 
+/** As the Agent SDK names it. */
+export type NamedPlugin = {
+  readonly type?: "local" | undefined;
+  readonly path: string;
+  /** Its MCP servers do not count. */
+  readonly skipMcpDiscovery?: boolean | undefined;
+};
+
 /** What is read from the folder and the user's home, unless somebody leaves it out. */
-export type LoadedPart = "instructions" | "agents" | "skills" | "hooks" | "servers";
+export type LoadedPart = "instructions" | "agents" | "skills" | "hooks" | "servers" | "plugins";
 
 /** Answers come from a file, or are written to one. */
 export type RecordingRequest =

@@ -119,7 +119,7 @@ export interface AgentEvents {
    */
   "turn.started": { input: UserMessage; displayInput?: string; command?: string; tasks?: string[] };
   /** The host chose another model, mode or set of tools; what is not named stays. */
-  "session.changed": Partial<Pick<SessionFacts, "model" | "permissionMode" | "tools" | "places">>;
+  "session.changed": Partial<Pick<SessionFacts, "model" | "permissionMode" | "tools" | "places" | "agents" | "plugins" | "pluginErrors">>;
   /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer, or what a hook adds. */
   "input.added": {
     input: UserMessage;
@@ -403,7 +403,13 @@ export type SessionFacts = {
   transcriptPath?: string;
   /** The kinds of subagents the model may start; absent when it may start none. */
   agents?: string[];
+  /** Bundles of skills, agents, hooks and servers that count; absent when there are none. */
+  plugins?: PluginFact[];
+  /** Bundles that were wanted and could not be loaded. */
+  pluginErrors?: { plugin: string; type: string; message: string; path: string }[];
 };
+
+export type PluginFact = { name: string; path: string; source: string; version?: string };
 
 export type EventType = keyof AgentEvents;
 

@@ -48,7 +48,7 @@ import { checkProhibitions, definitionsOf, offeredTools, offersOf, takenAway } f
 import { openJournal } from "./open-journal.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { openBudget, windowOf } from "./prompts/model-limits.ts";
-import type { SessionOptions } from "./session-options.ts";
+import type { SessionOptions, SessionPlugins } from "./session-options.ts";
 import { defined } from "../util/defined.ts";
 
 declare const OUTRIDER_VERSION: string;
@@ -169,6 +169,7 @@ export async function createSession(
     ...defined({ transcriptPath: options.transcriptPath, projectTrust: options.projectTrust }),
     ...instructionFacts(options),
     ...(startsAgents && { agents: agents.map(({ name }) => name) }),
+    ...pluginFacts(options.loadedPlugins),
   };
   const followMode: Controlled["followMode"] = () => {
     const { mode } = rules.current;
@@ -329,6 +330,13 @@ function openSubagents(
 function instructionFacts({ instructions }: SessionOptions): Pick<SessionFacts, "instructionFiles"> {
   if (!instructions || instructions.files.length === 0) return {};
   return { instructionFiles: instructions.files.map(({ path, bytes }) => ({ path, bytes })) };
+}
+
+function pluginFacts({ loaded = [], problems = [] }: SessionPlugins = {}): Pick<SessionFacts, "plugins" | "pluginErrors"> {
+  return {
+    ...(loaded.length > 0 && { plugins: [...loaded] }),
+    ...(problems.length > 0 && { pluginErrors: [...problems] }),
+  };
 }
 
 async function answerSchemaOf(source: SchemaSource, provider: Provider): Promise<AnswerSchema> {

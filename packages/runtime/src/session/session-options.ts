@@ -12,7 +12,7 @@ import type { CatalogOverride } from "../model/catalog-override.ts";
 import type { Fallback } from "../model/fallback.ts";
 import type { Effort, Provider } from "../model/model.ts";
 import type { JsonObject } from "../protocol/content.ts";
-import type { WorktreeFacts } from "../protocol/events.ts";
+import type { PluginFact, SessionFacts, WorktreeFacts } from "../protocol/events.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
 import type { BashLimits } from "../tools/builtin/bash.ts";
@@ -33,6 +33,12 @@ export interface SessionWorktree {
   /** What is in it now; undefined before it was made. */
   inspect(): Promise<WorktreeFacts | undefined>;
 }
+
+/** The bundles of a session, as it tells of them. */
+export type SessionPlugins = {
+  readonly loaded?: readonly PluginFact[] | undefined;
+  readonly problems?: Readonly<NonNullable<SessionFacts["pluginErrors"]>> | undefined;
+};
 
 /** How a session is opened. */
 export type SessionOptions = {
@@ -133,6 +139,8 @@ export type SessionOptions = {
   readonly skills?: SkillOptions | undefined;
   /** Prompts that servers have written, each a command. */
   readonly serverPrompts?: ServerPrompts | undefined;
+  /** Bundles that were loaded; what they brought is among the other options already. */
+  readonly loadedPlugins?: SessionPlugins | undefined;
   /** Points where commands, services, models or functions may change what happens; see docs/hooks.md. */
   readonly hooks?: HooksByEvent | undefined;
   /** Hooks as settings files have them, layer by layer. */

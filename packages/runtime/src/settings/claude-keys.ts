@@ -5,8 +5,6 @@ export const claudeExecutors: ReadonlySet<string> = new Set([
   "apiKeyHelper",
   "awsAuthRefresh",
   "awsCredentialExport",
-  "enabledPlugins",
-  "extraKnownMarketplaces",
   "fileSuggestion",
   "gcpAuthRefresh",
   "managedMcpServers",

@@ -92,6 +92,8 @@ function toSettings(found: Finder, merged: readonly MergedSetting[], { trusted, 
     enabledMcpjsonServers: found.list("enabledMcpjsonServers") ?? [],
     disabledMcpjsonServers: found.list("disabledMcpjsonServers") ?? [],
     enableAllProjectMcpServers: found.value("enableAllProjectMcpServers", isBoolean) ?? false,
+    enabledPlugins: switchesIn(found.value("enabledPlugins", isJsonObject)),
+    extraKnownMarketplaces: found.value("extraKnownMarketplaces", isJsonObject) ?? {},
     sandbox: toSandbox(found),
     compaction: {
       enabled: found.value("compaction.enabled", isBoolean),
@@ -112,6 +114,11 @@ function toSettings(found: Finder, merged: readonly MergedSetting[], { trusted, 
     },
     language: found.value("language", isText),
   };
+}
+
+/** A list of versions, as Claude Code may have it, switches nothing on. */
+function switchesIn(value: JsonObject | undefined): Readonly<Record<string, boolean>> {
+  return Object.fromEntries(Object.entries(value ?? {}).map(([id, on]) => [id, on === true]));
 }
 
 /** What no file says is undefined here, although `explain` shows the mode that then holds. */

@@ -172,6 +172,22 @@ export const settingsSchema: readonly Setting[] = [
     help: "Start every server of the project's `.mcp.json`",
   },
   {
+    key: "enabledPlugins",
+    shape: { type: "object" },
+    merge: "deep",
+    untrusted: "ignored",
+    executes: true,
+    help: 'Which installed plugins count: `{"name@marketplace": true}`; see `outrider plugins`',
+  },
+  {
+    key: "extraKnownMarketplaces",
+    shape: { type: "object" },
+    merge: "deep",
+    untrusted: "ignored",
+    executes: true,
+    help: 'Marketplaces by name: `{"name": {"source": {"source": "github", "repo": "owner/repo"}}}`; nothing is fetched by itself',
+  },
+  {
     key: "sandbox.mode",
     shape: { type: "text", choices: sandboxModes },
     merge: "replace",

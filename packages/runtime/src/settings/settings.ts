@@ -45,6 +45,10 @@ export type Settings = {
   readonly enabledMcpjsonServers: readonly string[];
   readonly disabledMcpjsonServers: readonly string[];
   readonly enableAllProjectMcpServers: boolean;
+  /** By `name@marketplace`. */
+  readonly enabledPlugins: Readonly<Record<string, boolean>>;
+  /** By name, as they are written. */
+  readonly extraKnownMarketplaces: JsonObject;
   readonly sandbox: SandboxSettings;
   readonly compaction: { readonly enabled: boolean | undefined; readonly threshold: number | undefined };
   readonly limits: { readonly maxRequests: number | undefined };
@@ -120,6 +124,8 @@ export const noSettings: ResolvedSettings = {
     enabledMcpjsonServers: [],
     disabledMcpjsonServers: [],
     enableAllProjectMcpServers: false,
+    enabledPlugins: {},
+    extraKnownMarketplaces: {},
     sandbox: { mode: "auto", network: { allowed: false, domains: [] }, allowWrite: [], denyRead: [], limits: {} },
     compaction: { enabled: undefined, threshold: undefined },
     limits: { maxRequests: undefined },

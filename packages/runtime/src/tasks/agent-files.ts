@@ -55,7 +55,7 @@ type Reading = { readonly notes: Notes; readonly within: string | undefined; rea
 async function loadFolders(folders: readonly string[], reading: Reading): Promise<AgentDefinition[]> {
   const agents: AgentDefinition[] = [];
   for (const path of folders.flatMap((folder) => markdownIn(folder, reading.notes))) {
-    const agent = await loadFile(path, reading);
+    const agent = await loadAgentFile(path, reading);
     if (agent) agents.push(agent);
   }
   return mergeAgents([agents]);
@@ -77,7 +77,8 @@ function namesIn(folder: string): string[] {
   }
 }
 
-async function loadFile(path: string, { notes, within, shownFrom }: Reading): Promise<AgentDefinition | undefined> {
+/** One agent; nothing for a file that is wrong, which is told. */
+export async function loadAgentFile(path: string, { notes, within, shownFrom }: Reading): Promise<AgentDefinition | undefined> {
   const shown = shownFrom && path.startsWith(shownFrom + sep) ? path.slice(shownFrom.length + 1) : path;
   const file = openInstructionFile(path, within);
   if (file.type === "absent") return undefined;

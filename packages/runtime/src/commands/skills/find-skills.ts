@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, type Dirent } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readSync, realpathSync, type Dirent } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { isInside } from "../../util/is-inside.ts";
@@ -51,8 +51,10 @@ export async function findSkills(folders: readonly SkillFolder[], shownFrom?: st
   const targets = new Set<string>();
   let count = 0;
   for (const folder of folders) {
-    for (const { name, path } of folder.kind === "skill" ? skillFiles(folder.path) : commandFiles(folder.path)) {
-      const place = { name, path, kind: folder.kind, scope: folder.scope, folder: dirname(path), within: folder.within };
+    const { kind, scope, within, plugin } = folder;
+    for (const { name: own, path } of kind === "skill" ? skillFiles(folder) : commandFiles(folder)) {
+      const name = plugin ? `${plugin.name}:${own}` : own;
+      const place = { name, path, kind, scope, folder: dirname(path), within, plugin };
       const shown = shownFrom && path.startsWith(shownFrom + sep) ? relative(shownFrom, path) : path;
       if (++count > maxFiles) {
         warnings.push(`There are more than ${maxFiles} skills and commands; ${shown} and what comes after it were left out`);
@@ -80,26 +82,36 @@ export async function findSkills(folders: readonly SkillFolder[], shownFrom?: st
 }
 
 /** The whole text of a skill as it is now. */
-export function readSkill(skill: Pick<Skill, "path" | "within">): string {
+export function readSkill(skill: FilePlace): string {
   const file = openFile(skill, maxBytes);
   if (file.type === "read") return file.text;
   const reason = file.type === "absent" ? "it is not there any more" : file.reason;
   throw new RuntimeError("config", `${skill.path} cannot be used: ${reason}`);
 }
 
+type FilePlace = Pick<Skill, "path" | "within" | "plugin">;
 type File = { readonly name: string; readonly path: string };
 
-function skillFiles(folder: string): File[] {
+/** Folders with a `SKILL.md`. A bundle may also name the folder of a skill, or be one. */
+function skillFiles({ path: folder, plugin, within }: SkillFolder): File[] {
+  if (plugin && existsSync(join(folder, "SKILL.md")))
+    return [{ name: folder === within ? plugin.name : basename(folder), path: join(folder, "SKILL.md") }];
+  if (plugin && folder === within) return [];
   return entriesOf(folder)
     .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
     .map(({ name }) => ({ name, path: join(folder, name, "SKILL.md") }));
 }
 
+/** A bundle may also name a file. */
+function commandFiles({ path, plugin }: SkillFolder): File[] {
+  return plugin && path.endsWith(".md") ? [{ name: basename(path, ".md"), path }] : commandsBelow(path);
+}
+
 /** Folders are parts of the name: `a/b.md` is `a:b`. */
-function commandFiles(folder: string, above: readonly string[] = []): File[] {
+function commandsBelow(folder: string, above: readonly string[] = []): File[] {
   return entriesOf(folder).flatMap((entry): File[] => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return above.length < maxDepth ? commandFiles(path, [...above, entry.name]) : [];
+    if (entry.isDirectory()) return above.length < maxDepth ? commandsBelow(path, [...above, entry.name]) : [];
     if (!entry.name.endsWith(".md")) return [];
     return [{ name: [...above, entry.name.slice(0, -3)].join(":"), path }];
   });
@@ -129,11 +141,11 @@ type Opened =
   | { readonly type: "read"; readonly realPath: string; readonly text: string };
 
 /** Up to `limit` bytes of a regular text file that lies where it seems to lie. Never throws. */
-function openFile({ path, within }: Pick<Skill, "path" | "within">, limit: number): Opened {
+function openFile({ path, within, plugin }: FilePlace, limit: number): Opened {
   try {
     const realPath = realpathSync.native(path);
     if (within !== undefined && !isInside(realpathSync.native(within), realPath))
-      return { type: "refused", reason: "it leads out of the project" };
+      return { type: "refused", reason: `it leads out of the ${plugin ? "plugin" : "project"}` };
     // Not blocking and not following: a pipe would wait for ever, and a link put there just now leads elsewhere.
     const descriptor = openSync(realPath, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     try {

@@ -5,7 +5,7 @@ import { toRuntimeError } from "../../protocol/errors.ts";
 import { defined } from "../../util/defined.ts";
 import type { Skill, SkillEffort } from "./skill.ts";
 
-export type SkillPlace = Pick<Skill, "name" | "kind" | "scope" | "path" | "folder" | "within">;
+export type SkillPlace = Pick<Skill, "name" | "kind" | "scope" | "path" | "folder" | "within" | "plugin">;
 
 export type ParsedSkill = {
   readonly skill: Skill;

@@ -13,6 +13,8 @@ export type Skill = {
   readonly folder: string;
   /** The file must not lead out of this folder; absent for files of the user. */
   readonly within?: string | undefined;
+  /** The bundle it comes with, whose name its own begins with. */
+  readonly plugin?: SkillPlugin | undefined;
   /** Another name for people. */
   readonly label?: string | undefined;
   readonly description: string;
@@ -43,7 +45,12 @@ export type SkillFolder = {
   readonly kind: Skill["kind"];
   readonly scope: SkillScope;
   readonly within?: string;
+  /** The bundle that the folder belongs to. */
+  readonly plugin?: SkillPlugin;
 };
+
+/** A bundle of skills and more, with what its texts may speak of. */
+export type SkillPlugin = { readonly name: string; readonly variables: Readonly<Record<string, string>> };
 
 /** The skills a session has, by name. */
 export type FoundSkills = {

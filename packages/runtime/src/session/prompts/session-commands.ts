@@ -59,13 +59,15 @@ export class SessionCommands {
     if (command) return { type: "command", command, args };
     const prompt = this.#prompts?.list().find((known) => known.command === name);
     if (prompt) return { type: "server-prompt", prompt, args };
+    const unqualified = this.#skills.getUnqualified(name);
+    if (unqualified) return { type: "skill", skill: unqualified, args };
     return isFolder(name) ? undefined : { type: "command", command: this.#unknown(name), args };
   }
 
   /** `/skills NAME ARGUMENTS` is `/NAME ARGUMENTS`. */
   #namedSkill(words: string): Called | undefined {
     const [, name = "", args = ""] = /^(\S+)(?:\s+(.*))?$/s.exec(words) ?? [];
-    const skill = this.#skills.get(name);
+    const skill = this.#skills.get(name) ?? this.#skills.getUnqualified(name);
     return skill && { type: "skill", skill, args };
   }
 

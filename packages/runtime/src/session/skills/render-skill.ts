@@ -55,7 +55,7 @@ export async function renderSkill({ skill: known, args, invocation }: SkillCall,
   const fact = {
     activationId: deps.newId(),
     skillName: skill.name,
-    source: "skill",
+    source: skill.plugin ? "plugin" : "skill",
     invocation,
     mode: skill.forks ? "fork" : "inject",
   } as const;
@@ -99,29 +99,32 @@ export function withRules(deps: SessionDeps, skill: Skill): SessionDeps {
 }
 
 /** A rule that cannot be read allows nothing. */
-function rulesOf(texts: readonly string[], { path, folder }: Skill): Rule[] {
+function rulesOf(texts: readonly string[], { path, folder, plugin }: Skill): Rule[] {
+  const places: Readonly<Record<string, string>> = { CLAUDE_SKILL_DIR: folder, OUTRIDER_SKILL_DIR: folder, ...plugin?.variables };
   return texts.flatMap((text) => {
     try {
-      return [parseRule(text.replaceAll(/\$\{(?:CLAUDE|OUTRIDER)_SKILL_DIR\}/g, folder), path)];
+      const filled = text.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(places, name) ? places[name] : whole) ?? whole);
+      return [parseRule(filled, path)];
     } catch {
       return [];
     }
   });
 }
 
-function variablesOf({ folder }: Skill, { sessionId, deps }: SkillGround): Record<string, string> {
+function variablesOf({ folder, plugin }: Skill, { sessionId, deps }: SkillGround): Record<string, string> {
   const values = {
     SESSION_ID: sessionId,
     SKILL_DIR: folder,
     PROJECT_DIR: deps.workspace.root,
     EFFORT: deps.request.effort ?? "medium",
   };
-  return Object.fromEntries(
+  const own = Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => [
       [`CLAUDE_${name}`, value],
       [`OUTRIDER_${name}`, value],
     ]),
   );
+  return { ...own, ...plugin?.variables };
 }
 
 type UseCommand = (command: string) => Promise<string>;

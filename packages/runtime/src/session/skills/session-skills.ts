@@ -29,6 +29,15 @@ export class SessionSkills {
     return this.#found.find((skill) => skill.name === name);
   }
 
+  /** Of a bundle, by the name it has there or calls itself, where no other bundle has one like that. */
+  getUnqualified(name: string): Skill | undefined {
+    const found = this.#found.filter(
+      ({ plugin, name: whole, label }) =>
+        plugin && (whole === `${plugin.name}:${name}` || label === name || (label && name === `${plugin.name}:${label}`)),
+    );
+    return found.length === 1 ? found[0] : undefined;
+  }
+
   get all(): readonly Skill[] {
     return this.#found;
   }

@@ -80,7 +80,7 @@ export function skillUses(turn: () => SkillTurn & SkillGround, isCommand: (name:
       const ground = turn();
       const { skills } = ground;
       if (name === "") throw new ToolFailure("Invalid skill format: the name is empty");
-      const skill = skills.get(name);
+      const skill = skills.get(name) ?? skills.getUnqualified(name);
       if (!skill) throw new ToolFailure(unknown(name, { skills, isCommand }));
       if (!skills.mayOffer(skill)) throw new ToolFailure(`Skill is not model-invocable: ${name}`);
       const [{ renderSkill }, { instructionsOf, forkSkill }] = await Promise.all([

@@ -216,7 +216,7 @@ function toInit(facts: SessionFacts, options: CalibanFormatOptions): Frame {
     session_id: options.sessionId,
     model: `${facts.model.provider}/${facts.model.id}`,
     tools: facts.tools,
-    plugins: [],
+    plugins: (facts.plugins ?? []).map(({ name, version, source }) => ({ name, version: version ?? null, source })),
     settingSources: facts.settingSources ?? [],
     mcp_servers: (options.mcpServers?.() ?? []).map(({ name, status }) => ({ name, status })),
     bare_mode: options.bare ?? false,

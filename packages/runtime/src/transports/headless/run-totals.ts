@@ -152,10 +152,11 @@ export function withoutWords<T extends ModelCall>(event: T): T {
   return { ...event, message: { ...event.message, content: [] } };
 }
 
-function changesIn({ model, permissionMode, tools, places }: AgentEvent<"session.changed">): Partial<SessionFacts> {
+function changesIn(event: AgentEvent<"session.changed">): Partial<SessionFacts> {
+  const { model, permissionMode, tools, places, agents, plugins, pluginErrors } = event;
   return {
     ...(model && { model }),
-    ...defined({ permissionMode, tools, places }),
+    ...defined({ permissionMode, tools, places, agents, plugins, pluginErrors }),
   };
 }
 

@@ -1,0 +1,152 @@
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { SkillFolder } from "../commands/skills/skill.ts";
+import type { HookLimits, HookSource } from "../hooks/config.ts";
+import { isJsonObject, type JsonObject } from "../protocol/content.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import { isInside } from "../util/is-inside.ts";
+import { readManifest } from "./manifest.ts";
+import type { BundlePluginManifest, LoadedBundlePlugin, PluginServer } from "./plugin.ts";
+import { loadPluginAgents } from "./plugin-agents.ts";
+import { toHookSource } from "./plugin-hooks.ts";
+import { pluginData, pluginVariables } from "./plugin-variables.ts";
+import { readBundleJson } from "./read-bundle.ts";
+
+export type PluginPlace = {
+  readonly path: string;
+  /** After the `@` of its id. */
+  readonly marketplace: string;
+  /** Where plugins of the user are kept. */
+  readonly pluginHome: string;
+  readonly hookLimits?: HookLimits | undefined;
+  readonly withoutServers?: boolean | undefined;
+};
+
+/**
+ * Reads a bundle in Claude Code's layout. A manifest that is wrong refuses it, and so does a hook that should judge calls and cannot; another part
+ * that is wrong is left out and told. Nothing runs.
+ */
+export async function loadPlugin({ path, marketplace, pluginHome, ...ways }: PluginPlace): Promise<LoadedBundlePlugin> {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    throw new RuntimeError("not-found", `There is no plugin at ${path}`);
+  const root = realpathSync.native(path);
+  const { manifest, warnings: told } = readManifest(root);
+  const { name } = manifest;
+  const id = `${name}@${marketplace}`;
+  const data = pluginData(pluginHome, id);
+  const variables = pluginVariables({ root, data });
+  const warnings = [...told];
+  const bundle: Bundle = { root, manifest, variables, warnings };
+  return {
+    ...{ manifest, name, id, path: root, data, variables, warnings },
+    skillFolders: skillFoldersOf(bundle),
+    agents: await loadPluginAgents(bundle),
+    hooks: hooksOf(bundle, ways.hookLimits ?? {}),
+    servers: ways.withoutServers ? [] : serversOf(bundle),
+    outputStyles: foldersOf(bundle, manifest.outputStyles ?? ["output-styles"]),
+    bin: foldersOf(bundle, ["bin"])[0],
+    unused: unusedParts.filter((part) => existsSync(join(root, part))),
+  };
+}
+
+/** What a bundle may hold that only Claude Code makes something of. */
+const unusedParts = ["workflows", "themes", "monitors", ".lsp.json", "settings.json"];
+
+/** A folder without a manifest that holds nothing but bundles is many bundles. */
+export function bundlesIn(path: string): string[] {
+  if (isBundle(path)) return [path];
+  const below = namesIn(path).map((name) => join(path, name));
+  const found = below.filter((child) => hasManifest(child));
+  return found.length > 0 ? found : [path];
+}
+
+const parts = ["skills", "commands", "agents", "hooks", "output-styles", ".mcp.json", "SKILL.md", "bin"];
+
+function isBundle(path: string): boolean {
+  return hasManifest(path) || parts.some((part) => existsSync(join(path, part)));
+}
+
+function hasManifest(path: string): boolean {
+  return [".claude-plugin", ".outrider-plugin"].some((folder) => existsSync(join(path, folder, "plugin.json")));
+}
+
+export type Bundle = {
+  readonly root: string;
+  readonly manifest: BundlePluginManifest;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly warnings: string[];
+};
+
+function skillFoldersOf(bundle: Bundle): SkillFolder[] {
+  const { root, manifest, variables } = bundle;
+  const plugin = { name: manifest.name, variables };
+  const folder = (name: string, kind: SkillFolder["kind"]): SkillFolder => ({
+    path: join(root, name),
+    kind,
+    scope: "user",
+    within: root,
+    plugin,
+  });
+  const alone = existsSync(join(root, "skills")) ? [] : ["."];
+  const skills = [...new Set(["skills", ...alone, ...manifest.skills])];
+  return [
+    ...skills.map((name) => folder(name, "skill")),
+    ...(manifest.commands ?? ["commands"]).map((name) => folder(name, "command")),
+  ];
+}
+
+function hooksOf({ root, manifest, variables, warnings }: Bundle, limits: HookLimits): HookSource[] {
+  const files = ["hooks/hooks.json", ...manifest.hooks.filter((part) => part !== "hooks/hooks.json")];
+  return files.flatMap((part) => {
+    const file = typeof part === "string" ? readBundleJson(root, part) : { hooks: part["hooks"] ?? part };
+    if (!file) {
+      if (part !== "hooks/hooks.json") throw new RuntimeError("config", `${join(root, String(part))} is not there`);
+      return [];
+    }
+    const source = typeof part === "string" ? join(root, part) : `${join(root, ".claude-plugin/plugin.json")}`;
+    const { hooks, warning } = toHookSource(file, { source, variables, limits });
+    if (warning !== undefined) warnings.push(warning);
+    return hooks ? [hooks] : [];
+  });
+}
+
+function serversOf({ root, manifest, warnings }: Bundle): PluginServer[] {
+  const parts = [".mcp.json", ...manifest.mcpServers.filter((part) => part !== ".mcp.json")];
+  const found = new Map<string, PluginServer>();
+  for (const part of parts) {
+    const source = typeof part === "string" ? join(root, part) : join(root, ".claude-plugin/plugin.json");
+    const file = typeof part === "string" ? readServers(root, part, warnings) : part;
+    const servers = file && isJsonObject(file["mcpServers"]) ? file["mcpServers"] : file;
+    for (const [name, value] of Object.entries(servers ?? {}))
+      if (isJsonObject(value)) found.set(name, { name, value, source });
+      else warnings.push(`${source}: the server ${JSON.stringify(name)} must be an object; it was left out`);
+  }
+  return [...found.values()];
+}
+
+function readServers(root: string, name: string, warnings: string[]): JsonObject | undefined {
+  try {
+    if (!name.endsWith(".json")) throw new RuntimeError("config", `${join(root, name)} is no JSON file`);
+    return readBundleJson(root, name);
+  } catch (error) {
+    warnings.push(`${error instanceof Error ? error.message : error}; its servers were left out`);
+    return undefined;
+  }
+}
+
+/** Folders that are there, and really inside. */
+function foldersOf({ root }: Pick<Bundle, "root">, names: readonly string[]): string[] {
+  return names.flatMap((name) => {
+    const path = join(root, name);
+    if (!existsSync(path)) return [];
+    return isInside(root, realpathSync.native(path)) ? [path] : [];
+  });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
