@@ -54,7 +54,19 @@ const LAYERS = {
   },
   settings: { folders: ["util", "protocol", "model", "permissions"], modules: ["node:"] },
   plugins: {
-    folders: ["util", "protocol", "workspace", "permissions", "hooks", "journal", "context", "tasks", "tools", "commands", "settings"],
+    folders: [
+      "util",
+      "protocol",
+      "workspace",
+      "permissions",
+      "hooks",
+      "journal",
+      "context",
+      "tasks",
+      "tools",
+      "commands",
+      "settings",
+    ],
     modules: ["node:"],
   },
   hosting: {

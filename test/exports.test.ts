@@ -180,6 +180,7 @@ const published: Record<string, string[]> = {
     "validateCommandSessionReplayLog",
     "validateSessionReplayLogEntries",
     "whyProcessesMayStay",
+    "withMorePlugins",
     "writtenServers",
   ],
   "./atif": [

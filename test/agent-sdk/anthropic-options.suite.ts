@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { Query, SDKControlListPermissionRulesResponse } from "@anthropic-ai/claude-agent-sdk";
@@ -132,7 +132,7 @@ describe("rules and modes", () => {
   });
 
   for (const pluginDelivery of ["argv", "initialize"] as const)
-    it(`plugins are loaded, and init lists them: ${pluginDelivery}`, async () => {
+    it("plugins are loaded, and init lists them", async () => {
       const { ask, cwd } = await stage([{ text: "ok" }]);
       for (const name of ["commands", "skills/s"]) mkdirSync(join(cwd, "bundle", name), { recursive: true });
       writeFileSync(join(cwd, "bundle/commands/c.md"), "FX");
@@ -141,7 +141,10 @@ describe("rules and modes", () => {
       assert.equal(textOf(only(answered)), "ok");
       const init = answered.messages.find((message) => message.type === "system" && message.subtype === "init");
       assert.ok(init?.type === "system" && init.subtype === "init");
-      assert.deepEqual(init.plugins.map(({ name }) => name), ["bundle"]);
+      assert.deepEqual(
+        init.plugins.map(({ name }) => name),
+        ["bundle"],
+      );
       assert.deepEqual(init.slash_commands.slice(0, 2), ["bundle:s", "bundle:c"]);
     });
 });

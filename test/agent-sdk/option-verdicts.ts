@@ -14,8 +14,6 @@ const others: Readonly<Record<string, Verdict>> = {
   sessionStoreFlush: { verdict: "the SDK's own", words: "when the SDK hands lines to the store" },
   loadTimeoutMs: { verdict: "the SDK's own", words: "how long the SDK waits for its store" },
   planModeInstructions: { verdict: "told", words: "no effect; `systemPrompt.append` says how to plan" },
-  plugins: { verdict: "works" },
-  pluginDelivery: { verdict: "works" },
   promptSuggestions: { verdict: "told", words: "no effect" },
   agentProgressSummaries: { verdict: "told", words: "no effect" },
   resumeDropsTurn: { verdict: "works", words: "shown by the tests of the flag (`--resume-drops-turn`)" },
@@ -25,7 +23,6 @@ const others: Readonly<Record<string, Verdict>> = {
   "setMcpPermissionModeOverride()": { verdict: "refused", words: "`setPermissionMode()` and rules do it" },
   "updateSettings()": { verdict: "refused", words: "`applyFlagSettings()` changes the session; files are the user's" },
   "reloadOutputStyles()": { verdict: "works", words: "there is one style" },
-  "reloadPlugins()": { verdict: "works" },
   "readMcpResource()": { verdict: "refused", words: "the model reads resources through tools of the server" },
   "backgroundTasks()": { verdict: "refused", words: "nothing goes on beside a turn yet" },
 };

@@ -21,15 +21,19 @@ async function place(files: Files = {}, replies: ModelServerOptions["replies"] =
   }
   const made = await model(replies, join(home, ".outrider"));
   const env = { ...made.env, HOME: home };
-  const outrider = (args: readonly string[], stdin?: string) =>
-    run(args, { cwd, env, ...(stdin !== undefined && { stdin }) });
+  const outrider = (args: readonly string[], stdin?: string) => run(args, { cwd, env, ...(stdin !== undefined && { stdin }) });
   return { top, cwd, home, env, outrider, requests: made.server.requests };
 }
 
 const stream = ["--output-format", "stream-json", "--verbose"];
 
 type Init = {
-  readonly plugins: readonly { readonly name: string; readonly path: string; readonly source: string; readonly version?: string }[];
+  readonly plugins: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly source: string;
+    readonly version?: string;
+  }[];
   readonly plugin_errors?: readonly { readonly plugin: string; readonly type: string; readonly message: string }[];
   readonly slash_commands: readonly string[];
   readonly skills: readonly string[];
@@ -106,7 +110,10 @@ describe("a bundle in Claude Code's layout", () => {
       const [first = "", second = "", third = "", fourth = "", agent = ""] = said;
       assert.match(first, /The demo plugin is here/);
       assert.match(first, /demo:greet/);
-      assert.ok(second.includes(`Greet Ada in the words of ${bundle}/skills/greet/words.txt. The plugin lies in ${bundle}.`), second);
+      assert.ok(
+        second.includes(`Greet Ada in the words of ${bundle}/skills/greet/words.txt. The plugin lies in ${bundle}.`),
+        second,
+      );
       assert.match(third, /hello from a program of the plugin/);
       assert.ok(fourth.includes(`UTC in ${bundle}`), fourth);
       assert.ok(agent.includes(`House rules are in ${bundle}/skills/greet/words.txt`), agent);
@@ -124,7 +131,10 @@ describe("a bundle in Claude Code's layout", () => {
     assert.deepEqual(init.skills, ["demo:greet"]);
     assert.ok(init.agents.includes("demo:review:prose"));
     assert.ok(init.tools.includes("mcp__plugin_demo_clock__zone"));
-    assert.deepEqual(init.mcp_servers.map(({ name, status }) => [name, status]), [["plugin:demo:clock", "connected"]]);
+    assert.deepEqual(
+      init.mcp_servers.map(({ name, status }) => [name, status]),
+      [["plugin:demo:clock", "connected"]],
+    );
     assert.equal(stderr, "");
   });
 
@@ -178,7 +188,10 @@ describe("bundles that are not as they should be", () => {
       ],
     );
     assert.match(init.plugin_errors?.[1]?.message ?? "", /version must be a text; commands must be/);
-    const warnings = lines(stdout).filter(({ subtype }) => subtype !== "init").map((frame) => JSON.stringify(frame)).join("\n");
+    const warnings = lines(stdout)
+      .filter(({ subtype }) => subtype !== "init")
+      .map((frame) => JSON.stringify(frame))
+      .join("\n");
     assert.match(warnings, /The plugin inline\[0\] does not count/);
   });
 
@@ -193,7 +206,10 @@ describe("bundles that are not as they should be", () => {
     });
     const named = ["p", "o", "q"].flatMap((name) => ["--plugin-dir", join(ground.top, name)]);
     const init = initOf((await ground.outrider(["-p", "go", ...named, ...stream])).stdout);
-    assert.deepEqual(init.plugins.map(({ name }) => name), ["q"]);
+    assert.deepEqual(
+      init.plugins.map(({ name }) => name),
+      ["q"],
+    );
   });
 });
 
@@ -215,7 +231,10 @@ describe("plugins of a project that nobody trusts", () => {
     assert.match(stdout + stderr, /enabledPlugins/);
     const trusted = await place(files);
     const second = await trusted.outrider(["-p", "go", "--trust-project", ...stream]);
-    assert.deepEqual(initOf(second.stdout).plugins.map(({ source }) => source), ["evil@m"]);
+    assert.deepEqual(
+      initOf(second.stdout).plugins.map(({ source }) => source),
+      ["evil@m"],
+    );
     assert.equal(existsSync(join(trusted.cwd, "pwned")), true);
   });
 });

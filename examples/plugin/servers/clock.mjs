@@ -24,5 +24,5 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (id === undefined) continue;
   const answer = answers[method];
   const body = answer ? { result: answer(params) } : { error: { code: -32601, message: `There is no ${method}` } };
-  console.log(JSON.stringify({ jsonrpc: "2.0", id, ...body }));
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...body })}\n`);
 }

@@ -9,7 +9,17 @@ describe("words of a program that uses an SDK", () => {
       ...["--plugin-dir", "/a", "--plugin-dir-no-mcp=/b", "--system-prompt", "--also-odd", "--worktree"],
     ]);
     assert.deepEqual(words, [
-      ...["--verbose", "--model", "--odd", "--plugin-dir", "/a", "--plugin-dir-no-mcp=/b", "--system-prompt", "--also-odd", "--worktree"],
+      ...[
+        "--verbose",
+        "--model",
+        "--odd",
+        "--plugin-dir",
+        "/a",
+        "--plugin-dir-no-mcp=/b",
+        "--system-prompt",
+        "--also-odd",
+        "--worktree",
+      ],
     ]);
     assert.deepEqual(
       ignored.map((line) => /--[\w-]+/.exec(line)?.[0]),

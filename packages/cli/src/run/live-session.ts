@@ -7,6 +7,7 @@ import { watchDebug } from "./debug-log.ts";
 import type { FlagValues } from "../flags/flags.ts";
 import type { Warnings } from "./framed-warnings.ts";
 import { createOutputFormat } from "./output-format.ts";
+import { surroundings } from "../request/plan-run.ts";
 
 export type LiveOpening = {
   readonly flags: FlagValues;
@@ -21,7 +22,8 @@ export type LiveOpening = {
 
 /** The session that a host drives: what the flags say, and over it what the host asked for in `initialize`. */
 export async function openLiveSession(opening: LiveOpening): Promise<LiveSession & Pick<OpenedSession, "close">> {
-  const { flags, plan, setup, ways, warnings, prompts, giveUp } = opening;
+  const { flags, setup, ways, warnings, prompts, giveUp } = opening;
+  const plan = await withSetup(opening.plan, setup);
   const { warn } = warnings;
   const isHostAsked = flags["permission-prompt-tool"] === "stdio" && flags["permission-prompts"] !== "none";
   const talking = isHostAsked ? ways.hostTools().filter(({ name }) => flags.tools?.includes(name) ?? true) : [];
@@ -66,6 +68,13 @@ export async function openLiveSession(opening: LiveOpening): Promise<LiveSession
   }
 }
 
+/** With the bundles that the host names. */
+async function withSetup(plan: SessionPlan, { plugins }: LiveSetup): Promise<SessionPlan> {
+  if (!plugins) return plan;
+  const { withMorePlugins } = await import("@outrider/runtime/admin");
+  return await withMorePlugins(plan, plugins, surroundings());
+}
+
 async function setupOptions(setup: LiveSetup, options: SessionOptions): Promise<Partial<SessionOptions>> {
   const { hooks, outputSchema, systemPrompt, appendSystemPrompt, agents, title, toolAliases, skills } = setup;
   const { parseAgents } = await import("@outrider/runtime/admin");
@@ -86,7 +95,8 @@ async function setupOptions(setup: LiveSetup, options: SessionOptions): Promise<
 }
 
 /** What a host is told about the session it is about to drive. */
-export async function describeSession({ options, resolved, keySource }: SessionPlan, setup: LiveSetup): Promise<JsonObject> {
+export async function describeSession(plan: SessionPlan, setup: LiveSetup): Promise<JsonObject> {
+  const { options, resolved, keySource } = await withSetup(plan, setup);
   const { builtinAgents, mergeAgents, parseAgents } = await import("@outrider/runtime/admin");
   const own = setup.agents ? parseAgents(setup.agents, "initialize").agents : [];
   const agents = mergeAgents([own, options.agents ?? [], options.builtinAgents ? builtinAgents : []]);

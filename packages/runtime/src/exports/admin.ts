@@ -76,6 +76,7 @@ export {
 } from "../session/past/replay-validation.ts";
 export { asAgent } from "../session/subagents/as-agent.ts";
 export { builtinAgents, mergeAgents } from "../tasks/agent-definition.ts";
+export { withMorePlugins } from "../hosting/plan-plugins.ts";
 export { parseAgents } from "../tasks/parse-agents.ts";
 export { askForOwnModels, saveListedModels } from "../settings/listed-models.ts";
 export { aliasesAt } from "../model/aliases.ts";

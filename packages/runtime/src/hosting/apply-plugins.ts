@@ -31,7 +31,11 @@ export async function applyPlugins(plan: Planned, found: FoundPlugins, ground: P
         ask: [...(options.permissions?.ask ?? []), ...rules.ask],
         deny: [...(options.permissions?.deny ?? []), ...rules.deny],
       },
-      loadedPlugins: { ...options.loadedPlugins, loaded: loaded.map(toFact), problems },
+      loadedPlugins: {
+        ...options.loadedPlugins,
+        loaded: [...(options.loadedPlugins?.loaded ?? []), ...loaded.map(toFact)],
+        problems: [...(options.loadedPlugins?.problems ?? []), ...problems],
+      },
       warnings: [...(options.warnings ?? []), ...warnings, ...(skills?.warnings ?? [])],
     },
     servers: { ...servers, configs: isStrict(request) ? servers.configs : withServers(servers.configs, loaded, ground) },
@@ -82,7 +86,9 @@ function withPrograms(env: Readonly<Record<string, string>>, loaded: readonly Lo
 }
 
 /** Bundles may forbid. What one allows was shown to whoever installed it. */
-function permissionsOf(loaded: readonly LoadedBundlePlugin[]): Record<"allow" | "ask" | "deny", { text: string; source: string }[]> {
+function permissionsOf(
+  loaded: readonly LoadedBundlePlugin[],
+): Record<"allow" | "ask" | "deny", { text: string; source: string }[]> {
   const of = (effect: "allow" | "ask" | "deny"): { text: string; source: string }[] =>
     loaded.flatMap(({ id, manifest: { permissions } }) => {
       const texts = effect === "allow" && id.endsWith("@inline") ? [] : permissions[effect];
@@ -92,7 +98,7 @@ function permissionsOf(loaded: readonly LoadedBundlePlugin[]): Record<"allow" | 
 }
 
 /** `plugin:NAME:SERVER`. One that is reached like a server which is there already is left out. */
-export function withServers(
+function withServers(
   before: McpServerConfigs,
   loaded: readonly LoadedBundlePlugin[],
   { around, project }: Pick<PluginGround, "around" | "project">,

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { HookLimits } from "../hooks/config.ts";
 import { toRuntimeError } from "../protocol/errors.ts";
+import type { PluginFact } from "../protocol/events.ts";
 import { hashBundle } from "../plugins/content-hash.ts";
 import { bundlesIn, loadPlugin } from "../plugins/load-plugin.ts";
 import type { LoadedBundlePlugin, PluginProblem } from "../plugins/plugin.ts";
@@ -36,13 +37,17 @@ type Wanted = {
 };
 
 /** Bundles that the request names, then those that are installed and switched on. What is wrong with one costs that one only. */
-export async function findPlugins(request: SessionRequest, ground: PluginGround): Promise<FoundPlugins> {
+export async function findPlugins(
+  request: Pick<SessionRequest, "plugins" | "without">,
+  ground: PluginGround,
+  taken: readonly PluginFact[] = [],
+): Promise<FoundPlugins> {
   const { around, resolved } = ground;
   const { disableAllHooks, allowedHttpHookUrls } = resolved.settings;
   const hookLimits: HookLimits = { disableAllHooks, ...(allowedHttpHookUrls && { allowedHttpHookUrls }) };
   const pluginHome = join(around.outriderHome, "plugins");
   const problems: PluginProblem[] = [];
-  const loaded = new Map<string, LoadedBundlePlugin>();
+  const loaded: LoadedBundlePlugin[] = [];
   const installed = request.without?.includes("plugins") ? { wanted: [], problems: [] } : await installedPlugins(ground);
   problems.push(...installed.problems);
   for (const wanted of [...namedPlugins(request, around), ...installed.wanted]) {
@@ -56,26 +61,26 @@ export async function findPlugins(request: SessionRequest, ground: PluginGround)
     try {
       refuseChanged(wanted);
       const plugin = await loadPlugin({ path, marketplace, pluginHome, hookLimits, withoutServers });
-      const other = loaded.get(plugin.name.toLowerCase());
+      const isSame = ({ name }: { readonly name: string }): boolean => name.toLowerCase() === plugin.name.toLowerCase();
+      const other = [...loaded, ...taken].find(isSame);
       if (other) fail(`There is another plugin ${plugin.name} in ${other.path}, and its parts count`);
-      else loaded.set(plugin.name.toLowerCase(), plugin);
+      else loaded.push(plugin);
     } catch (error) {
       fail(`Failed to load plugin: ${toRuntimeError(error).message}`);
     }
   }
-  const all = [...loaded.values()];
   return {
-    loaded: all,
+    loaded,
     problems,
     warnings: [
       ...problems.map(({ plugin, message }) => `The plugin ${plugin} does not count. ${message}`),
-      ...all.flatMap(({ warnings, name }) => warnings.map((warning) => `Plugin ${name}: ${warning}`)),
-      ...all.flatMap(allowWarnings),
+      ...loaded.flatMap(({ warnings, name }) => warnings.map((warning) => `Plugin ${name}: ${warning}`)),
+      ...loaded.flatMap(allowWarnings),
     ],
   };
 }
 
-function namedPlugins({ plugins = [] }: SessionRequest, { cwd }: Surroundings): Wanted[] {
+function namedPlugins({ plugins = [] }: Pick<SessionRequest, "plugins">, { cwd }: Surroundings): Wanted[] {
   return plugins
     .flatMap(({ path, skipMcpDiscovery: withoutServers }) =>
       bundlesIn(resolve(cwd, path)).map((bundle) => ({ path: bundle, withoutServers })),

@@ -184,7 +184,16 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
 };
 
 const { cwd: _cwd, provider: _provider, model, bare, settings, trustProject, ...rest } = sessionKinds;
-const { mcpServers, requireServers, plugins, mainAgent, forkSession: _fork, outriderHome: _home, without: _without, ...own } = rest;
+const {
+  mcpServers,
+  requireServers,
+  plugins,
+  mainAgent,
+  forkSession: _fork,
+  outriderHome: _home,
+  without: _without,
+  ...own
+} = rest;
 const choice = either(
   'a function, or an object whose type is "new", "resume" or "fork"',
   action,
@@ -193,7 +202,19 @@ const choice = either(
 
 /** Every part of a request to a host. */
 export const requestKinds: Readonly<Record<keyof HostedRequest, Kind>> = {
-  ...{ bare, without, settingSources, settings, trustProject, sandboxMode, mcpServers, requireServers, plugins, mainAgent, model },
+  ...{
+    bare,
+    without,
+    settingSources,
+    settings,
+    trustProject,
+    sandboxMode,
+    mcpServers,
+    requireServers,
+    plugins,
+    mainAgent,
+    model,
+  },
   cwd: text,
   worktree: either(
     "true, or the name of one",

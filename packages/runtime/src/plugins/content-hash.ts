@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 
 /** More than anybody ships; a bundle is read as a whole whenever it is loaded. */
-export const bundleLimits: { readonly files: number; readonly bytes: number; readonly depth: number } = {
+const bundleLimits: { readonly files: number; readonly bytes: number; readonly depth: number } = {
   files: 10_000,
   bytes: 128 * 1024 * 1024,
   depth: 32,
@@ -15,7 +15,7 @@ export type BundleEntry =
   | { readonly type: "link"; readonly name: string; readonly target: string };
 
 /** Every file and link of a bundle, sorted by name. Throws for what is too much, and for pipes, sockets and devices. */
-export function listBundle(root: string): BundleEntry[] {
+function listBundle(root: string): BundleEntry[] {
   const entries: BundleEntry[] = [];
   let bytes = 0;
   const visit = (folder: string, depth: number): void => {
@@ -29,8 +29,7 @@ export function listBundle(root: string): BundleEntry[] {
         continue;
       }
       if (stat.isSymbolicLink()) entries.push({ type: "link", name, target: readlinkSync(join(root, name)) });
-      else if (stat.isFile())
-        entries.push({ type: "file", name, size: stat.size, executable: (stat.mode & 0o100) !== 0 });
+      else if (stat.isFile()) entries.push({ type: "file", name, size: stat.size, executable: (stat.mode & 0o100) !== 0 });
       else throw new RuntimeError("config", `${name} is neither a file nor a folder`);
       bytes += stat.size;
       if (entries.length > bundleLimits.files) throw tooMuch(`it has more than ${bundleLimits.files} files`);

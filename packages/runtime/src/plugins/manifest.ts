@@ -25,7 +25,7 @@ export function readManifest(root: string): ReadManifest {
 }
 
 /** The same for what a marketplace says about a bundle. */
-export function parseManifest(values: JsonObject, file: string): ReadManifest {
+function parseManifest(values: JsonObject, file: string): ReadManifest {
   const problems: string[] = [];
   const field = new Fields(values, problems);
   const name = values["name"];

@@ -39,7 +39,8 @@ function refuseUnreadable(groups: JsonValue | undefined, where: string): void {
   for (const group of Array.isArray(groups) ? groups : []) {
     const pattern = isJsonObject(group) ? group["matcher"] : undefined;
     const matcher = readMatcher(typeof pattern === "string" ? pattern : "");
-    if (!matcher.ok) throw new RuntimeError("config", `${where}: the matcher ${JSON.stringify(pattern)} cannot be used: ${matcher.problem}`);
+    if (!matcher.ok)
+      throw new RuntimeError("config", `${where}: the matcher ${JSON.stringify(pattern)} cannot be used: ${matcher.problem}`);
   }
 }
 

@@ -21,7 +21,7 @@ export function readBundleJson(root: string, name: string): JsonObject | undefin
 }
 
 /** Up to 1 MB of a regular file that lies inside the bundle. */
-export function readBundleFile(root: string, name: string): string | undefined {
+function readBundleFile(root: string, name: string): string | undefined {
   const path = join(root, name);
   let real: string;
   try {

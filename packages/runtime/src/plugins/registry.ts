@@ -17,7 +17,7 @@ export type InstalledPlugin = {
   readonly commit?: string | undefined;
 };
 
-export function registryFile(pluginHome: string): string {
+function registryFile(pluginHome: string): string {
   return join(pluginHome, "installed_plugins.json");
 }
 
@@ -34,11 +34,6 @@ export function readRegistry(pluginHome: string): Map<string, InstalledPlugin> {
       return found ? [[id, found] as const] : [];
     }),
   );
-}
-
-export function toRegistryText(plugins: Iterable<InstalledPlugin>): string {
-  const records = [...plugins].map(({ id, path, ...rest }) => [id, [{ scope: "user", installPath: path, ...rest }]] as const);
-  return `${JSON.stringify({ version: 2, plugins: Object.fromEntries(records) }, null, 2)}\n`;
 }
 
 function toInstalled(id: string, record: JsonObject): InstalledPlugin | undefined {

@@ -119,7 +119,9 @@ export interface AgentEvents {
    */
   "turn.started": { input: UserMessage; displayInput?: string; command?: string; tasks?: string[] };
   /** The host chose another model, mode or set of tools; what is not named stays. */
-  "session.changed": Partial<Pick<SessionFacts, "model" | "permissionMode" | "tools" | "places" | "agents" | "plugins" | "pluginErrors">>;
+  "session.changed": Partial<
+    Pick<SessionFacts, "model" | "permissionMode" | "tools" | "places" | "agents" | "plugins" | "pluginErrors">
+  >;
   /** Input that joined a running turn by itself: a nudge to go on after a cut, empty or unfitting answer, or what a hook adds. */
   "input.added": {
     input: UserMessage;

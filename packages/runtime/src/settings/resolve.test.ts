@@ -196,7 +196,7 @@ describe("resolveSettings", () => {
 
   it("hears every executor of a project nobody trusts nowhere, key by key of the schema", () => {
     const executing = settingsSchema.filter(({ executes }) => executes).map(({ key }) => key);
-    assert.deepEqual(executing, ["hooks", "mcpServers.*"]);
+    assert.deepEqual(executing, ["hooks", "mcpServers.*", "enabledPlugins", "extraKnownMarketplaces"]);
     for (const key of [...executing.map((one) => one.replace("*", "x")), ...claudeExecutors]) {
       const [first = "", ...rest] = key.split(".").reverse();
       const values = rest.reduce<object>((inner, name) => ({ [name]: inner }), { [first]: { command: "touch pwned" } });
@@ -205,8 +205,8 @@ describe("resolveSettings", () => {
         ignored.map((one) => [one.key, one.why]),
         [[key, "the project is not trusted, and it would start a program"]],
       );
-      const running = [settings.mcpServers, settings.hooks.filter(({ trusted }) => trusted)];
-      assert.deepEqual(running, [[], []], key);
+      const running = [settings.mcpServers, settings.hooks.filter(({ trusted }) => trusted), settings.enabledPlugins];
+      assert.deepEqual([...running, settings.extraKnownMarketplaces], [[], [], {}, {}], key);
     }
   });
 

@@ -103,7 +103,10 @@ function rulesOf(texts: readonly string[], { path, folder, plugin }: Skill): Rul
   const places: Readonly<Record<string, string>> = { CLAUDE_SKILL_DIR: folder, OUTRIDER_SKILL_DIR: folder, ...plugin?.variables };
   return texts.flatMap((text) => {
     try {
-      const filled = text.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(places, name) ? places[name] : whole) ?? whole);
+      const filled = text.replaceAll(
+        /\$\{(\w+)\}/g,
+        (whole, name: string) => (Object.hasOwn(places, name) ? places[name] : whole) ?? whole,
+      );
       return [parseRule(filled, path)];
     } catch {
       return [];

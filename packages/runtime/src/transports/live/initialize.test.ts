@@ -83,6 +83,11 @@ describe("what a host asks for before the first prompt", () => {
     assert.deepEqual([setup.unsupported, setup.skills], [["agentProgressSummaries", "hooks.Setup"], ["pdf"]]);
   });
 
+  it("takes the folders of plugins, with and without their servers", () => {
+    const plugins = [{ type: "local", path: "/a" }, { type: "local", path: "/b", skipMcpDiscovery: true }, { path: "" }, 7];
+    assert.deepEqual(open({ plugins }).setup.plugins, [{ path: "/a" }, { path: "/b", skipMcpDiscovery: true }]);
+  });
+
   it("makes each callback a hook that asks the host", async () => {
     const matchers = [
       { matcher: "Bash", hookCallbackIds: ["one", "two"], timeout: 5, onFailure: "block" },

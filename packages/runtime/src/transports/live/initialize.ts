@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 import type { HookEntry, HooksByEvent } from "../../engine/open-hooks.ts";
 import { isHookEvent } from "../../hooks/event-names.ts";
+import type { NamedPlugin } from "../../hosting/session-request.ts";
 import type { HookEventName } from "../../protocol/events.ts";
 import { type McpServerLimits, parseServerLimits } from "../../tools/mcp/server-config.ts";
 import type { ControlChannel } from "./control-channel.ts";
@@ -21,19 +22,15 @@ export type LiveSetup = {
   readonly toolAliases?: Readonly<Record<string, string>>;
   /** The skills the model may use by itself; all when absent. */
   readonly skills?: readonly string[];
+  /** Folders of bundles, as `--plugin-dir` takes them. */
+  readonly plugins?: readonly NamedPlugin[];
   /** Also what subagents are told and say. */
   readonly forwardSubagentText?: boolean;
   /** Fields that ask for something there is not here. */
   readonly unsupported: readonly string[];
 };
 
-const unsupportedFields = [
-  "agentProgressSummaries",
-  "excludeDynamicSections",
-  "planModeInstructions",
-  "plugins",
-  "promptSuggestions",
-];
+const unsupportedFields = ["agentProgressSummaries", "excludeDynamicSections", "planModeInstructions", "promptSuggestions"];
 
 /** The SDK sends an empty prompt when its program gives none; a request without any is not what servers in between expect. */
 const plainPrompt = "You are an agent that works for another program, with the tools it gives you.";
@@ -53,12 +50,22 @@ export function readSetup(request: JsonObject, channel: ControlChannel): LiveSet
     ...(typeof title === "string" && { title }),
     ...(isJsonObject(toolAliases) && { toolAliases: textsIn(toolAliases) }),
     ...(Array.isArray(request["skills"]) && { skills: textsOf(request["skills"]) ?? [] }),
+    ...defined({ plugins: pluginsIn(request["plugins"]) }),
     ...(request["forwardSubagentText"] === true && { forwardSubagentText: true }),
     unsupported: [
       ...unsupportedFields.filter((field) => asksForSomething(request[field])),
       ...Object.keys(isJsonObject(hooks) ? hooks : {}).flatMap((event) => (isHookEvent(event) ? [] : [`hooks.${event}`])),
     ],
   };
+}
+
+function pluginsIn(value: JsonValue | undefined): NamedPlugin[] | undefined {
+  const named = (Array.isArray(value) ? value : []).flatMap((item): NamedPlugin[] => {
+    const path = isJsonObject(item) ? item["path"] : item;
+    const isQuiet = isJsonObject(item) && item["skipMcpDiscovery"] === true;
+    return typeof path === "string" && path !== "" ? [{ path, ...(isQuiet && { skipMcpDiscovery: true }) }] : [];
+  });
+  return named.length > 0 ? named : undefined;
 }
 
 function toHostServers({ sdkMcpServers: names, sdkMcpServerConfigs: configs }: JsonObject): LiveSetup["hostServers"] {
