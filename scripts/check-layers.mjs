@@ -53,22 +53,7 @@ const LAYERS = {
     modules: ["node:fs", "node:path"],
   },
   settings: { folders: ["util", "protocol", "model", "permissions"], modules: ["node:"] },
-  plugins: {
-    folders: [
-      "util",
-      "protocol",
-      "workspace",
-      "permissions",
-      "hooks",
-      "journal",
-      "context",
-      "tasks",
-      "tools",
-      "commands",
-      "settings",
-    ],
-    modules: ["node:"],
-  },
+  plugins: { folders: ["util", "protocol", "permissions", "hooks", "tasks", "commands"], modules: ["node:"] },
   hosting: {
     folders: [
       "util",
@@ -124,7 +109,6 @@ const LAYERS = {
       "engine",
       "session",
       "settings",
-      "plugins",
       "hosting",
       "transports",
       "testing",
