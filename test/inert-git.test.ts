@@ -221,6 +221,12 @@ describe("names from the index that are not on the disk", () => {
     'git ls-files | while read f; do cat "$f"; done',
     'git ls-files | while read -r f; do cat < "$f"; done',
     "cd deep && sort $(git ls-files)",
+    "git diff --name-only | xargs cat",
+    "git diff --name-only HEAD | xargs sort",
+    "git diff --name-only --cached -z | xargs -0 sort",
+    "cat $(git diff --cached --name-only)",
+    "cd deep && sort $(git diff --name-only HEAD)",
+    "for f in $(git diff --name-only HEAD); do cat $f; done",
   ];
 
   function prepare(): { stage: Stage; secret: string } {
@@ -239,9 +245,10 @@ describe("names from the index that are not on the disk", () => {
         nameOddly(stage, name(secret), secret);
         if (hide) stage.git("update-index", "--skip-worktree", "--", name(secret));
         const all = uses.join("\n");
-        const said = await runUnasked(stage.folder, stage.folder, [all, "git ls-files"]);
+        const said = await runUnasked(stage.folder, stage.folder, [all, "git ls-files", "git diff --cached --name-only"]);
         assert.doesNotMatch(said[0] ?? "", /SECRET/);
         assert.match(said[1] ?? "", /git was not run: its index names a file that is not there/);
+        assert.match(said[2] ?? "", /git was not run: it names a file that is not there/);
         const rule = parseRule("Bash(git:*)");
         const ruled = await runUnasked(stage.folder, stage.folder, [all], { allow: [rule] });
         assert.doesNotMatch(ruled.join(""), /SECRET/);
@@ -269,6 +276,25 @@ describe("names from the index that are not on the disk", () => {
     const plain = spawnSync("git", ["ls-files"], { cwd: stage.folder, env, encoding: "utf8" }).stdout;
     assert.deepEqual(await runUnasked(stage.folder, stage.folder, ["git ls-files"]), [plain.trimEnd()]);
     assert.match(plain, /gone\.txt/);
+    const form = "git diff --cached --name-only";
+    const changed = spawnSync("bash", ["-c", form], { cwd: stage.folder, env, encoding: "utf8" }).stdout;
+    assert.deepEqual(await runUnasked(stage.folder, stage.folder, [form]), [changed.trimEnd()]);
+    assert.match(changed, /gone\.txt/);
+  });
+
+  it("are refused by a diff below the top, where nobody has looked at them", async () => {
+    const { stage, secret } = prepare();
+    fillRepository(stage);
+    mkdirSync(join(stage.folder, `x ${secret}`, ".."), { recursive: true });
+    stage.write(`x ${secret}`, "x\n");
+    stage.git("add", ".");
+    const deep = join(stage.folder, "deep");
+    const said = await runUnasked(stage.folder, deep, [
+      "git diff --cached --name-only | xargs cat",
+      "git diff --cached --name-only",
+    ]);
+    assert.doesNotMatch(said[0] ?? "", /SECRET/);
+    assert.match(said[1] ?? "", /other programs would take apart/);
   });
 });
 

@@ -54,6 +54,14 @@ function form(random: Random, depth: number): string {
     () =>
       `cat ${random.pick(["", '"'])}${random.pick(["$(pwd)", "`pwd`"])}/${random.pick(places)}`.replace(/^(cat ".*)$/s, '$1"'),
     () => `diff <(${inner()}) <(${inner()})`,
+    () => `cd "$(git rev-parse --show-toplevel)"${random.pick([" && ", "; ", " || "])}${inner()}`,
+    () => `cd ${path(random)} && cd "$(git rev-parse --show-toplevel)" && ${look(random)}`,
+    () =>
+      `${random.pick(["ls", "ls -R", "stat", "cat", "readlink"])} $(${random.pick(["which", "command -v"])} ${random.pick(places)})`,
+    () =>
+      `find ${random.pick([".", "src", "linkd", ". src"])} ${random.pick(["", "-type f ", "-name '*.txt' "])}-exec ${random.pick(["sh", "bash"])} -c '${random.pick(["", "cd docs; ", "shift; ", "set -- a ../outside/secret.txt; "])}cat ${random.pick(['"$1"', "$1", '"$0"', '"../$1"', '"$1/secret.txt"', '"$2"', '"$@"'])}' ${random.pick(["_ ", "sh ", "", "a b "])}{} ${random.pick(["\\;", "+"])}`,
+    () =>
+      `n=${random.pick(["1", "$(wc -l < a)", "$(cat b)", "'1e'", "'r a;'"])}; sed -n "${random.pick(["${n}p", "$((n-2)),${n}p", "${n}r ../outside/secret.txt", "r${n}"])}" ${path(random)}`,
     () => `i=${random.pick(["0", "1", value, "$(cat b)", "$(wc -l < a)"])}; echo $((i+1)); ${inner()}`,
     () => `x=${random.pick(["$(cat b)", "b", "1"])}; [[ $x -eq 1 ]]; echo \${y[x]}`,
     () =>
@@ -233,6 +241,10 @@ function source(random: Random): string {
     "git ls-files | sort -u",
     "git ls-files | cat -v",
     "git diff --name-only",
+    "git diff --name-only HEAD",
+    "git diff --cached --name-only",
+    "git diff --name-only HEAD~1 | grep -v x",
+    "git diff -z --name-only HEAD~1",
     "git status --porcelain",
     "find . | cat -v",
     "find . | rg -r ../outside/secret.txt '.+'",
@@ -286,6 +298,13 @@ function look(random: Random): string {
     "paste",
     "sed -n p",
     "awk 1",
+    "awk '{print FILENAME}'",
+    "readlink -f",
+    "ls -d",
+    "ls -ld",
+    "bc",
+    "nm",
+    "objdump -s",
     "jq -R .",
     "find",
     "ls -R",

@@ -29,7 +29,8 @@ export function showCommand({
 }
 
 /** `text` is exact, `text*` a pattern, `text/**` below a folder, `text…` goes on; `+` may be several, `~` is at home, `#` is a number. */
-export function showWord({ kind, text, splits, tilde, needs, digits, pattern }: ShellWord): string {
+export function showWord(word: ShellWord): string {
+  const { kind, text, splits, tilde, needs, digits, pattern, numbered, top, program } = word;
   const { links, names, only, path, index } = needs ?? {};
   const wants = [links && "links", names && "names", only, path && "path", index && "index"].filter(Boolean);
   return [
@@ -38,6 +39,9 @@ export function showWord({ kind, text, splits, tilde, needs, digits, pattern }: 
     { exact: "", glob: "*", below: `/**${wants.length > 0 ? `(${wants.join(",")})` : ""}`, open: "…" }[kind],
     pattern ? "*" : "",
     digits ? "#" : "",
+    numbered !== undefined && numbered !== "0" && !digits ? `#${numbered}` : "",
+    top ? "^top" : "",
+    program === undefined ? "" : `^${program}`,
     splits ? "+" : "",
   ].join("");
 }

@@ -89,6 +89,8 @@ export const lookingCommands: Readonly<Record<string, Readonly<Record<string, Ro
     ps: local("-aqls -f: -n: --all --quiet --latest --size --no-trunc --filter: --format: --last:", "none"),
     images: local("-aq -f: --all --quiet --no-trunc --digests --filter: --format:", "text"),
     version: local("-f: --format:", "none"),
+    info: local("-f: --format:", "none"),
+    compose: group({ version: local("-f: --format: --short", "none") }),
   },
   bun: { pm: group({ ls: local("--all", "none") }) },
   npm: {

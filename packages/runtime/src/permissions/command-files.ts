@@ -110,7 +110,7 @@ export class CommandFiles {
   /** The parts of a line are looked at together: most of the time goes by waiting for the file system. */
   async #look(): Promise<void> {
     const { base } = this.#policy;
-    const ground: Ground = { base, cwd: this.#action.cwd ?? base.root, resolve: this.#resolve };
+    const ground: Ground = { base, cwd: this.#action.cwd ?? base.root, resolve: this.#resolve, list: this.#list };
     this.#lookAhead(ground);
     const find = (use: FileUse): Promise<Target[]> => targetsOf(use, ground);
     const isAnswer = (program: Program): Promise<boolean> => this.#orders.isAnswer(program, ground);

@@ -75,6 +75,35 @@ describe("where the words of a command lead", () => {
     assert.equal(await targets(exactWord("/etc/x"), ["loop"]), "/etc/x");
   });
 
+  it("is told for every folder that git may take for the top of its repository", async () => {
+    const top: ShellWord = { ...unknownWord, top: true };
+    const folders = (cwd: string, repositories: readonly string[]): Promise<string[] | undefined> =>
+      foldersOf([[top]], {
+        ...ground,
+        cwd,
+        list: async (folder) =>
+          repositories.includes(folder) ? [{ name: ".git", kind: "directory" }] : [{ name: "x", kind: "file" }],
+      });
+    assert.deepEqual(await folders("/p/a/b", ["/p"]), ["/p"]);
+    assert.deepEqual(await folders("/p/a/b", ["/p/a/b", "/p", "/"]), ["/p/a/b", "/p", "/"]);
+    assert.deepEqual(await folders("/p/link/x", ["/p", "/far"]), ["/far"]);
+    assert.deepEqual(await folders("/p", []), []);
+    assert.equal(await folders("/p/loop", ["/p"]), undefined);
+    assert.equal(await foldersOf([[top]], ground), undefined);
+    assert.equal(await foldersOf([[top]], { ...ground, list: async () => undefined }), undefined);
+    assert.equal(
+      (
+        await targetsOf(
+          { word: exactWord("a"), places: [[], [top]] },
+          { ...ground, list: async () => [{ name: ".git", kind: "file" }] },
+        )
+      )
+        .map((target) => target?.path)
+        .join(" "),
+      "/p/a /a",
+    );
+  });
+
   it("is told for what lies below a folder, and for nothing where there is no home or a name is broken", async () => {
     const below = (text: string): ShellWord => ({ ...exactWord(text), kind: "below" });
     assert.equal(await targets(below("link")), "/far/away/** (pattern)");

@@ -1,4 +1,5 @@
 import { dirname, join, resolve as resolvePath } from "node:path";
+import type { ListFolder } from "./glob-words.ts";
 import { isHarmlessDevice } from "./paths.ts";
 import type { ResolvePath } from "./policy.ts";
 import type { RuleBase } from "./rules.ts";
@@ -9,7 +10,12 @@ import type { ShellWord } from "./shell-words.ts";
 /** Where a word of a command leads. `pattern` when it has wildcards: its last names are not real yet. Undefined: cannot be told. */
 export type Target = { readonly path: string; readonly pattern: boolean } | undefined;
 
-export type Ground = { readonly base: RuleBase; readonly cwd: string; readonly resolve: ResolvePath };
+export type Ground = {
+  readonly base: RuleBase;
+  readonly cwd: string;
+  readonly resolve: ResolvePath;
+  readonly list?: ListFolder | undefined;
+};
 
 /** Every file the word may name: one for each directory the program may be in. */
 export async function targetsOf({ word, places }: FileUse, ground: Ground): Promise<Target[]> {
@@ -30,7 +36,9 @@ export async function foldersOf(places: Places, ground: Ground): Promise<string[
     let reached = [ground.cwd];
     for (const word of chain) {
       const text = word.tilde ? expandTilde(word.text, ground.base.home) : word.text;
-      const next = text === undefined ? undefined : await Promise.all(reached.map((from) => afterCd(from, text, ground)));
+      const after = (from: string): Promise<string[] | undefined> =>
+        word.top ? topsFrom(from, ground) : afterCd(from, text ?? "", ground);
+      const next = text === undefined ? undefined : await Promise.all(reached.map(after));
       if (!next || next.includes(undefined)) return undefined;
       reached = [...new Set(next.flatMap((paths) => paths ?? []))];
       if (reached.length > maxFolders) return undefined;
@@ -53,6 +61,18 @@ async function afterCd(from: string, text: string, { resolve }: Ground): Promise
   const named = resolvePath(from, text);
   const real = await walk(text.startsWith("/") ? "/" : from, text, resolve);
   return real === undefined ? undefined : [...new Set([named, real])];
+}
+
+/** Folders that git may take for the top: the next above with a `.git`, or one further up where that is no repository. */
+async function topsFrom(from: string, { resolve, list }: Ground): Promise<string[] | undefined> {
+  const tops: string[] = [];
+  const start = await follow(from, resolve);
+  for (let folder = start, last = ""; folder !== undefined && folder !== last; [last, folder] = [folder, dirname(folder)]) {
+    const entries = await list?.(folder);
+    if (!entries) return undefined;
+    if (entries.some(({ name }) => name === ".git")) tops.push(folder);
+  }
+  return start === undefined ? undefined : tops;
 }
 
 async function realTarget(folder: string, text: string, { word, ground }: { word: ShellWord; ground: Ground }): Promise<Target> {

@@ -83,7 +83,7 @@ export const gitRows: Readonly<Record<string, Row>> = {
     operands: "text",
   },
   fsck: text,
-  gc: text,
+  gc: { writes: "--expire-to:", operands: "text" },
   grep: {
     runs: "-O? --open-files-in-pager? --textconv",
     reads: "-f:",
@@ -125,7 +125,7 @@ export const gitRows: Readonly<Record<string, Row>> = {
   },
   reflog: showing,
   remote: text,
-  repack: text,
+  repack: { writes: "--expire-to: --filter-to:", operands: "text" },
   reset: checking,
   restore: checking,
   "rev-list": showing,

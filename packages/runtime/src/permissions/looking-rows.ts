@@ -55,10 +55,12 @@ export const lookingRows: Readonly<Record<string, Row>> = {
   realpath: {
     looks: "-emLPqsz --canonicalize-existing --canonicalize-missing --logical --physical --quiet --strip --no-symlinks --zero",
     reads: "--relative-to: --relative-base:",
+    names: true,
     operands: "reads",
   },
   readlink: {
     looks: "-femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --zero",
+    names: true,
     operands: "reads",
   },
   cat: {
@@ -89,6 +91,7 @@ export const lookingRows: Readonly<Record<string, Row>> = {
       "--time-style: --tabsize: --width: --context --zero",
     recurses: "-R --recursive",
     dereferences: "-L --dereference",
+    itself: "-d|--directory",
     names: true,
     operands: "reads",
   },
@@ -276,6 +279,31 @@ export const lookingRows: Readonly<Record<string, Row>> = {
   uname: {
     looks: "-asnrvmpio --all --kernel-name --nodename --kernel-release --kernel-version --machine --processor --operating-system",
     operands: "none",
+  },
+  bc: { looks: "-lqsw --mathlib --quiet --standard --warn", operands: "reads" },
+  nm: {
+    looks:
+      "-aABDghjnoprsSuUv -C? -f: -t: --debug-syms --print-file-name --demangle? --no-demangle --dynamic --extern-only --format: --numeric-sort --no-sort " +
+      "--print-size --size-sort --reverse-sort --undefined-only --defined-only --radix:",
+    lists: "@?",
+    runs: "--plugin:",
+    operands: "reads",
+  },
+  size: { looks: "-ABGodxt --format: --radix: --common --totals", lists: "@?", operands: "reads" },
+  readelf: {
+    looks:
+      "-ahlSgtesnrudVADIW -x: -p: -R: --all --file-header --program-headers --segments --section-headers --sections --section-groups --headers --syms " +
+      "--symbols --dyn-syms --notes --relocs --dynamic --version-info --arch-specific --histogram --wide --hex-dump: --string-dump:",
+    lists: "@?",
+    operands: "reads",
+  },
+  // With sources or lines it would read the files that the debug information names.
+  objdump: {
+    looks:
+      "-adDfhirRtTxszw -C? -j: -M: -m: -b: --archive-headers --disassemble-all --file-headers --section-headers --headers --reloc " +
+      "--dynamic-reloc --syms --dynamic-syms --all-headers --full-contents --demangle? --section: --start-address: --stop-address: --no-show-raw-insn",
+    lists: "@? -S -l --source --line-numbers",
+    operands: "reads",
   },
   arch: nothing,
   whoami: nothing,

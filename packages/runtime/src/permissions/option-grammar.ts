@@ -62,6 +62,8 @@ export type Row = {
   readonly whole?: true;
   /** It shows what a folder holds and facts about files, never what a file says. */
   readonly names?: true;
+  /** With one of these it tells of a folder itself, and not what is in it. */
+  readonly itself?: string;
   /** With one of these it follows links, too, when it recurses. */
   readonly dereferences?: string;
   /** It shows variables of the environment: those its operands name, or all. */

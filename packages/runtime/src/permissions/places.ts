@@ -16,6 +16,15 @@ export function eitherPlace(first: Places, second: Places): Places {
 export function placesAfterCd(words: readonly ShellWord[], places: Places): Places {
   const operands = words.slice(1).filter((word) => !(isPlain(word) && /^(?:-[LPe@]+|--)$/.test(word.text)));
   const [target = { ...exactWord("~"), tilde: true }] = operands;
+  // Where git finds no repository, `cd ""` stays.
+  if (operands.length === 1 && target.top)
+    return (
+      places &&
+      eitherPlace(
+        places,
+        places.map((chain) => [...chain, target]),
+      )
+    );
   const certain = operands.length <= 1 && target.kind === "exact" && target.text !== "-" && target.text !== "";
   return certain ? places?.map((chain) => [...chain, target]) : undefined;
 }

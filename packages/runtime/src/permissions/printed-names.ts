@@ -126,14 +126,21 @@ function ofFind(words: readonly ShellWord[]): PrintedNames | undefined {
   return { starts, links: !filesOnly, only, bare: false, zero: actions.includes("-print0") };
 }
 
-function ofGit([subcommand, ...texts]: readonly string[]): PrintedNames | undefined {
-  if (subcommand !== "ls-files") return undefined;
+function ofGit([subcommand = "", ...texts]: readonly string[]): PrintedNames | undefined {
+  const known = Object.hasOwn(gitOptions, subcommand) ? gitOptions[subcommand] : undefined;
   const options = texts.filter((text) => text.startsWith("-") && text !== "--");
-  const known = /^(?:-[comdz]+|--cached|--others|--modified|--deleted|--exclude-standard|--deduplicate)$/;
-  if (!options.every((text) => known.test(text)) || !texts.every((text) => isBelow(text) && !text.startsWith(":")))
+  if (!known || !options.every((text) => known.test(text)) || !texts.every((text) => isBelow(text) && !text.startsWith(":")))
     return undefined;
-  return { ...listing(["."]), index: true, zero: options.some((text) => /^-[comd]*z/.test(text)) };
+  const isNamed = subcommand !== "diff" || options.includes("--name-only");
+  const listed = { ...listing(["."]), index: true, zero: options.some((text) => /^-[comd]*z/.test(text)) } as const;
+  return isNamed ? listed : undefined;
 }
+
+/** With these, git prints names and nothing else. */
+const gitOptions: Readonly<Record<string, RegExp>> = {
+  "ls-files": /^(?:-[comdz]+|--cached|--others|--modified|--deleted|--exclude-standard|--deduplicate)$/,
+  diff: /^(?:-z|--name-only|--cached|--staged|--merge-base|--no-renames|--relative|--diff-filter=[A-Za-z]+)$/,
+};
 
 function lists(texts: readonly string[]): boolean {
   return texts.some((text) => /^-[a-zA-Z]*l|^--files/.test(text));

@@ -91,14 +91,14 @@ export class ProgramObjections {
     return undefined;
   }
 
-  /** The names that it prints are used as files: no rule for git says that git's index holds only harmless ones. */
+  /** The names that it prints are used as files or folders: no rule for git says that a repository holds only harmless ones. */
   #mustBeInert(program: Program): boolean {
     const words = [...this.#programs.flatMap((one) => one.words), ...this.#parsed.reads.map(({ word }) => word)];
-    return (
-      program.name === "git" &&
-      program.words.some(({ text }) => text === "ls-files") &&
-      words.some(({ needs }) => needs?.index === true)
-    );
+    const prints = (...texts: string[]): boolean => program.words.some(({ text }) => texts.includes(text));
+    if (program.name !== "git") return false;
+    return prints("--show-toplevel")
+      ? words.some(({ top }) => top === true)
+      : prints("ls-files", "--name-only") && words.some(({ needs }) => needs?.index === true);
   }
 
   #firstObjection(

@@ -6,7 +6,7 @@ import { placesAfterCd } from "./places.ts";
 import { builtinObjection } from "./shell-builtins.ts";
 import type { ShellScope } from "./shell-scope.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
-import { commandsFromInput, findInner, type Inner } from "./wrappers.ts";
+import { commandsFromInput, findInner, type GivenName, type Inner } from "./wrappers.ts";
 
 const maxPrograms = 1_000;
 /** A program within a program takes much of the stack. */
@@ -19,7 +19,7 @@ export type Reading = {
   readonly input: PipeInput;
   readonly moments: Moments;
   /** Reads a script that is given to a program. */
-  readScript(text: string): void;
+  readScript(text: string, given?: GivenName | undefined): void;
   /** Runs this so many levels deeper; levels have an end. */
   deeper<Result>(levels: number, run: () => Result): Result;
 };
@@ -87,13 +87,13 @@ export class ProgramReader {
       case "program":
         return [this.read(inner.words, inner.settings ?? [])];
       case "script":
-        return this.#ofScript(inner.text);
+        return this.#ofScript(inner.text, inner.given);
     }
   }
 
-  #ofScript(text: string): Program[] {
+  #ofScript(text: string, given?: GivenName | undefined): Program[] {
     const { findings, readScript } = this.#reading;
-    return findings.programsOf(() => readScript(text));
+    return findings.programsOf(() => readScript(text, given));
   }
 }
 

@@ -26,9 +26,9 @@ export function ruleRowOf(name: string): Row | undefined {
   return rowOf(name) ?? rowsOfRules.get(name);
 }
 
-/** Programs that take the names of files for files and for nothing else, when none of them looks like an option. */
+/** Programs that take the names of files for files, and for nothing that matters, when none of them looks like an option. `awk` sets a variable by `x=y`. */
 export function takesNames(name: string): boolean {
-  return Object.hasOwn(lookingRows, name) || name === "sed" || name === "jq";
+  return Object.hasOwn(lookingRows, name) || name === "sed" || name === "jq" || name === "awk";
 }
 
 /** The row by which a program looks; undefined for those that never do, and those that need more than a row. */

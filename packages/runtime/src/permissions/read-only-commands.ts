@@ -101,14 +101,15 @@ export function lookingOf(program: Program): Looking | undefined {
 
 /** Every option is known to look; what it reads, and how far links lead it, is told. */
 function readByRow(name: string, row: Row, words: readonly ShellWord[]): Looking | undefined {
-  const read = readWords(row, words);
+  const read = readWords(row, row.names ? words.map(whereFound) : words);
   const harmless = ({ exact, effect }: ReadWords["options"][number]): boolean =>
     exact && /^(?:looks|recurses|follows|reads)$/.test(effect);
   if (row.whole && row.operands === "text") return looksAtNothing;
   if (read.doubt !== undefined || !read.options.every(harmless) || !isGiven(row.only, read.options)) return undefined;
   if (row.allows && !read.operands.every(({ word }) => isPlain(word) && row.allows?.test(word.text))) return undefined;
   const files = read.options.flatMap(({ effect, value }) => (effect === "reads" && value ? [value] : []));
-  const named = operandsRead(name, row, read);
+  const all = operandsRead(name, row, read);
+  const named = isGiven(row.itself ?? "?", read.options) ? all?.filter((word) => !isAbove(word)) : all;
   const operands = named?.flatMap((word) => withSuffixes(word, row));
   if (row.hosts && files.some(({ text }) => text.includes(":"))) return undefined;
   if (!operands || (operands.some((word) => word.kind === "below" && word.needs?.names) && hasTellingNames(row)))
@@ -141,6 +142,11 @@ function readByRow(name: string, row: Row, words: readonly ShellWord[]): Looking
     ...(row.starts && { starts: true }),
     ...(row.modules && { modules: true }),
   };
+}
+
+/** A program of the system may be told of, as `ls /usr/bin/x` does; its name alone, as of a function, is a file of the folder. */
+function whereFound(word: ShellWord): ShellWord {
+  return word.program === undefined ? word : exactWord(word.program);
 }
 
 /** Of each group of options one. */
@@ -259,10 +265,14 @@ function isHarmlessGh(row: Row, words: readonly ShellWord[]): boolean {
 
 function readFolder(words: readonly ShellWord[]): Looking | undefined {
   const operands = words.filter((word) => !(isPlain(word) && /^-[LPe]+$|^--$/.test(word.text)));
-  const isKnown = operands.length <= 1 && operands.every((word) => word.kind === "exact" && word.text !== "-");
-  // That there are folders above is no news; what is done there is judged there.
-  const reads = operands.filter(({ text }) => !/^(?:\.\.\/?)+$/.test(text));
+  const isKnown = operands.length <= 1 && operands.every((word) => word.top || (word.kind === "exact" && word.text !== "-"));
+  const reads = operands.filter((word) => !word.top && !isAbove(word));
   return isKnown ? { ...looksAtNothing, reads } : undefined;
+}
+
+/** That there are folders above is no news; what is done there is judged there. */
+function isAbove({ kind, text }: ShellWord): boolean {
+  return kind === "exact" && /^(?:\.\.\/?)+$/.test(text);
 }
 
 /** By its bare name, or where the system keeps it: a program of the project may be called `ls` too. */

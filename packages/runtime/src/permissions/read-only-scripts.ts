@@ -1,6 +1,7 @@
 import { asksAboutFile, comparesFiles } from "./file-tests.ts";
 import { comparesFile, endOfProgram, runsProgram, takesValue } from "./find-expression.ts";
 import { readLooking, rowOfLooks } from "./looking-options.ts";
+import type { Row } from "./option-grammar.ts";
 import type { Looking } from "./read-only-commands.ts";
 import { exactWord, isPlain, mayBeOption, type ShellWord } from "./shell-words.ts";
 
@@ -10,7 +11,7 @@ const nothing: Looking = { reads: [], writes: [] };
 const sedRow = rowOfLooks(
   "-nErsuz -e: -l: --quiet --silent --regexp-extended --separate --null-data --unbuffered --posix --debug --sandbox --expression: --line-length:",
 );
-const awkRow = rowOfLooks("-F: -v: --field-separator: --assign:");
+const awkRow: Row = { ...rowOfLooks("-F: -v: --field-separator: --assign:"), ordered: true };
 const jqRow = rowOfLooks(
   "-rncesSRjaCM --raw-output --null-input --compact-output --exit-status --slurp --sort-keys --raw-input --join-output --tab --indent: " +
     "--ascii-output --color-output --monochrome-output --stream --unbuffered --seq",
@@ -21,7 +22,7 @@ const yqRow = rowOfLooks(
 
 /** `sed` that prints; in-place editing counts as changing the files, when the script itself is harmless. */
 export function readSed(words: Words): Looking | undefined {
-  const options = readLooking(words, sedRow);
+  const options = readLooking(words.map(withLines), sedRow);
   if (!options) return undefined;
   const scripts = options.options.filter(({ name }) => name === "-e" || name === "--expression").map(({ value }) => value);
   const files = scripts.length > 0 ? options.operands : options.operands.slice(1);
@@ -29,6 +30,11 @@ export function readSed(words: Words): Looking | undefined {
   return all.length > 0 && all.every((script) => isPlain(script) && isHarmlessSed(script.text))
     ? { ...nothing, reads: files }
     : undefined;
+}
+
+/** `"${from},${to}p"`: whatever the numbers are, also less than nothing, it prints or is refused. */
+function withLines(word: ShellWord): ShellWord {
+  return word.numbered !== undefined && /^[\d,;$pdq=]+$/.test(word.numbered) ? exactWord("1p") : word;
 }
 
 /** Addresses and commands that only print or change what is printed: no `e`, `w`, `r`, nor their flags of `s`. */
@@ -59,7 +65,8 @@ export function isHarmlessSed(script: string): boolean {
 /** A delimiter in brackets ends a pattern for some versions of sed and not for others. */
 function hasSplitBrackets(script: string): boolean {
   const plain = script.replace(/\\[\s\S]/g, "");
-  const delimiters = new Set(["/", ...[...plain.matchAll(/[sy]([|,#@:!~%])/g)].map(([, delimiter = "/"]) => delimiter)]);
+  const delimiters = new Set([...plain.matchAll(/[sy]([/|,#@:!~%])/g)].map(([, delimiter = "/"]) => delimiter));
+  if (/(?:^|[\s;,{}!\d$])\//.test(plain)) delimiters.add("/"); // an address
   return [...plain.matchAll(/\[\^?\]?([^\]]*)(?:\]|$)/g)].some(([, inside = ""]) =>
     [...inside].some((letter) => delimiters.has(letter)),
   );
@@ -70,6 +77,14 @@ export function readAwk(words: Words): Looking | undefined {
   const options = readLooking(words, awkRow);
   const [program, ...files] = options?.operands ?? [];
   return isPlain(program) && isHarmlessAwk(program.text) ? { ...nothing, reads: files } : undefined;
+}
+
+/** Nothing of it may run a program: its own program is written out, and behind that stand files, which bash may have to find. */
+export function isWrittenAwk(words: Words): boolean {
+  const program = readLooking(words, awkRow)?.operands[0];
+  const last = words.indexOf(program ?? exactWord(""));
+  const isFile = ({ kind }: ShellWord, at: number): boolean => last !== -1 && at > last && (kind === "glob" || kind === "below");
+  return words.every((word, at) => isFile(word, at) || (isPlain(word) && !/system|getline|[|@]/.test(word.text)));
 }
 
 /** Only `print` writes to files: a `>` that no `print` stands before compares, and so does one in a condition. */

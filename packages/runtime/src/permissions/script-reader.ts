@@ -16,6 +16,7 @@ import { setByTheWay, type Setters, settersIn } from "./shell-setters.ts";
 import { doubtAboutText, hasTornWord, textOfRedirection } from "./shell-syntax.ts";
 import { settingObjection } from "./shell-variables.ts";
 import { readWord, type ShellWord, unknownWord } from "./shell-words.ts";
+import type { GivenName } from "./wrappers.ts";
 
 const maxLevels = 2_000;
 const maxRounds = 16;
@@ -38,20 +39,25 @@ export class ScriptReader {
       scope: this.#scope,
       input: this.#input,
       moments: this.#moments,
-      readScript: (text) => this.read(text, true),
+      readScript: (text, given) => this.#readText(text, { isInner: true, given }),
       deeper: (levels, run) => this.#deeper(levels, run),
     });
   }
 
-  /** `isGiven`: the program that runs it may have set variables for it. */
-  read(text: string, isGiven = false): void {
+  read(text: string): void {
+    this.#readText(text, { isInner: false });
+  }
+
+  /** `isInner`: the program that runs it may have set variables for it. */
+  #readText(text: string, { isInner, given }: { isInner: boolean; given?: GivenName | undefined }): void {
     this.#findings.doubt(doubtAboutText(text));
     const script = parse(text);
     const found = settersIn(script);
     this.#noteSetters(found);
     const { numbers } = this.#scope;
-    this.#scope.numbers = new ScriptNumbers(found, !isGiven);
-    this.#scope.bindings = beforeAny(isGiven ? { ...found, any: true } : found, this.#scope.numbers);
+    this.#scope.numbers = new ScriptNumbers(found, !isInner);
+    this.#scope.bindings = beforeAny(isInner ? { ...found, any: true } : found, this.#scope.numbers);
+    if (given) this.#scope.bind(...given);
     this.#visit(script);
     this.#findings.doubt(this.#scope.numbers.mayCompute(text) ? "it may compute with ((…))" : undefined);
     this.#scope.numbers = numbers;

@@ -1,6 +1,7 @@
 import type { BraceExpansionPart, DoubleQuotedChild, Word, WordPart } from "unbash";
 import { isOwnName } from "./bash-names.ts";
 import { patternLetter, plainNamesOfPart } from "./plain-text.ts";
+import { printedWord } from "./printed-words.ts";
 
 /** One word of a command after quote removal, as far as it is known without running anything. */
 export type ShellWord = {
@@ -24,6 +25,12 @@ export type ShellWord = {
   readonly plain?: true;
   /** For `open`: names that git takes for commits, none of them an option. */
   readonly commits?: true;
+  /** For `open`: the top of the repository that the line is in, or nothing. */
+  readonly top?: true;
+  /** For `open`: where PATH has the program of this name, the name itself, or nothing. */
+  readonly program?: string;
+  /** For `open`: all of it, with `0` where numbers stand that are not known. */
+  readonly numbered?: string | undefined;
 };
 
 /**
@@ -71,9 +78,6 @@ export const plainWord: ShellWord = { ...unknownWord, plain: true };
 /** Any number of words that are not known. */
 export const unknownWords: ShellWord = { ...unknownWord, splits: true };
 
-/** Any number of commits. */
-const commitWords: ShellWord = { ...unknownWords, commits: true };
-
 export function isPlain(word: ShellWord | undefined): word is ShellWord & { readonly kind: "exact"; readonly tilde: false } {
   return word !== undefined && word.kind === "exact" && !word.tilde;
 }
@@ -91,7 +95,8 @@ export function mayBeOption(word: ShellWord): boolean {
 export function readWord(word: Word, bindings: Bindings): ShellWord[] {
   if (hasLooseBraces(word)) return [{ ...unknownWords, ...(wildcard.test(word.text) && { pattern: true }) }];
   if (!word.parts) return [{ ...exactWord(word.value), tilde: word.text.startsWith("~") }];
-  if (printsCommits.test(word.text)) return [commitWords];
+  const printed = printedWord(word.text);
+  if (printed) return [printed];
   let drafts: Draft[] = [emptyDraft];
   for (const part of word.parts) {
     const pieces = readPart(part, bindings);
@@ -119,14 +124,24 @@ export function readValue(word: Word, bindings: Bindings): ShellWord | undefined
   return isKnown && !/:~/.test(value.text) ? { ...value, kind: "exact" } : undefined;
 }
 
-function toWord({ text, open: isOpen, glob, splits, start, digits, below, bracket }: Draft, tilde: boolean): ShellWord {
+function toWord(draft: Draft, tilde: boolean): ShellWord {
+  const { text, open: isOpen, glob, named, splits, start, digits, below, bracket, numbered } = draft;
   const open = isOpen || (glob && bracket === true);
   if (below && !open && !start && !tilde) return { kind: "below", text, splits, tilde: false, needs: below };
   // `$HOME` and `$PWD` are known as the beginning of a path only.
-  const pattern = glob ? ({ pattern: true } as const) : undefined;
+  const pattern = glob && !named ? ({ pattern: true } as const) : undefined;
   if (start && !/^.(?:\/|$)/s.test(text)) return { ...unknownWord, splits, ...pattern };
   const kind = open ? "open" : glob ? "glob" : "exact";
-  return { kind, text, splits, tilde: tilde || start === "home", ...(digits && { digits }), ...(open && pattern) };
+  const isNumbered = isOpen && numbered !== undefined && !tilde;
+  return {
+    kind,
+    text,
+    splits,
+    tilde: tilde || start === "home",
+    ...(digits && { digits }),
+    ...(open && pattern),
+    ...(isNumbered && { numbered }),
+  };
 }
 
 /** `start`: the text begins with where a known folder is, `~` for home and `.` for the current one. */
@@ -134,6 +149,8 @@ type Draft = {
   readonly text: string;
   readonly open: boolean;
   readonly glob: boolean;
+  /** Its pattern is in quotes: the name of a file that the pattern has found, which bash does not match again. */
+  readonly named?: boolean | undefined;
   readonly splits: boolean;
   readonly start?: "home" | "here" | undefined;
   readonly fresh?: true;
@@ -142,12 +159,15 @@ type Draft = {
   readonly below?: Needs | undefined;
   /** It has a bracket that is just a letter: in a pattern it cannot be told from the others. */
   readonly bracket?: boolean | undefined;
+  /** All of it, with `0` for each number; undefined where something else is not known. */
+  readonly numbered?: string | undefined;
 };
 
 const emptyDraft: Draft = { text: "", open: false, glob: false, splits: false, fresh: true };
 const openQuoted: Draft = { text: "", open: true, glob: false, splits: false };
 const openBare: Draft = { ...openQuoted, splits: true };
-const openNumber: Draft = { ...openQuoted, digits: true };
+const openNumber: Draft = { ...openQuoted, digits: true, numbered: "0" };
+const computed: Draft = { ...openQuoted, numbered: "0" };
 const closed: Draft = { text: "", open: false, glob: false, splits: false };
 const here: Draft = { ...closed, text: ".", start: "here" };
 
@@ -164,16 +184,23 @@ function append(draft: Draft, piece: Draft): Draft {
     text: draft.below ? "" : draft.open || piece.start || (open && piece.below) ? draft.text : draft.text + piece.text,
     open,
     glob: draft.glob || piece.glob,
+    named: isNamed(draft) && isNamed(piece),
     splits: draft.splits || piece.splits,
     start: draft.start,
     digits: draft.digits && piece.digits,
     below: open ? undefined : piece.below,
     bracket: draft.bracket || piece.bracket,
+    numbered: draft.numbered === undefined || piece.numbered === undefined ? undefined : draft.numbered + piece.numbered,
   };
 }
 
+function isNamed({ glob, named }: Draft): boolean {
+  return !glob || named === true;
+}
+
 function letters(text: string): Draft {
-  return text.includes("[") ? { ...closed, text, bracket: true } : { ...closed, text };
+  const written = { ...closed, text, numbered: text };
+  return text.includes("[") ? { ...written, bracket: true } : written;
 }
 
 /** Bash reads more numbers behind `\x` and `\U` than the parser does, and bytes that are no letters are not kept. */
@@ -191,7 +218,7 @@ function readPart(part: WordPart, bindings: Bindings): Draft[] {
     case "DoubleQuoted":
     case "LocaleString":
       return [part.parts.map((child) => readQuoted(child, bindings)).reduce(append, emptyDraft)].map(
-        ({ fresh: _, ...draft }) => draft,
+        ({ fresh: _, ...draft }) => ({ ...draft, named: draft.glob }),
       );
     case "Glob":
       return [/["'\\$`]/.test(part.text) ? { ...openBare, glob: true } : { ...closed, text: part.text, glob: true }];
@@ -203,7 +230,7 @@ function readPart(part: WordPart, bindings: Bindings): Draft[] {
     case "ParameterExpansion":
       return [bound(part, bindings, false) ?? { ...openBare, glob: mayBePattern(part, bindings) }];
     case "ArithmeticExpansion":
-      return [openQuoted];
+      return [computed];
     case "CommandExpansion":
       return [printsPlace(part) ? here : { ...openBare, glob: mayBePattern(part, bindings) }];
     case "ExtendedGlob":
@@ -213,6 +240,7 @@ function readPart(part: WordPart, bindings: Bindings): Draft[] {
 
 function readQuoted(child: DoubleQuotedChild, bindings: Bindings): Draft {
   if (child.type === "Literal") return letters(child.value);
+  if (child.type === "ArithmeticExpansion") return computed;
   if (child.type === "SimpleExpansion" && child.text === "$@") return openBare;
   if (printsPlace(child)) return here;
   if (child.type === "ParameterExpansion" && (child.parameter === "@" || child.index?.text === "@")) return openBare;
@@ -230,10 +258,6 @@ function isPlainText(name: string, bindings: Bindings): boolean {
   if (!word) return !bindings.has(otherNames) && isOwnName(name);
   return word.plain === true || word.digits === true || (word.kind === "exact" && !patternLetter.test(word.text));
 }
-
-/** Numbers of commits, or the names themselves where git knows none of that name. */
-const printsCommits =
-  /^("?)\$\(git (?:rev-parse(?: --(?:short|verify|quiet)| -q)*(?: [\w@][\w./~^@-]*)+|merge-base [\w@][\w./~^@-]* [\w@][\w./~^@-]*|log -1 --format=%[hH])\)\1$/;
 
 /** `$(pwd)` is where the line is, as `$PWD` says it, too. */
 function printsPlace({ text }: { readonly text: string }): boolean {

@@ -143,23 +143,23 @@ export const workingRows: Readonly<Record<string, Row>> = {
   },
   zip: {
     looks:
-      "-rqvjyeX0123456789uflcDdmogASz -P: -n: -b: -s: -t: -x: -i: =-tt: =-sf =-ll --recurse-paths --quiet --verbose --encrypt --password: --exclude: --include:",
+      "-rqvjyeX0123456789uflcDdmogASz -P: -n: -s: -t: -x: -i: =-tt: =-sf =-ll --recurse-paths --quiet --verbose --encrypt --password: --exclude: --include:",
     lists: "-@",
-    writes: "-O: --output-file: --out: =-lf: --logfile-path:",
+    writes: "-O: --output-file: --out: =-lf: --logfile-path: -b: --temp-path:",
     runs: "-T =-TT: --test --unzip-command:",
     operands: "else",
   },
   unzip: { looks: "-lvtpcqjnoaLCUXZ -x: -P: =-qq =-Z1", writes: "-d:", operands: "else" },
   rsync: {
     looks:
-      "-vqacrRbulLkKHpEAXogtDOJSnWxhizPICFmsyN0468 -B: -M: --verbose --quiet --archive --recursive --relative --update --links --dry-run --delete --delete-before --delete-after --delete-during " +
+      "-vqacrRbulLkKHpEAXogtDOJSnWxhizPICFmsyN0468 -B: --verbose --quiet --archive --recursive --relative --update --links --dry-run --delete --delete-before --delete-after --delete-during " +
       "--delete-excluded --compress --progress --partial --stats --human-readable --exclude: --include: --times --perms --owner --group --checksum --inplace --append --itemize-changes --info: " +
       "--bwlimit: --port: --timeout: --max-size: --min-size: --ignore-existing --existing --size-only --one-file-system --numeric-ids --copy-links --safe-links --delay-updates --prune-empty-dirs --filter: -f:",
     reads: "--exclude-from: --include-from: --password-file:",
     lists: "--files-from:",
     writes:
       "-T: --temp-dir: --backup-dir: --partial-dir: --log-file: --compare-dest: --copy-dest: --link-dest: --write-batch: --only-write-batch:",
-    configures: "--config: --dparam: --daemon --read-batch:",
+    configures: "--config: --dparam: --daemon --read-batch: -M: --remote-option:",
     runs: "-e: --rsh: --rsync-path: --early-input:",
     operands: "copies",
   },

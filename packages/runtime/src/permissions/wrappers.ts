@@ -6,6 +6,7 @@ import { rowOf, takesNames } from "./program-table.ts";
 import { isLanguage, isObscure, isShell, isTold } from "./interpreters.ts";
 import { startsOfRun } from "./package-runners.ts";
 import type { Setting } from "./parsed-command.ts";
+import { isWrittenAwk } from "./read-only-scripts.ts";
 import { isPlain, mayBeOption, type ShellWord, unknownWords } from "./shell-words.ts";
 
 /** What a program would run in turn. */
@@ -21,7 +22,14 @@ export type Inner =
       /** The outer program does nothing of its own. */
       readonly transparent: boolean;
     }
-  | { readonly type: "script"; readonly text: string; readonly sameShell: boolean; readonly transparent: boolean }
+  | {
+      readonly type: "script";
+      readonly text: string;
+      /** What `$0` or `$1` holds in it, where that is the name of a file. */
+      readonly given?: GivenName | undefined;
+      readonly sameShell: boolean;
+      readonly transparent: boolean;
+    }
   | {
       readonly type: "hidden";
       readonly reason: string;
@@ -29,6 +37,8 @@ export type Inner =
       readonly candidates?: readonly (readonly ShellWord[])[];
       readonly scripts?: readonly string[];
     };
+
+export type GivenName = readonly [parameter: string, name: ShellWord];
 
 type Words = readonly ShellWord[];
 
@@ -62,7 +72,7 @@ export function findInner(name: string, words: Words, fed?: PrintedNames | undef
     case "gawk":
     case "mawk":
     case "nawk":
-      return words.some((word) => !isPlain(word) || /system|getline|[|@]/.test(word.text)) ? [obscure("awk", words, false)] : [];
+      return isWrittenAwk(words.slice(1)) ? [] : [obscure("awk", words, false)];
     case "let":
       return [{ type: "hidden", reason: "let computes" }];
     case "declare":
@@ -225,10 +235,21 @@ function ofShell(name: string, words: Words): Inner[] {
       return [{ type: "hidden", reason: "the code for a shell is not written out", scripts: [operand.text] }];
     if (!/bash$/.test(name) && !readsAlike(operand.text))
       return [{ type: "hidden", reason: "shells disagree about the code", scripts: [operand.text] }];
-    return [{ type: "script", text: operand.text, sameShell: false, transparent: true }];
+    const given = nameGiven(operand.text, words.slice(at + 1));
+    return [{ type: "script", text: operand.text, given, sameShell: false, transparent: true }];
   }
   if (!operand || /^\/dev\/(?:stdin|fd\/)/.test(operand.text)) return [{ type: "hidden", reason: commandsFromInput }];
   return isPlain(operand) ? [] : [{ type: "hidden", reason: "the script for a shell is not written out" }];
+}
+
+/** `sh -c 'wc -l "$1"' _ {}`: one name at a time, in a script that changes none of its parameters. */
+function nameGiven(script: string, words: Words): GivenName | undefined {
+  const last = words.at(-1);
+  if (last?.kind !== "below" || last.splits || words.length > 2 || !words.slice(0, -1).every(isPlain)) return undefined;
+  if (/\b(?:set|shift|function)\b|\(\s*\)/.test(script)) return undefined;
+  const { links = true, ...needs } = last.needs ?? {};
+  // Without quotes, the shell would take the name apart.
+  return [String(words.length - 1), { ...last, needs: { ...needs, links, names: true } }];
 }
 
 function isShellOption(word: ShellWord | undefined): boolean {

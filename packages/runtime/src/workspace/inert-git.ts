@@ -93,8 +93,8 @@ done`;
  * Submodules are compared by their commit only, because git would start itself in them, with a configuration that was not asked for.
  * Standard input is closed, since a configuration can include /dev/stdin. Looking must not show what lies outside the project: a
  * repository may be kept elsewhere only if that place knows of it, has no links, borrows objects and includes configuration only from
- * around itself, and lists only files below its own top. Names that `ls-files` prints become words of other programs: those of
- * files that are not there must be harmless ones, because nobody else has seen them. Where git opens files by the names in its index,
+ * around itself, and lists only files below its own top. Names that `ls-files` and `diff --name-only` print become words of other
+ * programs: those of files that are not there must be harmless ones, because nobody else has seen them. Where git opens files by the names in its index,
  * none of these may lead through a link.
  */
 export const inertGitScript: string = `#!/bin/sh
@@ -108,7 +108,7 @@ own=\${0%/*}
 case $PATH in "$own":*) PATH=\${PATH#"$own":} ;; esac
 export PATH
 
-place= subcommand= literal= expected= includes= seen= words=0
+place= subcommand= literal= expected= includes= seen= named= words=0
 for word do
   words=$((words + 1))
   if [ "$expected" ]; then place=$word expected=; continue; fi
@@ -244,6 +244,18 @@ case $subcommand in
     fi
     ;;
 esac
+case $subcommand in
+  diff) for word do case $word in --) break ;; --name-only) named=1 ;; esac; done ;;
+esac
+if [ "$named" ] && [ "$found" ]; then
+  # Below the top, nobody has looked at the folders that names from elsewhere would be in.
+  odd=$outside
+  [ "$PWD" = "$found" ] || odd="$outside|"${quoted(oddLine)}
+  ! git diff --no-ext-diff --ignore-submodules=dirty "$@" < /dev/null | LC_ALL=C grep -qE "$odd" ||
+    refuse "it names files outside of $found, or such that other programs would take apart"
+  unseen=$(cd -P -- "$from" && git diff -z --no-ext-diff --ignore-submodules=dirty "$@" < /dev/null | xargs -0 sh -c ${quoted(unseenScript)} sh 2> /dev/null) ||
+    refuse "it names a file that is not there, and other programs would take that name apart: $unseen"
+fi
 case $subcommand in
   grep | blame | annotate)
     behind=$(cd -P -- "$from" && git ls-files -z < /dev/null | xargs -0 sh -c ${quoted(behindScript)} sh 2> /dev/null) ||
