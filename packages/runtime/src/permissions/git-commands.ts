@@ -74,11 +74,6 @@ const looking: Readonly<Record<string, readonly [options: string, operands: "pat
   diff: [`${diffOptions} --no-index`, "paths"],
   log: [logOptions, "paths"],
   show: [logOptions, "paths"],
-  whatchanged: [logOptions, "paths"],
-  "range-diff": [
-    "-s --no-patch --no-color --color? --no-dual-color --creation-factor: --left-only --right-only --stat?",
-    "paths",
-  ],
   shortlog: ["-nsec --numbered --summary --email --since: --until: --all --no-merges --group:", "paths"],
   "rev-list": [logOptions, "paths"],
   "diff-tree": [`${diffOptions} -rtm --no-commit-id --root --name-only`, "paths"],
