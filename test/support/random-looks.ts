@@ -61,7 +61,7 @@ function form(random: Random, depth: number): string {
     () =>
       `find ${random.pick([".", "src", "linkd", ". src"])} ${random.pick(["", "-type f ", "-name '*.txt' "])}-exec ${random.pick(["sh", "bash"])} -c '${random.pick(["", "cd docs; ", "shift; ", "set -- a ../outside/secret.txt; "])}cat ${random.pick(['"$1"', "$1", '"$0"', '"../$1"', '"$1/secret.txt"', '"$2"', '"$@"'])}' ${random.pick(["_ ", "sh ", "", "a b "])}{} ${random.pick(["\\;", "+"])}`,
     () =>
-      `n=${random.pick(["1", "$(wc -l < a)", "$(cat b)", "'1e'", "'r a;'"])}; sed -n "${random.pick(["${n}p", "$((n-2)),${n}p", "${n}r ../outside/secret.txt", "r${n}"])}" ${path(random)}`,
+      `n=${random.pick(["1", "$(wc -l < a)", "$(cat b)", "'1e'", "'r a;'"])}; sed -n "${random.pick([`\${n}p`, `$((n-2)),\${n}p`, `\${n}r ../outside/secret.txt`, `r\${n}`])}" ${path(random)}`,
     () => `i=${random.pick(["0", "1", value, "$(cat b)", "$(wc -l < a)"])}; echo $((i+1)); ${inner()}`,
     () => `x=${random.pick(["$(cat b)", "b", "1"])}; [[ $x -eq 1 ]]; echo \${y[x]}`,
     () =>

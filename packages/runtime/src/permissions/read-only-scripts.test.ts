@@ -118,7 +118,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
     "sed 'q e' a", "sed 'ba;e' a", "sed 's/a/b/e' a", "sed 's/a/b/ge' a", "sed 's/a/b/w x' a", "sed 's/a/b/gw x' a",
     "sed 's@a@b@e' a", "sed 'sxaxbx' a", "sed 's/a/b' a", "sed 's/a\\/b/c/e' a", "sed 's/a/b\\/c/e' a", "sed 's/[/]/b/' a",
     "sed 's/[^/]/b/' a", "sed 's/[]/]/b/' a", "sed 's|[|]|b|' a", "sed 's|a|b|;/[/]/p' a", 
-    "sed '2,/[/]/s|a|b|' a", "n=$(wc -l < b); sed -n \"${n}w x\" a", "sed -n \"${n}p\" a", "sed \"$((1))e\" a", "sed 's/[/b/' a", "sed 'y/a/b/e' a",
+    "sed '2,/[/]/s|a|b|' a", "n=$(wc -l < b); sed -n \"$n\"w\"x\" a", "sed -n \"$n\"p a", "sed \"$((1))e\" a", "sed 's/[/b/' a", "sed 'y/a/b/e' a",
     "sed 'y/a/b/ e' a", "sed 'a x' a", "sed 'i\\x' a", "sed 'c x' a", "awk", "awk -f x a", "awk \"$x\" a",
     "awk '{system(\"x\")}' a", "awk '{\"x\" | getline}' a", "awk 'BEGIN{print ENVIRON[\"x\"]}'",
     "awk '{print PROCINFO[\"x\"]}'", "awk '{print SYMTAB[\"x\"]}'", "awk '{print FUNCTAB[\"x\"]}'",
