@@ -261,6 +261,16 @@ const published: Record<string, string[]> = {
     "sessionFilePath",
   ],
   "./mcp": ["McpServers", "parseMcpServers"],
+  "./server": [
+    "SessionRecords",
+    "TokenStore",
+    "announceServer",
+    "findServer",
+    "openHttpServer",
+    "refuseSecond",
+    "scopes",
+    "serverFolder",
+  ],
   "./testing": ["sandboxClientConformance", "sessionStoreConformance", "startModelServer"],
   "./ws": ["createWsHandler", "createWsTransport"],
 };

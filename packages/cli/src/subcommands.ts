@@ -16,6 +16,7 @@ export const subcommands = {
   permissions: async () => (await import("./commands/permissions/permissions.ts")).runPermissions,
   prompt: async () => (await import("./commands/prompt.ts")).runPromptCommand,
   providers: async () => (await import("./commands/providers.ts")).runProviders,
+  serve: async () => (await import("./commands/serve/serve.ts")).runServe,
   sessions: async () => (await import("./commands/sessions/sessions.ts")).runSessions,
   skills: async () => (await import("./commands/skills.ts")).runSkills,
   tasks: async () => (await import("./commands/tasks.ts")).runTasks,

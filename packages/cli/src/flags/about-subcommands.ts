@@ -43,6 +43,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   worktrees: { actions: ["list", "open", "merge", "remove", "gc"], help: "checkouts of their own in which agents worked" },
   trajectory: { actions: ["export", "validate"], help: "sessions as ATIF" },
   acp: { actions: [], help: "an agent for Zed, JetBrains and other editors (Agent Client Protocol)" },
+  serve: { actions: ["token"], example: "serve [--port N]", help: "a server that hosts many sessions for other programs (HTTP)" },
   completion: { actions: ["bash", "zsh", "fish"], help: "what a shell needs to complete all of this" },
   help: { actions: [], example: "help [COMMAND]", help: "this, or what one command takes" },
 };
@@ -60,7 +61,6 @@ const foreign: Readonly<Record<string, string>> = {
   run: "A prompt is run by outrider -p",
   chat: "A prompt is run by outrider -p; a program drives a session with --input-format stream-json",
   resume: "A session is resumed by outrider -p --resume SESSION",
-  serve: "A program drives it with --input-format stream-json, an editor with outrider acp",
   version: "That is outrider --version",
   plugin: "A plugin in a folder is loaded with --plugin-dir DIR",
   plugins: "A plugin in a folder is loaded with --plugin-dir DIR",

@@ -7,6 +7,8 @@ export type OwnFlags = { readonly switches: readonly string[]; readonly values: 
 export type OwnWords = {
   has(flag: string): boolean;
   value(flag: string): string | undefined;
+  /** Of a flag that may be given several times. */
+  values(flag: string): readonly string[];
   /** What is left: positionals, and flags of others where `takeOwnWords` was used. */
   readonly rest: readonly string[];
 };
@@ -14,7 +16,7 @@ export type OwnWords = {
 /** Takes a command's own flags out of its words and leaves the others alone: the caller knows those. */
 export function takeOwnWords(args: readonly string[], flags: OwnFlags): OwnWords {
   const given = new Set<string>();
-  const values = new Map<string, string>();
+  const values = new Map<string, string[]>();
   const rest: string[] = [];
   for (let index = 0; index < args.length; index++) {
     const word = args[index] ?? "";
@@ -27,10 +29,15 @@ export function takeOwnWords(args: readonly string[], flags: OwnFlags): OwnWords
     else if (flags.values.includes(flag)) {
       const value = inline ?? args[++index];
       if (value === undefined) throw new RuntimeError("usage", `${flag} needs a value`);
-      values.set(flag, value);
+      values.set(flag, [...(values.get(flag) ?? []), value]);
     } else rest.push(word);
   }
-  return { has: (flag) => given.has(flag), value: (flag) => values.get(flag), rest };
+  return {
+    has: (flag) => given.has(flag),
+    value: (flag) => values.get(flag)?.at(-1),
+    values: (flag) => values.get(flag) ?? [],
+    rest,
+  };
 }
 
 /** The same for a command that knows no other flags and takes no positionals. */

@@ -114,6 +114,13 @@ export class SessionHost {
     return await this.#hold(id, { ...plan.request, opening }, () => this.#openPlanned(plan, opening));
   }
 
+  /** The session of this id where it is open; by that nobody uses it. */
+  async opened(id: string): Promise<InteractiveSession | undefined> {
+    const entry = this.#entries.get(id);
+    if (!entry || entry.closing) return undefined;
+    return (await entry.opened.catch(() => undefined))?.hosted.session;
+  }
+
   /** How many are open. */
   get size(): number {
     return this.#entries.size;

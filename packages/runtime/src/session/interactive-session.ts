@@ -294,6 +294,11 @@ export class InteractiveSession<Structured = JsonValue> {
     return this.#hub.seq;
   }
 
+  /** The number of the last event that is stored: whoever has seen it goes on with `events({ after })`, in another process too. */
+  get storedSeq(): number {
+    return this.#hub.storedSeq;
+  }
+
   /** What happened before the session was opened here: the stored events of these types, none when it is new. */
   async past<T extends EventType>(...types: readonly T[]): Promise<Iterable<AgentEvent<T>>> {
     const session = await this.#opening.begun?.catch(() => undefined);

@@ -100,6 +100,11 @@ export class EventHub {
     return this.#seq;
   }
 
+  /** The number of the last event that is stored and handed out. */
+  get storedSeq(): number {
+    return this.#lastDurable;
+  }
+
   /** Resolves when everything emitted so far is stored and handed out; rejects if the store failed. */
   async flush(): Promise<void> {
     do await this.#drained;

@@ -1,0 +1,232 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { checkInput } from "../../tools/input.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
+import { type Client, may } from "./client.ts";
+import { EventStream } from "./event-stream.ts";
+import { findRoute, type FoundRoute } from "./find-route.ts";
+import { bearerOf, checkCaller, corsHeaders, type GateOptions } from "./gatekeeper.ts";
+import { toOpenApi } from "./openapi.ts";
+import { HttpProblem, toProblem } from "./problem.ts";
+import { RateLimit } from "./rate-limit.ts";
+import { readBody } from "./read-body.ts";
+import type { Answer, Route, ServerParts } from "./route.ts";
+import { routes } from "./routes/routes.ts";
+
+export type ServerRules = {
+  gate: GateOptions;
+  readonly bodyBytes: number;
+  readonly bufferedBytes: number;
+  readonly heartbeatMs: number;
+  readonly requestsPerMinute: number;
+  /** By limit: clients with the same one share a table, not a count. */
+  readonly requests: Map<number, RateLimit>;
+  /** Wrong tokens, by address. */
+  readonly failures: RateLimit;
+  /** What was asked with the latest keys: another request with the same key is a mistake. */
+  readonly keys: Map<string, string>;
+  readonly warn: (line: string) => void;
+};
+
+export type Answering = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly parts: ServerParts;
+  readonly rules: ServerRules;
+};
+
+/** One request to its answer. Never rejects. */
+export async function answerRequest(answering: Answering): Promise<void> {
+  const { request, response, parts, rules } = answering;
+  const { operation = "none", answer } = await work(answering);
+  if (answer && !response.headersSent) send(response, answer, corsHeaders(request, rules.gate.origins));
+  parts.metrics.answered(operation, answer?.status ?? 200);
+  if (!request.complete) request.resume(); // what was not wanted is not kept
+}
+
+/** Without an answer there is a stream. */
+async function work({
+  request,
+  response,
+  parts,
+  rules,
+}: Answering): Promise<{ operation?: string; answer?: Answer | undefined }> {
+  let operation: string | undefined;
+  try {
+    checkCaller(request, rules.gate);
+    const [path = "", search = ""] = (request.url ?? "").split(/\?(.*)/s); // as it is: nothing in it is resolved
+    const query = new URLSearchParams(search);
+    if (request.method === "OPTIONS") return { operation: "preflight", answer: preflight(request, rules.gate) };
+    const { route, params } = findAny(request.method ?? "", path);
+    operation = route.operationId;
+    const client = letIn(request, route, { parts, rules });
+    checkQuery(route, query);
+    const body = await readRouteBody(request, route, rules.bodyBytes);
+    const key = keyOf(request, route, { client, body, rules });
+    const openStream = (): EventStream =>
+      new EventStream({
+        response,
+        headers: { ...safeHeaders, ...corsHeaders(request, rules.gate.origins) },
+        heartbeatMs: rules.heartbeatMs,
+        maxBufferedBytes: rules.bufferedBytes,
+      });
+    const answer = await route.handle({ ...parts, request, response, client, params, query, body, key, openStream });
+    return { operation, answer };
+  } catch (error) {
+    if (response.headersSent) {
+      response.destroy();
+      return { ...(operation !== undefined && { operation }) };
+    }
+    const { status, headers, body } = toProblem(error);
+    if (status >= 500) rules.warn(`${operation ?? request.method}: ${error instanceof Error ? error.message : String(error)}`);
+    return { ...(operation !== undefined && { operation }), answer: { status, headers, body } };
+  }
+}
+
+const openApiRoute: Route = {
+  method: "GET",
+  path: "/openapi.json",
+  operationId: "openapi",
+  summary: "This document",
+  scope: undefined,
+  answers: { 200: { description: "OpenAPI 3.1", schema: { type: "object" } } },
+  handle: async ({ version }) => ({ status: 200, body: openApiDocument(version) }),
+};
+
+const allRoutes: readonly Route[] = [...routes, openApiRoute];
+
+/** The document of all routes. */
+function openApiDocument(version: string): object {
+  return toOpenApi(allRoutes, version);
+}
+
+function findAny(method: string, path: string): FoundRoute {
+  return findRoute(allRoutes, method, path);
+}
+
+/** Who asks, if they may. Wrong tokens of one address become slow. */
+function letIn(request: IncomingMessage, { scope }: Route, { parts, rules }: Pick<Answering, "parts" | "rules">): Client {
+  if (scope === undefined) return nobody;
+  const from = request.socket.remoteAddress ?? "socket";
+  const wait = rules.failures.take(from, 0);
+  if (wait !== undefined) throw new HttpProblem("rate-limited", "Too many wrong tokens", { retryAfterMs: wait });
+  const token = bearerOf(request);
+  const client = token === undefined ? undefined : parts.tokens.find(token);
+  if (!client) {
+    rules.failures.take(from);
+    throw new HttpProblem("unauthorized", "A token is needed: Authorization: Bearer …", {
+      headers: { "www-authenticate": 'Bearer realm="outrider"' },
+    });
+  }
+  limitRate(client, rules);
+  if (!may(client, scope)) throw new HttpProblem("forbidden", `This needs the scope ${scope}`);
+  return client;
+}
+
+const nobody: Client = { name: "", scopes: new Set(), limits: {} };
+
+function limitRate({ name, limits }: Client, { requests, requestsPerMinute }: ServerRules): void {
+  const perMinute = limits.requestsPerMinute ?? requestsPerMinute;
+  let limit = requests.get(perMinute);
+  if (!limit) {
+    limit = new RateLimit(perMinute);
+    requests.set(perMinute, limit);
+  }
+  const wait = limit.take(name);
+  if (wait !== undefined)
+    throw new HttpProblem("rate-limited", `More than ${perMinute} requests in a minute`, { retryAfterMs: wait });
+}
+
+function checkQuery({ query = [] }: Route, given: URLSearchParams): void {
+  for (const name of given.keys())
+    if (!query.some((parameter) => parameter.name === name))
+      throw new HttpProblem("bad-request", `There is no parameter ${name}`);
+  for (const { name, schema } of query) {
+    const text = given.get(name);
+    if (text === null) continue;
+    const isNumber = schema["type"] === "integer";
+    const number = Number(text);
+    const { minimum, maximum, enum: allowed } = schema;
+    const isFit = isNumber
+      ? /^\d+$/.test(text) &&
+        (minimum === undefined || number >= Number(minimum)) &&
+        (maximum === undefined || number <= Number(maximum))
+      : text !== "" && (!Array.isArray(allowed) || allowed.includes(text));
+    if (!isFit) throw new HttpProblem("bad-request", `${name} is not what it should be: ${JSON.stringify(schema)}`);
+  }
+}
+
+async function readRouteBody(
+  request: IncomingMessage,
+  { body: schema, isBodyOptional }: Route,
+  maxBytes: number,
+): Promise<unknown> {
+  const body = await readBody(request, maxBytes);
+  if (!schema) {
+    if (body !== undefined) throw new HttpProblem("bad-request", "This takes no body");
+    return undefined;
+  }
+  if (body === undefined && isBodyOptional) return undefined;
+  const checked = await checkInput(schema, body);
+  if (!checked.ok) throw new RuntimeError("usage", checked.message);
+  return body;
+}
+
+const rememberedKeys = 10_000;
+
+function keyOf(
+  { headers, url = "" }: IncomingMessage,
+  { isKeyed = false, operationId }: Route,
+  { client, body, rules: { keys } }: { client: Client; body: unknown; rules: ServerRules },
+): string | undefined {
+  const key = headers["idempotency-key"];
+  if (!isKeyed || key === undefined) return undefined;
+  if (typeof key !== "string" || key === "" || key.length > 255)
+    throw new HttpProblem("bad-request", "An Idempotency-Key has 1 to 255 characters");
+  const place = JSON.stringify([client.name, operationId, url, key]);
+  const asked = process
+    .getBuiltinModule("node:crypto")
+    .createHash("sha256")
+    .update(JSON.stringify(body ?? null))
+    .digest("base64");
+  const before = keys.get(place);
+  if (before !== undefined && before !== asked)
+    throw new HttpProblem("key-reused", "This Idempotency-Key was given with another request");
+  keys.delete(place);
+  keys.set(place, asked);
+  const [oldest] = keys.keys();
+  if (keys.size > rememberedKeys && oldest !== undefined) keys.delete(oldest);
+  return key;
+}
+
+/** Pages that may call are told so; it is checked again with the request itself. */
+function preflight(request: IncomingMessage, { origins }: GateOptions): Answer {
+  if (request.headers.origin === undefined || !origins.has(request.headers.origin))
+    throw new HttpProblem("method-not-allowed", "There is nothing to ask for first");
+  return {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": "GET, POST, PATCH, PUT, DELETE",
+      "access-control-allow-headers": "authorization, content-type, idempotency-key, last-event-id, if-none-match",
+      "access-control-max-age": "600",
+    },
+  };
+}
+
+/** Nothing of this is for a browser to guess at, to keep or to frame. */
+const safeHeaders: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+};
+
+function send(response: ServerResponse, { status, body, headers = {} }: Answer, cors: Readonly<Record<string, string>>): void {
+  const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
+  response.writeHead(status, {
+    ...safeHeaders,
+    ...(text !== undefined && { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) }),
+    ...cors,
+    ...headers,
+  });
+  response.end(text);
+}

@@ -1,0 +1,30 @@
+/** What a token lets its holder do. `admin` is everything, and everybody's sessions. */
+export type Scope = "view" | "drive" | "approve" | "admin";
+
+export const scopes: readonly Scope[] = ["view", "drive", "approve", "admin"];
+
+export type ClientLimits = {
+  /** How many of its sessions may be open at once. */
+  readonly sessions?: number | undefined;
+  /** How many of its prompts may be at work or wait at once. */
+  readonly prompts?: number | undefined;
+  /** How many requests it may make in a minute. */
+  readonly requestsPerMinute?: number | undefined;
+};
+
+/** Who a token stands for. */
+export type Client = {
+  readonly name: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** Folders in which its sessions may work; those of the server when absent. */
+  readonly roots?: readonly string[] | undefined;
+  /** It sees these and no others; a share has them. */
+  readonly sessions?: readonly string[] | undefined;
+  readonly limits: ClientLimits;
+};
+
+/** Who may drive or approve may look. */
+export function may(client: Client, scope: Scope): boolean {
+  const { scopes: own } = client;
+  return own.has(scope) || own.has("admin") || (scope === "view" && own.size > 0);
+}

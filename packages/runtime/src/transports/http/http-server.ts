@@ -1,0 +1,205 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { SessionHost } from "../../hosting/session-host.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
+import { answerRequest, type ServerRules } from "./answer-request.ts";
+import { hostNames, isLoopback } from "./gatekeeper.ts";
+import { Metrics } from "./metrics.ts";
+import { RateLimit } from "./rate-limit.ts";
+import type { ServerParts } from "./route.ts";
+import { ServedSessions } from "./served-sessions.ts";
+import type { ServedDefaults } from "./session-wish.ts";
+import type { SessionRecords } from "./session-records.ts";
+import type { TokenStore } from "./token-store.ts";
+
+export type HttpServerOptions = {
+  /** Its sessions; the server ends it with itself. */
+  readonly host: SessionHost;
+  readonly version: string;
+  readonly tokens: TokenStore;
+  readonly records: SessionRecords;
+  /** What holds for every session. */
+  readonly defaults?: ServedDefaults | undefined;
+  /** Folders in which sessions may work, with links followed. */
+  readonly roots: readonly string[];
+  readonly listen: ListenPlace;
+  /** Names by which it is called beside its own address: `agents.example.com`. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Web pages that may call it. None when absent. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** Something before it does TLS: it may listen beyond this machine without. */
+  readonly isBehindProxy?: boolean | undefined;
+  readonly limits?: ServerLimits | undefined;
+  /** How long a permission question waits while nobody is connected who may answer; a minute when absent. */
+  readonly permissionWaitMs?: number | undefined;
+  readonly heartbeatMs?: number | undefined;
+  /** Takes a session out of the store with what belongs to it. */
+  readonly remove?: ((id: string) => Promise<void>) | undefined;
+  readonly warn?: ((line: string) => void) | undefined;
+};
+
+export type ListenPlace =
+  | { readonly type: "tcp"; readonly address: string; readonly port: number }
+  | { readonly type: "socket"; readonly path: string };
+
+export type ServerLimits = {
+  readonly bodyBytes?: number | undefined;
+  readonly connections?: number | undefined;
+  /** Of each token that has no limit of its own. */
+  readonly requestsPerMinute?: number | undefined;
+  /** What may wait for one reader. */
+  readonly bufferedBytes?: number | undefined;
+  /** Whoever missed more events begins anew. */
+  readonly replayedEvents?: number | undefined;
+  /** For the headers of a request to come. */
+  readonly headersMs?: number | undefined;
+  /** For a whole request to come. */
+  readonly requestMs?: number | undefined;
+};
+
+export interface HttpServer {
+  /** `http://127.0.0.1:4711`, or the path of its socket. */
+  readonly url: string;
+  /** No new work from here on; waits for what is at work for so long, then ends every session in its own way. */
+  close(options?: { readonly drainMs?: number | undefined; readonly reason?: string | undefined }): Promise<void>;
+}
+
+/** One port, many sessions. Resolves when it takes requests. */
+export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { host, tokens, records, roots, defaults = {}, version, listen, limits = {}, warn = () => {} } = options;
+  checkPlace(options);
+  tokens.openOwner(); // without a token nobody listens
+  const sessions = new ServedSessions({
+    ...{ host, records, defaults, roots, warn },
+    permissionWaitMs: options.permissionWaitMs ?? 60_000,
+    maxReplay: limits.replayedEvents ?? 50_000,
+    remove: options.remove,
+  });
+  const metrics = createMetrics(sessions);
+  const parts: ServerParts = { version, sessions, tokens, metrics, defaults };
+  const rules: ServerRules = {
+    gate: { hosts: undefined, origins: new Set(options.allowedOrigins) },
+    bodyBytes: limits.bodyBytes ?? 16 << 20,
+    bufferedBytes: limits.bufferedBytes ?? 4 << 20,
+    heartbeatMs: options.heartbeatMs ?? 15_000,
+    requestsPerMinute: limits.requestsPerMinute ?? 1_200,
+    requests: new Map(),
+    failures: new RateLimit(failuresPerMinute),
+    keys: new Map(),
+    warn,
+  };
+  const answer = (request: IncomingMessage, response: ServerResponse): void =>
+    void answerRequest({ request, response, parts, rules });
+  const server = createServer(options, answer);
+  const address = await startListening(server, listen);
+  if (listen.type === "tcp")
+    rules.gate = { ...rules.gate, hosts: hostNames(listen.address, address, options.allowedHosts ?? []) };
+  const scheme = options.tls ? "https" : "http";
+  const name =
+    listen.type === "tcp" && listen.address.includes(":") ? `[${listen.address}]` : listen.type === "tcp" ? listen.address : "";
+  let closing: Promise<void> | undefined;
+  return {
+    url: listen.type === "tcp" ? `${scheme}://${name}:${address}` : listen.path,
+    close(how = {}) {
+      closing ??= closeServer({ server, sessions, host, ...how });
+      return closing;
+    },
+  };
+}
+
+/** Wrong tokens from one address; a person who mistypes stays below it. */
+const failuresPerMinute = 30;
+
+function checkPlace({ listen, tls, isBehindProxy = false, allowedHosts = [] }: HttpServerOptions): void {
+  if (listen.type === "socket" || isLoopback(listen.address)) return;
+  if (!tls && !isBehindProxy)
+    throw new RuntimeError("usage", `Beyond this machine (${listen.address}) tokens and answers could be read on the way`, {
+      hint: "Give --tls-cert and --tls-key, or --behind-proxy where something before it does TLS",
+    });
+  if (allowedHosts.length === 0)
+    throw new RuntimeError("usage", "Beyond this machine it is not known by which name the server is called", {
+      hint: "Name it with --allow-host NAME[:PORT], as clients write it",
+    });
+}
+
+function createServer(
+  { tls, limits = {} }: HttpServerOptions,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Server {
+  const { headersMs = 10_000, requestMs = 60_000, connections = 2_000 } = limits;
+  const ways = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(headersMs, 5_000),
+    keepAliveTimeout: 65_000, // longer than proxies keep them, which would otherwise send into a closed one
+    maxHeaderSize: 16 << 10,
+    noDelay: true,
+    requireHostHeader: false, // we say so in our own words
+  };
+  const server = tls
+    ? (process.getBuiltinModule("node:https").createServer({ ...ways, ...tls }, answer) as unknown as Server) // the same but for its socket
+    : process.getBuiltinModule("node:http").createServer(ways, answer);
+  server.maxConnections = connections;
+  server.on("upgrade", (_, socket) => socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"));
+  return server;
+}
+
+/** Answers the port; 0 for a socket. */
+async function startListening(server: Server, listen: ListenPlace): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException): void => {
+      const place = listen.type === "tcp" ? `${listen.address}:${listen.port}` : listen.path;
+      const hint = error.code === "EADDRINUSE" ? { hint: "Something listens there already; --port 0 takes a free one" } : {};
+      reject(new RuntimeError("config", `Cannot listen on ${place}: ${error.message}`, { cause: error, ...hint }));
+    };
+    server.once("error", fail);
+    const done = (): void => {
+      server.off("error", fail);
+      resolve();
+    };
+    if (listen.type === "tcp") server.listen({ host: listen.address, port: listen.port }, done);
+    else listenOnSocket(server, listen.path, done);
+  });
+  return listen.type === "tcp" ? (server.address() as AddressInfo).port : 0; // it listens on TCP
+}
+
+/** Only the user may connect: the file is made under a mask, so that there is no moment in which others could. */
+function listenOnSocket(server: Server, path: string, done: () => void): void {
+  const mask = process.umask(0o177);
+  try {
+    server.listen({ path }, done);
+  } finally {
+    process.umask(mask);
+  }
+}
+
+function createMetrics(sessions: ServedSessions): Metrics {
+  const metrics = new Metrics();
+  metrics.gauge("sessions_open", "Sessions that are open.", () => sessions.counts.open);
+  metrics.gauge("prompts_active", "Prompts without an outcome.", () => sessions.counts.prompts);
+  metrics.gauge("watchers", "Streams of events.", () => sessions.counts.watchers);
+  metrics.gauge("memory_bytes", "Resident memory of the process.", () => process.memoryUsage.rss());
+  return metrics;
+}
+
+type Closing = {
+  readonly server: Server;
+  readonly sessions: ServedSessions;
+  readonly host: SessionHost;
+  readonly drainMs?: number | undefined;
+  readonly reason?: string | undefined;
+};
+
+async function closeServer({ server, sessions, host, drainMs = 0, reason = "The server is ending" }: Closing): Promise<void> {
+  sessions.drain();
+  const until = Date.now() + drainMs;
+  while (sessions.counts.prompts > 0 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  await host.shutdown();
+  sessions.end(new RuntimeError("closed", reason, { retryable: true }));
+  server.closeIdleConnections();
+  const patience = setTimeout(() => server.closeAllConnections(), 500);
+  await closed;
+  clearTimeout(patience);
+}

@@ -1,0 +1,8 @@
+import type { Route } from "../route.ts";
+import { promptRoutes } from "./prompt-routes.ts";
+import { questionRoutes } from "./question-routes.ts";
+import { serverRoutes } from "./server-routes.ts";
+import { sessionRoutes } from "./session-routes.ts";
+import { watchRoutes } from "./watch-routes.ts";
+
+export const routes: readonly Route[] = [...serverRoutes, ...sessionRoutes, ...promptRoutes, ...watchRoutes, ...questionRoutes];

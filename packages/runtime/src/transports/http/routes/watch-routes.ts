@@ -1,0 +1,70 @@
+import type { AgentEvent } from "../../../protocol/events.ts";
+import { isEphemeral } from "../../../protocol/events.ts";
+import { HttpProblem } from "../problem.ts";
+import type { Exchange, Route } from "../route.ts";
+import * as schemas from "../schemas.ts";
+import { sessionView } from "./session-view.ts";
+
+/** What happens, as it happens. */
+export const watchRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/v1/sessions/{id}/events",
+    operationId: "watchSession",
+    summary: "What happens in a session, as server-sent events; after a position, first what is stored since then",
+    scope: "view",
+    query: [
+      {
+        name: "after",
+        schema: { type: "integer", minimum: 0 },
+        description: "The last event that is known; Last-Event-ID says the same. From now on when both are absent.",
+      },
+      { name: "types", schema: schemas.text, description: "Only events of these types, with commas between them." },
+      { name: "deltas", schema: { enum: ["true", "false"] }, description: "false: only what is stored." },
+    ],
+    answers: {
+      200: { description: "Events without end. Those with an id are stored", mediaType: "text/event-stream" },
+    },
+    async handle(exchange) {
+      const {
+        sessions,
+        client,
+        params: { id = "" },
+      } = exchange;
+      const after = positionOf(exchange);
+      const isWanted = filterOf(exchange.query);
+      await sessions.look(client, id); // refused before the stream begins
+      const stream = exchange.openStream();
+      await sessions.watch(client, id, {
+        after,
+        signal: stream.left,
+        watcher: {
+          tell: (told) => (isWanted(told.event) ? stream.tell(told) : undefined),
+          resync: async () => {
+            const session = await sessionView(sessions, client, id);
+            stream.say({ type: "resync", sessionId: id, session, messages: await sessions.messages(client, id) });
+            return Number(session["storedSeq"]);
+          },
+          end: (reason) => stream.end(reason),
+        },
+      });
+      return undefined;
+    },
+  },
+];
+
+function positionOf({ query, request }: Exchange): number | undefined {
+  const header = request.headers["last-event-id"];
+  const given = (Array.isArray(header) ? header[0] : header) ?? query.get("after") ?? undefined; // a browser that comes back knows better
+  if (given === undefined) return undefined;
+  const position = Number(given);
+  if (given.trim() === "" || !Number.isSafeInteger(position) || position < 0)
+    throw new HttpProblem("bad-request", "A position is the number of an event");
+  return position;
+}
+
+function filterOf(query: URLSearchParams): (event: AgentEvent) => boolean {
+  const types = query.get("types")?.split(",");
+  const hasDeltas = query.get("deltas") !== "false";
+  return ({ type }) => (types === undefined || types.includes(type)) && (hasDeltas || !isEphemeral(type));
+}

@@ -1,0 +1,299 @@
+import type { HeldSession, HostedSummary, SessionHost } from "../../hosting/session-host.ts";
+import { toMessages } from "../../journal/transcript.ts";
+import type { SessionStore } from "../../journal/store.ts";
+import type { Message, UserMessage } from "../../protocol/content.ts";
+import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import type { InteractiveSession } from "../../session/interactive-session.ts";
+import type { SubmitOptions } from "../../session/prompts/inbox.ts";
+import type { AcceptedPrompt } from "../../session/prompts/session-turns.ts";
+import { type Client, may } from "./client.ts";
+import { OpenQuestions } from "./open-questions.ts";
+import { SessionChannel, type Watcher } from "./session-channel.ts";
+import type { SessionRecords } from "./session-records.ts";
+import { checkWish, type ServedDefaults, type SessionWish, toRequest } from "./session-wish.ts";
+
+export type ServedOptions = {
+  readonly host: SessionHost;
+  readonly records: SessionRecords;
+  readonly defaults: ServedDefaults;
+  /** Folders in which sessions may work. */
+  readonly roots: readonly string[];
+  /** How long a question waits while nobody is connected who may answer. */
+  readonly permissionWaitMs: number;
+  readonly maxReplay: number;
+  /** Takes a session out of the store, with what belongs to it. */
+  readonly remove?: ((id: string) => Promise<void>) | undefined;
+  readonly warn: (line: string) => void;
+};
+
+type Served = { readonly session: InteractiveSession; readonly questions: OpenQuestions };
+
+/** The sessions of the server as its clients see them: each sees its own, and what its token gives. */
+export class ServedSessions {
+  readonly #options: ServedOptions;
+  readonly #store: SessionStore;
+  readonly #channels = new Map<string, SessionChannel>();
+  readonly #served = new Map<string, Served>();
+  /** How many watch each session who may answer its questions. */
+  readonly #answerers = new Map<string, number>();
+  /** Prompts of each client that have no outcome yet. */
+  readonly #prompts = new Map<string, number>();
+  #isDraining = false;
+
+  constructor(options: ServedOptions) {
+    this.#options = options;
+    const { store } = options.host;
+    if (!store) throw new RuntimeError("usage", "A server needs a host whose sessions are stored");
+    this.#store = store;
+  }
+
+  /** Open ones, and prompts that have no outcome yet. */
+  get counts(): { readonly open: number; readonly prompts: number; readonly watchers: number } {
+    const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, number) => total + number, 0);
+    return {
+      open: this.#options.host.size,
+      prompts: sum(this.#prompts.values()),
+      watchers: sum([...this.#channels.values()].map(({ size }) => size)),
+    };
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** With an id that exists already and is the client's own, that session: whoever asks twice gets one. */
+  async create(client: Client, wish: SessionWish, id: string): Promise<{ readonly held: HeldSession; readonly isNew: boolean }> {
+    const known = this.#options.records.get(id);
+    if (known) return { held: await this.hold(client, id), isNew: false };
+    this.#checkOpen(client);
+    const { host, records, roots, defaults } = this.#options;
+    const checked = checkWish(wish, client, { roots, defaults });
+    records.add({ id, owner: client.name, wish: checked }); // before it exists: after a crash nobody else sees it
+    try {
+      const held = await host.create({ ...toRequest(checked, defaults), session: { type: "new", id } });
+      return { held: this.#serve(held), isNew: true };
+    } catch (error) {
+      records.remove(id);
+      throw error;
+    }
+  }
+
+  async fork(
+    client: Client,
+    from: string,
+    { id, at, name }: { readonly id: string; readonly at: number | undefined; readonly name: string | undefined },
+  ): Promise<{ readonly held: HeldSession; readonly isNew: boolean }> {
+    await this.#checkSeen(client, from);
+    if (this.#options.records.get(id)) return { held: await this.hold(client, id), isNew: false };
+    this.#checkOpen(client);
+    const { host, records, defaults } = this.#options;
+    const wish = records.get(from)?.wish ?? {};
+    records.add({ id, owner: client.name, wish: { ...wish, name } });
+    try {
+      const held = await host.fork(from, { ...toRequest({ ...wish, name }, defaults), id, at });
+      return { held: this.#serve(held), isNew: true };
+    } catch (error) {
+      records.remove(id);
+      throw error;
+    }
+  }
+
+  /** Those the client sees, the latest first. */
+  async list(client: Client): Promise<HostedSummary[]> {
+    return (await this.#options.host.list()).filter(({ id }) => this.#sees(client, id));
+  }
+
+  /** Opens it where it is not open. The caller releases it. */
+  async hold(client: Client, id: string): Promise<HeldSession> {
+    await this.#checkSeen(client, id);
+    if (this.#isDraining) throw new RuntimeError("closed", "The server is ending", { retryable: true });
+    const { host, records, defaults } = this.#options;
+    const wish = records.get(id)?.wish;
+    const { cwd, ...request } = toRequest(wish ?? {}, defaults);
+    const held = (await host.opened(id))
+      ? await host.open(id)
+      : await host.open(id, { ...request, ...(cwd !== undefined && { cwd }) });
+    return this.#serve(held);
+  }
+
+  /** Does something with an open session, and lets go of it. */
+  async with<T>(client: Client, id: string, work: (session: InteractiveSession) => Promise<T> | T): Promise<T> {
+    const held = await this.hold(client, id);
+    try {
+      return await work(held.session);
+    } finally {
+      held.release();
+    }
+  }
+
+  /** The session where it is open; a look at it opens nothing. Refused with `not-found` where the client sees none of this id. */
+  async look(client: Client, id: string): Promise<Served | undefined> {
+    await this.#checkSeen(client, id);
+    const session = await this.#options.host.opened(id);
+    const served = this.#served.get(id);
+    return session && served?.session === session ? served : undefined;
+  }
+
+  async messages(client: Client, id: string): Promise<Message[]> {
+    const served = await this.look(client, id);
+    return served ? served.session.getMessages() : toMessages(await this.#store.read(id));
+  }
+
+  /** A prompt on record. Its session is held until its turn has ended. */
+  async accept(
+    client: Client,
+    id: string,
+    {
+      message,
+      begun,
+      ...options
+    }: SubmitOptions & { readonly message: UserMessage; readonly begun?: (session: InteractiveSession) => void },
+  ): Promise<{ readonly prompt: AcceptedPrompt; readonly session: InteractiveSession }> {
+    const running = this.#prompts.get(client.name) ?? 0;
+    const { prompts: most = Number.POSITIVE_INFINITY } = client.limits;
+    if (running >= most)
+      throw new RuntimeError("limit-reached", `${most} prompts of ${client.name} are at work already`, { retryable: true });
+    this.#prompts.set(client.name, running + 1);
+    const held = await this.hold(client, id).catch((error: unknown) => {
+      this.#endPrompt(client);
+      throw error;
+    });
+    const end = (): void => {
+      this.#endPrompt(client);
+      held.release();
+    };
+    try {
+      begun?.(held.session);
+      const prompt = await held.session.accept(message, options);
+      prompt.outcome.then(end, end);
+      return { prompt, session: held.session };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  async rename(client: Client, id: string, name: string): Promise<void> {
+    const served = await this.look(client, id);
+    if (served) await served.session.setName(name);
+    else await this.#store.rename(id, name);
+  }
+
+  async remove(client: Client, id: string): Promise<void> {
+    await this.#checkSeen(client, id);
+    const { host, records, remove = (one) => host.remove(one) } = this.#options;
+    await host.close(id);
+    if (await this.#store.has(id)) await remove(id);
+    records.remove(id);
+    this.#channels.get(id)?.end(new RuntimeError("not-found", `Session ${id} was removed`));
+    this.#channels.delete(id);
+  }
+
+  /** Tells the watcher what happens in the session, also after it was closed and opened again, until the signal comes. */
+  async watch(
+    client: Client,
+    id: string,
+    { watcher, after, signal }: { watcher: Watcher; after: number | undefined; signal: AbortSignal },
+  ): Promise<void> {
+    await this.#checkSeen(client, id);
+    if (signal.aborted) return;
+    const goAway = this.attend(client, id);
+    const channel = this.#channelOf(id);
+    const leave = (): void => {
+      goAway();
+      if (channel.size === 0 && !this.#served.has(id) && this.#channels.get(id) === channel) this.#channels.delete(id);
+    };
+    const watching = channel.add(watcher, after, signal); // hears the signal first
+    signal.addEventListener("abort", leave, { once: true });
+    await watching;
+  }
+
+  /** No new prompts; those at work go on. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Everybody who watches is told why nothing more comes. */
+  end(reason: RuntimeError): void {
+    for (const channel of this.#channels.values()) channel.end(reason);
+  }
+
+  /** Where the last stored event of a session is that the client sees. */
+  async storedSeq(client: Client, id: string): Promise<number> {
+    const served = await this.look(client, id);
+    return served ? served.session.storedSeq : ((await this.#store.read(id)).at(-1)?.seq ?? 0);
+  }
+
+  /** The client hears of questions from here on: they wait for it, where it may answer. Answers how to say that it has gone. */
+  attend(client: Client, id: string): () => void {
+    if (!may(client, "approve")) return () => {};
+    let isHere = true;
+    this.#count(id, 1);
+    return () => {
+      if (isHere) this.#count(id, -1);
+      isHere = false;
+    };
+  }
+
+  #count(id: string, change: 1 | -1): void {
+    const left = (this.#answerers.get(id) ?? 0) + change;
+    if (left > 0) this.#answerers.set(id, left);
+    else this.#answerers.delete(id);
+    this.#served.get(id)?.questions.attendanceChanged();
+  }
+
+  #endPrompt({ name }: Client): void {
+    const left = (this.#prompts.get(name) ?? 1) - 1;
+    if (left > 0) this.#prompts.set(name, left);
+    else this.#prompts.delete(name);
+  }
+
+  /** Seen by nobody as something that is not theirs: it is not there. */
+  async #checkSeen(client: Client, id: string): Promise<void> {
+    if (this.#sees(client, id) && (this.#options.records.get(id) || (await this.#store.has(id)))) return;
+    throw new RuntimeError("not-found", `There is no session ${id}`);
+  }
+
+  #sees(client: Client, id: string): boolean {
+    if (client.sessions) return client.sessions.includes(id);
+    return may(client, "admin") || this.#options.records.get(id)?.owner === client.name;
+  }
+
+  #checkOpen(client: Client): void {
+    if (this.#isDraining) throw new RuntimeError("closed", "The server is ending", { retryable: true });
+    const { sessions: most } = client.limits;
+    if (most === undefined) return;
+    const own = [...this.#served.keys()].filter((id) => this.#options.records.get(id)?.owner === client.name);
+    if (own.length >= most)
+      throw new RuntimeError("limit-reached", `${most} sessions of ${client.name} are open already`, { retryable: true });
+  }
+
+  /** Follows a session from its opening to its end, once. */
+  #serve(held: HeldSession): HeldSession {
+    const { id, session } = held;
+    if (this.#served.get(id)?.session === session) return held;
+    const questions = new OpenQuestions(session, {
+      waitMs: this.#options.permissionWaitMs,
+      isAttended: () => this.#answerers.has(id),
+    });
+    this.#served.set(id, { session, questions });
+    this.#channelOf(id)
+      .follow(session, (event) => questions.follow(event))
+      .catch((error: unknown) => this.#options.warn(`Session ${id} cannot be watched: ${toRuntimeError(error).message}`))
+      .finally(() => {
+        questions.close();
+        if (this.#served.get(id)?.session === session) this.#served.delete(id);
+        if (this.#channels.get(id)?.size === 0) this.#channels.delete(id);
+      });
+    return held;
+  }
+
+  #channelOf(id: string): SessionChannel {
+    let channel = this.#channels.get(id);
+    if (!channel) {
+      channel = new SessionChannel({ id, store: this.#store, maxReplay: this.#options.maxReplay });
+      this.#channels.set(id, channel);
+    }
+    return channel;
+  }
+}

@@ -1,0 +1,96 @@
+import { realpathSync, statSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import type { HostedRequest } from "../../hosting/session-host.ts";
+import type { Effort } from "../../model/model.ts";
+import type { JsonObject } from "../../protocol/content.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
+import type { PermissionMode } from "../../protocol/permission.ts";
+import { defined } from "../../util/defined.ts";
+import { isInside } from "../../util/is-inside.ts";
+import { type Client, may } from "./client.ts";
+import { HttpProblem } from "./problem.ts";
+
+/** What a client asks of a new session, as its schema has it. */
+export type SessionWish = {
+  readonly cwd?: string | undefined;
+  readonly name?: string | undefined;
+  readonly model?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly effort?: Effort | undefined;
+  readonly permissionMode?: PermissionMode | undefined;
+  readonly disallowedTools?: readonly string[] | undefined;
+  readonly maxTurns?: number | undefined;
+  readonly maxBudgetUsd?: number | undefined;
+  readonly appendSystemPrompt?: string | undefined;
+  readonly outputSchema?: JsonObject | undefined;
+};
+
+/** What holds for every session of the server. */
+export type ServedDefaults = Omit<HostedRequest, "opening" | "session">;
+
+/** Modes in which nothing happens unasked that the mode of the server would have asked about; the others are for those who may approve. */
+const strictModes: ReadonlySet<PermissionMode> = new Set<PermissionMode>(["plan", "default", "dontAsk"]);
+
+/** The wish with its folder as it really is. Refused where a client wants more than its token gives. */
+export function checkWish(
+  wish: SessionWish,
+  client: Client,
+  server: { roots: readonly string[]; defaults: ServedDefaults },
+): SessionWish {
+  checkMode(wish.permissionMode, client, server.defaults);
+  const roots = client.roots ?? server.roots;
+  const wanted = wish.cwd ?? server.defaults.cwd ?? roots[0];
+  if (wanted === undefined || !isAbsolute(wanted)) throw new RuntimeError("usage", "cwd is an absolute path of a folder");
+  return { ...wish, cwd: checkFolder(wanted, roots) };
+}
+
+function checkMode(mode: PermissionMode | undefined, client: Client, defaults: ServedDefaults): void {
+  if (mode === undefined || strictModes.has(mode)) return;
+  if (mode === "bypassPermissions") {
+    const mayBypass = defaults.options?.permissions?.mayBypass ?? false;
+    if (may(client, "admin") && mayBypass) return;
+    throw new HttpProblem(
+      "forbidden",
+      "bypassPermissions needs the scope admin, and a server that was started with --allow-dangerously-skip-permissions",
+    );
+  }
+  if (!may(client, "approve")) throw new HttpProblem("forbidden", `The mode ${mode} needs the scope approve`);
+}
+
+/** Links are followed first; what is not there is told like what is not allowed. */
+function checkFolder(path: string, roots: readonly string[]): string {
+  const refused = new HttpProblem("forbidden", `${path} is no folder below those in which sessions may work`);
+  let real: string;
+  try {
+    real = realpathSync(path);
+    if (!statSync(real).isDirectory()) throw refused;
+  } catch {
+    throw refused;
+  }
+  if (!roots.some((root) => isInside(root, real))) throw refused;
+  return real;
+}
+
+/** A client adds to what the server forbids and lowers its limits; it never takes away from them. */
+export function toRequest(wish: SessionWish, { options = {} }: ServedDefaults): HostedRequest {
+  const { cwd, name, model, agent, effort, permissionMode, disallowedTools, maxTurns, maxBudgetUsd, outputSchema } = wish;
+  const appended = [options.appendSystemPrompt, wish.appendSystemPrompt].filter((text) => text !== undefined && text !== "");
+  return {
+    ...defined({ cwd, model, mainAgent: agent }),
+    options: defined({
+      effort,
+      permissionMode,
+      outputSchema,
+      sessionName: name,
+      maxTurns: least(options.maxTurns, maxTurns),
+      maxBudgetUsd: least(options.maxBudgetUsd, maxBudgetUsd),
+      disallowedTools: disallowedTools && [...(options.disallowedTools ?? []), ...disallowedTools],
+      appendSystemPrompt: appended.length > 0 ? appended.join("\n\n") : undefined,
+    }),
+    opening: { answers: "host", options: { answersInteractions: true } },
+  };
+}
+
+function least(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
