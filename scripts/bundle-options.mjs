@@ -1,10 +1,12 @@
 // How everything that runs on the sources (tests, torture, mutants) is bundled.
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-const subpaths = ["acp", "admin", "commands", "live", "mcp", "atif", "host", "testing"];
+const { exports: published } = JSON.parse(readFileSync(join(root, "packages/runtime/package.json"), "utf8"));
+const subpaths = Object.keys(published).flatMap((name) => (name === "." ? [] : [name.slice(2)]));
 
 /** One `.mjs` per entry; the packages' sources take the place of what is built of them. */
 export const bundleOptions = {
