@@ -5,13 +5,19 @@ export type Difference = string;
 
 /** What is different in the kinds, the order, the fields and the types of their values. */
 export function compare(expected: readonly Structure[], actual: readonly Structure[]): Difference[] {
-  const differences: Difference[] = [];
-  for (const [old, fresh] of align(withoutRuns(expected), withoutRuns(actual))) {
-    if (!fresh) differences.push(`frame-missing ${old?.kind}`);
-    else if (!old) differences.push(`frame-extra ${fresh.kind}`);
-    else differences.push(...compareShapes(old.shape, fresh.shape, placeOf(old.kind)));
-  }
-  return [...new Set(differences)];
+  const lanes = new Set([...expected, ...actual].map(({ lane }) => lane));
+  return [...new Set([...lanes].flatMap((lane) => compareLane(inLane(expected, lane), inLane(actual, lane))))];
+}
+
+function inLane(frames: readonly Structure[], lane: number): Structure[] {
+  return frames.filter((frame) => frame.lane === lane);
+}
+
+function compareLane(expected: readonly Structure[], actual: readonly Structure[]): Difference[] {
+  return align(withoutRuns(expected), withoutRuns(actual)).flatMap(([old, fresh]) => {
+    if (!fresh) return [`frame-missing ${old?.kind}`];
+    return old ? compareShapes(old.shape, fresh.shape, placeOf(old.kind)) : [`frame-extra ${fresh.kind}`];
+  });
 }
 
 /** Results of all kinds are compared as one. */

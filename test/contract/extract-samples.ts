@@ -5,7 +5,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type JsonRecord, type Shape, structureOf } from "./structure.ts";
+import { type JsonRecord, type Shape, structuresOf } from "./structure.ts";
 
 const [folder = ".", ...chosen] = process.argv.slice(2);
 const shapes: string[] = [];
@@ -22,19 +22,36 @@ function readSample(name: string): unknown {
   const lines = read("stdout").split("\n").filter(Boolean);
   return {
     name,
-    args: wordsOf(command).slice(1),
+    ...(command.includes("rc=$?") ? { args: [], typed: typedIn(command) } : { args: wordsOf(command, name).slice(1) }),
+    ...environmentIn(read("cmd")),
+    ...(has("git_after.txt") && { git: true }),
     ...(has("stdin") && read("stdin").trim() !== "" && { stdin: sentBy(read("stdin")), answers: answersIn(read("stdin")) }),
     ...(has("fixture.json") && { files: filesIn(read("fixture.json"), name) }),
     ...(has("hook_inputs.json") && { marks: marksIn(read("hook_inputs.json")) }),
     exit: JSON.parse(read("exit")).code,
     ...(!read("stdout").startsWith("{") && { text: read("stdout") }),
-    frames: lines.filter((line) => line.startsWith("{")).map((line) => toEntry(JSON.parse(line))),
+    frames: entriesOf(lines.filter((line) => line.startsWith("{")).map((line): JsonRecord => JSON.parse(line))),
   };
 }
 
-function toEntry(frame: JsonRecord): [string, number] {
-  const { kind, shape } = structureOf(frame);
-  return [kind, numberOf(shape)];
+/** A third number where a frame is of an agent: which one, by the order in which they begin. */
+function entriesOf(frames: readonly JsonRecord[]): (readonly [string, number] | readonly [string, number, number])[] {
+  return structuresOf(frames).map(({ kind, shape, lane }) =>
+    lane === 0 ? ([kind, numberOf(shape)] as const) : ([kind, numberOf(shape), lane] as const),
+  );
+}
+
+/** Prompts that were run one after the other. */
+function typedIn(command: string): string[] {
+  return [...command.matchAll(/claude -p (\S+) /g)].map(([, prompt = ""]) => prompt);
+}
+
+/** What a scenario sets beside what all of them do. */
+function environmentIn(command: string): { env?: Record<string, string> } {
+  const all = JSON.parse(/^# env: (.*)$/m.exec(command)?.[1] ?? "{}") as Record<string, string>;
+  const common = /^(PATH|HOME|LANG|ANTHROPIC_|DISABLE_|CLAUDE_CODE_DISABLE_NONESSENTIAL)/;
+  const own = Object.entries(all).filter(([name]) => !common.test(name));
+  return own.length === 0 ? {} : { env: Object.fromEntries(own) };
 }
 
 function numberOf(shape: Shape): number {
@@ -64,7 +81,9 @@ function answersIn(text: string): JsonRecord[] {
 function filesIn(text: string, name: string): Record<string, string> {
   const { files } = JSON.parse(text) as { files: Record<string, string> };
   return Object.fromEntries(
-    Object.entries(files).map(([path, content]) => [path, content.replaceAll(`/scenario/${name}`, "{top}")]),
+    Object.entries(files).map(([path, content]) => {
+      return [path, content.replaceAll(`/scenario/${name}`, "{top}").replaceAll("/scenario/plgcli", "{top}")];
+    }),
   );
 }
 
@@ -74,10 +93,13 @@ function marksIn(text: string): Record<string, number> {
   return Object.fromEntries(marks.map(([file, content]) => [file, String(content).split("\n").filter(Boolean).length]));
 }
 
-function wordsOf(command: string): string[] {
+function wordsOf(command: string, name: string): string[] {
   return [
     ...command
       .replaceAll("/sample/cwd", "{cwd}")
+      .replaceAll(`/scenario/${name}`, "{top}")
+      .replaceAll("{top}/cwd", "{cwd}")
+      .replaceAll("/scenario/plgcli", "{top}")
       .replace(/\/scenario\/\w+\/cwd/g, "{cwd}")
       .matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g),
   ].map(([, quoted, plain]) => quoted?.replaceAll("'\\''", "'") ?? plain ?? "");

@@ -21,7 +21,6 @@ const unfired: Readonly<Record<string, string>> = {
   Notification: "of these, only permission_prompt comes here",
   TaskCompleted: "there is no list of tasks",
   TaskCreated: "there is no list of tasks",
-  UserPromptExpansion: "there are no commands that become prompts",
 };
 
 /** Fields of the recordings that are not told here, or otherwise, and why. */
@@ -45,7 +44,7 @@ const live = ["--input-format", "stream-json", "--output-format", "stream-json"]
 /** Each recording that has inputs of hooks, as it can be run here. */
 const scenarios: Readonly<Record<string, { args: string[]; stdin?: string; replies: ModelServerOptions["replies"] }>> = {
   hooks_every_event_tools: {
-    args: ["-p", "--output-format", "stream-json", "--include-hook-events", "--allowedTools", "Bash", "--", "go"],
+    args: ["-p", "--output-format", "stream-json", "--include-hook-events", "--allowedTools", "Bash", "--", "/c some args"],
     replies: [
       { calls: [bash("echo hi"), bash("exit 3"), { name: "Write", input: { file_path: "w.txt", content: "x" } }] },
       { calls: [{ name: "Agent", input: { description: "d", prompt: "sub", subagent_type: "general-purpose" } }] },
@@ -73,6 +72,8 @@ describe("inputs of hooks, beside those that were recorded of Claude Code", () =
       writeFileSync(join(cwd, "CLAUDE.md"), "Project memory\n");
       writeFileSync(join(cwd, "CLAUDE.local.md"), "Local memory\n");
       writeFileSync(join(home, ".claude/CLAUDE.md"), "User memory\n");
+      mkdirSync(join(home, ".claude/commands"));
+      writeFileSync(join(home, ".claude/commands/c.md"), "Do it with $ARGUMENTS\n");
       const hook = (event: string) => ({ type: "command", command: `{ cat; echo; } >> ${join(home, event)}.jsonl` });
       const hooks = Object.fromEntries(events.map((event) => [event, [{ hooks: [hook(event)] }]]));
       writeFileSync(join(home, ".claude/settings.json"), JSON.stringify({ hooks }));

@@ -4,13 +4,20 @@ import type { Json, JsonRecord } from "./structure.ts";
 export type Answers = (request: JsonRecord) => JsonRecord;
 
 /** Answers by kind of request; `undefined` for a kind nobody expects is an error answer. */
-export function answerer(choices: { readonly permission?: JsonRecord; readonly hook?: JsonRecord }): Answers {
+export function answerer(choices: {
+  readonly permission?: JsonRecord;
+  readonly hook?: JsonRecord;
+  readonly elicitations?: readonly JsonRecord[];
+}): Answers {
+  const elicitations = [...(choices.elicitations ?? [])];
   return (request) => {
     switch (request["subtype"]) {
       case "can_use_tool":
         return choices.permission ?? { behavior: "deny", message: "nobody expected this question" };
       case "hook_callback":
         return choices.hook ?? {};
+      case "elicitation":
+        return elicitations.shift() ?? { action: "cancel" };
       case "mcp_message":
         return { mcp_response: answerMcp(recordOf(request["message"])) };
       default:

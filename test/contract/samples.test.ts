@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { lines, model, projectRoot, run, tempFolder } from "../e2e/command.ts";
+import { hookEventNames } from "../../packages/runtime/src/hooks/event-names.ts";
 import { compare } from "./compare.ts";
 import { drive, type Sending } from "./drive.ts";
 import { answerer } from "./host.ts";
 import { followScripts } from "./mock-script.ts";
-import { type JsonRecord, kindOf, type Shape, type Structure, structureOf } from "./structure.ts";
+import { type JsonRecord, kindOf, type Shape, type Structure, structuresOf } from "./structure.ts";
 
 type Sample = {
   name: string;
@@ -22,17 +24,24 @@ type Sample = {
   exit: number;
   /** Instead of frames, where the output is words. */
   text?: string;
-  frames: [string, number][];
+  /** Kind, shape, and the agent it is of. */
+  frames: [string, number, number?][];
+  /** Prompts that are run one after the other, instead of one command. */
+  typed?: string[];
+  env?: Record<string, string>;
+  /** The project is a repository, and all of it is committed. */
+  git?: boolean;
 };
 type Row = { id: string; verdict: "harmless" | "deliberate"; where: string[]; samples?: string[]; reason: string };
 
 const folder = join(projectRoot, "test/contract");
-const samples = ["claude-samples.json", "claude-samples-2.json"].flatMap((name) => {
+const recorded = ["claude-samples.json", "claude-samples-2.json"].flatMap((name) => {
   const set = JSON.parse(readFileSync(join(folder, name), "utf8")) as { shapes: Shape[]; samples: Sample[] };
   return set.samples.map((sample) => ({ ...sample, shapes: set.shapes }));
 });
 /** Scenarios that are not played again yet: the name of what they are about. */
 const notYet = JSON.parse(readFileSync(join(folder, "claude-not-yet.json"), "utf8")) as Record<string, string>;
+const samples = recorded.filter(({ name }) => !(name in notYet));
 const verdicts = new Map<string, string>();
 const table = JSON.parse(readFileSync(join(folder, "claude-differences.json"), "utf8")) as Row[];
 const used = new Set<string>();
@@ -43,13 +52,18 @@ describe("the scenarios of Claude Code's recorded transcripts", () => {
       verdicts.set(sample.name, "breaks");
       const { code, stdout, stderr, marks } = await replay(sample);
       if (sample.text !== undefined) {
-        assert.deepEqual([stdout, code], [sample.text, sample.exit]);
-        verdicts.set(sample.name, "same");
+        // What a command says in words of its own is not compared: that it says something, and how it ends, is.
+        const isOwn = sample.typed !== undefined || sample.args[0] === "plugin";
+        if (isOwn) assert.deepEqual([code, stdout.split("\n\0\n").map(Boolean).includes(false)], [sample.exit, false], stderr);
+        else assert.deepEqual([stdout, code], [sample.text, sample.exit]);
+        verdicts.set(sample.name, isOwn ? "harmless" : "same");
         return;
       }
       const frames = lines(stdout) as JsonRecord[]; // every line is an object, or parsing has failed
-      const actual = frames.map(structureOf);
-      const expected: Structure[] = sample.frames.map(([kind, shape]) => ({ kind, shape: sample.shapes[shape] ?? "" }));
+      const actual = structuresOf(frames);
+      const expected: Structure[] = sample.frames.map(([kind, shape, lane = 0]) => {
+        return { kind, shape: sample.shapes[shape] ?? "", lane };
+      });
       const differences = [...compare(expected, actual), ...(code === sample.exit ? [] : [`exit ${sample.exit} is ${code}`])];
       const explained = differences.map((difference) => ({ difference, rows: explain(difference, sample.name) }));
       const unexplained = explained.filter(({ rows }) => rows.length === 0).map(({ difference }) => difference);
@@ -114,7 +128,8 @@ async function replay(sample: Sample): Promise<Replayed> {
   const top = realpathSync(tempFolder("sample"));
   const [cwd, hooks] = [join(top, "cwd"), join(top, "hk")];
   for (const made of [cwd, hooks, join(top, "home")]) mkdirSync(made);
-  for (const [name, text] of Object.entries({ "cwd/a.txt": "AAA\n", "cwd/b.txt": "BBB\n", ...sample.files })) {
+  const files = { "cwd/a.txt": "AAA\n", "cwd/b.txt": "BBB\n", ...sample.files, ...extraFiles[sample.name] };
+  for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(top, name)), { recursive: true });
     writeFileSync(join(top, name), text.replaceAll("{top}", top));
   }
@@ -123,10 +138,20 @@ async function replay(sample: Sample): Promise<Replayed> {
   const older = JSON.stringify(sample).includes("StructuredOutput") ? { ANTHROPIC_MODEL: "claude-opus-4-1" } : {};
   // Claude Code lets a project's files count in every run without a terminal; here somebody has to say so.
   const trusted = sample.files ? { HOME: join(top, "home"), OUTRIDER_TRUST_PROJECT: "1" } : {};
-  const env = { ...machine, ...older, ...trusted, ...extraEnv[sample.name] };
+  const env = { ...machine, ...older, ...trusted, ...sample.env, ...extraEnv[sample.name] };
+  if (sample.git) commitAll(cwd);
   const args = [...(extraArgs[sample.name] ?? []), ...sample.args].map((word) =>
-    word.replaceAll("{cwd}", cwd).replaceAll("/sample/other", join(folder, "tiny-mcp-server.mjs")),
+    word
+      .replaceAll("{cwd}", cwd)
+      .replaceAll("{top}", top)
+      .replaceAll(/\/sample\/other|\/scenario-tools\/mcp2.mjs/g, join(folder, "tiny-mcp-server.mjs")),
   );
+  if (sample.typed) return { ...(await runEach(sample.typed, { cwd, env })), marks: {} };
+  for (const earlier of extraRuns[sample.name] ?? [])
+    await run(
+      earlier.map((word) => word.replaceAll("{top}", top)),
+      { cwd, env },
+    );
   const session = args[args.indexOf("--resume") + 1];
   if (args.includes("--resume") && session)
     await run(["-p", 'first turn MOCK:[{"text":"one"}]', "--session-id", session], { cwd, env });
@@ -137,6 +162,31 @@ async function replay(sample: Sample): Promise<Replayed> {
     ? await drive(args, { sends: sendsOf(sample), answers, results }, { cwd, env })
     : await run(args, { cwd, env });
   return { ...ended, marks: sample.marks ? marksIn(hooks, sample.marks) : {} };
+}
+
+function commitAll(cwd: string): void {
+  const env = { PATH: process.env["PATH"], GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" };
+  const who = ["-c", "user.name=x", "-c", "user.email=x@example.invalid"];
+  for (const args of [
+    ["init", "-q"],
+    ["add", "-A"],
+    [...who, "commit", "-qm", "all"],
+  ])
+    execFileSync("git", args, { cwd, env });
+}
+
+/** The outputs, and the worst of the codes. */
+async function runEach(
+  prompts: readonly string[],
+  place: { cwd: string; env: Record<string, string> },
+): Promise<Omit<Replayed, "marks">> {
+  const runs = [];
+  for (const prompt of prompts) runs.push(await run(["-p", prompt], place));
+  return {
+    code: Math.max(...runs.map(({ code }) => code ?? 255)),
+    stdout: runs.map(({ stdout }) => stdout).join("\n\0\n"),
+    stderr: runs.map(({ stderr }) => stderr).join(""),
+  };
 }
 
 /** How often each hook ran, of those that left a mark in the recording and of all others that did here. */
@@ -155,13 +205,28 @@ const extraArgs: Readonly<Record<string, string[]>> = {
     "--settings",
     JSON.stringify({
       hooks: Object.fromEntries(
-        ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PermissionRequest", "Stop"].map((event) => [
-          event,
-          [{ hooks: [{ type: "command", command: "true" }] }],
-        ]),
+        ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolBatch", "PermissionRequest", "Stop"].map(
+          (event) => [event, [{ hooks: [{ type: "command", command: "true" }] }]],
+        ),
       ),
     }),
   ],
+};
+
+/** Files of which the recording has kept only the beginning, or that were written by a scenario before. */
+const extraFiles: Readonly<Record<string, Record<string, string>>> = {
+  hooks_every_event_tools: { "cwd/.claude/settings.json": JSON.stringify({ hooks: hooksOnAll() }) },
+  plugin_cli_install: recorded.find(({ name }) => name === "plugin_cli_marketplace_add")?.files ?? {},
+};
+
+function hooksOnAll(): Record<string, unknown> {
+  const command = (event: string): string => `{ cat; echo; } >> {top}/hk/${event}.jsonl`;
+  return Object.fromEntries(hookEventNames.map((event) => [event, [{ hooks: [{ type: "command", command: command(event) }] }]]));
+}
+
+/** What was run before in the same place. */
+const extraRuns: Readonly<Record<string, string[][]>> = {
+  plugin_cli_install: [["plugin", "marketplace", "add", "{top}/mkt"]],
 };
 
 /** What the recorded host had set. */
@@ -177,6 +242,9 @@ const answersOf: Readonly<Record<string, ReturnType<typeof answerer>>> = {
   control_can_use_tool_deny: answerer({ permission: { behavior: "deny", message: "host says no" } }),
   control_can_use_tool_modify: answerer({
     permission: { behavior: "allow", updatedInput: { command: "echo MODIFIED", description: "run" } },
+  }),
+  mcp2_elicit_host: answerer({
+    elicitations: [{ action: "accept", content: { name: "Bob", age: 7 } }, { action: "decline" }],
   }),
   control_hook_deny: answerer({ hook: { hookSpecificOutput: hookDenial } }),
 };

@@ -2,13 +2,30 @@
 export type Shape = string | Shape[] | { [field: string]: Shape };
 
 /** A frame as a comparison sees it. */
-export type Structure = { readonly kind: string; readonly shape: Shape };
+export type Structure = {
+  readonly kind: string;
+  readonly shape: Shape;
+  /** Which agent it is of, by the order in which they begin; 0 is the conversation. What agents do side by side has no order. */
+  readonly lane: number;
+};
 
 export type Json = null | boolean | number | string | Json[] | { [field: string]: Json };
 export type JsonRecord = { [field: string]: Json };
 
-export function structureOf(frame: JsonRecord): Structure {
-  return { kind: kindOf(frame), shape: shapeOf(frame) };
+export function structuresOf(frames: readonly JsonRecord[]): Structure[] {
+  const lanes = new Map<string, number>();
+  return frames.map((frame) => ({ kind: kindOf(frame), shape: shapeOf(frame), lane: laneOf(frame, lanes) }));
+}
+
+/** An agent is named by its call or by an id of its own; the frame that tells its start has both. */
+function laneOf(frame: JsonRecord, lanes: Map<string, number>): number {
+  const isTask = String(frame["subtype"]).startsWith("task_");
+  const names = [frame["parent_tool_use_id"], frame["agent_id"], ...(isTask ? [frame["task_id"], frame["tool_use_id"]] : [])];
+  const known = names.filter((name) => typeof name === "string");
+  if (known.length === 0) return 0;
+  const lane = known.map((name) => lanes.get(name)).find((number) => number !== undefined) ?? new Set(lanes.values()).size + 1;
+  for (const name of known) lanes.set(name, lane);
+  return lane;
 }
 
 export function kindOf(frame: JsonRecord): string {

@@ -1,6 +1,8 @@
-// An MCP server over stdio with two tools: add, and fail.
+// An MCP server over stdio: the tools add and fail; with FEATURES=elicit tools that ask, with FEATURES=prompts prompts.
 import { createInterface } from "node:readline";
 
+const features = (process.env["FEATURES"] ?? "").split(",");
+const nothing = { type: "object", properties: {} };
 const tools = [
   {
     name: "add",
@@ -8,26 +10,78 @@ const tools = [
     inputSchema: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } },
     outputSchema: { type: "object", properties: { sum: { type: "number" } } },
   },
-  { name: "fail", description: "Fails", inputSchema: { type: "object", properties: {} } },
+  { name: "fail", description: "Fails", inputSchema: nothing },
+  ...(features.includes("elicit")
+    ? [
+        { name: "ask_user", description: "Asks for a name", inputSchema: nothing },
+        { name: "ask_url", description: "Asks to open a page", inputSchema: nothing },
+      ]
+    : []),
+];
+
+const questions = {
+  ask_user: {
+    mode: "form",
+    message: "Your name?",
+    requestedSchema: {
+      type: "object",
+      properties: { name: { type: "string", title: "Name" }, age: { type: "integer" } },
+      required: ["name"],
+    },
+  },
+  ask_url: { mode: "url", message: "Open this", url: "https://example.invalid/page", elicitationId: "el-1" },
+};
+
+const prompts = [
+  { name: "greet", arguments: [{ name: "who", required: true }, { name: "how" }] },
+  { name: "No Args" },
+  { name: "boom" },
 ];
 
 const answers = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, ...(features.includes("prompts") && { prompts: {} }) },
     serverInfo: { name: "tiny", version: "1" },
   }),
   "tools/list": () => ({ tools }),
-  "tools/call": ({ name, arguments: input }) => {
+  "tools/call": async ({ name, arguments: input }) => {
     if (name === "fail") return { content: [{ type: "text", text: "it failed" }], isError: true };
+    if (questions[name]) {
+      const answer = await ask("elicitation/create", questions[name]);
+      return { content: [{ type: "text", text: JSON.stringify(answer) }] };
+    }
     const sum = input.a + input.b;
     return { content: [{ type: "text", text: JSON.stringify({ sum }) }], structuredContent: { sum } };
   },
+  "prompts/list": () => ({ prompts }),
+  "prompts/get": ({ name, arguments: given }) => {
+    if (name === "boom") throw new Error("It exploded");
+    const text = `Greet ${JSON.stringify(given ?? {})} ${process.env["PROMPT_SCRIPT"] ?? ""}`;
+    return { messages: [{ role: "user", content: { type: "text", text } }] };
+  },
 };
 
-createInterface({ input: process.stdin }).on("line", (line) => {
-  const { id, method, params } = JSON.parse(line);
+let asked = 0;
+const waiting = new Map();
+
+function ask(method, params) {
+  const id = `question-${asked++}`;
+  send({ id, method, params });
+  return new Promise((resolve) => waiting.set(id, resolve));
+}
+
+function send(message) {
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+}
+
+createInterface({ input: process.stdin }).on("line", async (line) => {
+  const { id, method, params, result } = JSON.parse(line);
   if (id === undefined) return;
-  const result = answers[method]?.(params ?? {}) ?? {};
-  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`);
+  if (method === undefined) return waiting.get(id)?.(result);
+  try {
+    send({ id, result: (await answers[method]?.(params ?? {})) ?? {} });
+  } catch (error) {
+    send({ id, error: { code: -32000, message: error.message } });
+  }
 });

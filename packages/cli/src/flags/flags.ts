@@ -104,7 +104,7 @@ export const flags = [
     name: "forward-subagent-text",
     kind: "switch",
     group: "Output",
-    help: "stream-json: also the prompts that subagents are given",
+    help: "stream-json: also the prompts that subagents in the background are given",
   },
   {
     name: "include-hook-events",

@@ -15,7 +15,7 @@ export type PromptToAdmit = {
   /** Set for the first prompt since the session was opened. */
   readonly opened:
     | {
-        readonly source: "startup" | "resume";
+        readonly source: "startup" | "resume" | "clear";
         readonly model: string;
         readonly instructions: readonly HookFacts["InstructionsLoaded"][];
       }
@@ -33,6 +33,22 @@ export type Admission = {
   /** The turn is over before it began. */
   readonly outcome?: Outcome;
 };
+
+/** UserPromptExpansion, between a command that was typed and its text: an outcome ends the turn. Never rejects. */
+export async function admitExpansion(
+  deps: AdmitDeps,
+  facts: HookFacts["UserPromptExpansion"],
+  promptId: string,
+): Promise<Pick<Admission, "notes" | "outcome">> {
+  try {
+    const verdict = await ask(deps, "UserPromptExpansion", facts, promptId);
+    const refusal = refusalOf(verdict);
+    if (refusal !== undefined) return { notes: [], outcome: stopped(refusal) };
+    return { notes: toMessages("UserPromptExpansion", verdict.context) };
+  } catch (error) {
+    return { notes: [], outcome: toOutcome(error, deps.signal, "") };
+  }
+}
 
 type AdmitDeps = { readonly hooks: Hooks; readonly signal: AbortSignal; readonly emit: Emit };
 

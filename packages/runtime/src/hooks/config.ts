@@ -49,7 +49,6 @@ const foreignEvents: ReadonlySet<string> = new Set([
   "TaskCompleted",
   "TaskCreated",
   "TeammateIdle",
-  "UserPromptExpansion",
 ]);
 
 /** Hooks of all layers, united: no layer can take away what another one wrote. Guards stand last, so that they see what would really happen. */

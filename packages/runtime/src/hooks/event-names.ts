@@ -6,6 +6,7 @@ const names = {
   PostToolUseFailure: 0,
   PostToolBatch: 0,
   UserPromptSubmit: 0,
+  UserPromptExpansion: 0,
   SessionStart: 0,
   SessionEnd: 0,
   Stop: 0,

@@ -135,6 +135,13 @@ export type HookFacts = {
   SessionEnd: { readonly reason: string };
   /** `typed` is what the user wrote, `prompt` what was made of it. */
   UserPromptSubmit: { readonly typed: string; readonly prompt: string };
+  /** A command in a file was typed: its text takes the place of what was. */
+  UserPromptExpansion: {
+    readonly name: string;
+    readonly args: string;
+    readonly scope: "user" | "project";
+    readonly typed: string;
+  };
   Stop: Stop;
   /** `error` is Claude Code's word for it. */
   StopFailure: { readonly error: string; readonly details: string; readonly text: string };

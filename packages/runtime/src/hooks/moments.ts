@@ -61,6 +61,16 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
   UserPromptSubmit: {
     fields: ({ typed, prompt }) => ({ prompt: typed, ...(typed !== prompt && { expanded_prompt: prompt }) }),
   },
+  UserPromptExpansion: {
+    subject: ({ name }) => name,
+    fields: ({ name, args, scope, typed }) => ({
+      expansion_type: "slash_command",
+      command_name: name,
+      command_args: args,
+      command_source: `${scope}Settings`,
+      prompt: typed,
+    }),
+  },
   Stop: { fields: stopFields },
   StopFailure: {
     subject: ({ error }) => error,

@@ -362,6 +362,7 @@ export type HookEventName =
   | "PostToolUseFailure"
   | "PostToolBatch"
   | "UserPromptSubmit"
+  | "UserPromptExpansion"
   | "SessionStart"
   | "SessionEnd"
   | "Stop"

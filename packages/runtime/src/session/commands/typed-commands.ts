@@ -80,8 +80,9 @@ export class TypedCommands {
 
   /** Nothing said so far is a part of the conversation any more; it stays on record. */
   async #clear(): Promise<void> {
-    const { session, hub, transcript } = this.#ground;
-    await session.open();
+    const { session, hub, transcript, turns, open } = this.#ground;
+    const { hooks } = (await open()).deps;
+    if (hooks) await turns.beginning.again(hooks, (event) => hub.emit(event));
     hub.emit({ type: "session.rewound", to: 1 });
     transcript.restore(new Transcript().state);
     hub.emit({ type: "context.updated", usedTokens: 0, maxTokens: session.getContextState().maxTokens });

@@ -18,9 +18,15 @@ export type SessionEnd = {
 export async function endHooks(hooks: Hooks, { reason, begun, hurried, emit }: SessionEnd): Promise<void> {
   const limitMs = hurried ? shortGraceMs : graceMs;
   const startedAt = monotonicMs();
-  if (begun) {
-    const signal = AbortSignal.timeout(limitMs);
-    await hooks.ask("SessionEnd", () => ({ reason }), { signal, emit }).catch(() => {}); // cut off by the grace: its event says so
-  }
+  if (begun) await tellEnd(hooks, { reason, limitMs, emit });
   await hooks.close(Math.max(0, limitMs - (monotonicMs() - startedAt)));
+}
+
+/** Never rejects: what is cut off by the limit says so in its own event. */
+export async function tellEnd(
+  hooks: Hooks,
+  { reason, limitMs, emit }: { readonly reason: string; readonly limitMs: number; readonly emit: Emit },
+): Promise<void> {
+  const signal = AbortSignal.timeout(limitMs);
+  await hooks.ask("SessionEnd", () => ({ reason }), { signal, emit }).catch(() => {});
 }

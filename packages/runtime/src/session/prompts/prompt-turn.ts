@@ -2,7 +2,7 @@ import type { Admission } from "../../engine/admit-prompt.ts";
 import type { SessionDeps, TurnDeps } from "../../engine/deps.ts";
 import { runTurn, type TurnReport } from "../../engine/turn.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
-import type { HookFacts } from "../../hooks/hook.ts";
+import type { HookFacts, Hooks } from "../../hooks/hook.ts";
 import type { InstructionFile } from "../../context/instructions.ts";
 import { kindOf } from "../../context/nested-state.ts";
 import { Transcript } from "../../journal/transcript.ts";
@@ -33,12 +33,23 @@ export type Prompt = {
   readonly tasks?: readonly string[] | undefined;
 };
 
+/** How long SessionEnd hooks may take while somebody waits to go on. */
+const clearGraceMs = 2000;
+
 /** Whether SessionStart hooks have let the session begin, so that SessionEnd hooks will hear of its end. */
 export class Beginning {
   begun = false;
-  source: "startup" | "resume" = "startup";
+  source: "startup" | "resume" | "clear" = "startup";
   /** Two prompts that come together must not both begin it. */
   readonly inOrder: ReturnType<typeof oneAtATime> = oneAtATime();
+
+  /** What was said is forgotten: hooks hear of an end, and with the next prompt of a start. */
+  async again(hooks: Hooks, emit: Emit): Promise<void> {
+    const { tellEnd } = await import("./end-hooks.ts");
+    if (this.begun) await tellEnd(hooks, { reason: "clear", limitMs: clearGraceMs, emit });
+    this.begun = false;
+    this.source = "clear";
+  }
 }
 
 export type PromptTurn = {
@@ -78,7 +89,8 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   const keeper = command ? undefined : session.checkpoints?.forTurn({ turnId, prompt: prompt.displayInput ?? prompt.input });
   const admission = command ? undefined : await admit({ ...turn, signal: turn.controller.signal, promptId: turnId }, emit);
   session.deps.hooks?.begin(turnId);
-  const refusal = admission?.outcome ?? earlierRefusal(prompt);
+  const expansion = called?.type === "skill" && !admission?.outcome ? await expand(turn, called, emit) : undefined;
+  const refusal = admission?.outcome ?? earlierRefusal(prompt) ?? expansion?.outcome;
   const skill = called && called.type !== "command" && !refusal ? await useText(turn, called, keeper) : undefined;
   const message = skill?.type === "prompt" ? skill.message : prompt.message;
   const displayInput = admission?.blocked ? undefined : (prompt.displayInput ?? (skill && prompt.input));
@@ -97,7 +109,7 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
     for (const message of unseenMedia(prompt.message.content, session.deps.provider.name))
       emit({ type: "warning.raised", message });
   }
-  for (const note of [...(admission?.notes ?? []), ...(prompt.admission?.notes ?? [])])
+  for (const note of [...(admission?.notes ?? []), ...(expansion?.notes ?? []), ...(prompt.admission?.notes ?? [])])
     emit({ type: "input.added", input: note, origin: "hook" });
   await hub.flush();
   if (skill?.type === "prompt") skill.end();
@@ -248,6 +260,19 @@ export async function admit(
     return admission;
   };
   return beginning.begun ? await ask() : await beginning.inOrder(ask);
+}
+
+/** What hooks have to say to the command that was typed; undefined without hooks, and for subagents. */
+async function expand(
+  { session, prompt, controller, turnId }: PromptTurn,
+  { skill, args }: Called & { type: "skill" },
+  emit: Emit,
+): Promise<Pick<Admission, "notes" | "outcome"> | undefined> {
+  const { hooks, agent } = session.deps;
+  if (!hooks || agent) return undefined;
+  const { admitExpansion } = await import("../../engine/admit-prompt.ts");
+  const facts = { name: skill.name, args, scope: skill.scope, typed: prompt.rawInput };
+  return await admitExpansion({ hooks, signal: controller.signal, emit }, facts, turnId);
 }
 
 function toLoaded(file: InstructionFile): HookFacts["InstructionsLoaded"] {

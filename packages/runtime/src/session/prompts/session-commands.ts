@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { type CommandSummary, parseCommand, type SystemCommand } from "../../commands/command.ts";
 import { builtinCommands } from "../../commands/builtin/builtin-commands.ts";
+import { commandOfElsewhere } from "../../commands/builtin/terminal-commands.ts";
 import type { Skill } from "../../commands/skills/skill.ts";
 import type { ServerPrompt } from "../../tools/mcp/server-prompt.ts";
 import { textOf, type UserMessage } from "../../protocol/content.ts";
@@ -55,7 +56,7 @@ export class SessionCommands {
     if (skill) return { type: "skill", skill, args };
     const named = name === "skills" ? this.#namedSkill(args) : undefined;
     if (named) return named;
-    const command = this.#builtin.find((known) => known.name === name);
+    const command = this.#builtin.find((known) => known.name === name) ?? commandOfElsewhere(name, this.#builtin);
     if (command) return { type: "command", command, args };
     const prompt = this.#prompts?.list().find((known) => known.command === name);
     if (prompt) return { type: "server-prompt", prompt, args };

@@ -21,10 +21,36 @@ export type McpServerState = {
   readonly prompts?: boolean;
   /** Where it was written down; `sdk` for one that lives in the host. */
   readonly source?: string;
+  /** How it is reached, without what may be secret: no variables, no headers. */
+  readonly reach?: ServerReach;
 };
+
+export type ServerReach =
+  | { readonly type: "stdio"; readonly command: string; readonly args: string[] }
+  | { readonly type: "http" | "sse"; readonly url: string }
+  | { readonly type: "sdk"; readonly name: string };
 
 /** A server that nobody has tried yet. */
 export function idleState(name: string, config: McpServerConfig): McpServerState {
   const source = config.type === "sdk" ? "sdk" : config.source;
-  return { name, status: config.disabled ? "disabled" : "pending", tools: [], offers: [], ...defined({ source }) };
+  const reach = reachOf(config);
+  return { name, status: config.disabled ? "disabled" : "pending", tools: [], offers: [], ...defined({ source, reach }) };
+}
+
+function reachOf(config: McpServerConfig): ServerReach | undefined {
+  switch (config.type) {
+    case "stdio":
+      return { type: "stdio", command: config.command, args: [...config.args] };
+    case "http":
+    case "sse":
+      return { type: config.type, url: withoutLogin(config.url) };
+    case "sdk":
+      return { type: "sdk", name: config.name };
+    case "broken":
+      return undefined;
+  }
+}
+
+function withoutLogin(url: string): string {
+  return url.replace(/^(\w+:\/\/)[^/@]*@/, "$1");
 }

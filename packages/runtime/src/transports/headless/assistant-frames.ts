@@ -63,19 +63,9 @@ export class AssistantFrames {
   apiError(error: ErrorData, at: string): string {
     const word = apiErrorWord(error);
     if (word === undefined) return "";
-    const message = {
-      id: frameUuid(`${this.#lines.sessionId} ${at}`, 0),
-      type: "message",
-      role: "assistant",
-      model: "<synthetic>",
-      content: [{ type: "text", text: `API Error: ${error.message}` }],
-      stop_reason: "stop_sequence",
-      stop_sequence: "",
-      usage: toClaudeUsage(noUsage),
-      context_management: null,
-    };
+    const message = this.#synthetic(`API Error: ${error.message}`, at);
     return this.#lines.line("assistant", {
-      message,
+      message: { ...message, stop_reason: "stop_sequence", stop_sequence: "" },
       parent_tool_use_id: null,
       timestamp: at,
       error: word,
@@ -84,6 +74,32 @@ export class AssistantFrames {
       ...defined({ request_id: error.requestId }),
       ...this.#firstMarks(),
     });
+  }
+
+  /** What a command says, or why it failed: no model was asked. */
+  local(text: string, { at, stream }: { readonly at: string; readonly stream: "stdout" | "stderr" }): string {
+    return this.#lines.line("assistant", {
+      message: this.#synthetic(text, at),
+      parent_tool_use_id: null,
+      local_command_source: `<local-command-${stream}>${text}</local-command-${stream}>`,
+      ...(stream === "stderr" && { local_command_outcome: { kind: "failed" } }),
+      timestamp: at,
+      ...this.#firstMarks(),
+    });
+  }
+
+  #synthetic(text: string, at: string): Frame {
+    return {
+      id: frameUuid(`${this.#lines.sessionId} ${at}`, 0),
+      type: "message",
+      role: "assistant",
+      model: "<synthetic>",
+      content: [{ type: "text", text }],
+      stop_reason: "end_turn",
+      stop_sequence: null,
+      usage: unasked,
+      ...{ container: null, context_management: null, diagnostics: null, stop_details: null },
+    };
   }
 
   /** What was said when the message was cut off, less what has been shown of it. */
@@ -110,6 +126,21 @@ export class AssistantFrames {
     });
   }
 }
+
+/** The usage of a message that no model has written, with all its fields. */
+const unasked: Frame = {
+  ...toClaudeUsage(noUsage),
+  server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
+  cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 0 },
+  ...{
+    output_tokens_details: null,
+    service_tier: null,
+    inference_geo: null,
+    iterations: null,
+    speed: null,
+    fallback_credit: null,
+  },
+};
 
 type Early = { readonly uuid: string; readonly part: AssistantPart };
 type Place = { messageId: string; part: AssistantPart; uuid: string; at: string; marks: Frame };

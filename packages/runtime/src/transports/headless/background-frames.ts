@@ -11,17 +11,21 @@ export class BackgroundFrames {
     switch (event.type) {
       case "background.started":
         this.#active.set(event.task.id, event.task);
-        return [this.#changed(), ...startedFrames(event.task)];
+        return [this.changed(), ...startedFrames(event.task)];
       case "background.ended": {
         const wasActive = this.#active.delete(event.task.id);
-        return [...endedFrames(event.task), ...(wasActive ? [this.#changed()] : [])];
+        return [...endedFrames(event.task), ...(wasActive ? [this.changed()] : [])];
       }
       default:
         return [];
     }
   }
 
-  #changed(): TaskFrame {
+  has(taskId: string | undefined): boolean {
+    return taskId !== undefined && this.#active.has(taskId);
+  }
+
+  changed(): TaskFrame {
     const tasks = [...this.#active.values()].map((task) => ({
       ...runOf(task),
       task_type: typeOf(task),

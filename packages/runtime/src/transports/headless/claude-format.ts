@@ -16,6 +16,7 @@ import { RunLedger } from "./price-run.ts";
 import { ProgressFrames } from "./progress-frames.ts";
 import { type ModelCall, RunTotals } from "./run-totals.ts";
 import { createTextFormat } from "./text-format.ts";
+import { defined } from "../../util/defined.ts";
 import { addedInputLine, interruptLine, toolResultLine } from "./user-frames.ts";
 
 export type ClaudeFormatOptions = InitFacts & {
@@ -23,7 +24,7 @@ export type ClaudeFormatOptions = InitFacts & {
   readonly newId: () => string;
   /** Frames for every run of a hook, not only for those of the start. */
   readonly includeHookEvents?: boolean | undefined;
-  /** Also a frame with the prompt of each subagent. */
+  /** Also what subagents in the background were told; of others it is always shown. */
   readonly forwardSubagentText?: boolean | undefined;
   /** Prices and windows beside the built-in ones. */
   readonly catalogOverride?: CatalogOverride | undefined;
@@ -115,7 +116,10 @@ class ClaudeStream {
     this.#run.apply(event);
     this.#progress.apply(event);
     if (event.type === "turn.started" && event.taskId === undefined) this.#silent = { message: true, event: true };
-    const frames = (partial?.before(event) ?? "") + this.#frames(event) + this.#taskFrames(event);
+    const [own, tasks] = [this.#frames(event), this.#taskFrames(event)];
+    // How far a subagent is comes before what it calls, where somebody waits for it.
+    const isStep = event.type === "message.ended" && !this.#background.has(event.taskId);
+    const frames = (partial?.before(event) ?? "") + (isStep ? tasks + own : own + tasks);
     return frames + (partial?.after(event) ?? "") + (partial && this.#asks(event) ? this.#requesting() : "");
   }
 
@@ -174,6 +178,8 @@ class ClaudeStream {
       case "warning.raised":
         if (event.hook === undefined) return this.#warning(lines.system("warning", { message: event.message }));
         return lines.system("informational", { content: `${event.hook} says: ${event.message}`, level: "notice" });
+      case "session.rewound":
+        return event.taskId === undefined && run.command !== undefined ? this.#reset(event.at) : "";
       case "session.named": // one that is opened under a name says so in no frame
         return run.startedAt === undefined ? "" : lines.system("session_title_changed", { title: event.name });
       case "turn.ended":
@@ -181,6 +187,18 @@ class ClaudeStream {
       default:
         return "";
     }
+  }
+
+  /** The conversation begins anew, under the id of its session. What works in the background goes on. */
+  #reset(timestamp: string): string {
+    const reset = this.#lines.line("conversation_reset", {
+      new_conversation_id: this.#options.newId(),
+      trigger: "clear",
+      timestamp,
+      ...userUuid(this.#options),
+    });
+    const { subtype, ...fields } = this.#background.changed();
+    return reset + this.#lines.system(subtype, fields);
   }
 
   #warning(line: string): string {
@@ -208,6 +226,10 @@ class ClaudeStream {
   }
 
   #ending({ outcome, at }: AgentEvent<"turn.ended">): string {
+    if (this.#run.command !== undefined && outcome.type === "completed" && outcome.text !== "")
+      return this.#assistant.local(outcome.text, { at, stream: "stdout" });
+    if (this.#run.command !== undefined && outcome.type === "failed")
+      return this.#assistant.local(outcome.error.message, { at, stream: "stderr" });
     if (outcome.type === "failed") return this.#assistant.apiError(outcome.error, at);
     if (outcome.type !== "cancelled" || !["abort", "superseded", "signal"].includes(outcome.cause)) return "";
     return interruptLine(this.#run.abortedDuring, at, this.#lines);
@@ -216,7 +238,8 @@ class ClaudeStream {
   #taskFrames(event: AgentEvent): string {
     const told = event.type.startsWith("background.") ? this.#background.frames(event) : this.#run.tasks.frames(event);
     const frames = told.map(({ subtype, ...fields }) => this.#lines.system(subtype, fields));
-    if (event.type !== "task.started" || !this.#options.forwardSubagentText) return frames.join("");
+    const isShown = this.#options.forwardSubagentText || !this.#background.has(event.taskId);
+    if (event.type !== "task.started" || !isShown) return frames.join("");
     const message = { role: "user", content: [{ type: "text", text: event.prompt }] };
     return frames.join("") + this.#lines.line("user", { message, ...this.#run.tasks.marksOf(event), timestamp: event.at });
   }
@@ -229,4 +252,9 @@ class ClaudeStream {
   #requesting(): string {
     return this.#lines.system("status", { status: "requesting" });
   }
+}
+
+function userUuid({ prompts }: ClaudeFormatOptions): Frame {
+  const { user_message_uuid } = uuidFields(prompts?.() ?? { uuids: [], waiting: 0 });
+  return defined({ user_message_uuid });
 }

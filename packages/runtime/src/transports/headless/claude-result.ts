@@ -1,3 +1,4 @@
+import { builtinCommands } from "../../commands/builtin/builtin-commands.ts";
 import { defined } from "../../util/defined.ts";
 import type { ModelCosts } from "../../model/ledger.ts";
 import type { ErrorData } from "../../protocol/errors.ts";
@@ -37,6 +38,7 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
     num_turns: ended?.modelCalls ?? 0,
     ...(completed && { result: outcome.text }),
     ...(outcome.type === "completed" && outcome.structured !== undefined && { structured_output: outcome.structured }),
+    ...(completed && run.command !== undefined && { local_command: localName(run.command) }),
     stop_reason: run.stopReason,
     terminal_reason: terminalReason(outcome, run),
     api_error_status: outcome.type === "failed" ? (outcome.error.httpStatus ?? null) : null,
@@ -73,6 +75,11 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
         error: toError(outcome),
       }),
   };
+}
+
+/** Claude Code's word for whose command it was; where a model was asked for it, there is none. */
+function localName(command: string): string {
+  return builtinCommands.some(({ name }) => name === command) ? command : "custom";
 }
 
 /** The names a host gave to the messages that are answered here. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { noUsage } from "../../protocol/content.ts";
 import type { AgentEvent, EventBody } from "../../protocol/events.ts";
 import { createClaudeFormat } from "./claude-format.ts";
 import { createRedactor } from "../../util/redact.ts";
@@ -85,5 +86,75 @@ describe("frames about hooks", () => {
         last_assistant_text: "so far",
       },
     );
+  });
+});
+
+describe("frames of a turn that runs a command", () => {
+  const turn = (command: string, outcome: Outcome): EventBody[] => [
+    { type: "turn.started", input: { role: "user", content: [{ type: "text", text: `/${command}` }] }, command },
+    { type: "turn.ended", outcome, usage: noUsage, modelCalls: 0, modelDurationMs: 0, durationMs: 1 },
+  ];
+  const said = (bodies: readonly EventBody[]): unknown[] =>
+    (frames(bodies, false) as Record<string, unknown>[])
+      .filter(({ type }) => type === "assistant")
+      .map(({ message, local_command_source, local_command_outcome }) => {
+        const { model, stop_reason, content } = message as Record<string, unknown>;
+        return { model, stop_reason, content, local_command_source, local_command_outcome };
+      });
+
+  it("say what it says as a message that no model wrote, and why it failed", () => {
+    const base = { model: "<synthetic>", stop_reason: "end_turn" };
+    assert.deepEqual(said(turn("cost", { type: "completed", text: "Cost: $0" })), [
+      {
+        ...base,
+        content: [{ type: "text", text: "Cost: $0" }],
+        local_command_source: "<local-command-stdout>Cost: $0</local-command-stdout>",
+        local_command_outcome: undefined,
+      },
+    ]);
+    assert.deepEqual(
+      said(turn("deplyo", { type: "failed", text: "", error: { code: "usage", message: "No", retryable: false } })),
+      [
+        {
+          ...base,
+          content: [{ type: "text", text: "No" }],
+          local_command_source: "<local-command-stderr>No</local-command-stderr>",
+          local_command_outcome: { kind: "failed" },
+        },
+      ],
+    );
+    assert.deepEqual(said(turn("clear", { type: "completed", text: "" })), []);
+  });
+
+  it("tell that the conversation begins anew only where a command has done it, and what still works beside it", () => {
+    const [begin, end] = turn("clear", { type: "completed", text: "" });
+    const rewound: EventBody = { type: "session.rewound", to: 1 };
+    const kinds = (bodies: readonly (EventBody | undefined)[]): unknown[] =>
+      (
+        frames(
+          bodies.filter((body) => body !== undefined),
+          false,
+        ) as Record<string, unknown>[]
+      ).map(({ type, subtype, trigger }) => [type, subtype ?? trigger]);
+    assert.deepEqual(kinds([begin, rewound, end]), [
+      ["conversation_reset", "clear"],
+      ["system", "background_tasks_changed"],
+    ]);
+    assert.deepEqual(kinds([rewound]), []);
+  });
+
+  it("name it in the result: ours by its name, all others custom, and none where a model was asked", async () => {
+    const names = [];
+    for (const command of ["cost", "mine", undefined]) {
+      const format = createClaudeFormat("json", { sessionId: "s", newId: () => "u" });
+      const outcome: Outcome = { type: "completed", text: "ok" };
+      const [begin, end] = turn(command ?? "", outcome);
+      const shown = createRedactor().value<Outcome>(outcome);
+      const bodies = [command === undefined ? { ...begin, command } : begin, end];
+      for (const [index, body] of bodies.entries())
+        format.event({ seq: index + 1, at: "2026-01-01T00:00:00Z", sessionId: "s", ...body } as AgentEvent);
+      names.push((JSON.parse(await format.end(shown)) as Record<string, unknown>)["local_command"]);
+    }
+    assert.deepEqual(names, ["cost", "custom", undefined]);
   });
 });

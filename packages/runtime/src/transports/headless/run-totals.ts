@@ -30,6 +30,8 @@ export class RunTotals {
   worktree: WorktreeFacts | undefined;
   /** When the turn began, by the session's clock. */
   startedAt: string | undefined;
+  /** The command that the turn runs instead of asking a model. */
+  command: string | undefined;
   /** The tasks whose end began the turn; nobody asked for it then. */
   tasksTold: readonly string[] | undefined;
   /** Its first answer of the conversation. */
@@ -98,8 +100,9 @@ export class RunTotals {
     return this.#ended?.event === event ? this.#ended.decision : undefined;
   }
 
-  #beginTurn({ at, tasks }: AgentEvent<"turn.started">): void {
+  #beginTurn({ at, tasks, command }: AgentEvent<"turn.started">): void {
     this.tasksTold = tasks;
+    this.command = command;
     if (this.ended) this.warnings.clear(); // those of the turn before were in its result
     this.startedAt = at;
     this.first = undefined;

@@ -61,7 +61,7 @@ async function encode(format: OutputFormat, { events, outcome }: Awaited<ReturnT
 const ids = { sessionId: "s", newId: createIdSeries() };
 
 describe("Claude Code's frames of a subagent", () => {
-  it("have the kinds, the order and the fields of a recorded run, but for what its background launch adds", async () => {
+  it("have the kinds, the order and the fields of a recorded run, and also what it says by itself", async () => {
     const frames = await encode(createClaudeFormat("stream-json", ids), await record(script));
     const whole = frames.filter(({ type }) => type !== "stream_event");
     const callId = whole.find((frame) => frame["subtype"] === "task_started")?.["tool_use_id"];
@@ -79,9 +79,10 @@ describe("Claude Code's frames of a subagent", () => {
       ["assistant", "delegating", null],
       ["assistant", "tool_use", null],
       ["system/task_started", "", ""],
+      ["user", "sub task", "child"],
+      ["system/task_progress", "", ""],
       ["assistant", "sub pre", "child"],
       ["assistant", "tool_use", "child"],
-      ["system/task_progress", "", ""],
       ["user", "tool_result", "child"],
       ["assistant", "sub result", "child"],
       ["system/task_updated", "", ""],
@@ -139,16 +140,6 @@ describe("Claude Code's frames of a subagent", () => {
     );
   });
 
-  it("give the prompt too when they are asked to", async () => {
-    const frames = await encode(createClaudeFormat("stream-json", { ...ids, forwardSubagentText: true }), await record(script));
-    const at = frames.findIndex((frame) => frame["subtype"] === "task_started");
-    const next = frames[at + 1];
-    assert.deepEqual(
-      [next?.type, next?.message.content, next?.["parent_tool_use_id"]],
-      ["user", [{ type: "text", text: "sub task" }], frames[at]?.["tool_use_id"]],
-    );
-  });
-
   it("end with what the conversation used, and with what all of it cost", async () => {
     const result = (await encode(createClaudeFormat("json", ids), await record(script))).at(-1);
     const models = result?.["modelUsage"] as Record<string, { inputTokens: number; outputTokens: number; costUSD: number }>;
@@ -199,6 +190,8 @@ describe("Claude Code's frames of a subagent", () => {
         totalDurationMs: 0,
         totalTokens: 0,
         totalToolUseCount: 1,
+        toolsUsed: ["Write"],
+        usage: { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 },
       },
     );
     assert.equal(denied?.["agent_id"], told["agentId"]);

@@ -1,3 +1,4 @@
+import { toClaudeUsage } from "./claude-usage.ts";
 import { addUsage, callsOf, noUsage, type ToolCallPart, type Usage } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
@@ -8,6 +9,8 @@ type Task = {
   toolUses: number;
   outcome?: Outcome;
   durationMs?: number;
+  readonly tools: Set<string>;
+  worktree?: { readonly path: string; readonly branch: string };
 };
 
 export type TaskFrame = { readonly subtype: string; readonly [field: string]: unknown };
@@ -20,7 +23,7 @@ export class TaskFrames {
   apply(event: AgentEvent): void {
     if (event.taskId === undefined) return;
     if (event.type === "task.started") {
-      const task = { started: event, usage: { ...noUsage }, toolUses: 0 };
+      const task = { started: event, usage: { ...noUsage }, toolUses: 0, tools: new Set<string>() };
       this.#tasks.set(event.taskId, task);
       this.#byCall.set(event.callId, task);
       return;
@@ -30,6 +33,9 @@ export class TaskFrames {
     if (event.type === "message.ended" || event.type === "side-call.ended")
       task.usage = addUsage(task.usage, event.message.usage);
     if (event.type === "message.ended") task.toolUses += callsOf(event.message).length;
+    if (event.type === "message.ended") for (const { name } of callsOf(event.message)) task.tools.add(name);
+    if (event.type === "worktree.inspected" && event.status === "kept")
+      task.worktree = { path: event.path, branch: event.branch };
     if (event.type !== "task.ended") return;
     task.outcome = event.outcome;
     task.durationMs = event.durationMs;
@@ -78,6 +84,9 @@ export class TaskFrames {
       totalDurationMs: task.durationMs ?? 0,
       totalTokens: totalTokens(task.usage),
       totalToolUseCount: task.toolUses,
+      usage: toClaudeUsage(task.usage),
+      ...(task.tools.size > 0 && { toolsUsed: [...task.tools] }),
+      ...(task.worktree && { worktreePath: task.worktree.path, worktreeBranch: task.worktree.branch }),
     };
   }
 

@@ -11,7 +11,7 @@ export function toolResultLine(event: AgentEvent<"tool.ended">, run: RunTotals, 
   const place = { input: run.inputOf(event), cwd: run.facts?.cwd ?? "/" };
   return lines.line("user", {
     uuid: eventUuid(lines.sessionId, event.seq),
-    message: { role: "user", content: [toToolResult(event.result)] },
+    message: { role: "user", content: [toToolResult(event.result, task !== undefined)] },
     ...run.tasks.marksOf(event),
     timestamp: event.at,
     tool_use_result: task ?? toToolUseResult(event, place),
@@ -42,8 +42,9 @@ export function interruptLine(during: "streaming" | "tools", at: string, lines: 
   });
 }
 
-function toToolResult(result: ToolResultPart): Frame {
-  const plain = !result.name.startsWith("mcp__") && result.content.every((part) => part.type === "text");
+/** What a server or a subagent answers is in blocks; what other tools say is text. */
+function toToolResult(result: ToolResultPart, isOfTask: boolean): Frame {
+  const plain = !isOfTask && !result.name.startsWith("mcp__") && result.content.every((part) => part.type === "text");
   return {
     type: "tool_result",
     tool_use_id: result.callId,

@@ -223,7 +223,16 @@ describe("requests of the host", () => {
     const status = (await ask(live, { subtype: "mcp_status" }))["response"] as { mcpServers: JsonObject[] };
     assert.deepEqual(
       status.mcpServers.map(({ error, ...rest }) => ({ ...rest, error: typeof error })),
-      [{ name: "gone", status: "failed", tools: [], error: "string" }],
+      [
+        {
+          name: "gone",
+          status: "failed",
+          config: { type: "stdio", command: "no-such-program-anywhere", args: [] },
+          transport: "stdio",
+          tools: [],
+          error: "string",
+        },
+      ],
     );
   });
 

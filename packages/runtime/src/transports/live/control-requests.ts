@@ -192,14 +192,15 @@ function toFileResponse({ path, bytes, isWhole }: SeenFile, isBase64: boolean): 
   return { contents, absPath: path, lossy: !Buffer.from(contents).equals(bytes), ...more };
 }
 
-function toServerStatus({ name, status, error, serverInfo, source, offers }: McpServers["states"][number]): JsonObject {
+function toServerStatus({ name, status, error, serverInfo, source, offers, reach }: McpServers["states"][number]): JsonObject {
   return {
     name,
     status,
     ...(error !== undefined && { error }),
     ...(serverInfo && { serverInfo: { ...serverInfo } }),
+    ...(reach && { config: { ...reach }, transport: reach.type }),
     ...(source !== undefined && { source, scope: source }),
-    tools: offers.map((tool) => ({ ...tool })),
+    tools: offers.map((tool) => ({ annotations: {}, ...tool })),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, UserMessage } from "../../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue, type UserMessage } from "../../protocol/content.ts";
 import type { ControlReply } from "./control-requests.ts";
 import { defined } from "../../util/defined.ts";
 import { toMediaBlock } from "../../protocol/media.ts";
@@ -31,11 +31,13 @@ function toBlock(part: UserMessage["content"][number]): JsonValue {
 
 /** A question of an MCP server to the user, as hosts are asked it. */
 export function toElicitation(server: string, request: JsonObject): JsonObject & { subtype: string } {
-  const { requestedSchema, ...fields } = request;
+  const { requestedSchema, elicitationId, ...fields } = request;
+  const properties = isJsonObject(requestedSchema) ? requestedSchema["properties"] : undefined;
   return {
     subtype: "elicitation",
     mcp_server_name: server,
     ...fields,
-    ...defined({ requested_schema: requestedSchema }),
+    ...defined({ elicitation_id: elicitationId, requested_schema: requestedSchema }),
+    ...(isJsonObject(properties) && { property_order: Object.keys(properties) }),
   };
 }
