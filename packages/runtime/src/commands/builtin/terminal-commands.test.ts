@@ -1,26 +1,46 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { CommandHostContext, SystemCommand } from "../command.ts";
 import { builtinCommands } from "./builtin-commands.ts";
-import { commandOfElsewhere } from "./terminal-commands.ts";
+import { runUnknown } from "./terminal-commands.ts";
 
-describe("a command that people know from elsewhere", () => {
-  it("is the one of ours that does the same", () => {
-    const names = ["new", "name", "quit", "stats", "usage"].map((name) => commandOfElsewhere(name, builtinCommands)?.name);
-    assert.deepEqual(names, ["clear", "rename", "exit", "cost", "cost"]);
+const context = {} as CommandHostContext; // nothing here asks for it
+const said = (name: string): SystemCommand => ({
+  name,
+  description: "",
+  execute: (_, args) => ({ success: true, message: `${name} ${args}` }),
+});
+const places = { builtin: ["clear", "rename", "exit", "cost"].map(said), known: ["clear", "deploy"] };
+const run = async (name: string) => await runUnknown({ name, args: "x", context }, places);
+
+describe("a command that is not ours", () => {
+  it("is the one that does the same, with what was typed behind it", async () => {
+    const messages = await Promise.all(["new", "name", "quit", "stats", "usage"].map(async (name) => (await run(name)).message));
+    assert.deepEqual(messages, ["clear x", "rename x", "exit x", "cost x", "cost x"]);
   });
 
-  it("says that it is for a terminal, which is no failure; any other name is unknown", async () => {
-    const login = commandOfElsewhere("login", builtinCommands);
-    const context = {} as Parameters<NonNullable<typeof login>["execute"]>[0]; // it asks for nothing
-    assert.deepEqual(await login?.execute(context, ""), {
-      success: true,
-      message: "/login isn't available in this environment.",
+  it("says that it is for a terminal, which is no failure", async () => {
+    assert.deepEqual(await run("login"), { success: true, message: "/login isn't available in this environment." });
+  });
+
+  it("is a mistake otherwise, told with the nearest name or where names are", async () => {
+    assert.deepEqual(await run("deplyo"), {
+      success: false,
+      message: 'Unknown command "/deplyo". Did you mean /deploy? With a space in front it is a prompt.',
     });
-    assert.equal(commandOfElsewhere("deplyo", builtinCommands), undefined);
+    assert.deepEqual(await run("zzzzzzzz"), {
+      success: false,
+      message: 'Unknown command "/zzzzzzzz". /help lists what there is. With a space in front it is a prompt.',
+    });
   });
 
-  it("is never one of ours under its own name", () => {
-    const doubled = builtinCommands.filter(({ name }) => commandOfElsewhere(name, builtinCommands) !== undefined);
-    assert.deepEqual(doubled, []);
+  it("is never one of ours under its own name", async () => {
+    const results = await Promise.all(
+      builtinCommands.map(async ({ name }) => await runUnknown({ name, args: "", context }, { builtin: [], known: [] })),
+    );
+    assert.deepEqual(
+      results.filter(({ success }) => success),
+      [],
+    );
   });
 });

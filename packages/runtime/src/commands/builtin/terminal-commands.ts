@@ -1,4 +1,5 @@
-import type { SystemCommand } from "../command.ts";
+import { nearest } from "../../util/nearest.ts";
+import type { CommandHostContext, CommandResult, SystemCommand } from "../command.ts";
 
 /** Commands of Claude Code that are screens of a terminal: whoever types one is told so, and no model is asked what it means. */
 const screens: ReadonlySet<string> = new Set(
@@ -43,11 +44,15 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ["usage", "cost"],
 ]);
 
-/** What a name means that is not ours; undefined for a name nobody knows. */
-export function commandOfElsewhere(name: string, builtin: readonly SystemCommand[]): SystemCommand | undefined {
-  const other = otherNames.get(name);
-  if (other !== undefined) return builtin.find((command) => command.name === other);
-  if (!screens.has(name)) return undefined;
-  const message = `/${name} isn't available in this environment.`;
-  return { name, description: "", execute: () => ({ success: true, message }) };
+type Typed = { readonly name: string; readonly args: string; readonly context: CommandHostContext };
+type Known = { readonly builtin: readonly SystemCommand[]; readonly known: readonly string[] };
+
+/** A name that is not ours: one that people know from elsewhere, or a mistake. */
+export async function runUnknown({ name, args, context }: Typed, { builtin, known }: Known): Promise<CommandResult> {
+  const other = builtin.find((command) => command.name === otherNames.get(name));
+  if (other) return await other.execute(context, args);
+  if (screens.has(name)) return { success: true, message: `/${name} isn't available in this environment.` };
+  const guess = nearest(name, known);
+  const hint = guess === undefined ? "/help lists what there is." : `Did you mean /${guess}?`;
+  return { success: false, message: `Unknown command "/${name}". ${hint} With a space in front it is a prompt.` };
 }

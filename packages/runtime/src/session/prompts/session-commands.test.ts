@@ -74,8 +74,8 @@ describe("/compact as a prompt", () => {
   it("is not what somebody meant who typed another name, and no model is asked", async () => {
     const { session, provider } = open([]);
     for (const [typed, message] of [
-      ["/compacct now", 'Unknown command "/compacct". Did you mean /compact?'],
-      ["/zzzzzzzzzz", 'Unknown command "/zzzzzzzzzz".'],
+      ["/compacct now", 'Unknown command "/compacct". Did you mean /compact? With a space in front it is a prompt.'],
+      ["/zzzzzzzzzz", 'Unknown command "/zzzzzzzzzz". /help lists what there is. With a space in front it is a prompt.'],
     ] as const) {
       const outcome = await session.submit(typed);
       assert.deepEqual(outcome.type === "failed" && [outcome.error.code, outcome.error.message], ["usage", message]);

@@ -1,12 +1,10 @@
 import { existsSync } from "node:fs";
 import { type CommandSummary, parseCommand, type SystemCommand } from "../../commands/command.ts";
 import { builtinCommands } from "../../commands/builtin/builtin-commands.ts";
-import { commandOfElsewhere } from "../../commands/builtin/terminal-commands.ts";
 import type { Skill } from "../../commands/skills/skill.ts";
 import type { ServerPrompt } from "../../tools/mcp/server-prompt.ts";
 import { textOf, type UserMessage } from "../../protocol/content.ts";
 import { defined } from "../../util/defined.ts";
-import { nearest } from "../../util/nearest.ts";
 import type { SessionOptions } from "../session-options.ts";
 import { SessionSkills } from "../skills/session-skills.ts";
 
@@ -56,7 +54,7 @@ export class SessionCommands {
     if (skill) return { type: "skill", skill, args };
     const named = name === "skills" ? this.#namedSkill(args) : undefined;
     if (named) return named;
-    const command = this.#builtin.find((known) => known.name === name) ?? commandOfElsewhere(name, this.#builtin);
+    const command = this.#builtin.find((known) => known.name === name);
     if (command) return { type: "command", command, args };
     const prompt = this.#prompts?.list().find((known) => known.command === name);
     if (prompt) return { type: "server-prompt", prompt, args };
@@ -93,16 +91,17 @@ export class SessionCommands {
     return [...new Map(summaries.toReversed().map((summary) => [summary.name, summary])).values()].reverse();
   }
 
+  /** What it is, or what is meant, is looked up when it runs: few prompts are mistakes. */
   #unknown(name: string): SystemCommand {
-    const guess = nearest(
-      name,
-      this.list().map((command) => command.name),
-    );
-    const hint = guess === undefined ? "" : ` Did you mean /${guess}?`;
+    const builtin = this.#builtin;
+    const known = (): string[] => this.list().map((command) => command.name);
     return {
       name,
       description: "",
-      execute: () => ({ success: false, message: `Unknown command "/${name}".${hint}` }),
+      async execute(context, args) {
+        const { runUnknown } = await import("../../commands/builtin/terminal-commands.ts");
+        return await runUnknown({ name, args, context }, { builtin, known: known() });
+      },
     };
   }
 }
