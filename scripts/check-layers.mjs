@@ -88,7 +88,7 @@ const LAYERS = {
       "session",
       "hosting",
     ],
-    modules: ["node:", "@modelcontextprotocol/client"],
+    modules: ["node:", "@modelcontextprotocol/client", "ws"],
   },
   testing: { folders: ["util", "protocol", "model", "workspace", "journal"], modules: ["node:"] },
   exports: {

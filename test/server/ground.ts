@@ -53,7 +53,7 @@ export class Ground {
   async start({ host: hostOptions = {}, ...options }: GroundOptions = {}): Promise<this> {
     const env = { PATH: process.env["PATH"] ?? "" };
     const around = { env, userHome: this.top, outriderHome: join(this.top, ".outrider"), cwd: this.cwd };
-    const provider = createScriptedProvider(this.#replies);
+    const provider = createScriptedProvider(this.#replies, { contextWindow: 10_000_000 });
     const defaults = { provider, cwd: this.cwd, sandboxMode: "off" as const, ...options.defaults };
     const host = new SessionHost({ around, ...hostOptions, defaults });
     this.server = await openHttpServer({

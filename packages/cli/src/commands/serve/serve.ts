@@ -43,9 +43,9 @@ export async function runServe(args: readonly string[]): Promise<number> {
   const stopping = watchStop();
   const server = await openServer(flags, warn);
   try {
-    await print(`Outrider listens on ${server.url}\n`);
-    if (server.newToken !== undefined)
-      await print(`Your token, shown this once and kept in ${server.tokenPath}:\n${server.newToken}\n`);
+    const shown =
+      server.newToken === undefined ? "" : `Your token, shown this once and kept in ${server.tokenPath}:\n${server.newToken}\n`;
+    await print(`${shown}Outrider listens on ${server.url}\n`);
     await stopping.first;
     warn("Ending: no new prompts; a second signal does not wait for those at work");
     await Promise.race([server.close({ drainMs: flags.drainMs }), stopping.second.then(() => server.close())]);

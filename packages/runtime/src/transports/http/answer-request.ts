@@ -1,31 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { checkInput } from "../../tools/input.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
-import { type Client, may } from "./client.ts";
+import type { Client } from "./client.ts";
 import { EventStream } from "./event-stream.ts";
 import { findRoute, type FoundRoute } from "./find-route.ts";
-import { bearerOf, checkCaller, corsHeaders, type GateOptions } from "./gatekeeper.ts";
+import { checkCaller, corsHeaders, type GateOptions } from "./gatekeeper.ts";
+import { letIn, type ServerRules } from "./let-in.ts";
 import { toOpenApi } from "./openapi.ts";
 import { HttpProblem, toProblem } from "./problem.ts";
-import { RateLimit } from "./rate-limit.ts";
 import { readBody } from "./read-body.ts";
 import type { Answer, Route, ServerParts } from "./route.ts";
 import { routes } from "./routes/routes.ts";
-
-export type ServerRules = {
-  gate: GateOptions;
-  readonly bodyBytes: number;
-  readonly bufferedBytes: number;
-  readonly heartbeatMs: number;
-  readonly requestsPerMinute: number;
-  /** By limit: clients with the same one share a table, not a count. */
-  readonly requests: Map<number, RateLimit>;
-  /** Wrong tokens, by address. */
-  readonly failures: RateLimit;
-  /** What was asked with the latest keys: another request with the same key is a mistake. */
-  readonly keys: Map<string, string>;
-  readonly warn: (line: string) => void;
-};
 
 export type Answering = {
   readonly request: IncomingMessage;
@@ -58,7 +43,7 @@ async function work({
     if (request.method === "OPTIONS") return { operation: "preflight", answer: preflight(request, rules.gate) };
     const { route, params } = findAny(request.method ?? "", path);
     operation = route.operationId;
-    const client = letIn(request, route, { parts, rules });
+    const client = letIn(request, route, { tokens: parts.tokens, rules });
     checkQuery(route, query);
     const body = await readRouteBody(request, route, rules.bodyBytes);
     const key = keyOf(request, route, { client, body, rules });
@@ -101,39 +86,6 @@ function openApiDocument(version: string): object {
 
 function findAny(method: string, path: string): FoundRoute {
   return findRoute(allRoutes, method, path);
-}
-
-/** Who asks, if they may. Wrong tokens of one address become slow. */
-function letIn(request: IncomingMessage, { scope }: Route, { parts, rules }: Pick<Answering, "parts" | "rules">): Client {
-  if (scope === undefined) return nobody;
-  const from = request.socket.remoteAddress ?? "socket";
-  const wait = rules.failures.take(from, 0);
-  if (wait !== undefined) throw new HttpProblem("rate-limited", "Too many wrong tokens", { retryAfterMs: wait });
-  const token = bearerOf(request);
-  const client = token === undefined ? undefined : parts.tokens.find(token);
-  if (!client) {
-    rules.failures.take(from);
-    throw new HttpProblem("unauthorized", "A token is needed: Authorization: Bearer …", {
-      headers: { "www-authenticate": 'Bearer realm="outrider"' },
-    });
-  }
-  limitRate(client, rules);
-  if (!may(client, scope)) throw new HttpProblem("forbidden", `This needs the scope ${scope}`);
-  return client;
-}
-
-const nobody: Client = { name: "", scopes: new Set(), limits: {} };
-
-function limitRate({ name, limits }: Client, { requests, requestsPerMinute }: ServerRules): void {
-  const perMinute = limits.requestsPerMinute ?? requestsPerMinute;
-  let limit = requests.get(perMinute);
-  if (!limit) {
-    limit = new RateLimit(perMinute);
-    requests.set(perMinute, limit);
-  }
-  const wait = limit.take(name);
-  if (wait !== undefined)
-    throw new HttpProblem("rate-limited", `More than ${perMinute} requests in a minute`, { retryAfterMs: wait });
 }
 
 function checkQuery({ query = [] }: Route, given: URLSearchParams): void {

@@ -1,15 +1,18 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import type { SessionHost } from "../../hosting/session-host.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
-import { answerRequest, type ServerRules } from "./answer-request.ts";
+import { answerRequest } from "./answer-request.ts";
 import { hostNames, isLoopback } from "./gatekeeper.ts";
+import type { ServerRules } from "./let-in.ts";
 import { Metrics } from "./metrics.ts";
 import { RateLimit } from "./rate-limit.ts";
 import type { ServerParts } from "./route.ts";
 import { ServedSessions } from "./served-sessions.ts";
 import type { ServedDefaults } from "./session-wish.ts";
 import type { SessionRecords } from "./session-records.ts";
+import { SocketServer } from "./socket-server.ts";
 import type { TokenStore } from "./token-store.ts";
 
 export type HttpServerOptions = {
@@ -92,6 +95,9 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   const answer = (request: IncomingMessage, response: ServerResponse): void =>
     void answerRequest({ request, response, parts, rules });
   const server = createServer(options, answer);
+  const sockets = new SocketServer(parts, rules);
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => void sockets.upgrade(request, socket, head));
+  metrics.gauge("websockets", "Connections of /v1/ws.", () => sockets.size);
   const address = await startListening(server, listen);
   if (listen.type === "tcp")
     rules.gate = { ...rules.gate, hosts: hostNames(listen.address, address, options.allowedHosts ?? []) };
@@ -102,7 +108,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   return {
     url: listen.type === "tcp" ? `${scheme}://${name}:${address}` : listen.path,
     close(how = {}) {
-      closing ??= closeServer({ server, sessions, host, ...how });
+      closing ??= closeServer({ server, sockets, sessions, host, ...how });
       return closing;
     },
   };
@@ -141,7 +147,6 @@ function createServer(
     ? (process.getBuiltinModule("node:https").createServer({ ...ways, ...tls }, answer) as unknown as Server) // the same but for its socket
     : process.getBuiltinModule("node:http").createServer(ways, answer);
   server.maxConnections = connections;
-  server.on("upgrade", (_, socket) => socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"));
   return server;
 }
 
@@ -185,19 +190,28 @@ function createMetrics(sessions: ServedSessions): Metrics {
 
 type Closing = {
   readonly server: Server;
+  readonly sockets: SocketServer;
   readonly sessions: ServedSessions;
   readonly host: SessionHost;
   readonly drainMs?: number | undefined;
   readonly reason?: string | undefined;
 };
 
-async function closeServer({ server, sessions, host, drainMs = 0, reason = "The server is ending" }: Closing): Promise<void> {
+async function closeServer({
+  server,
+  sockets,
+  sessions,
+  host,
+  drainMs = 0,
+  reason = "The server is ending",
+}: Closing): Promise<void> {
   sessions.drain();
   const until = Date.now() + drainMs;
   while (sessions.counts.prompts > 0 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   await host.shutdown();
   sessions.end(new RuntimeError("closed", reason, { retryable: true }));
+  await sockets.close();
   server.closeIdleConnections();
   const patience = setTimeout(() => server.closeAllConnections(), 500);
   await closed;

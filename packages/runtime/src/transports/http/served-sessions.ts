@@ -36,8 +36,6 @@ export class ServedSessions {
   readonly #served = new Map<string, Served>();
   /** How many watch each session who may answer its questions. */
   readonly #answerers = new Map<string, number>();
-  /** Prompts of each client that have no outcome yet. */
-  readonly #prompts = new Map<string, number>();
   #isDraining = false;
 
   constructor(options: ServedOptions) {
@@ -52,7 +50,7 @@ export class ServedSessions {
     const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, number) => total + number, 0);
     return {
       open: this.#options.host.size,
-      prompts: sum(this.#prompts.values()),
+      prompts: this.#promptsOf(),
       watchers: sum([...this.#channels.values()].map(({ size }) => size)),
     };
   }
@@ -149,28 +147,26 @@ export class ServedSessions {
       ...options
     }: SubmitOptions & { readonly message: UserMessage; readonly begun?: (session: InteractiveSession) => void },
   ): Promise<{ readonly prompt: AcceptedPrompt; readonly session: InteractiveSession }> {
-    const running = this.#prompts.get(client.name) ?? 0;
-    const { prompts: most = Number.POSITIVE_INFINITY } = client.limits;
-    if (running >= most)
-      throw new RuntimeError("limit-reached", `${most} prompts of ${client.name} are at work already`, { retryable: true });
-    this.#prompts.set(client.name, running + 1);
-    const held = await this.hold(client, id).catch((error: unknown) => {
-      this.#endPrompt(client);
-      throw error;
-    });
-    const end = (): void => {
-      this.#endPrompt(client);
-      held.release();
-    };
+    const held = await this.hold(client, id);
     try {
+      this.checkPrompt(client);
       begun?.(held.session);
       const prompt = await held.session.accept(message, options);
+      const end = (): void => held.release();
       prompt.outcome.then(end, end);
       return { prompt, session: held.session };
     } catch (error) {
-      end();
+      held.release();
       throw error;
     }
+  }
+
+  /** May this client have one more prompt at work? */
+  checkPrompt(client: Client): void {
+    if (this.#isDraining) throw new RuntimeError("closed", "The server is ending", { retryable: true });
+    const { prompts: most } = client.limits;
+    if (most === undefined || this.#promptsOf(client.name) < most) return;
+    throw new RuntimeError("limit-reached", `${most} prompts of ${client.name} are at work already`, { retryable: true });
   }
 
   async rename(client: Client, id: string, name: string): Promise<void> {
@@ -242,10 +238,14 @@ export class ServedSessions {
     this.#served.get(id)?.questions.attendanceChanged();
   }
 
-  #endPrompt({ name }: Client): void {
-    const left = (this.#prompts.get(name) ?? 1) - 1;
-    if (left > 0) this.#prompts.set(name, left);
-    else this.#prompts.delete(name);
+  /** Prompts without an outcome: of the sessions of a client, or of all. */
+  #promptsOf(owner?: string): number {
+    let count = 0;
+    for (const [id, { session }] of this.#served) {
+      if (owner !== undefined && this.#options.records.get(id)?.owner !== owner) continue;
+      count += (session.isExecuting() ? 1 : 0) + session.inbox.filter(({ isHeld }) => !isHeld).length;
+    }
+    return count;
   }
 
   /** Seen by nobody as something that is not theirs: it is not there. */

@@ -1,0 +1,61 @@
+import type { IncomingMessage } from "node:http";
+import { type Client, may } from "./client.ts";
+import { bearerOf, type GateOptions } from "./gatekeeper.ts";
+import { HttpProblem } from "./problem.ts";
+import { RateLimit } from "./rate-limit.ts";
+import type { Route } from "./route.ts";
+import type { TokenStore } from "./token-store.ts";
+
+/** What holds for every request and connection. */
+export type ServerRules = {
+  gate: GateOptions;
+  readonly bodyBytes: number;
+  readonly bufferedBytes: number;
+  readonly heartbeatMs: number;
+  readonly requestsPerMinute: number;
+  /** By limit: clients with the same one share a table, not a count. */
+  readonly requests: Map<number, RateLimit>;
+  /** Wrong tokens, by address. */
+  readonly failures: RateLimit;
+  /** What was asked with the latest keys: another request with the same key is a mistake. */
+  readonly keys: Map<string, string>;
+  readonly warn: (line: string) => void;
+};
+
+type Door = { readonly tokens: TokenStore; readonly rules: ServerRules };
+
+/** Who asks, if they may. */
+export function letIn(request: IncomingMessage, { scope }: Route, door: Door): Client {
+  if (scope === undefined) return nobody;
+  const client = identify(request, bearerOf(request), door);
+  limitRate(client, door.rules);
+  if (!may(client, scope)) throw new HttpProblem("forbidden", `This needs the scope ${scope}`);
+  return client;
+}
+
+const nobody: Client = { name: "", scopes: new Set(), limits: {} };
+
+/** Whose token it is. Wrong tokens of one address become slow. */
+export function identify(request: IncomingMessage, token: string | undefined, { tokens, rules }: Door): Client {
+  const from = request.socket.remoteAddress ?? "socket";
+  const wait = rules.failures.take(from, 0);
+  if (wait !== undefined) throw new HttpProblem("rate-limited", "Too many wrong tokens", { retryAfterMs: wait });
+  const client = token === undefined ? undefined : tokens.find(token);
+  if (client) return client;
+  rules.failures.take(from);
+  throw new HttpProblem("unauthorized", "A token is needed: Authorization: Bearer …", {
+    headers: { "www-authenticate": 'Bearer realm="outrider"' },
+  });
+}
+
+export function limitRate({ name, limits }: Client, { requests, requestsPerMinute }: ServerRules): void {
+  const perMinute = limits.requestsPerMinute ?? requestsPerMinute;
+  let limit = requests.get(perMinute);
+  if (!limit) {
+    limit = new RateLimit(perMinute);
+    requests.set(perMinute, limit);
+  }
+  const wait = limit.take(name);
+  if (wait !== undefined)
+    throw new HttpProblem("rate-limited", `More than ${perMinute} requests in a minute`, { retryAfterMs: wait });
+}

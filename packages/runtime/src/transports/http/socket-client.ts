@@ -1,0 +1,227 @@
+import type { RawData, WebSocket } from "ws";
+import type { HeldSession } from "../../hosting/session-host.ts";
+import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import { isRecord } from "../../util/is-record.ts";
+import { toSafeJson } from "../../util/jsonl.ts";
+import { createWsHandler, type WsHandler } from "../ws/ws-handler.ts";
+import { type Client, may } from "./client.ts";
+import { HttpProblem, toProblem } from "./problem.ts";
+import type { ServedSessions } from "./served-sessions.ts";
+
+export type SocketOptions = {
+  readonly socket: WebSocket;
+  /** Who it is, where the token came with the connection; else the first message has to say it. */
+  readonly client: Client | undefined;
+  readonly sessions: ServedSessions;
+  readonly version: string;
+  /** Whose token it is; throws where that is nobody's, or too many wrong ones came. */
+  readonly letIn: (token: unknown) => Client;
+  /** One more message of this client; throws where there are too many. */
+  readonly count: (client: Client) => void;
+  readonly maxBufferedBytes: number;
+};
+
+/** How long a connection may stay without having said who it is. */
+export const helloMs = 5_000;
+
+/** How many sessions one connection may be subscribed to. */
+const mostSubscriptions = 1_000;
+
+type Subscription = { readonly held: HeldSession; readonly handler: WsHandler; readonly goAway: () => void };
+
+/** What a message is about, as far as it concerns the connection and not the session. */
+type Envelope = {
+  readonly type?: unknown;
+  readonly id?: unknown;
+  readonly sessionId?: unknown;
+  readonly [name: string]: unknown;
+};
+
+/** One connection of `/v1/ws`: it says who it is, subscribes to sessions, and talks to each of them as to one that it had for itself. */
+export class SocketClient {
+  readonly #options: SocketOptions;
+  readonly #subscriptions = new Map<string, Subscription>();
+  #client: Client | undefined;
+  #isOver = false;
+  /** One after the other: what follows a `subscribe` is for that session. */
+  #before: Promise<void> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(options: SocketOptions) {
+    this.#options = options;
+    const { socket, client } = options;
+    socket.on("message", (data, isBinary) => this.#hear(data, isBinary));
+    socket.on("close", () => this.end());
+    socket.on("error", () => {}); // it is closed then
+    if (client) this.#welcome(client, undefined);
+    else setTimeout(() => this.#client ?? this.close(1008, "Say hello with a token"), helloMs).unref();
+  }
+
+  get client(): Client | undefined {
+    return this.#client;
+  }
+
+  close(code: number, reason: string): void {
+    this.end();
+    this.#options.socket.close(code, reason);
+  }
+
+  /** Lets go of everything; the sessions go on. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const sessionId of [...this.#subscriptions.keys()]) this.#unsubscribe(sessionId);
+  }
+
+  #hear(data: RawData, isBinary: boolean): void {
+    if (this.#isOver) return;
+    if (isBinary) return this.close(1003, "Messages are texts");
+    if (this.#waiting >= mostWaiting)
+      return this.#refuse({}, new RuntimeError("busy", "Too many messages at once", { retryable: true }));
+    this.#waiting++;
+    this.#before = this.#before.then(() => this.#take(String(data))).finally(() => this.#waiting--);
+  }
+
+  /** Never rejects. */
+  async #take(text: string): Promise<void> {
+    let envelope: Envelope = {};
+    try {
+      envelope = parseEnvelope(text);
+      if (envelope.type === "hello") return this.#hello(envelope);
+      const client = this.#client;
+      if (!client) return this.close(1008, "Say hello with a token");
+      this.#options.count(client);
+      if (envelope.type === "subscribe") return await this.#subscribe(client, envelope);
+      if (envelope.type === "unsubscribe") return this.#leave(envelope);
+      this.#route(client, envelope, text);
+    } catch (error) {
+      this.#refuse(envelope, error);
+    }
+  }
+
+  #hello(envelope: Envelope): void {
+    if (this.#client) return this.#welcome(this.#client, envelope.id);
+    try {
+      this.#welcome(this.#options.letIn(envelope["token"]), envelope.id);
+    } catch (error) {
+      this.#refuse(envelope, error);
+      this.close(1008, "This token is not known");
+    }
+  }
+
+  #welcome(client: Client, id: unknown): void {
+    this.#client = client;
+    const { name, scopes } = client;
+    this.#send({
+      type: "hello",
+      protocol: 1,
+      version: this.#options.version,
+      client: { name, scopes: [...scopes] },
+      ...withId(id),
+    });
+  }
+
+  async #subscribe(client: Client, { sessionId, after, id }: Envelope): Promise<void> {
+    if (typeof sessionId !== "string" || sessionId === "") throw new RuntimeError("usage", "sessionId is required");
+    if (after !== undefined && !(Number.isSafeInteger(after) && Number(after) >= 0))
+      throw new RuntimeError("usage", "after is the number of an event");
+    if (this.#subscriptions.size >= mostSubscriptions)
+      throw new RuntimeError("limit-reached", `${mostSubscriptions} subscriptions are enough`);
+    const { sessions } = this.#options;
+    // Who may only look opens nothing: hooks and servers would start for it.
+    if (!(await sessions.look(client, sessionId)) && !may(client, "drive"))
+      throw new RuntimeError(
+        "closed",
+        `Session ${sessionId} is not open; GET /v1/sessions/${sessionId}/events tells what is stored`,
+      );
+    const held = await sessions.hold(client, sessionId);
+    if (this.#isOver) return held.release();
+    this.#unsubscribe(sessionId);
+    this.#send({ type: "subscribed", sessionId, seq: held.session.storedSeq, ...withId(id) });
+    const handler = createWsHandler({
+      session: held.session,
+      send: (message) => this.#send({ ...message, sessionId }),
+      after: after === undefined ? undefined : Number(after),
+      mayDrive: may(client, "drive"),
+      mayAnswer: may(client, "approve"),
+      questions: "keep",
+      onEnd: (reason) => this.#ended(sessionId, held, reason),
+    });
+    this.#subscriptions.set(sessionId, { held, handler, goAway: sessions.attend(client, sessionId) });
+  }
+
+  #leave({ sessionId, id }: Envelope): void {
+    if (typeof sessionId !== "string" || !this.#unsubscribe(sessionId))
+      throw new RuntimeError("not-found", "There is no such subscription");
+    this.#send({ type: "unsubscribed", sessionId, ...withId(id) });
+  }
+
+  /** To the session that it names; to the only one where it names none. */
+  #route(client: Client, envelope: Envelope, text: string): void {
+    const { sessionId = this.#subscriptions.size === 1 ? [...this.#subscriptions.keys()][0] : undefined } = envelope;
+    const subscription = typeof sessionId === "string" ? this.#subscriptions.get(sessionId) : undefined;
+    if (!subscription) throw new RuntimeError("usage", "Subscribe to the session first, and name it with sessionId");
+    if (envelope["remember"] === "project" && !may(client, "admin"))
+      throw new HttpProblem("forbidden", "An answer is remembered for the project only with the scope admin");
+    if (envelope.type === "submit") this.#options.sessions.checkPrompt(client);
+    // A key is of this client alone, as in a request.
+    const key = envelope["key"];
+    const own = typeof key === "string" && key !== "" ? JSON.stringify({ ...envelope, key: `${client.name}:${key}` }) : text;
+    subscription.handler.onMessage(own);
+  }
+
+  #unsubscribe(sessionId: string): boolean {
+    const subscription = this.#subscriptions.get(sessionId);
+    if (!subscription) return false;
+    this.#subscriptions.delete(sessionId);
+    subscription.handler.cleanup();
+    subscription.goAway();
+    subscription.held.release();
+    return true;
+  }
+
+  /** The session was closed, or this client stayed behind: it comes back with `after`. */
+  #ended(sessionId: string, held: HeldSession, reason: RuntimeError | undefined): void {
+    if (this.#subscriptions.get(sessionId)?.held !== held) return;
+    this.#unsubscribe(sessionId);
+    if (reason?.code === "subscriber-overflow") return this.close(1013, "Too slow: come back with after");
+    const error = reason && { error: { code: reason.code, message: reason.message } };
+    this.#send({ type: "unsubscribed", sessionId, ...error });
+  }
+
+  #refuse({ id, sessionId }: Envelope, error: unknown): void {
+    const { code, detail, retryable } = toProblem(error instanceof HttpProblem ? error : toRuntimeError(error)).body;
+    const place = typeof sessionId === "string" ? { sessionId } : {};
+    this.#send({ type: "protocol_error", message: detail, code, retryable, ...place, ...withId(id) });
+  }
+
+  /** A promise while much waits: the next event of that session comes when there is room. */
+  #send(message: object): void | Promise<void> {
+    const { socket, maxBufferedBytes } = this.#options;
+    if (socket.readyState !== socket.OPEN) return;
+    const text = toSafeJson(message);
+    if (socket.bufferedAmount > maxBufferedBytes) {
+      this.end();
+      return socket.terminate(); // it does not read: a closing frame would not be read either
+    }
+    if (socket.bufferedAmount < maxBufferedBytes / 4) return socket.send(text);
+    return new Promise((resolve) => socket.send(text, () => resolve()));
+  }
+}
+
+/** Messages of one connection that wait for an earlier one. */
+const mostWaiting = 256;
+
+function parseEnvelope(text: string): Envelope {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new RuntimeError("usage", "Invalid JSON");
+  }
+  return isRecord(value) ? value : {};
+}
+
+function withId(id: unknown): { readonly id?: string | number } {
+  return typeof id === "number" || (typeof id === "string" && id.length <= 200) ? { id } : {};
+}

@@ -1,0 +1,120 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { WebSocket, WebSocketServer } from "ws";
+import { type ServerRules, identify, limitRate } from "./let-in.ts";
+import type { Client } from "./client.ts";
+import { bearerOf, checkCaller } from "./gatekeeper.ts";
+import { HttpProblem, toProblem } from "./problem.ts";
+import type { ServerParts } from "./route.ts";
+import { SocketClient } from "./socket-client.ts";
+
+/** What a browser offers beside its token, and gets. */
+export const subprotocol = "outrider.v1";
+const tokenPrefix = "outrider.token.";
+
+/** Connections that have not said yet who they are. */
+const mostUnknown = 100;
+
+/** `/v1/ws`. The package is loaded with the first connection. */
+export class SocketServer {
+  readonly #parts: ServerParts;
+  readonly #rules: ServerRules;
+  readonly #clients = new Map<WebSocket, SocketClient>();
+  readonly #alive = new WeakSet<WebSocket>();
+  #server: Promise<WebSocketServer> | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(parts: ServerParts, rules: ServerRules) {
+    this.#parts = parts;
+    this.#rules = rules;
+  }
+
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  /** Never rejects. */
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on("error", () => {}); // whoever hangs up now wants no answer
+    try {
+      checkCaller(request, this.#rules.gate);
+      const [path] = (request.url ?? "").split("?");
+      if (path !== "/v1/ws") throw new HttpProblem("bad-request", "Only /v1/ws is a WebSocket");
+      const client = this.#clientOf(request);
+      const server = await (this.#server ??= this.#open());
+      server.handleUpgrade(request, socket, head, (opened) => this.#add(opened, client, request));
+      this.#parts.metrics.answered("ws", 101);
+    } catch (error) {
+      const { status, headers, body } = toProblem(error);
+      this.#parts.metrics.answered("ws", status);
+      const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}`);
+      socket.end(`HTTP/1.1 ${status} ${String(body["title"])}\r\n${lines.join("\r\n")}\r\n\r\n${JSON.stringify(body)}`);
+    }
+  }
+
+  /** Everybody is told to come back later. */
+  async close(): Promise<void> {
+    clearInterval(this.#heartbeat);
+    for (const client of this.#clients.values()) client.close(1001, "The server is ending");
+    const patience = setTimeout(() => {
+      for (const socket of this.#clients.keys()) socket.terminate();
+    }, 1_000);
+    await Promise.all(
+      [...this.#clients.keys()].map((socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()))),
+    );
+    clearTimeout(patience);
+  }
+
+  async #open(): Promise<WebSocketServer> {
+    const { WebSocketServer } = await import("ws");
+    this.#heartbeat = setInterval(() => this.#ping(), this.#rules.heartbeatMs);
+    this.#heartbeat.unref();
+    return new WebSocketServer({
+      noServer: true,
+      maxPayload: this.#rules.bodyBytes,
+      perMessageDeflate: false, // nothing to blow up, and no memory for each connection
+      handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
+    });
+  }
+
+  /** By a header, or by a subprotocol, which is all that a browser can send; undefined: it will say so itself. */
+  #clientOf(request: IncomingMessage): Client | undefined {
+    const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
+    const token = bearerOf(request) ?? offered.find((name) => name.startsWith(tokenPrefix))?.slice(tokenPrefix.length);
+    if (token !== undefined || !offered.includes(subprotocol)) {
+      const client = identify(request, token, { tokens: this.#parts.tokens, rules: this.#rules });
+      limitRate(client, this.#rules);
+      return client;
+    }
+    const unknown = [...this.#clients.values()].filter(({ client }) => client === undefined);
+    if (unknown.length >= mostUnknown) unknown[0]?.close(1013, "Too many who did not say who they are");
+    return undefined;
+  }
+
+  #add(socket: WebSocket, client: Client | undefined, request: IncomingMessage): void {
+    const { sessions, version, tokens } = this.#parts;
+    const rules = this.#rules;
+    this.#alive.add(socket);
+    socket.on("pong", () => void this.#alive.add(socket));
+    socket.on("close", () => void this.#clients.delete(socket));
+    const added = new SocketClient({
+      ...{ socket, client, sessions, version },
+      letIn: (token) => identify(request, typeof token === "string" ? token : undefined, { tokens, rules }),
+      count: (one) => limitRate(one, rules),
+      maxBufferedBytes: rules.bufferedBytes,
+    });
+    this.#clients.set(socket, added);
+  }
+
+  /** Whoever has not answered the last time is gone. */
+  #ping(): void {
+    for (const socket of this.#clients.keys()) {
+      if (!this.#alive.has(socket)) {
+        socket.terminate();
+        continue;
+      }
+      this.#alive.delete(socket);
+      socket.ping();
+    }
+  }
+}
