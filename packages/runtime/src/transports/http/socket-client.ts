@@ -22,7 +22,7 @@ export type SocketOptions = {
 };
 
 /** How long a connection may stay without having said who it is. */
-export const helloMs = 5_000;
+const helloMs = 5_000;
 
 /** How many sessions one connection may be subscribed to. */
 const mostSubscriptions = 1_000;
@@ -112,7 +112,7 @@ export class SocketClient {
   #welcome(client: Client, id: unknown): void {
     this.#client = client;
     const { name, scopes } = client;
-    this.#send({
+    void this.#send({
       type: "hello",
       protocol: 1,
       version: this.#options.version,
@@ -137,7 +137,7 @@ export class SocketClient {
     const held = await sessions.hold(client, sessionId);
     if (this.#isOver) return held.release();
     this.#unsubscribe(sessionId);
-    this.#send({ type: "subscribed", sessionId, seq: held.session.storedSeq, ...withId(id) });
+    void this.#send({ type: "subscribed", sessionId, seq: held.session.storedSeq, ...withId(id) });
     const handler = createWsHandler({
       session: held.session,
       send: (message) => this.#send({ ...message, sessionId }),
@@ -153,7 +153,7 @@ export class SocketClient {
   #leave({ sessionId, id }: Envelope): void {
     if (typeof sessionId !== "string" || !this.#unsubscribe(sessionId))
       throw new RuntimeError("not-found", "There is no such subscription");
-    this.#send({ type: "unsubscribed", sessionId, ...withId(id) });
+    void this.#send({ type: "unsubscribed", sessionId, ...withId(id) });
   }
 
   /** To the session that it names; to the only one where it names none. */
@@ -186,13 +186,13 @@ export class SocketClient {
     this.#unsubscribe(sessionId);
     if (reason?.code === "subscriber-overflow") return this.close(1013, "Too slow: come back with after");
     const error = reason && { error: { code: reason.code, message: reason.message } };
-    this.#send({ type: "unsubscribed", sessionId, ...error });
+    void this.#send({ type: "unsubscribed", sessionId, ...error });
   }
 
   #refuse({ id, sessionId }: Envelope, error: unknown): void {
     const { code, detail, retryable } = toProblem(error instanceof HttpProblem ? error : toRuntimeError(error)).body;
     const place = typeof sessionId === "string" ? { sessionId } : {};
-    this.#send({ type: "protocol_error", message: detail, code, retryable, ...place, ...withId(id) });
+    void this.#send({ type: "protocol_error", message: detail, code, retryable, ...place, ...withId(id) });
   }
 
   /** A promise while much waits: the next event of that session comes when there is room. */

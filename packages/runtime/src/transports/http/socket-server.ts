@@ -9,7 +9,7 @@ import type { ServerParts } from "./route.ts";
 import { SocketClient } from "./socket-client.ts";
 
 /** What a browser offers beside its token, and gets. */
-export const subprotocol = "outrider.v1";
+const subprotocol = "outrider.v1";
 const tokenPrefix = "outrider.token.";
 
 /** Connections that have not said yet who they are. */
@@ -41,7 +41,8 @@ export class SocketServer {
       const [path] = (request.url ?? "").split("?");
       if (path !== "/v1/ws") throw new HttpProblem("bad-request", "Only /v1/ws is a WebSocket");
       const client = this.#clientOf(request);
-      const server = await (this.#server ??= this.#open());
+      this.#server ??= this.#open();
+      const server = await this.#server;
       server.handleUpgrade(request, socket, head, (opened) => this.#add(opened, client, request));
       this.#parts.metrics.answered("ws", 101);
     } catch (error) {
