@@ -31,6 +31,7 @@ const published: Record<string, string[]> = {
     "createClientWorkspace",
     "createDefaultTools",
     "createExecutionWorkspaceSnapshot",
+    "createExecutionWorkspaceTaskSpawner",
     "createFileStore",
     "createHeadlessRunner",
     "createHeadlessTransport",

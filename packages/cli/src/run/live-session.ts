@@ -31,7 +31,11 @@ export async function openLiveSession(opening: LiveOpening): Promise<LiveSession
   const { hostTransport, elicit } = ways;
   const servers = beginServers(plan, { warn, hostTransport, elicit, more: new Map(hosted), open: true, giveUp });
   try {
-    const options = { ...(await setupOptions(setup, plan.options)), tools: [...(plan.options.tools ?? []), ...talking] };
+    const options = {
+      schedules: true,
+      ...(await setupOptions(setup, plan.options)),
+      tools: [...(plan.options.tools ?? []), ...talking],
+    };
     const opened = await openSession(plan, { warn, servers, options, answers: isHostAsked ? "host" : undefined });
     const { session, mcp, answers } = opened;
     watchDebug(session, flags);

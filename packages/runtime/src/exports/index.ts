@@ -77,7 +77,7 @@ export {
   type SessionHostOptions,
 } from "../hosting/session-host.ts";
 export type { SessionChoice, SessionRequest } from "../hosting/session-request.ts";
-export type { ShutdownOptions } from "../session/interactive-session.ts";
+export type { ShutdownOptions } from "../session/end-session.ts";
 export type { TransportAdapter } from "../session/transport-adapter.ts";
 export type { AcceptedPrompt, WaitingPrompt } from "../session/prompts/session-turns.ts";
 export type { InboxLimits, SubmitOptions } from "../session/prompts/inbox.ts";
@@ -172,6 +172,7 @@ export type {
   BackgroundTaskMetadata,
   BackgroundTaskMode,
   BackgroundTaskResult,
+  BackgroundTaskSchedule,
   BackgroundTaskState,
   BackgroundTaskStatus,
   BackgroundTaskTimeoutReason,
@@ -183,15 +184,22 @@ export {
   type LogSource as BackgroundTaskLogSource,
 } from "../tasks/background/log-lines.ts";
 export {
-  createExecutionWorkspaceSnapshot,
   type ExecutionControl,
-  type ExecutionOrigin,
   type ExecutionWorkspaceEntry,
   type ExecutionWorkspaceFilter,
   type ExecutionWorkspaceSnapshot,
   type ExecutionWorkspaceSource,
   filterExecutionWorkspaceEntries,
-} from "../tasks/background/execution-workspace.ts";
+} from "../tasks/background/execution-entries.ts";
+export type { ExecutionOrigin } from "../tasks/background/execution-origin.ts";
+export { createExecutionWorkspaceSnapshot } from "../tasks/background/execution-workspace.ts";
+export {
+  createExecutionWorkspaceTaskSpawner,
+  type ExecutionTaskRequest,
+  type ExecutionWorkspaceTaskSpawner,
+  type SpawnGround,
+} from "../tasks/background/task-spawner.ts";
+export type { ExecutionWorkspaceDetail, ExecutionWorkspaceRecord } from "../session/tasks/execution-detail.ts";
 export {
   formatTaskContext,
   type LoadTaskContextOptions,
@@ -209,11 +217,10 @@ export {
 export {
   BackgroundJobOrchestrator,
   type BackgroundJobGroupRequest,
-  type BackgroundJobGroupSummary,
   type BackgroundJobOrchestratorOptions,
   type GroupedTasks,
-  summarizeBackgroundJobGroup,
 } from "../tasks/background/job-groups.ts";
+export { type BackgroundJobGroupSummary, summarizeBackgroundJobGroup } from "../tasks/background/group-summary.ts";
 export type {
   BackgroundJobGroupEvent,
   BackgroundJobGroupState,

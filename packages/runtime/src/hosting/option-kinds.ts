@@ -99,6 +99,8 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   temperature: kind("a number between 0 and 2", (value) => typeof value === "number" && value >= 0 && value <= 2),
   loops: shape({ noteAt: place, stopAt: place }, "an object with noteAt and stopAt"),
   wakes: flag,
+  schedules: flag,
+  backgroundTaskRunners: listOf(having(["start"], "a runner { kind, start }"), "a list of runners { kind, start }"),
   inbox: shape({ maxPrompts: place, maxBytes: place }, "an object with maxPrompts and maxBytes"),
   providerOptions: fields,
   fallback: shape({ model: needed(text), provider, options: fields }, "an object with a model"),

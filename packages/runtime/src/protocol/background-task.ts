@@ -49,6 +49,18 @@ export type BackgroundTaskResult = {
   readonly usage?: Usage;
 };
 
+/** When a schedule comes, and what is done then. */
+export type BackgroundTaskSchedule = {
+  /** Five fields of cron, `@daily` and its kin, `every 10m`, or a moment such as 2026-11-16T18:30:00Z. */
+  readonly cronExpression: string;
+  /** `false`: it comes once. */
+  readonly recurring?: boolean;
+  /** What the model is told to do. */
+  readonly agentInstruction?: string;
+  /** What is run; the model hears how it went. */
+  readonly command?: string;
+};
+
 /** A task as it is at one moment. Changing it changes nothing. */
 export type BackgroundTaskState = {
   readonly id: string;
@@ -87,6 +99,8 @@ export type BackgroundTaskState = {
   readonly parentWorktreeStatus?: string;
   /** When a schedule comes next. */
   readonly nextFireAt?: string;
+  /** What a schedule is: enough to go on with it in another process. */
+  readonly schedule?: BackgroundTaskSchedule;
   readonly timeoutReason?: BackgroundTaskTimeoutReason;
   readonly metadata?: BackgroundTaskMetadata;
 };

@@ -11,6 +11,7 @@ import type {
 } from "./content.ts";
 import type { ErrorData } from "./errors.ts";
 import type { BackgroundTaskState } from "./background-task.ts";
+import type { BackgroundJobGroupState } from "./job-group.ts";
 import type { CancelCause, Outcome } from "./outcome.ts";
 import type { PermissionMode } from "./permission.ts";
 
@@ -263,6 +264,10 @@ export interface AgentEvents {
   "background.ended": { task: BackgroundTaskState; idle?: true /** Who stopped one that was cancelled. */; by?: TaskStopper };
   /** Nobody can ask for it any more. */
   "background.closed": { id: string };
+  /** Tasks that belong together: that there is such a group, that one more of its tasks has ended, that it is over. */
+  "group.created": { group: BackgroundJobGroupState };
+  "group.updated": { group: BackgroundJobGroupState };
+  "group.ended": { group: BackgroundJobGroupState };
   /** The latest of what it printed or said; its log has all of it. */
   "background.delta": { id: string; text: string };
   /** A model was asked for something beside the conversation; it costs like any other answer. */

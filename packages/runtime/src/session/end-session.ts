@@ -7,6 +7,12 @@ import { takeSnapshot } from "./files/take-snapshot.ts";
 import { endHooks } from "./prompts/end-hooks.ts";
 import type { SessionOptions } from "./session-options.ts";
 
+export type ShutdownOptions = {
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly waiting?: "cancel" | "keep" | undefined;
+};
+
 /** What SessionEnd hooks and the record are told when nobody gives a reason. */
 export const endReasons: Record<CancelCause, string> = {
   abort: "other",

@@ -2,7 +2,7 @@ import { createMemoryStore } from "../journal/memory-store.ts";
 import { Transcript } from "../journal/transcript.ts";
 import { type Answer, PermissionGate } from "../permissions/gate.ts";
 import type { JsonValue, Message, UserMessage } from "../protocol/content.ts";
-import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
+import { RuntimeError } from "../protocol/errors.ts";
 import { type AgentEvent, type EventType, isEphemeral } from "../protocol/events.ts";
 import type { CancelCause, Outcome } from "../protocol/outcome.ts";
 import type { Masked } from "../util/masked.ts";
@@ -10,7 +10,7 @@ import { createRedactor, type Redactor } from "../util/redact.ts";
 import { createIdSeries } from "../util/unique-ids.ts";
 import { TypedCommands } from "./commands/typed-commands.ts";
 import type { CompleteOptions } from "./complete-options.ts";
-import { endReasons, endSession } from "./end-session.ts";
+import { endReasons, endSession, type ShutdownOptions } from "./end-session.ts";
 import { EventHub, type SubscribeOptions } from "./events/event-hub.ts";
 import { Listeners, reportListener } from "./events/listeners.ts";
 import { StructuredOutcomes } from "./events/structured-outcomes.ts";
@@ -21,8 +21,8 @@ import { SessionTurns, type AcceptedPrompt, type WaitingPrompt } from "./prompts
 import type { SessionControls } from "./session-controls.ts";
 import { SessionOpening } from "./session-opening.ts";
 import type { SessionOptions } from "./session-options.ts";
+import { tellListeners, tellUnrecordable } from "./events/tell-listeners.ts";
 import {
-  outcomeError,
   type PermissionRequest,
   type SessionEventName,
   type SessionEvents,
@@ -31,12 +31,6 @@ import {
 } from "./session-view.ts";
 import { SessionTasks } from "./tasks/session-tasks.ts";
 import type { TransportAdapter } from "./transport-adapter.ts";
-
-export type ShutdownOptions = {
-  readonly reason?: string | undefined;
-  readonly message?: string | undefined;
-  readonly waiting?: "cancel" | "keep" | undefined;
-};
 
 /** A conversation with one agent. One turn at a time, the other prompts wait; everything it does comes out of `events()`. */
 export class InteractiveSession<Structured = JsonValue> {
@@ -89,7 +83,11 @@ export class InteractiveSession<Structured = JsonValue> {
       open: () => this.#opening.open(),
       opening: () => this.#opening.begun,
       isIdle: () => this.#turns.inbox.isIdle,
-      wakes: () => this.#opening.options.wakes !== false,
+      ...{ gate: this.#gate, options: () => this.#opening.options },
+      emitOf: (event, taskId) => this.#hub.emit(event, undefined, taskId),
+      title: () => this.#view.name,
+      history: () => this.#view.history,
+      isActive: () => this.#turns.inbox.isBusy,
       wake: (notice) => !this.#closing && this.#cancelled === undefined && this.#turns.tell(notice),
       cancelled: () => this.#cancelled,
     });
@@ -105,7 +103,7 @@ export class InteractiveSession<Structured = JsonValue> {
       onTurnEnded: () => this.#tasks.change(),
       commandGround: () => this.#typed.ground(),
       lastCompaction: () => this.#view.lastCompaction,
-      unrecordable: (thrown, text) => this.#unrecordable(thrown, text),
+      unrecordable: (thrown, text) => tellUnrecordable(thrown, text, { hub: this.#hub, listeners: this.#listeners }),
     });
     this.#typed = new TypedCommands({
       session: this,
@@ -230,6 +228,26 @@ export class InteractiveSession<Structured = JsonValue> {
   readonly sendBackgroundTask: SessionTasks["send"] = (taskId, input) => this.#tasks.send(taskId, input);
   /** A page of what a task printed; the next one begins at `nextCursor`. */
   readonly readBackgroundTaskLog: SessionTasks["readLog"] = (taskId, cursor) => this.#tasks.readLog(taskId, cursor);
+  /** A schedule does not come until it is resumed; what was due meanwhile is not missed. */
+  readonly pauseBackgroundTask: SessionTasks["pause"] = (taskId) => this.#tasks.pause(taskId);
+  readonly resumeBackgroundTask: SessionTasks["resume"] = (taskId) => this.#tasks.resume(taskId);
+  /** Tasks that belong together, and when that is over; they are there already. */
+  readonly createBackgroundJobGroup: SessionTasks["createGroup"] = (request) => this.#tasks.createGroup(request);
+  readonly listBackgroundJobGroups: SessionTasks["listGroups"] = () => this.#tasks.listGroups();
+  readonly getBackgroundJobGroup: SessionTasks["getGroup"] = (groupId) => this.#tasks.getGroup(groupId);
+  /** Resolves when the group is over. */
+  readonly waitBackgroundJobGroup: SessionTasks["waitGroup"] = (groupId) => this.#tasks.waitGroup(groupId);
+  /** Ends a group whatever its tasks do; they go on. */
+  readonly completeBackgroundJobGroup: SessionTasks["completeGroup"] = (groupId) => this.#tasks.completeGroup(groupId);
+  readonly summarizeBackgroundJobGroup: SessionTasks["summarizeGroup"] = (group) => this.#tasks.summarizeGroup(group);
+  /** The conversation, its tasks and their groups as somebody would show them. */
+  readonly getExecutionWorkspaceSnapshot: SessionTasks["snapshot"] = () => this.#tasks.snapshot();
+  readonly listExecutionWorkspaceEntries: SessionTasks["entries"] = (filter) => this.#tasks.entries(filter);
+  readonly getExecutionWorkspaceEntry: SessionTasks["entry"] = (id) => this.#tasks.entry(id);
+  /** What is to be seen of one entry, 80 records at once. */
+  readonly readExecutionWorkspaceDetail: SessionTasks["detail"] = (id, cursor) => this.#tasks.detail(id, cursor);
+  /** Starts tasks and groups whose entries say for whom they are. */
+  readonly createExecutionWorkspaceTaskSpawner: SessionTasks["spawner"] = (origin) => this.#tasks.spawner(origin);
   /**
    * For whoever is about to end the session: resolves when no task is open any more and no turn runs, at a ceiling with what was left stopped,
    * or when the session is aborted.
@@ -362,21 +380,13 @@ export class InteractiveSession<Structured = JsonValue> {
     return this.#turns.take(input, options, wantsReceipt);
   }
 
-  /** Nothing can be stored any more, or nothing could be opened: readers and listeners hear it, and the outcome says it. */
-  #unrecordable(thrown: unknown, text: string): Outcome {
-    const outcome: Outcome = { type: "failed", error: toRuntimeError(thrown).toJSON(), text };
-    this.#hub.fail(thrown);
-    this.#listeners.notify("thinking", false);
-    this.#listeners.notify("error", outcomeError(outcome));
-    return outcome;
-  }
-
   #follow(event: AgentEvent): void {
     if (!isEphemeral(event.type)) this.#transcript.apply(event);
-    this.#view.apply(event, (name, ...args) => this.#listeners.notify(name, ...args));
-    if (event.type !== "permission.requested") return;
-    const request = this.openPermission(event); // the event is for those who watch; whoever answers is asked about the real call
-    if (request) this.#listeners.notify("permission_request", request);
+    tellListeners(event, {
+      ...{ view: this.#view, listeners: this.#listeners },
+      openPermission: (asked) => this.openPermission(asked),
+      snapshot: () => this.getExecutionWorkspaceSnapshot(),
+    });
   }
 
   async #close(reason: string, waiting: "cancel" | "keep"): Promise<void> {

@@ -5,7 +5,7 @@ import type { AnswerSchema } from "../engine/structured-output.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
 import { applyPatchTool } from "../tools/builtin/apply-patch.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
-import { bashFacts, taskInputFacts, taskNames, taskToolAliases } from "../tools/builtin/facts.ts";
+import { bashFacts, taskInputFacts, taskNames, taskToolAliases, wakingNames } from "../tools/builtin/facts.ts";
 import { builtinsOffered } from "../tools/builtin/offered-builtins.ts";
 import { sendMessageTool } from "../tools/builtin/send-message.ts";
 import { createTaskTools } from "../tools/builtin/task-tools.ts";
@@ -30,6 +30,8 @@ export async function offeredTools(options: SessionOptions, agents: readonly Age
   const isTaken = (name: string): boolean => taken.some((other) => (taskToolAliases[other] ?? other) === name);
   const startsAgents = agents.length > 0 && taskNames.some(isWanted) && !taken.some((name) => taskNames.includes(name));
   addTaskTools(tools, { startsAgents, isOffered: (name) => isWanted(name) && !isTaken(name) });
+  const wakes = wakingNames.filter((name) => (options.schedules || wanted?.includes(name)) && isWanted(name) && !isTaken(name));
+  if (wakes.length > 0) for (const tool of await wakingTools(tools)) if (wakes.includes(tool.name)) tools.set(tool.name, tool);
   if (!startsAgents) return tools;
   const task = createTaskTool(agents);
   for (const name of taskNames) tools.set(name, task);
@@ -70,6 +72,16 @@ async function knowsPatches(model: string): Promise<boolean> {
   if (!/gpt|codex|(?:^|\/)o\d/i.test(model)) return false;
   const { gptModels } = await import("../model/capabilities/gpt.ts");
   return findRecord(gptModels, model)?.editTool === "patch";
+}
+
+/** What wakes the model later; programs are watched where it may run some. */
+async function wakingTools(tools: ReadonlyMap<string, Tool>): Promise<Tool[]> {
+  const [{ createScheduleTools }, { monitorTool }] = await Promise.all([
+    import("../tools/builtin/schedule-tools.ts"),
+    import("../tools/builtin/monitor.ts"),
+  ]);
+  const runs = [...tools.values()].some(({ facts }) => facts === bashFacts);
+  return [...createScheduleTools(), ...(runs ? [monitorTool] : [])];
 }
 
 /** What is about background tasks is offered where a command or an agent can become one, and understood under the names other programs have for it. */

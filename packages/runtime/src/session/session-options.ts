@@ -15,6 +15,7 @@ import type { JsonObject } from "../protocol/content.ts";
 import type { PluginFact, SessionFacts, WorktreeFacts } from "../protocol/events.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
+import type { BackgroundTaskRunner } from "../tasks/background/task-contract.ts";
 import type { BashLimits } from "../tools/builtin/bash.ts";
 import type { WebSearchBackend } from "../tools/builtin/web-search.ts";
 import type { SchemaSource } from "../tools/standard-schema.ts";
@@ -189,6 +190,13 @@ export type SessionOptions = {
   readonly ignoredSettings?: { readonly items: readonly string[]; readonly hint: string } | undefined;
   /** A task that ends while nothing runs begins a turn in which the model hears of it; with `false` that waits for the next prompt. */
   readonly wakes?: boolean | undefined;
+  /**
+   * Who starts tasks beside the conversation, by their kind. One for `process` lets the model start such with a `BackgroundProcess` tool;
+   * commands that Bash leaves in the background are started by the session itself.
+   */
+  readonly backgroundTaskRunners?: readonly BackgroundTaskRunner[] | undefined;
+  /** The model may plan what is to be told to it later, and be woken by files and programs: for sessions that stay open. */
+  readonly schedules?: boolean | undefined;
   /** How much may wait for the running turn. */
   readonly inbox?: InboxLimits | undefined;
   /** Milliseconds since 1970. */

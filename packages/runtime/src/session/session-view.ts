@@ -16,7 +16,9 @@ import {
   type UsageSnapshot,
 } from "./past/history.ts";
 import type { BackgroundTaskEvent } from "../tasks/background/task-contract.ts";
-import { toTaskEvent } from "./tasks/task-event.ts";
+import type { BackgroundJobGroupEvent } from "../protocol/job-group.ts";
+import type { ExecutionWorkspaceSnapshot } from "../tasks/background/execution-entries.ts";
+import { toGroupEvent, toTaskEvent } from "./tasks/task-event.ts";
 import { defined } from "../util/defined.ts";
 
 export type ExecutionResult = {
@@ -67,6 +69,10 @@ export interface SessionEvents {
   permission_request: (request: PermissionRequest) => void;
   /** Work beside the conversation has begun, gone on or ended. */
   background_task_event: (event: BackgroundTaskEvent) => void;
+  /** Tasks that belong together: there is such a group, one more of them has ended, or it is over. */
+  background_job_group_event: (event: BackgroundJobGroupEvent) => void;
+  /** Something has begun, gone on or ended: what goes on now. */
+  execution_workspace_event: (snapshot: ExecutionWorkspaceSnapshot) => void;
 }
 
 export type SessionEventName = keyof SessionEvents;
@@ -130,6 +136,8 @@ export class SessionView {
     if (!isOwn(event)) return; // of a subagent's work the call that started it is shown
     const task = toTaskEvent(event);
     if (task) return notify("background_task_event", task);
+    const group = toGroupEvent(event);
+    if (group) return notify("background_job_group_event", group);
     switch (event.type) {
       case "turn.started":
         this.#turnTools = [];

@@ -83,11 +83,25 @@ export type ProcessSpec = {
   readonly cwd: string;
   /** It is ended after so long. */
   readonly maxRuntimeMs?: number | undefined;
+  /** A regular expression: lines that it matches wake the model. */
+  readonly matchPattern?: string | undefined;
   /** Starts it where the call was allowed to. */
   readonly start: (hooks: ProcessHooks) => Promise<RunningProcess>;
 };
 
 export type ProcessHooks = { readonly takesInput: true; readonly onOutput: (chunk: OutputChunk) => Promise<void> };
+
+/** Something that is to be told to the model later. */
+export type ScheduleSpec = {
+  readonly callId: string;
+  /** A few words for people who watch. */
+  readonly label: string;
+  /** As `ScheduledTaskRequest` has it. */
+  readonly cronExpression: string;
+  readonly recurring: boolean;
+  readonly instruction: string;
+  readonly cwd: string;
+};
 
 /** What to wait for: that the task ends, that it prints anything more, or a line of which `matches` says yes. */
 export type TaskWait = {
@@ -108,6 +122,8 @@ export type TaskNews = {
 /** The tasks of a session, for its tools. Ids nobody knows are refused with words for the model. */
 export interface BackgroundTasks {
   startProcess(spec: ProcessSpec): Promise<BackgroundTaskState>;
+  /** Refused with words for the model when it is no schedule. */
+  schedule(spec: ScheduleSpec): Promise<BackgroundTaskState>;
   get(taskId: string): BackgroundTaskState;
   list(): BackgroundTaskState[];
   /** Whoever is told that a task has ended is not told again. */

@@ -63,6 +63,10 @@ function howIs(task: BackgroundTaskState): string {
       return `was stopped after ${seconds} s: ${error?.message ?? "nobody said why"}`;
     case "waiting_permission":
       return `has waited for a permission since it began ${seconds} s ago`;
+    case "sleeping":
+      return `sleeps until ${task.nextFireAt ?? "its time"}`;
+    case "paused":
+      return "is paused";
     default:
       return `has been running for ${seconds} s`;
   }

@@ -72,6 +72,7 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     saveOverflow: (name, content) => saveNewFile(absolute(options.overflowDirectory), { name, content }),
     close: () => processes.close(),
     stopped: () => processes.stopped,
+    watch: async (path, onOutput) => (await import("./watch-path.ts")).watchPath(await resolve(path), onOutput),
     endsProcesses: async () => (await import("./own-limit.ts")).whyProcessesMayStay() === undefined,
   };
   return withOtherRoots<LocalWorkspace>(workspace, {

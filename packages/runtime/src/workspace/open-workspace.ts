@@ -168,6 +168,7 @@ function boxOnDemand(local: LocalWorkspace, { overflowDirectory, livesInBox, ope
       stopped = open.stopped?.() ?? [];
     },
     stopped: () => stopped,
+    ...(local.watch && { watch: local.watch }),
     endsProcesses: async () => (await local.endsProcesses?.()) ?? false,
   };
   return withOtherRoots<Workspace>(workspace, {

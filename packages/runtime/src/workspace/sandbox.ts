@@ -126,6 +126,7 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
     },
     // A box may take a moment to go. It is ours, and no command has left it.
     stopped: () => (local.stopped?.() ?? []).filter((line) => !isBoxItself(line)),
+    ...(local.watch && { watch: local.watch }),
     endsProcesses: async () => (await local.endsProcesses?.()) ?? false,
   };
   return withOtherRoots<Workspace>(workspace, {

@@ -21,6 +21,10 @@ export class Listeners<Events extends { [N in keyof Events]: (...args: never[]) 
     this.#listeners.get(name)?.delete(listener);
   }
 
+  has(name: keyof Events): boolean {
+    return (this.#listeners.get(name)?.size ?? 0) > 0;
+  }
+
   notify<N extends keyof Events>(name: N, ...args: Parameters<Events[N]>): void {
     const listeners = this.#listeners.get(name);
     if (!listeners) return;

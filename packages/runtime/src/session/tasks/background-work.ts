@@ -1,13 +1,22 @@
 import type { BackgroundTaskState } from "../../protocol/background-task.ts";
-import type { UserMessage } from "../../protocol/content.ts";
+import { type UserMessage, userText } from "../../protocol/content.ts";
 import type { EventBody } from "../../protocol/events.ts";
 import type { RegistryOptions, TaskRegistry } from "./task-registry.ts";
 
-export type WorkOptions = Omit<RegistryOptions, "onUntold" | "onChange"> & {
+export type WorkOptions = Omit<RegistryOptions, "onUntold" | "onChange" | "onDue"> & {
   /** No turn runs, and none is about to. */
   readonly isIdle: () => boolean;
   /** Begins a turn in which the model hears it; absent where it has to wait for the next prompt. */
   readonly wake: ((notice: TaskNotice) => void) | undefined;
+};
+
+/** Something the model is to hear of a task that goes on: its time has come, or it printed what was waited for. */
+export type WakeUp = {
+  readonly taskId: string;
+  readonly text: string;
+  /** A turn that runs may hear it; otherwise it begins one of its own. */
+  readonly joins: boolean;
+  readonly onTold: () => void;
 };
 
 export type TaskNotice = { readonly input: UserMessage; readonly tasks: string[] };
@@ -21,6 +30,9 @@ export class BackgroundWork {
   readonly #waiting = new Set<() => void>();
   #loading: Promise<TaskRegistry> | undefined;
   #untold: BackgroundTaskState[] = [];
+  #due: WakeUp[] = [];
+  /** On their way to the model. */
+  #taken: WakeUp[] = [];
   #wakes = 0;
   registry: TaskRegistry | undefined;
 
@@ -36,9 +48,9 @@ export class BackgroundWork {
   /** Takes over what an earlier process left. */
   async recover(): Promise<void> {
     const { past } = this.#options;
-    if (!past.last("background.created")) return;
+    if (!past.last("background.created") && !past.last("group.created")) return;
     const { hasOpenTasks } = await import("./recover-tasks.ts");
-    if (hasOpenTasks(past)) (await this.load()).recover();
+    if (hasOpenTasks(past)) await (await this.load()).recover();
   }
 
   /** Resolves at the next beginning or end of a task or a turn. */
@@ -51,7 +63,8 @@ export class BackgroundWork {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     const { isIdle, wake } = this.#options;
-    if (wake && this.#untold.length > 0 && isIdle() && this.#mayWake()) {
+    if (isIdle()) this.#settle(this.#taken); // nobody began the turn in which the model was to hear it
+    if (wake && this.#hasNews && isIdle() && this.#mayWake()) {
       const notice = this.take();
       if (notice) wake(notice);
     }
@@ -61,7 +74,11 @@ export class BackgroundWork {
   /** Is no turn running, and will none begin by itself because of what is known now? */
   get isSilent(): boolean {
     const { isIdle, wake } = this.#options;
-    return isIdle() && (this.#untold.length === 0 || !wake || this.#wakes >= maxWakes);
+    return isIdle() && (!this.#hasNews || !wake || this.#wakes >= maxWakes);
+  }
+
+  get #hasNews(): boolean {
+    return this.#untold.length > 0 || this.#due.length > 0;
   }
 
   #mayWake(): boolean {
@@ -78,17 +95,22 @@ export class BackgroundWork {
   }
 
   /** What the model is to hear. Whoever takes it tells it, and says so with `told`. */
-  take(): TaskNotice | undefined {
+  take(isJoining = false): TaskNotice | undefined {
     const { registry } = this;
     const untold = this.#untold.filter(({ id }) => registry?.manager.get(id)?.unread);
+    const due = this.#due.filter(({ joins }) => joins || !isJoining || !this.#options.wake);
     this.#untold = [];
-    if (!registry || untold.length === 0) return undefined;
-    return { input: registry.noticeOf(untold), tasks: untold.map(({ id }) => id) };
+    this.#due = this.#due.filter((wakeUp) => !due.includes(wakeUp));
+    if (!registry || untold.length + due.length === 0) return undefined;
+    this.#taken.push(...due);
+    const texts = [...(untold.length > 0 ? [registry.noticeOf(untold)] : []), ...due.map(({ text }) => text)];
+    const tasks = new Set([...untold.map(({ id }) => id), ...due.map(({ taskId }) => taskId)]);
+    return { input: userText(texts.join("\n")), tasks: [...tasks] };
   }
 
   /** The same for a turn that runs. */
   takeInput(): Omit<EventBody<"input.added">, "type">[] {
-    const notice = this.take();
+    const notice = this.take(true);
     if (!notice) return [];
     queueMicrotask(() => this.told(notice.tasks)); // behind the event that tells it
     return [{ ...notice, origin: "task" }];
@@ -96,11 +118,18 @@ export class BackgroundWork {
 
   told(tasks: readonly string[]): void {
     for (const id of tasks) this.registry?.manager.markRead(id);
+    this.#settle(this.#taken.filter(({ taskId }) => tasks.includes(taskId)));
+  }
+
+  #settle(wakeUps: readonly WakeUp[]): void {
+    this.#taken = this.#taken.filter((wakeUp) => !wakeUps.includes(wakeUp));
+    for (const { onTold } of wakeUps) onTold();
   }
 
   async shutdown(reason: string): Promise<void> {
     this.#untold = [];
-    await (await this.#loading)?.manager.shutdown(reason);
+    this.#due = [];
+    await (await this.#loading)?.shutdown(reason);
   }
 
   async #load(): Promise<TaskRegistry> {
@@ -108,6 +137,10 @@ export class BackgroundWork {
     this.registry = new TaskRegistry({
       ...this.#options,
       onUntold: (task) => this.#untold.push(task),
+      onDue: (wakeUp) => {
+        this.#due.push(wakeUp);
+        queueMicrotask(() => this.change());
+      },
       onChange: () => queueMicrotask(() => this.change()),
     });
     return this.registry;

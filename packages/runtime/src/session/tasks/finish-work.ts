@@ -5,7 +5,7 @@ import type { BackgroundWork } from "./background-work.ts";
 
 /** How long a session that is to end waits for its tasks, counted from when its last turn ended. */
 export type WorkCeilings = {
-  /** For agents: 600,000 when absent. */
+  /** For agents, and for times the model waits for: 600,000 when absent. */
   readonly agentMs?: number | undefined;
   /** For programs, once no agent works any more: 5,000 when absent. */
   readonly processMs?: number | undefined;
@@ -34,15 +34,30 @@ export async function finishWork({ work, ceilings, emit, cancelled }: Finishing)
   while (true) {
     const cause = cancelled();
     if (cause) return { stopped: [], cancelled: cause };
-    const active = work.registry?.active ?? [];
+    const active = (work.registry?.active ?? []).filter(isAwaited);
     const isSilent = work.isSilent;
-    if (isSilent && active.length === 0) return { stopped: [] };
+    if (isSilent && active.length === 0) {
+      tellAsleep(work, emit);
+      return { stopped: [] };
+    }
     silentSince = isSilent ? (silentSince ?? Date.now()) : undefined;
-    const limitMs = active.some(({ kind }) => kind === "agent") ? agentMs : processMs;
+    const limitMs = active.some(({ kind }) => kind !== "process") ? agentMs : processMs;
     const leftMs = silentSince === undefined ? undefined : silentSince + limitMs - Date.now();
     if (leftMs !== undefined && leftMs <= 0) return { stopped: await stop(work, limitMs, emit) };
     await untilChanged(work, leftMs);
   }
+}
+
+/** A schedule that comes again and again would be waited for without end. */
+function isAwaited({ status, schedule }: BackgroundTaskState): boolean {
+  return status === "running" || schedule === undefined || (schedule.recurring === false && status === "sleeping");
+}
+
+/** What comes only while somebody has the session open is not to be waited for in vain. */
+function tellAsleep(work: BackgroundWork, emit: Emit): void {
+  const asleep = (work.registry?.active ?? []).map(({ id, label, schedule }) => `${id} (${schedule?.cronExpression}: ${label})`);
+  if (asleep.length === 0) return;
+  emit({ type: "warning.raised", message: `Schedules come only while the session is open: ${asleep.join(", ")}` });
 }
 
 async function stop(work: BackgroundWork, limitMs: number, emit: Emit): Promise<BackgroundTaskState[]> {

@@ -4,6 +4,7 @@ import type { ProcessTaskRequest, BackgroundTaskHandle, BackgroundTaskStart } fr
 import { createLimitedOutputCapture } from "../../tasks/background/output-capture.ts";
 import { OutputFile } from "../../tasks/background/output-file.ts";
 import { tellLater } from "../../tasks/background/tell-later.ts";
+import type { LineWatch } from "../../tasks/background/matched-lines.ts";
 import { BackgroundTaskError } from "../../tasks/background/task-error.ts";
 import type { ProcessSpec } from "../../tasks/task.ts";
 import type { ProcessEnd } from "../../workspace/workspace.ts";
@@ -21,12 +22,13 @@ export type RunningTask = BackgroundTaskHandle & { readonly output: OutputFile }
 
 /** Starts a program whose output goes to a file, and which is asked for it. */
 export async function startProcessTask(
-  { taskId, emit }: BackgroundTaskStart<ProcessTaskRequest>,
+  { taskId, emit, request }: BackgroundTaskStart<ProcessTaskRequest>,
   spec: ProcessSpec,
   { folder, mask }: ProcessPlace,
+  watch?: LineWatch,
 ): Promise<RunningTask> {
   const output = new OutputFile({ path: join(folder, `${taskId}.output`), mask });
-  const beginning = createLimitedOutputCapture(resultBytes);
+  const beginning = createLimitedOutputCapture(request.outputLimitBytes ?? resultBytes);
   const deltas = tellLater((text) => emit({ type: "background_task_text_delta", delta: mask(text) }));
   const decoder = new TextDecoder();
   const process = await spec.start({
@@ -34,6 +36,7 @@ export async function startProcessTask(
     onOutput: async ({ bytes }) => {
       beginning.append(bytes);
       deltas.add(decoder.decode(bytes, { stream: true }));
+      watch?.add(bytes);
       await output.append(bytes);
     },
   });
@@ -44,6 +47,7 @@ export async function startProcessTask(
       throw new BackgroundTaskError("process", error instanceof Error ? error.message : String(error), { cause: error });
     });
     deltas.stop();
+    watch?.end();
     await output.end(lastWords(ended, why));
     return { taskId, kind: "process", output: mask(beginning.toString()), ...toCodes(ended) };
   };

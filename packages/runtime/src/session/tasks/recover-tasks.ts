@@ -1,6 +1,7 @@
 import type { StoredEvents } from "../../journal/store.ts";
 import type { BackgroundTaskState } from "../../protocol/background-task.ts";
 import type { AgentEvent, EventType } from "../../protocol/events.ts";
+import { openGroupsOf } from "./record-groups.ts";
 import { isTerminal } from "../../tasks/background/task-status.ts";
 
 export type RecoveredTasks = {
@@ -8,6 +9,8 @@ export type RecoveredTasks = {
   readonly stale: readonly BackgroundTaskState[];
   /** Had ended, and the model was not told. */
   readonly untold: readonly BackgroundTaskState[];
+  /** Schedules: they go on. */
+  readonly asleep: readonly BackgroundTaskState[];
 };
 
 const kinds = [
@@ -25,7 +28,8 @@ export function hasOpenTasks(events: StoredEvents): boolean {
     const last = events.last(kind);
     if (last && last.seq > (latest?.seq ?? 0)) latest = last;
   }
-  return latest !== undefined && !("idle" in latest && latest.idle);
+  if (latest !== undefined && !("idle" in latest && latest.idle)) return true;
+  return events.last("group.created") !== undefined && openGroupsOf(events).length > 0;
 }
 
 /** Pure. A copy of a session does not have the tasks of the original. */
@@ -40,8 +44,10 @@ export function recoverTasks(events: StoredEvents): RecoveredTasks {
     else open.set(event.task.id, event.task);
   }
   const all = [...open.values()];
+  const isAsleep = ({ status, schedule }: BackgroundTaskState): boolean => schedule !== undefined && !isTerminal(status);
   return {
-    stale: all.filter(({ status }) => !isTerminal(status)),
+    asleep: all.filter(isAsleep),
+    stale: all.filter((task) => !isTerminal(task.status) && !isAsleep(task)),
     untold: all.filter(({ status }) => isTerminal(status)),
   };
 }

@@ -1,17 +1,35 @@
+import type { PermissionGate } from "../../permissions/gate.ts";
 import type { BackgroundTaskState } from "../../protocol/background-task.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
-import type { Emit } from "../../protocol/events.ts";
+import type { Emit, EventBody } from "../../protocol/events.ts";
+import type { BackgroundJobGroupState } from "../../protocol/job-group.ts";
 import type { CancelCause } from "../../protocol/outcome.ts";
 import type { BackgroundTaskManager } from "../../tasks/background/background-task-manager.ts";
+import {
+  type ExecutionWorkspaceEntry,
+  type ExecutionWorkspaceFilter,
+  type ExecutionWorkspaceSnapshot,
+  filterExecutionWorkspaceEntries,
+  toMainEntry,
+} from "../../tasks/background/execution-entries.ts";
+import type { ExecutionOrigin } from "../../tasks/background/execution-origin.ts";
+import type { BackgroundJobGroupSummary } from "../../tasks/background/group-summary.ts";
+import type { BackgroundJobGroupRequest, BackgroundJobOrchestrator } from "../../tasks/background/job-groups.ts";
 import type {
   BackgroundTaskInput,
   BackgroundTaskListFilter,
   BackgroundTaskLogCursor,
   BackgroundTaskLogPage,
 } from "../../tasks/background/task-contract.ts";
+import type { ExecutionWorkspaceTaskSpawner } from "../../tasks/background/task-spawner.ts";
 import type { OpenSession } from "../create-session.ts";
+import type { HistoryEntry } from "../past/history.ts";
+import type { SessionOptions } from "../session-options.ts";
 import { BackgroundWork, type TaskNotice } from "./background-work.ts";
+import type { ExecutionWorkspaceDetail } from "./execution-detail.ts";
+import { conversationOf } from "./execution-source.ts";
 import type { FinishedWork, WorkCeilings } from "./finish-work.ts";
+import type { TaskRegistry } from "./task-registry.ts";
 
 /** What the tasks of a session need of it. */
 export type TasksGround = {
@@ -22,10 +40,16 @@ export type TasksGround = {
   readonly open: () => Promise<OpenSession>;
   /** The opening, if there was one. */
   readonly opening: () => Promise<OpenSession> | undefined;
+  /** As something a task does. */
+  readonly emitOf: (event: EventBody, taskId: string) => void;
+  readonly gate: PermissionGate;
+  readonly options: () => SessionOptions;
+  readonly title: () => string | undefined;
+  readonly history: () => readonly HistoryEntry[];
+  /** A turn is at work. */
+  readonly isActive: () => boolean;
   /** No turn runs, and none is about to. */
   readonly isIdle: () => boolean;
-  /** May tasks begin a turn? */
-  readonly wakes: () => boolean;
   /** Begins a turn in which the model hears it. */
   readonly wake: (notice: TaskNotice) => void;
   readonly cancelled: () => CancelCause | undefined;
@@ -41,14 +65,17 @@ export class SessionTasks {
   }
 
   /** Takes over what an earlier process left. */
-  async begin({ journal, taskFolder, deps }: OpenSession): Promise<void> {
-    const { sessionId, emit, flush, now, isIdle, wakes, wake } = this.#ground;
+  async begin({ journal, taskFolder, deps, workspace }: OpenSession): Promise<void> {
+    const { sessionId, emit, emitOf, flush, now, isIdle, gate, wake, options } = this.#ground;
+    const { wakes, backgroundTaskRunners, answersPermissions } = options();
     this.#work = new BackgroundWork({
-      ...{ sessionId, emit, flush, now, isIdle },
+      ...{ sessionId, emit, emitOf, flush, now, isIdle, gate, workspace },
+      answerable: answersPermissions ?? false,
+      given: backgroundTaskRunners ?? [],
       past: journal.events,
       folder: taskFolder,
       mask: (text) => deps.redactor.text(text),
-      wake: wakes() ? wake : undefined,
+      wake: wakes === false ? undefined : wake,
     });
     await this.#work.recover();
   }
@@ -94,6 +121,89 @@ export class SessionTasks {
     return await (await this.#manager()).readLog(taskId, cursor);
   }
 
+  /** A schedule does not come until it is resumed. */
+  async pause(taskId: string): Promise<void> {
+    (await this.#manager()).pause(taskId);
+  }
+
+  async resume(taskId: string): Promise<void> {
+    (await this.#manager()).resume(taskId);
+  }
+
+  async createGroup(request: Omit<BackgroundJobGroupRequest, "parentSessionId">): Promise<BackgroundJobGroupState> {
+    return (await this.#groups()).createGroup({ ...request, parentSessionId: this.#ground.sessionId });
+  }
+
+  listGroups(): BackgroundJobGroupState[] {
+    return this.#work?.registry?.groups.listGroups() ?? [];
+  }
+
+  getGroup(groupId: string): BackgroundJobGroupState | undefined {
+    return this.#work?.registry?.groups.getGroup(groupId);
+  }
+
+  async waitGroup(groupId: string): Promise<BackgroundJobGroupState> {
+    return await (await this.#groups()).waitGroup(groupId);
+  }
+
+  async completeGroup(groupId: string): Promise<BackgroundJobGroupState> {
+    return (await this.#groups()).completeGroup(groupId);
+  }
+
+  /** Counts and lines of one of its groups. */
+  summarizeGroup(group: BackgroundJobGroupState): BackgroundJobGroupSummary {
+    const { registry } = this.work;
+    if (!registry) throw new RuntimeError("not-found", `Unknown background job group: ${group.id}`);
+    return registry.summarizeGroup(group);
+  }
+
+  /** Everything that goes on, for whoever shows it. Looking changes nothing. */
+  snapshot(): ExecutionWorkspaceSnapshot {
+    const { sessionId, title, isActive, history, now } = this.#ground;
+    const facts = { sessionId, title: title(), isActive: isActive(), history: history(), now: now() };
+    const source = { ...conversationOf(facts), tasks: this.list(), groups: this.listGroups() };
+    return this.#work?.registry?.snapshotOf(source) ?? { sessionId, entries: [toMainEntry(source)] };
+  }
+
+  entries(filter?: ExecutionWorkspaceFilter): ExecutionWorkspaceEntry[] {
+    return filterExecutionWorkspaceEntries(this.snapshot(), filter);
+  }
+
+  entry(id: string): ExecutionWorkspaceEntry | undefined {
+    return this.snapshot().entries.find((entry) => entry.id === id);
+  }
+
+  async detail(id: string, cursor: BackgroundTaskLogCursor = { offset: 0 }): Promise<ExecutionWorkspaceDetail> {
+    const entry = this.entry(id);
+    if (!entry) throw new RuntimeError("not-found", `Unknown execution workspace entry: ${id}`);
+    const { readDetail } = await import("./execution-detail.ts");
+    return await readDetail(entry, cursor, {
+      history: this.#ground.history,
+      task: (taskId) => this.get(taskId),
+      group: (groupId) => this.getGroup(groupId),
+      readLog: (taskId, from) => this.readLog(taskId, from),
+    });
+  }
+
+  /** Starts tasks whose entries say for whom they are. */
+  spawner(origin: Omit<ExecutionOrigin, "sessionId">): ExecutionWorkspaceTaskSpawner {
+    const { sessionId, options } = this.#ground;
+    const whose = { ...origin, sessionId };
+    const load = async (): Promise<ExecutionWorkspaceTaskSpawner> => {
+      const { createExecutionWorkspaceTaskSpawner } = await import("../../tasks/background/task-spawner.ts");
+      return createExecutionWorkspaceTaskSpawner(whose, {
+        cwd: options().cwd,
+        spawn: async (request) => await (await this.#manager()).spawn(request),
+        createGroup: (request) => this.createGroup(request),
+      });
+    };
+    return {
+      origin: whose,
+      spawn: async (request) => await (await load()).spawn(request),
+      createGroup: async (request) => await (await load()).createGroup(request),
+    };
+  }
+
   async finish(ceilings: WorkCeilings = {}): Promise<FinishedWork> {
     const work = this.#work;
     if (!work?.registry) return { stopped: [] };
@@ -109,7 +219,15 @@ export class SessionTasks {
   }
 
   async #manager(): Promise<BackgroundTaskManager> {
+    return (await this.#registry()).manager;
+  }
+
+  async #groups(): Promise<BackgroundJobOrchestrator> {
+    return (await this.#registry()).groups;
+  }
+
+  async #registry(): Promise<TaskRegistry> {
     await this.#ground.open();
-    return (await this.work.load()).manager;
+    return await this.work.load();
   }
 }

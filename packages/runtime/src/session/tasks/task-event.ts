@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../../protocol/events.ts";
+import type { BackgroundJobGroupEvent } from "../../protocol/job-group.ts";
 import type { BackgroundTaskEvent } from "../../tasks/background/task-contract.ts";
 
 /** What happened to work beside the conversation, as listeners of a session know it; undefined for everything else. */
@@ -22,4 +23,28 @@ export function toTaskEvent(event: AgentEvent): BackgroundTaskEvent | undefined 
     default:
       return undefined;
   }
+}
+
+/** The same for groups of tasks. */
+export function toGroupEvent(event: AgentEvent): BackgroundJobGroupEvent | undefined {
+  switch (event.type) {
+    case "group.created":
+      return { type: "background_job_group_created", group: event.group };
+    case "group.updated":
+      return { type: "background_job_group_updated", group: event.group };
+    case "group.ended":
+      return { type: "background_job_group_completed", group: event.group };
+    default:
+      return undefined;
+  }
+}
+
+const work: ReadonlySet<string> = new Set([
+  ...["turn.started", "turn.ended", "background.created", "background.started", "background.updated", "background.ended"],
+  ...["background.closed", "group.created", "group.updated", "group.ended"],
+]);
+
+/** Does it change what goes on in a session, as somebody would show it? */
+export function changesWork({ type, taskId }: AgentEvent): boolean {
+  return taskId === undefined && work.has(type);
 }

@@ -27,9 +27,39 @@ function agentLines({ result }: BackgroundTaskState): string[] {
   ];
 }
 
+type DueNotice = {
+  readonly taskId: string;
+  readonly label: string;
+  /** Milliseconds since 1970. */
+  readonly dueAt: number;
+  readonly missed: number;
+  readonly instruction: string;
+};
+
+/** What the model is told when the time of a schedule has come. */
+export function toDueNotice({ taskId, label, dueAt, missed, instruction }: DueNotice): string {
+  const times = missed === 1 ? "once" : `${missed} times`;
+  const late = missed > 0 ? `; it was missed ${times} before` : "";
+  const summary = `The schedule ${JSON.stringify(label)} was due at ${new Date(dueAt).toISOString()}${late}`;
+  return [...head(taskId), "<status>due</status>", `<summary>${plain(summary)}</summary>`, foot, plain(instruction)].join("\n");
+}
+
+/** What the model is told of lines it waits for, while the program goes on. */
+export function toLinesNotice(taskId: string, lines: readonly string[], instruction: string | undefined): string {
+  const summary = `It printed ${lines.length === 1 ? "a line" : `${lines.length} lines`} that you wait for`;
+  return [
+    ...[...head(taskId), "<status>running</status>", `<summary>${summary}</summary>`],
+    ...["<event>", ...lines.map(plain), "</event>", foot],
+    ...(instruction === undefined ? [] : [plain(instruction)]),
+  ].join("\n");
+}
+
+const foot = "</task-notification>";
+const head = (taskId: string): string[] => ["<task-notification>", `<task-id>${taskId}</task-id>`];
+
 /** For people and models, in one sentence. */
 export function summaryOf({ kind, label, status, result, error, timeoutReason }: BackgroundTaskState): string {
-  const name = `${kind === "agent" ? "The agent" : "Background command"} ${JSON.stringify(label)}`;
+  const name = `${names[kind]} ${JSON.stringify(label)}`;
   const exitCode = result?.exitCode;
   if (status === "completed") return exitCode === undefined ? `${name} completed` : `${name} completed (exit code ${exitCode})`;
   if (status === "cancelled") return `${name} was stopped: ${error?.message ?? "nobody said why"}`;
@@ -37,7 +67,9 @@ export function summaryOf({ kind, label, status, result, error, timeoutReason }:
   return `${name} failed: ${error?.message ?? "nobody knows why"}`;
 }
 
-/** What a task says cannot end the notice about it. */
+const names = { agent: "The agent", process: "Background command", scheduled: "The schedule" };
+
+/** What a task says cannot end the notice about it, nor pass for words of ours. */
 function plain(text: string): string {
-  return text.replace(/<(\/?)(?=task-notification|result|summary)/gi, "&lt;$1");
+  return text.replace(/<(\/?)(?=task-notification|result|summary|event|status|task-id|system-reminder)/gi, "&lt;$1");
 }

@@ -1,8 +1,5 @@
 import type { StoredEvents } from "../../journal/store.ts";
-import type { BackgroundTaskState } from "../../protocol/background-task.ts";
-import { type UserMessage, userText } from "../../protocol/content.ts";
-import type { Emit, TaskStopper } from "../../protocol/events.ts";
-import { BackgroundTaskManager } from "../../tasks/background/background-task-manager.ts";
+import type { Emit, EventBody, TaskStopper } from "../../protocol/events.ts";
 import type {
   AgentTaskRequest,
   BackgroundTaskEvent,
@@ -11,16 +8,29 @@ import type {
   ProcessTaskRequest,
 } from "../../tasks/background/task-contract.ts";
 import { toRunId } from "../../tasks/background/run-id.ts";
-import { BackgroundTaskError } from "../../tasks/background/task-error.ts";
+import type { PermissionGate } from "../../permissions/gate.ts";
+import type { BackgroundTaskMetadata, BackgroundTaskState } from "../../protocol/background-task.ts";
+import { BackgroundTaskManager } from "../../tasks/background/background-task-manager.ts";
+import type { ExecutionWorkspaceSnapshot, ExecutionWorkspaceSource } from "../../tasks/background/execution-entries.ts";
+import { createExecutionWorkspaceSnapshot } from "../../tasks/background/execution-workspace.ts";
+import { type BackgroundJobGroupSummary, summarizeBackgroundJobGroup } from "../../tasks/background/group-summary.ts";
+import type { BackgroundJobGroupState } from "../../protocol/job-group.ts";
+import { originToMetadata } from "../../tasks/background/execution-origin.ts";
+import type { BackgroundJobOrchestrator } from "../../tasks/background/job-groups.ts";
 import { isTerminal } from "../../tasks/background/task-status.ts";
 import { systemClock, type TaskClock } from "../../tasks/background/task-watch.ts";
-import type { BackgroundTasks, ProcessSpec, TaskNews, TaskWait } from "../../tasks/task.ts";
+import type { BackgroundTasks, ProcessSpec, ScheduleSpec, TaskNews, TaskWait } from "../../tasks/task.ts";
 import { ToolFailure } from "../../tools/tool.ts";
 import { defined } from "../../util/defined.ts";
 import { randomUuid } from "../../util/unique-ids.ts";
-import { type RunningTask, startProcessTask } from "./process-runner.ts";
-import { toNotice } from "./task-notice.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import type { WakeUp } from "./background-work.ts";
+import type { RunningTask } from "./process-runner.ts";
+import { openGroups, openGroupsOf } from "./record-groups.ts";
 import { lastNumber, recoverTasks, toStale } from "./recover-tasks.ts";
+import { toNotice } from "./task-notice.ts";
+import { TaskQuestions } from "./task-questions.ts";
+import { createRunners } from "./task-runners.ts";
 
 export type RegistryOptions = {
   readonly sessionId: string;
@@ -30,11 +40,21 @@ export type RegistryOptions = {
   readonly folder: string;
   readonly mask: (text: string) => string;
   readonly emit: Emit;
+  /** The same, as something a task does. */
+  readonly emitOf: (event: EventBody, taskId: string) => void;
+  readonly workspace: Workspace;
+  /** Runners of the program. */
+  readonly given: readonly BackgroundTaskRunner[];
+  readonly gate: PermissionGate;
+  /** Is somebody there who answers questions? */
+  readonly answerable: boolean;
   readonly flush: () => Promise<void>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** A task in the background has ended, and the model does not know. */
   readonly onUntold: (task: BackgroundTaskState) => void;
+  /** The model is to hear something of a task that goes on. */
+  readonly onDue: (wakeUp: WakeUp) => void;
   /** Something has begun or ended. */
   readonly onChange: () => void;
 };
@@ -53,6 +73,8 @@ const newsBytes = 30_000;
 /** The tasks of one session: kept in its journal, and never longer than it. */
 export class TaskRegistry implements BackgroundTasks {
   readonly manager: BackgroundTaskManager;
+  readonly groups: BackgroundJobOrchestrator;
+  readonly #questions: TaskQuestions;
   readonly #options: RegistryOptions;
   readonly #specs = new WeakMap<ProcessTaskRequest, ProcessSpec>();
   readonly #agents = new WeakMap<AgentTaskRequest, AgentStarter>();
@@ -68,42 +90,33 @@ export class TaskRegistry implements BackgroundTasks {
   constructor(options: RegistryOptions) {
     this.#options = options;
     this.#number = lastNumber(options.past);
-    const processes: BackgroundTaskRunner<ProcessTaskRequest> = {
-      kind: "process",
-      start: async (start) => {
-        const spec = this.#specs.get(start.request);
-        if (!spec) throw new BackgroundTaskError("runner", "Nobody said how to start it");
-        const { folder, mask } = options;
-        const task = await startProcessTask(start, spec, { folder, mask });
-        this.#running.set(start.taskId, task);
-        return task;
-      },
-    };
-    const agents: BackgroundTaskRunner<AgentTaskRequest> = {
-      kind: "agent",
-      start: async (start) => {
-        const starter = this.#agents.get(start.request);
-        if (!starter) throw new BackgroundTaskError("runner", "Nobody said how to start it");
-        const { folder, sessionId } = options;
-        const task = await starter(start, { folder, sessionId });
-        this.#running.set(start.taskId, task);
-        return task;
-      },
-    };
+    const { folder, mask, workspace, given, onDue, now } = options;
+    const clock = systemClockAt(now);
     this.manager = new BackgroundTaskManager({
-      runners: [processes, agents],
+      runners: createRunners({
+        ...{ folder, mask, workspace, given, onDue, clock },
+        agent: (start) => this.#agents.get(start.request)?.(start, { folder, sessionId: options.sessionId }),
+        specOf: (request) => this.#specs.get(request),
+        onRunning: (taskId, task) => this.#running.set(taskId, task),
+        spawn: (request) => this.manager.spawn(request),
+      }),
       maxConcurrent,
       newId: ({ kind, metadata }) => String(metadata?.["agentId"] ?? `${kind}_${++this.#number}`),
-      clock: systemClockAt(options.now),
+      clock,
       recorded: options.flush,
+    });
+    this.groups = openGroups({ tasks: this.manager, past: options.past, emit: options.emit, now });
+    this.#questions = new TaskQuestions({
+      ...{ gate: options.gate, answerable: options.answerable, emit: options.emitOf },
+      answer: (taskId, requestId, isAllowed) => this.manager.answerPermission(taskId, requestId, isAllowed),
     });
     this.manager.subscribe((event) => this.#record(event));
   }
 
   /** What an earlier process left: each task is told of once. */
-  recover(): void {
+  async recover(): Promise<void> {
     const { past, now, emit, onUntold } = this.#options;
-    const { stale, untold } = recoverTasks(past);
+    const { stale, untold, asleep } = recoverTasks(past);
     const at = new Date(now()).toISOString();
     for (const task of [...untold, ...stale.map((open) => toStale(open, at))]) {
       this.manager.restore(task);
@@ -115,6 +128,17 @@ export class TaskRegistry implements BackgroundTasks {
       const task = this.manager.get(id);
       if (task) emit({ type: "background.ended", task, ...this.#idle() });
     }
+    for (const task of asleep) {
+      this.#open.add(task.id);
+      await this.manager.rearm(task);
+    }
+    for (const group of openGroupsOf(past)) this.groups.restoreGroup(group);
+  }
+
+  /** Schedules are left as they are: they go on when the session is opened again. */
+  async shutdown(reason: string): Promise<void> {
+    await this.manager.shutdown(reason, isAsleep);
+    this.groups.close();
   }
 
   get active(): BackgroundTaskState[] {
@@ -122,16 +146,16 @@ export class TaskRegistry implements BackgroundTasks {
   }
 
   /** What the model is told of tasks that have ended. */
-  noticeOf(tasks: readonly BackgroundTaskState[]): UserMessage {
-    return userText(toNotice(tasks));
+  noticeOf(tasks: readonly BackgroundTaskState[]): string {
+    return toNotice(tasks);
   }
 
   async startProcess(spec: ProcessSpec): Promise<BackgroundTaskState> {
-    const { command, label, cwd, maxRuntimeMs, callId } = spec;
+    const { command, label, cwd, maxRuntimeMs, matchPattern, callId } = spec;
     const request: ProcessTaskRequest = {
       ...{ kind: "process", label, mode: "background", parentSessionId: this.#options.sessionId, depth: 1, cwd, command },
-      ...defined({ maxRuntimeMs }),
-      metadata: { callId, runId: toRunId(this.#options.now(), randomUuid()) },
+      ...defined({ maxRuntimeMs, matchPattern }),
+      metadata: { callId, runId: toRunId(this.#options.now(), randomUuid()), ...this.#originOf(callId) },
     };
     this.#specs.set(request, spec);
     const task = await this.manager.spawn(request);
@@ -149,6 +173,20 @@ export class TaskRegistry implements BackgroundTasks {
     this.#read.delete(task.id); // an agent that works again is heard from its beginning
     if (task.status === "failed") this.manager.markRead(task.id); // whoever asked is told by the answer
     return task;
+  }
+
+  async schedule({ callId, label, cronExpression, recurring, instruction, cwd }: ScheduleSpec): Promise<BackgroundTaskState> {
+    const task = await this.manager.spawn({
+      ...{ kind: "scheduled", label, mode: "background", parentSessionId: this.#options.sessionId, depth: 1, cwd },
+      ...{ cronExpression, recurring, agentInstruction: instruction, metadata: { callId, ...this.#originOf(callId) } },
+    });
+    if (!isTerminal(task.status)) return task;
+    this.manager.markRead(task.id); // whoever asked is told by the answer
+    throw new ToolFailure(task.error?.message ?? `${JSON.stringify(cronExpression)} never comes: that time is over.`);
+  }
+
+  #originOf(toolCallId: string): BackgroundTaskMetadata {
+    return originToMetadata({ kind: "tool_call", sessionId: this.#options.sessionId, toolCallId });
   }
 
   get(taskId: string): BackgroundTaskState {
@@ -193,9 +231,17 @@ export class TaskRegistry implements BackgroundTasks {
     return this.get(taskId);
   }
 
+  summarizeGroup(group: BackgroundJobGroupState): BackgroundJobGroupSummary {
+    return summarizeBackgroundJobGroup(group);
+  }
+
+  snapshotOf(source: ExecutionWorkspaceSource): ExecutionWorkspaceSnapshot {
+    return createExecutionWorkspaceSnapshot(source);
+  }
+
   /** Ends all that is open, and answers what that was. Nobody is told of them any more. */
   async stopAll(reason: string): Promise<BackgroundTaskState[]> {
-    const { active } = this;
+    const active = this.active.filter((task) => !isAsleep(task) || task.schedule?.recurring === false);
     await Promise.all(active.map(({ id }) => this.stop(id, reason, "run")));
     return active.map(({ id }) => this.get(id));
   }
@@ -246,13 +292,17 @@ export class TaskRegistry implements BackgroundTasks {
       case "background_task_failed":
       case "background_task_cancelled":
         emit({ type: "background.ended", task: event.task, ...this.#idle(), ...this.#by(event.task) });
-        if (this.#stopping.has(event.task.id)) this.manager.markRead(event.task.id);
+        this.#questions.drop(event.task.id);
+        if (this.#stopping.has(event.task.id) || hasCome(event.task)) this.manager.markRead(event.task.id);
         else if (event.task.unread) onUntold(event.task);
         break;
       case "background_task_closed":
         this.#open.delete(event.taskId);
         emit({ type: "background.closed", id: event.taskId });
         break;
+      case "background_task_permission_request":
+        if (this.manager.get(event.taskId)?.metadata?.["agentId"] !== undefined) return; // it asks by itself, as the conversation does
+        return void this.#questions.ask(event).catch(() => {}); // a task that has ended meanwhile
       case "background_task_text_delta":
         if (event.delta === "") return; // a sign of life
         return emit({ type: "background.delta", id: event.taskId, text: event.delta });
@@ -274,6 +324,16 @@ export class TaskRegistry implements BackgroundTasks {
   #idle(): { idle?: true } {
     return this.#open.size > 0 ? {} : { idle: true };
   }
+}
+
+/** The model was told when it came. */
+function hasCome({ kind, status }: BackgroundTaskState): boolean {
+  return kind === "scheduled" && status === "completed";
+}
+
+/** A schedule that waits for its time. */
+export function isAsleep({ status, kind }: BackgroundTaskState): boolean {
+  return kind === "scheduled" && (status === "sleeping" || status === "paused");
 }
 
 const longestRest = 10_000;

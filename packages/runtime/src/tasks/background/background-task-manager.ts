@@ -3,7 +3,6 @@ import { defined } from "../../util/defined.ts";
 import { createBackgroundTaskLogPage } from "./log-lines.ts";
 import type {
   BackgroundTaskEvent,
-  BackgroundTaskHandle,
   BackgroundTaskIdFactory,
   BackgroundTaskInput,
   BackgroundTaskListFilter,
@@ -14,7 +13,8 @@ import type {
   BackgroundTaskRunnerEvent,
 } from "./task-contract.ts";
 import { BackgroundTaskError, toBackgroundTaskError } from "./task-error.ts";
-import { frozen, toState, worktreeFields } from "./task-state.ts";
+import { newTask, type Task } from "./task-entry.ts";
+import { frozen, toScheduledRequest, toState, worktreeFields } from "./task-state.ts";
 import { type BackgroundTaskTransition, isTerminal, transitionBackgroundTaskStatus } from "./task-status.ts";
 import { type Overrun, systemClock, type TaskClock, TaskWatch } from "./task-watch.ts";
 
@@ -29,21 +29,6 @@ export type BackgroundTaskManagerOptions = {
   readonly clock?: TaskClock | undefined;
   /** Resolves when what was told so far is on record: nothing is started before. */
   readonly recorded?: (() => Promise<void>) | undefined;
-};
-
-type Task = {
-  state: BackgroundTaskState;
-  readonly request: BackgroundTaskRequest;
-  readonly ended: Promise<void>;
-  readonly onEnded: () => void;
-  handle?: BackgroundTaskHandle;
-  watch?: TaskWatch;
-  /** It counts among those that may run at the same time; what sleeps does not. */
-  hasSlot: boolean;
-  /** Why it is to be ended, when it was ended before it had a handle. */
-  cancelled?: string | undefined;
-  /** Settles when nothing of it is left. */
-  gone?: Promise<void>;
 };
 
 const defaults = { maxConcurrent: 4, maxDepth: 1 };
@@ -76,11 +61,7 @@ export class BackgroundTaskManager {
       throw new BackgroundTaskError("capacity", `Tasks may be started ${maxDepth} deep, and this one is ${request.depth}`);
     const id = newId?.(request) ?? `task_${++this.#created}`;
     if (this.#tasks.has(id)) throw new BackgroundTaskError("validation", `There is a task ${id} already`);
-    let onEnded = (): void => {};
-    const ended = new Promise<void>((resolve) => {
-      onEnded = resolve;
-    });
-    const task: Task = { state: frozen(toState(id, request, this.#time())), request, ended, onEnded, hasSlot: false };
+    const task = newTask(toState(id, request, this.#time()), request);
     this.#tasks.set(id, task);
     this.#tell(task, "created");
     if (this.#running < maxConcurrent) await this.#start(task);
@@ -158,7 +139,8 @@ export class BackgroundTaskManager {
     const task = this.#find(taskId);
     if (task.state.status !== "waiting_permission")
       throw new BackgroundTaskError("validation", `Task ${taskId} waits for no answer`);
-    if (task.handle?.answerPermission) return task.handle.answerPermission(requestId, isAllowed);
+    if (!task.handle) return void task.starting?.then(() => this.answerPermission(taskId, requestId, isAllowed)).catch(() => {});
+    if (task.handle.answerPermission) return task.handle.answerPermission(requestId, isAllowed);
     if (isAllowed) return this.#hear(task, { type: "background_task_permission_resolved", requestId, allowed: true });
     const message = "It was not permitted what it asked for";
     this.#end(task, "PERMISSION_DENIED", { error: { category: "permission", message, recoverable: true } });
@@ -179,17 +161,36 @@ export class BackgroundTaskManager {
     this.#tasks.set(state.id, { state: frozen(state), request, ended: Promise.resolve(), onEnded: () => {}, hasSlot: false });
   }
 
+  /** Takes over a schedule of an earlier process: it goes on as it was. Nothing is told before it sleeps again. */
+  async rearm({ schedule, ...state }: BackgroundTaskState): Promise<void> {
+    if (!schedule) throw new BackgroundTaskError("validation", `Task ${state.id} is no schedule`);
+    const { nextFireAt, ...asleep } = state;
+    const dueAt = state.status === "paused" ? undefined : nextFireAt; // what is paused misses nothing
+    const task = newTask({ ...asleep, schedule, status: "running" }, toScheduledRequest({ ...asleep, schedule }, dueAt));
+    this.#tasks.set(state.id, task);
+    this.#take(task);
+    await this.#run(task);
+    if (state.status === "paused" && task.state.status === "sleeping") this.pause(state.id);
+  }
+
   /** The answered function ends it. Listeners must not throw. */
   subscribe(listener: (event: BackgroundTaskEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Cancels everything, and resolves when nothing of it is left. */
-  async shutdown(reason: string = "The session was shut down"): Promise<void> {
+  /**
+   * Cancels everything, and resolves when nothing of it is left. What `keeps` says yes to is let go as it is, for another process to take over.
+   */
+  async shutdown(
+    reason: string = "The session was shut down",
+    keeps: (task: BackgroundTaskState) => boolean = () => false,
+  ): Promise<void> {
     this.#isClosed = true;
     const all = [...this.#tasks.values()];
-    for (const { state } of all) if (!isTerminal(state.status)) void this.cancel(state.id, reason).catch(() => {});
+    for (const task of all.filter(({ state }) => !isTerminal(state.status)))
+      if (keeps(task.state)) task.gone = this.#letGo(task, reason);
+      else void this.cancel(task.state.id, reason).catch(() => {});
     await Promise.allSettled(all.map(({ gone }) => gone));
   }
 
@@ -214,14 +215,20 @@ export class BackgroundTaskManager {
     this.#take(task);
     this.#apply(task, "START", { startedAt: this.#time(), lastActivityAt: this.#time() });
     this.#tell(task, "started");
+    await this.#run(task);
+  }
+
+  async #run(task: Task): Promise<void> {
     try {
       await this.#options.recorded?.();
       if (isTerminal(task.state.status)) return;
-      const handle = await this.#runners.get(task.request.kind)?.start({
+      const started = this.#runners.get(task.request.kind)?.start({
         taskId: task.state.id,
         request: task.request as never, // of the runner's own kind
         emit: (event) => this.#hear(task, event),
       });
+      task.starting = Promise.resolve(started).then(nothing, nothing);
+      const handle = await started;
       if (!handle) throw new BackgroundTaskError("runner", "There is no runner for it any more");
       task.handle = handle;
       const { pid, logPath, transcriptPath } = handle;
@@ -383,6 +390,8 @@ export class BackgroundTaskManager {
     return new Date(this.#clock.now()).toISOString();
   }
 }
+
+const nothing = (): void => {};
 
 /** `undefined` takes a field away. */
 type Changes = { readonly [Key in keyof BackgroundTaskState]?: BackgroundTaskState[Key] | undefined };

@@ -3,13 +3,9 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { BackgroundTaskState, BackgroundTaskStatus } from "../../protocol/background-task.ts";
 import type { BackgroundJobGroupState } from "../../protocol/job-group.ts";
-import {
-  createExecutionWorkspaceSnapshot,
-  type ExecutionOrigin,
-  type ExecutionWorkspaceEntry,
-  filterExecutionWorkspaceEntries,
-  originToMetadata,
-} from "./execution-workspace.ts";
+import { type ExecutionWorkspaceEntry, filterExecutionWorkspaceEntries } from "./execution-entries.ts";
+import { type ExecutionOrigin, originToMetadata } from "./execution-origin.ts";
+import { createExecutionWorkspaceSnapshot } from "./execution-workspace.ts";
 
 const base: BackgroundTaskState = {
   ...{ id: "t1", kind: "process", label: "serve", status: "running", mode: "background", parentSessionId: "s", depth: 1 },

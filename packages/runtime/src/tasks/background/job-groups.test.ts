@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { BackgroundTaskState, BackgroundTaskStatus } from "../../protocol/background-task.ts";
 import type { BackgroundJobGroupState, BackgroundJobWaitPolicy } from "../../protocol/job-group.ts";
-import { BackgroundJobOrchestrator, summarizeBackgroundJobGroup } from "./job-groups.ts";
+import { summarizeBackgroundJobGroup } from "./group-summary.ts";
+import { BackgroundJobOrchestrator } from "./job-groups.ts";
 import type { BackgroundTaskEvent } from "./task-contract.ts";
 
 /** A registry that says of its tasks what the test wants. */

@@ -57,16 +57,22 @@ export type ProcessTaskRequest = RequestBase & {
   readonly stdin?: string | undefined;
   /** Of the result's `output`; 30,000 when absent. The log has all of it. */
   readonly outputLimitBytes?: number | undefined;
+  /** A regular expression: a line that it matches is told at once, while the program runs. */
+  readonly matchPattern?: string | undefined;
+  /** What the model is to do when it is told of such a line, or of the end. */
+  readonly agentInstruction?: string | undefined;
 };
 
 export type ScheduledTaskRequest = RequestBase & {
   readonly kind: "scheduled";
-  /** Five fields of cron, `@daily` and its kin, or `every 10m`. */
+  /** Five fields of cron, `@daily` and its kin, `every 10m`, or a moment such as 2026-11-16T18:30:00Z. */
   readonly cronExpression: string;
   /** `false`: it comes once. */
   readonly recurring?: boolean | undefined;
   readonly command?: string | undefined;
   readonly agentInstruction?: string | undefined;
+  /** When it was to come next, as an earlier process knew: what was missed since is told. */
+  readonly dueAt?: string | undefined;
 };
 
 export type BackgroundTaskRequest = AgentTaskRequest | ProcessTaskRequest | ScheduledTaskRequest;

@@ -1,12 +1,13 @@
-import type { BackgroundTaskResult, BackgroundTaskState } from "../../protocol/background-task.ts";
+import type { BackgroundTaskResult, BackgroundTaskSchedule, BackgroundTaskState } from "../../protocol/background-task.ts";
 import { defined } from "../../util/defined.ts";
-import type { BackgroundTaskRequest } from "./task-contract.ts";
+import type { BackgroundTaskRequest, ScheduledTaskRequest } from "./task-contract.ts";
 
 const previewLength = 120;
 
 /** A state is never changed, only replaced: whoever was given one cannot change the task by it, and no copies are made. */
 export function frozen(state: BackgroundTaskState): BackgroundTaskState {
-  for (const part of [state.result, state.result?.metadata, state.error, state.metadata]) if (part) Object.freeze(part);
+  for (const part of [state.result, state.result?.metadata, state.error, state.metadata, state.schedule])
+    if (part) Object.freeze(part);
   return Object.freeze(state);
 }
 
@@ -23,7 +24,25 @@ export function toState(id: string, request: BackgroundTaskRequest, now: string)
       ...defined({ isolation: request.isolation }),
     }),
     ...(command !== undefined && { commandPreview: preview(command) }),
+    ...(kind === "scheduled" && { schedule: toSchedule(request), ...promptOf(request) }),
   };
+}
+
+function toSchedule({ cronExpression, recurring, agentInstruction, command }: ScheduledTaskRequest): BackgroundTaskSchedule {
+  return { cronExpression, ...defined({ recurring, agentInstruction, command }) };
+}
+
+function promptOf({ agentInstruction }: ScheduledTaskRequest): Pick<BackgroundTaskState, "promptPreview"> {
+  return agentInstruction === undefined ? {} : { promptPreview: preview(agentInstruction) };
+}
+
+/** What an earlier process was asked, of a schedule that goes on in this one. */
+export function toScheduledRequest(
+  state: BackgroundTaskState & { readonly schedule: BackgroundTaskSchedule },
+  dueAt: string | undefined,
+): ScheduledTaskRequest {
+  const { label, mode, parentSessionId, depth, cwd, metadata, schedule } = state;
+  return { ...{ kind: "scheduled", label, mode, parentSessionId, depth, cwd }, ...schedule, ...defined({ metadata, dueAt }) };
 }
 
 function preview(text: string): string {

@@ -8,7 +8,7 @@ export type ScheduledFiring = {
   readonly request: ScheduledTaskRequest;
   /** When it was to be, in milliseconds since 1970. */
   readonly dueAt: number;
-  /** How many more times were due while nobody could fire them: the machine slept, or was too busy. */
+  /** How many more times were due while nobody could fire them: the machine slept, no process was there, or the last time took too long. */
   readonly missed: number;
 };
 
@@ -31,7 +31,7 @@ export function createScheduledTaskRunner({
     async start(task) {
       const { nextRunOf } = await import("./next-run.ts");
       const schedule = new Schedule(task, { fire, clock, nextRunOf });
-      schedule.sleep(); // what is no schedule is refused here
+      schedule.begin(); // what is no schedule is refused here
       return schedule;
     },
   };
@@ -53,6 +53,7 @@ class Schedule {
   #reject: (error: unknown) => void = () => {};
   #disarm: () => void = () => {};
   #fired = 0;
+  #missed = 0;
   #isOver = false;
   #isPaused = false;
 
@@ -65,6 +66,19 @@ class Schedule {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+  }
+
+  /** What an earlier process would have fired since is counted; what comes once comes now. */
+  begin(): void {
+    const { request, emit } = this.#task;
+    const dueAt = request.dueAt === undefined ? Number.NaN : Date.parse(request.dueAt);
+    if (!(dueAt <= this.#clock.now())) return this.sleep();
+    if (request.recurring === false) {
+      emit({ type: "background_task_sleeping", nextFireAt: new Date(dueAt).toISOString() });
+      return this.#arm(dueAt);
+    }
+    this.#missed = 1 + this.#missedSince(dueAt);
+    this.sleep();
   }
 
   /** Until the next time; a schedule that has none has ended. */
@@ -106,7 +120,8 @@ class Schedule {
 
   async #wake(dueAt: number): Promise<void> {
     const { taskId, request, emit } = this.#task;
-    const missed = this.#missedSince(dueAt);
+    const missed = this.#missed + this.#missedSince(dueAt);
+    const firedAt = this.#clock.now();
     emit({
       type: "background_task_waking",
       ...(request.agentInstruction !== undefined && { instruction: request.agentInstruction }),
@@ -117,6 +132,7 @@ class Schedule {
       return this.#reject(error);
     }
     this.#fired++;
+    this.#missed = this.#missedSince(firedAt);
     if (this.#isOver) return;
     if (request.recurring === false) return this.#end();
     this.sleep();

@@ -48,7 +48,7 @@ const noticedCharacters = 4_000;
 const maxArgumentBytes = 120 * 1024;
 
 /** Nobody is there to leave a pager, type a password or close an editor. */
-const unattended: Readonly<Record<string, string>> = {
+export const unattended: Readonly<Record<string, string>> = {
   TERM: "dumb",
   PAGER: "cat",
   MANPAGER: "cat",
@@ -123,8 +123,7 @@ async function runBash(input: BashInput, context: ToolContext, limits: Limits): 
   const notices = await checkPlace(place, workspace);
   if (input.run_in_background) {
     const { startInBackground } = await import("../run-in-background.ts");
-    const silent = { ...place, record: undefined };
-    const script = await scriptFor({ command: input.command, place: silent, workspace, git: context.git });
+    const script = await commandScript(input.command, context);
     return await startInBackground(input, { context, directory: place.directory, script, env: unattended, notices });
   }
   const timeoutMs = input.timeout ?? limits.defaultTimeoutMs;
@@ -162,6 +161,12 @@ async function runBash(input: BashInput, context: ToolContext, limits: Limits): 
   }
   const moved = limits.staysAtRoot ? undefined : await followShell(place, context);
   return report({ result, output, notices, moved, timeoutMs, workspace, place: facts, characters: limits.outputCharacters });
+}
+
+/** What bash runs of a command that goes on after its call: where it goes is not remembered. */
+export async function commandScript(command: string, { workspace, memory, git }: ToolContext): Promise<string> {
+  const place = { ...placeIn(memory, workspace), record: undefined };
+  return await scriptFor({ command, place, workspace, git });
 }
 
 async function checkPlace(place: Place, workspace: Workspace): Promise<string[]> {

@@ -73,6 +73,13 @@ export const taskOutputFacts: ToolFacts = { kind: "note" };
 export const taskInputFacts: ToolFacts = { kind: "run" };
 export const taskStopFacts: ToolFacts = { kind: "note" };
 
+/** It is about the conversation, which subagents do not outlive. */
+export const scheduleFacts: ToolFacts = { kind: "note", ofConversation: true };
+export const monitorFacts: ToolFacts = { kind: "run", fields: { command: "command" }, ofConversation: true };
+
+/** Offered where the session stays open, or where somebody names them. */
+export const wakingNames: readonly string[] = ["CronCreate", "CronList", "CronDelete", "ScheduleWakeup", "Monitor"];
+
 /** What calls of tools for background tasks are also made by: names of other programs, which models know. */
 export const taskToolAliases: Readonly<Record<string, string>> = {
   BashOutput: "TaskOutput",
@@ -102,6 +109,7 @@ const known: ReadonlyMap<string, ToolFacts> = new Map([
   ["TaskOutput", taskOutputFacts],
   ["TaskInput", taskInputFacts],
   ["TaskStop", taskStopFacts],
+  ...wakingNames.map((name) => [name, name === "Monitor" ? monitorFacts : scheduleFacts] as const),
   ...taskNames.map((name) => [name, taskFacts] as const),
 ]);
 

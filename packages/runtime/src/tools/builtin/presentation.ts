@@ -58,6 +58,11 @@ const shown: ReadonlyMap<string, ToolPresentation> = new Map<string, ToolPresent
   ["TaskOutput", { as: "read", title: (input) => after("Output of", text(input, "task_id")), isPlain: true }],
   ["TaskInput", { as: "execute", title: (input) => after("Write to", text(input, "task_id")), isPlain: true }],
   ["TaskStop", { as: "execute", title: (input) => after("Stop", text(input, "task_id")), isPlain: true }],
+  ["CronCreate", { as: "think", title: (input) => after("Plan", text(input, "cron")), isPlain: true }],
+  ["CronList", { as: "think", title: () => "List what is planned", isPlain: true }],
+  ["CronDelete", { as: "think", title: (input) => after("Take back", text(input, "id")), isPlain: true }],
+  ["ScheduleWakeup", { as: "think", title: (input) => after("Wake up later", text(input, "reason")), isPlain: true }],
+  ["Monitor", { as: "execute", title: (input) => after("Watch", text(input, "description")), isPlain: true }],
   ["TodoWrite", { as: "think", title: () => "Update the task list", isPlain: true }],
   ...taskNames.map((name) => [name, task] as const),
 ]);

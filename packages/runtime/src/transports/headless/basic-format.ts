@@ -1,7 +1,7 @@
 import { type ErrorCode, toShownError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
-import { toTaskEvent } from "../../session/tasks/task-event.ts";
+import { toGroupEvent, toTaskEvent } from "../../session/tasks/task-event.ts";
 import { reasonOf } from "./outcome-reason.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { createSpill } from "./spill-folder.ts";
@@ -48,6 +48,8 @@ function toText(outcome: Outcome): string {
 function toStreamEvent(event: AgentEvent): Record<string, unknown> | undefined {
   const told = event.type.startsWith("background.") ? toTaskEvent(event) : undefined;
   if (told) return { type: "background_task_event", background_task_event: told };
+  const group = event.type.startsWith("group.") ? toGroupEvent(event) : undefined;
+  if (group) return { type: "background_job_group_event", background_job_group_event: group };
   if (event.type !== "text.delta" || event.taskId !== undefined) return undefined;
   return { type: "content_block_delta", delta: { type: "text_delta", text: event.text } };
 }

@@ -1,0 +1,76 @@
+import type { BackgroundTaskState } from "../protocol/background-task.ts";
+import type { BackgroundTasks } from "../tasks/task.ts";
+import type { CronCreateInput, WakeupInput } from "./builtin/schedule-tools.ts";
+import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
+
+/** What a wake-up is known by among schedules. */
+const wakeUp = "wake-up";
+
+export async function createCron({ cron, prompt, recurring = true }: CronCreateInput, context: ToolContext): Promise<ToolOutput> {
+  const tasks = await backgroundOf(context);
+  const label = firstLine(prompt);
+  const spec = { callId: context.callId, label, cronExpression: cron, recurring, instruction: prompt };
+  const { id, nextFireAt } = await tasks.schedule({ ...spec, cwd: context.workspace.root });
+  return say(`Planned as ${id}; it comes ${recurring ? "next" : "once"} at ${nextFireAt ?? "no known time"}.`);
+}
+
+export async function listCrons(context: ToolContext): Promise<ToolOutput> {
+  const planned = open(await backgroundOf(context));
+  return say(planned.length === 0 ? "Nothing is planned." : planned.map(lineOf).join("\n"));
+}
+
+export async function deleteCron(id: string, context: ToolContext): Promise<ToolOutput> {
+  const tasks = await backgroundOf(context);
+  const planned = open(tasks);
+  if (!planned.some((task) => task.id === id)) {
+    const there = planned.length === 0 ? "Nothing is planned." : `There are: ${planned.map((task) => task.id).join(", ")}.`;
+    throw new ToolFailure(`${JSON.stringify(id)} is not planned. ${there}`);
+  }
+  await tasks.stop(id, "The model ended it");
+  return say(`${id} does not come any more.`);
+}
+
+export async function scheduleWakeup(input: WakeupInput, context: ToolContext): Promise<ToolOutput> {
+  const { delaySeconds, reason, prompt, stop = false } = input;
+  const tasks = await backgroundOf(context);
+  if (stop) {
+    const waiting = open(tasks).filter(isWakeUp);
+    await Promise.all(waiting.map(({ id }) => tasks.stop(id, "The model took it back")));
+    return say(waiting.length === 0 ? "No wake-up was planned." : `Taken back: ${waiting.map(({ id }) => id).join(", ")}.`);
+  }
+  if (delaySeconds === undefined) throw new ToolFailure("delaySeconds says when: it is missing.");
+  const at = new Date(Date.now() + delaySeconds * 1000).toISOString();
+  const spec = { callId: context.callId, label: reason?.trim() || wakeUp, cronExpression: at, recurring: false };
+  const instruction = prompt ?? `You wanted to be woken now${reason === undefined ? "" : `: ${reason}`}.`;
+  const { id } = await tasks.schedule({ ...spec, instruction, cwd: context.workspace.root });
+  return say(`You are woken at ${at} as ${id}. End your turn.`);
+}
+
+function open(tasks: BackgroundTasks): BackgroundTaskState[] {
+  return tasks.list().filter(({ kind, completedAt }) => kind === "scheduled" && completedAt === undefined);
+}
+
+/** Once, at a moment. */
+function isWakeUp({ schedule }: BackgroundTaskState): boolean {
+  return schedule?.recurring === false && /^\d{4}-/.test(schedule.cronExpression);
+}
+
+function lineOf({ id, schedule, status, nextFireAt }: BackgroundTaskState): string {
+  const when = status === "paused" ? "is paused" : nextFireAt === undefined ? "is due now" : `comes next at ${nextFireAt}`;
+  const how = schedule?.recurring === false ? "once" : schedule?.cronExpression;
+  return `${id} (${how}) ${when}: ${firstLine(schedule?.agentInstruction ?? schedule?.command ?? "")}`;
+}
+
+function firstLine(text: string): string {
+  const [line = ""] = text.trim().split("\n");
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}
+
+function say(text: string): ToolOutput {
+  return { content: [{ type: "text", text }] };
+}
+
+async function backgroundOf({ tasks }: ToolContext): Promise<BackgroundTasks> {
+  if (!tasks?.background) throw new ToolFailure("Nothing can be planned here.");
+  return await tasks.background();
+}
