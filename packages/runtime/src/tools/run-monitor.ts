@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { commandScript, unattended } from "./builtin/bash.ts";
+import { commandScript, unattended } from "./run-bash.ts";
 import type { MonitorInput } from "./builtin/monitor.ts";
 import { createLineTest } from "./line-test.ts";
 import { startedCommands } from "./run-task-tools.ts";
