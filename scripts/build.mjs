@@ -89,7 +89,7 @@ async function linkCommand({ outputFiles, metafile }) {
   const texts = new Map(outputFiles.map((file) => [basename(file.path), keepRipgrep(file.text)]));
   const main = "main.js";
   // The wire that most runs speak is in there too, what reads settings files, which most people have, and what knows the window of the model.
-  const needed = ["run", "anthropic-messages", "read-layer", "resolve", "pricing"].map((part) => {
+  const needed = ["run", "anthropic-messages", "claude-parameters", "read-layer", "resolve", "pricing"].map((part) => {
     const found = [...texts.keys()].find((name) => name.startsWith(`chunk-${part}-`));
     if (!found) throw new Error(`There is no chunk for ${part}`);
     return found;
