@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { noticesFile, thirdPartyNotices } from "./build-notices.mjs";
 import { directImports } from "./direct-imports.mjs";
+import { buildWeb } from "./build-web.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const runtime = join(root, "packages/runtime");
@@ -42,6 +43,7 @@ const ripgrepStandIn = "__ripgrep()";
 const barrels = Object.fromEntries(
   Object.entries(published).map(([name, target]) => [join("@outrider/runtime", name), join(runtime, target["outrider-source"])]),
 );
+const pages = await buildWeb(); // first: the command has them inside
 const [library, command] = await Promise.all([
   // What the package depends on is installed beside it; what it only needs to be built is in it.
   build({
@@ -67,7 +69,7 @@ const notices = ({ metafile }) => ({ name: noticesFile, text: thirdPartyNotices(
 const libraryFiles = [...withoutForeignMaps(library), notices(library)];
 // What each file is made of, and what is in main.cjs: the start-up test reads which sources the command loads before it needs them.
 const meta = { name: "meta.json", text: JSON.stringify({ ...command.metafile, core }) };
-commandFiles.push(notices(command), meta);
+commandFiles.push(notices({ metafile: { outputs: { ...command.metafile.outputs, ...pages.outputs } } }), meta);
 
 // Only now is the last build gone: one that fails leaves it in place.
 write(join(runtime, "dist"), libraryFiles);

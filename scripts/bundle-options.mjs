@@ -19,6 +19,8 @@ export const bundleOptions = {
       subpaths.map((name) => [`@outrider/runtime/${name}`, join(root, `packages/runtime/src/exports/${name}.ts`)]),
     ),
     "@outrider/runtime": join(root, "packages/runtime/src/exports/index.ts"),
+    "@outrider/web/assets": join(root, "packages/web/dist/assets.js"),
+    "@outrider/web": join(root, "packages/web/src/model/index.ts"),
   },
   conditions: ["outrider-source"],
   format: "esm",

@@ -17,6 +17,7 @@ export const subcommands = {
   prompt: async () => (await import("./commands/prompt.ts")).runPromptCommand,
   providers: async () => (await import("./commands/providers.ts")).runProviders,
   serve: async () => (await import("./commands/serve/serve.ts")).runServe,
+  report: async () => (await import("./commands/report/report.ts")).runReport,
   sessions: async () => (await import("./commands/sessions/sessions.ts")).runSessions,
   skills: async () => (await import("./commands/skills.ts")).runSkills,
   tasks: async () => (await import("./commands/tasks.ts")).runTasks,

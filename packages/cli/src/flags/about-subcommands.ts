@@ -35,6 +35,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   trust: { actions: [], example: "trust [--show]", help: "let this project's own hooks, servers and rules count" },
   skills: { actions: ["list", "show", "lint"], help: "skills and commands in files: which count, what they say, what is wrong" },
   sessions: { actions: ["list", "show", "rename", "rm", "export", "gc"], help: "what is stored" },
+  report: { actions: [], example: "report SESSION|FILE", help: "a run as one page to look at, in a file of its own" },
   tasks: { actions: [], example: "tasks SESSION [TASK]", help: "what ran beside the conversation, and what it printed" },
   checkpoints: {
     actions: ["list", "show", "restore", "rollback", "recover", "gc"],

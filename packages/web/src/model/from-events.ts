@@ -1,0 +1,340 @@
+import type { AgentEvent, Outcome, Usage } from "@outrider/runtime";
+import { toValue } from "./cut.ts";
+import { firstLine, headline, shorten } from "./describe-call.ts";
+import { toldEdits } from "./edits.ts";
+import { addTokens, known, noTokens, type RunFacts, StepList, toRunModel } from "./run-builder.ts";
+import type { HookRow, PermissionRow, Picture, RunModel, RunOutcome, TokenCounts } from "./run-model.ts";
+
+export type EventOptions = {
+  /** What an answer cost in US dollars; null when nobody knows its price. */
+  readonly priceOf?: (call: AgentEvent<"message.ended" | "side-call.ended">) => number | null;
+  readonly commit?: string | undefined;
+  readonly branch?: string | undefined;
+};
+
+/** The model of a run, event by event: a report is given all of them, a live page each as it comes. */
+export class RunReducer {
+  readonly #options: EventOptions;
+  #list = new StepList();
+  #facts: RunFacts = { id: "", source: "session", agent: "Outrider" };
+  #began: number | undefined;
+  #lastAt = 0;
+  #outcome: RunOutcome | undefined;
+  #hasUnknownPrice = false;
+  readonly #permissions: PermissionRow[] = [];
+  readonly #hooks = new Map<string, HookRow>();
+  readonly #lists = new Map<string, { list: StepList; agent: { name: string; durationMs?: number } }>();
+  readonly #asked = new Map<string, { callId: string; at: number; list: StepList }>();
+  readonly #waited = new Map<string, number>();
+  #side: { usage: TokenCounts; modelMs: number; costUsd: number } = { usage: noTokens, modelMs: 0, costUsd: 0 };
+  #events = 0;
+
+  constructor(options: EventOptions = {}) {
+    this.#options = options;
+  }
+
+  push(event: AgentEvent): void {
+    this.#events++;
+    const time = Date.parse(event.at);
+    this.#began ??= time;
+    const at = Math.max(0, time - this.#began);
+    this.#lastAt = Math.max(this.#lastAt, at);
+    this.#take(event, event.taskId === undefined ? this.#list : (this.#lists.get(event.taskId)?.list ?? this.#list), at);
+  }
+
+  model(): RunModel {
+    const { commit, branch } = this.#options;
+    return toRunModel(this.#list, {
+      ...this.#facts,
+      ...known({ commit, branch, outcome: this.#outcome }),
+      ...(this.#began !== undefined && { startedAt: new Date(this.#began).toISOString(), durationMs: this.#lastAt }),
+      ...{ permissions: this.#permissions, hooks: [...this.#hooks.values()], side: this.#side },
+      hasUnknownPrice: this.#hasUnknownPrice,
+      notes: [`${this.#events.toLocaleString("en-US")} events.`],
+    });
+  }
+
+  #take(event: AgentEvent, list: StepList, at: number): void {
+    switch (event.type) {
+      case "session.started":
+        return this.#opened(event, at);
+      case "session.named":
+        this.#facts = { ...this.#facts, title: event.name };
+        return;
+      case "session.changed":
+        if (event.model) list.rule({ kind: "change", title: `Model changed to ${event.model.id}` }, { at });
+        if (event.permissionMode)
+          list.rule({ kind: "change", title: `Permission mode changed to ${event.permissionMode}` }, { at });
+        return;
+      case "session.rewound":
+        return list.rule(
+          { kind: "change", title: "The session was rewound: what is above is no part of the conversation from here on" },
+          { at },
+        );
+      case "turn.started":
+        this.#outcome = undefined;
+        return list.prompt({
+          text: event.displayInput ?? textIn(event.input),
+          at,
+          images: picturesIn(event.input),
+          ...(event.tasks && { who: "Background task" }),
+        });
+      case "input.added":
+        return list.prompt({ text: textIn(event.input), at, images: picturesIn(event.input), who: origins[event.origin] });
+      case "retry.scheduled":
+        return list.retry(event.delayMs, event.error.message);
+      case "fallback.used":
+        return list.rule(
+          { kind: "change", title: `${event.to} was asked instead of ${event.from}`, detail: toValue(event.error.message) },
+          { at },
+        );
+      case "message.ended":
+        return this.#answered(event, list, at);
+      case "tool.started":
+        return list.startCall(event.callId, at);
+      case "tool.ended":
+        return this.#ended(event, list, at);
+      case "permission.requested":
+        this.#asked.set(event.requestId, { callId: event.callId, at, list });
+        return;
+      case "permission.resolved":
+        return this.#resolved(event, at);
+      case "permission.decided":
+        return this.#decided(event, list);
+      case "hook.ended":
+        return this.#hooked(event, list);
+      case "side-call.ended":
+        this.#side = {
+          usage: addTokens(this.#side.usage, tokensOf(event.message.usage)),
+          modelMs: this.#side.modelMs + event.durationMs,
+          costUsd: this.#side.costUsd + (this.#price(event) ?? 0),
+        };
+        return;
+      case "compaction.ended":
+        return this.#compacted(event, list, at);
+      case "context.cleared":
+        return list.rule(
+          {
+            kind: "compaction",
+            title: `${event.results.length} old results left the context`,
+            detail: toValue(tokenChange(event)),
+          },
+          { at },
+        );
+      case "task.started": {
+        const agent = { name: event.agent, model: event.model.id, at };
+        const child = list.openSubagent(event.callId, agent);
+        child.prompt({ text: event.prompt, at });
+        this.#lists.set(event.taskId, { list: child, agent });
+        return;
+      }
+      case "task.ended": {
+        const task = this.#lists.get(event.taskId);
+        if (task) task.agent.durationMs = event.durationMs;
+        return;
+      }
+      case "warning.raised":
+        return list.rule({ kind: "warning", title: shorten(firstLine(event.message), 200) }, { at });
+      case "turn.ended":
+        if (event.taskId === undefined) this.#outcome = toOutcome(event.outcome);
+        return;
+    }
+  }
+
+  #opened(event: AgentEvent<"session.started">, at: number): void {
+    const { sessionId, cwd, permissionMode, version, resumed } = event;
+    if (this.#facts.id === "") {
+      this.#list = new StepList(cwd);
+      this.#facts = { ...this.#facts, id: sessionId, cwd, agent: `Outrider ${version}` };
+    } else if (resumed) this.#list.rule({ kind: "resume", title: "Session resumed" }, { at });
+    this.#facts = { ...this.#facts, mode: permissionMode };
+  }
+
+  #answered(event: AgentEvent<"message.ended">, list: StepList, at: number): void {
+    const { message, durationMs } = event;
+    const text = (type: "text" | "reasoning"): string =>
+      message.content.map((part) => (part.type === type && "text" in part ? part.text : "")).join("");
+    const calls = message.content.flatMap((part) =>
+      part.type === "tool-call" ? [{ id: part.callId, name: part.name, input: part.malformedInput ?? part.input }] : [],
+    );
+    list.answer({
+      ...{ text: text("text"), reasoning: text("reasoning"), calls, modelMs: durationMs, model: message.model.id },
+      ...{ at: Math.max(0, at - durationMs), usage: tokensOf(message.usage), costUsd: this.#price(event) },
+    });
+  }
+
+  #ended(event: AgentEvent<"tool.ended">, list: StepList, at: number): void {
+    const { callId, status, result, durationMs, details } = event;
+    const output = result.content
+      .map((part) => (part.type === "text" ? part.text : ""))
+      .join("\n")
+      .trimEnd();
+    list.endCall(callId, {
+      ...{
+        status,
+        output,
+        tookMs: durationMs,
+        at,
+        exitCode: details?.exitCode,
+        edits: toldEdits(details, this.#facts.cwd),
+        images: picturesIn(result),
+      },
+    });
+    if (details?.fullOutputPath)
+      list.noteCall(callId, {
+        kind: "warn",
+        text: `The model saw a shortened output; all of it is in ${details.fullOutputPath}`,
+      });
+    if (details?.backgroundTaskId)
+      list.noteCall(callId, { kind: "hook", text: `Goes on in the background as ${details.backgroundTaskId}` });
+  }
+
+  #resolved({ requestId, callId, decision, by, reason }: AgentEvent<"permission.resolved">, at: number): void {
+    const asked = this.#asked.get(requestId);
+    if (!asked) return;
+    this.#asked.delete(requestId);
+    const waited = at - asked.at;
+    if (by === "user") this.#waited.set(callId, (this.#waited.get(callId) ?? 0) + waited);
+    asked.list.waitCall(callId, waited);
+    if (by === "user")
+      asked.list.noteCall(callId, {
+        kind: decision === "deny" ? "denied" : "permission",
+        text: `${decision === "deny" ? "Denied" : "Allowed"} by the user${reason ? `: ${reason}` : ""}`,
+      });
+  }
+
+  #decided(event: AgentEvent<"permission.decided">, list: StepList): void {
+    const { callId, tool, effect, by, reason, rule, source } = event;
+    const place = list.find(callId);
+    if (effect === "deny") list.noteCall(callId, { kind: "denied", text: `Denied by ${deciders[by]}: ${reason}` });
+    // What the mode lets by itself is no news.
+    if (effect === "allow" && by === "mode") return;
+    this.#permissions.push({
+      ...{ step: place?.step ?? 0, tool, preview: place?.call.preview ?? "", allowed: effect === "allow", by: deciders[by] },
+      ...{ reason: rule ?? reason, ...known({ source, waitMs: this.#waited.get(callId) }) },
+    });
+  }
+
+  #hooked({ event, name, status, durationMs, callId }: AgentEvent<"hook.ended">, list: StepList): void {
+    const key = `${event} ${name}`;
+    const row = this.#hooks.get(key) ?? { event, name, runs: 0, failed: 0, blocked: 0, ms: 0 };
+    const failed = status === "failed" || status === "timeout";
+    this.#hooks.set(key, {
+      ...row,
+      ...{
+        runs: row.runs + 1,
+        failed: row.failed + (failed ? 1 : 0),
+        blocked: row.blocked + (status === "blocked" ? 1 : 0),
+        ms: row.ms + durationMs,
+      },
+    });
+    if (callId !== undefined && status !== "ok")
+      list.noteCall(callId, { kind: "hook", text: `Hook ${name} (${event}): ${status}` });
+  }
+
+  #compacted({ result, preTokens, durationMs }: AgentEvent<"compaction.ended">, list: StepList, at: number): void {
+    const facts = { at, tookMs: durationMs };
+    if (result.type === "compacted") {
+      const title = `Compaction · ${count(preTokens)} → ${count(result.postTokens)} tokens, ${result.replaced} messages summarised`;
+      return list.rule({ kind: "compaction", title, detail: toValue(result.summary) }, facts);
+    }
+    const why = result.type === "failed" ? result.error.message : result.type === "refused" ? result.reason : "cancelled";
+    list.rule({ kind: "warning", title: `Compaction did not happen: ${why}` }, facts);
+  }
+
+  #price(event: AgentEvent<"message.ended" | "side-call.ended">): number | null {
+    const price = this.#options.priceOf?.(event) ?? null;
+    if (price === null) this.#hasUnknownPrice = true;
+    return price;
+  }
+}
+
+const origins = {
+  continuation: "Nudge to go on",
+  "empty-answer": "Nudge after an empty answer",
+  "output-schema": "The answer did not fit its schema",
+  hook: "Hook",
+  user: "Prompt",
+  skill: "Skill",
+  task: "Background task",
+  file: "File named in the prompt",
+  parent: "Message to the agent",
+} as const;
+
+const deciders = {
+  rule: "rule",
+  mode: "mode",
+  hook: "hook",
+  user: "user",
+  policy: "policy, nobody was there to ask",
+  grant: "earlier grant",
+} as const;
+
+const limits = {
+  "max-turns": "the limit of turns was reached",
+  "max-requests": "the limit of model requests was reached",
+  "max-budget": "the budget was used up",
+  hook: "a hook ended it",
+  loop: "the model went round in circles",
+} as const;
+
+const causes = {
+  abort: "it was interrupted",
+  superseded: "another prompt took its place",
+  signal: "a signal ended the process",
+  "output-closed": "nobody read its output any more",
+  deadline: "the deadline had come",
+} as const;
+
+function toOutcome(outcome: Outcome): RunOutcome {
+  switch (outcome.type) {
+    case "completed":
+      return { state: "completed", what: headline(outcome.text) };
+    case "failed":
+      return { state: "failed", what: shorten(firstLine(outcome.error.message), 160), ...known({ cause: outcome.error.hint }) };
+    case "stopped":
+      return { state: "stopped", what: limits[outcome.limit], ...known({ cause: outcome.reason }) };
+    case "cancelled":
+      return { state: "interrupted", what: causes[outcome.cause] };
+  }
+}
+
+export function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): TokenCounts {
+  const input = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
+  return { input, cached: cacheReadTokens, written: cacheWriteTokens, output: outputTokens };
+}
+
+type Parts = { readonly content: readonly { readonly type: string }[] };
+
+function textIn({ content }: Parts): string {
+  return content.map((part) => (part.type === "text" && "text" in part ? String(part.text) : "")).join("\n");
+}
+
+function picturesIn({ content }: Parts): Picture[] {
+  return content.flatMap((part) =>
+    part.type === "image" ? [toPicture(part as { mediaType?: string; data?: string; url?: string })] : [],
+  );
+}
+
+function toPicture({ mediaType = "", data = "", url }: { mediaType?: string; data?: string; url?: string }): Picture {
+  return picture(mediaType, data, url);
+}
+
+/** Pictures that a page may show by their data; the others are told in words. */
+const shown = /^image\/(?:png|jpeg|gif|webp)$/;
+const maxPictureChars = 2_000_000;
+
+export function picture(mediaType: string, data: string, place?: string): Picture {
+  const size = data === "" ? "" : `, ${Math.round((data.length * 3) / 4 / 1024).toLocaleString("en-US")} kB`;
+  const note = `${mediaType || "file"}${size}${place ? `, ${place}` : ""}`;
+  const isShown = shown.test(mediaType) && data !== "" && data.length <= maxPictureChars && /^[A-Za-z0-9+/=\s]+$/.test(data);
+  return { mediaType, note, ...(isShown && { data: data.replace(/\s/g, "") }) };
+}
+
+function tokenChange({ preTokens, postTokens }: { preTokens: number; postTokens: number }): string {
+  return `${count(preTokens)} → ${count(postTokens)} tokens`;
+}
+
+function count(tokens: number): string {
+  return tokens >= 10_000 ? `${Math.round(tokens / 1000)} k` : String(Math.round(tokens));
+}

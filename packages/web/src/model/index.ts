@@ -1,0 +1,2 @@
+export { type ReadOptions, fromEvents, readRun } from "./read-run.ts";
+export type { RunModel } from "./run-model.ts";
