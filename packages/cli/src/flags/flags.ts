@@ -413,6 +413,13 @@ export const flags = [
     help: "Write an ATIF trajectory, complete after every step",
   },
   {
+    name: "report",
+    kind: "value",
+    placeholder: "FILE",
+    group: "Record and replay",
+    help: "Write the run as one HTML page to look at",
+  },
+  {
     name: "load-trajectory",
     kind: "value",
     placeholder: "FILE",

@@ -34,15 +34,25 @@ export async function createOutputFormat(facts: FormatFacts): Promise<OutputForm
   const format = process.stdout.isTTY
     ? (await import("../terminal/terminal-text.ts")).forTerminal(await chooseFormat(facts))
     : await chooseFormat(facts);
-  if (flags.trajectory === undefined) return format;
-  const { watchTrajectory } = await import("@outrider/runtime/atif");
+  if (flags.trajectory === undefined && flags.report === undefined) return format;
   const { catalogOverride, sessionStore, resumeSessionId } = options;
-  return await watchTrajectory(format, {
-    path: flags.trajectory,
-    history: resumeSessionId === undefined ? undefined : await sessionStore?.read(resumeSessionId),
-    version: flags["atif-version"] as AtifVersion | undefined, // its choices
-    catalogOverride,
-  });
+  const history = resumeSessionId === undefined ? undefined : await sessionStore?.read(resumeSessionId);
+  const version = flags["atif-version"] as AtifVersion | undefined; // its choices
+  const withTrajectory = await watched(flags.trajectory, format, async (path) =>
+    (await import("@outrider/runtime/atif")).watchTrajectory(format, { path, history, version, catalogOverride }),
+  );
+  return await watched(flags.report, withTrajectory, async (path) =>
+    (await import("../commands/report/watch-report.ts")).watchReport(withTrajectory, { path, history, catalogOverride }),
+  );
+}
+
+/** The same where no file was asked for. */
+async function watched(
+  path: string | undefined,
+  format: OutputFormat,
+  watch: (path: string) => Promise<OutputFormat>,
+): Promise<OutputFormat> {
+  return path === undefined ? format : await watch(path);
 }
 
 async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {

@@ -1,7 +1,7 @@
 import type { Value } from "./run-model.ts";
 
 /** A report keeps this much of one text; what is longer is kept by both ends. */
-export const maxValueChars = 64 * 1024;
+const maxValueChars = 64 * 1024;
 const headChars = 48 * 1024;
 const tailChars = 12 * 1024;
 

@@ -10,7 +10,7 @@ const kinds: readonly (readonly [RegExp, CallKind])[] = [
   [/web|fetch|http|browse|url/i, "web"],
   [/grep|glob|search|find|ls$|list_/i, "search"],
   [/edit|write|patch|replace|create_file|notebook/i, "edit"],
-  [/read|view|cat|open_file/i, "read"],
+  [/read|view|^cat\b|open_file/i, "read"],
   [/bash|shell|exec|terminal|command|process|run_/i, "bash"],
 ];
 
@@ -18,11 +18,11 @@ const kinds: readonly (readonly [RegExp, CallKind])[] = [
 const tellingKeys = [
   "command",
   "cmd",
+  "pattern",
   "file_path",
   "filePath",
   "path",
   "notebook_path",
-  "pattern",
   "query",
   "url",
   "description",

@@ -299,7 +299,7 @@ function toOutcome(outcome: Outcome): RunOutcome {
   }
 }
 
-export function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): TokenCounts {
+function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): TokenCounts {
   const input = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
   return { input, cached: cacheReadTokens, written: cacheWriteTokens, output: outputTokens };
 }

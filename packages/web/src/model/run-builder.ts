@@ -199,7 +199,7 @@ export function toRunModel(list: StepList, facts: RunFacts): RunModel {
     costUsd ?? (hasUnknownPrice ? undefined : addKnown(sumOfKnown(allSteps(marked).map((step) => step.costUsd)), side?.costUsd));
   return {
     ...head,
-    ...{ models: byModel.map(({ model }) => model), task: shorten(firstLine(task), 240) },
+    ...{ models: byModel.map(({ model }) => model), task: shorten(firstLine(task).replace(/\*\*|__/g, ""), 240) },
     outcome: { ...told, ...(told.state !== "completed" && failure && { failure }) },
     totals: { ...totalsOf(marked, files, side), ...known({ costUsd: cost }) },
     ...{ steps: marked, files, permissions, hooks, byModel },

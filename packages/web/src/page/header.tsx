@@ -83,7 +83,7 @@ export function Strip({ run }: { run: RunModel }): JSX.Element {
         </dd>
         <dd class="s2">
           {totals.waitMs > 0
-            ? `${duration(totals.waitMs)} waiting for an answer`
+            ? `${duration(totals.waitMs)} waiting`
             : totals.modelMs > 0
               ? `${duration(totals.modelMs)} in the model`
               : "of the model not told"}

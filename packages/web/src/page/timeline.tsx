@@ -213,31 +213,18 @@ function merged(bars: readonly Bar[]): Bar[] {
   return [...last.values()].flat();
 }
 
+const tickSteps = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000].concat(
+  [1, 2, 5, 10, 20, 30, 60, 120, 240, 720, 1440].map((minutes) => minutes * 60_000),
+);
+
 function ticksOf(total: number): number[] {
-  const steps = [
-    10,
-    50,
-    100,
-    500,
-    1000,
-    5000,
-    10_000,
-    30_000,
-    60_000,
-    300_000,
-    600_000,
-    1_800_000,
-    3_600_000,
-    4 * 3_600_000,
-    24 * 3_600_000,
-  ];
-  const step = steps.find((size) => total / size <= 10) ?? 7 * 24 * 3_600_000;
+  const step = tickSteps.find((size) => total / size <= 10) ?? 7 * 24 * 3_600_000;
   return Array.from({ length: Math.floor(total / step) + 1 }, (_, at) => at * step);
 }
 
 function tickName(at: number, total: number): string {
-  if (total < 1000) return `${at} ms`;
-  if (total < 60_000) return `${at / 1000} s`;
-  if (total < 3_600_000) return at % 60_000 === 0 ? `${at / 60_000} m` : `${(at / 60_000).toFixed(1)} m`;
+  if (total <= 1000) return `${at} ms`;
+  if (total <= 120_000) return `${at / 1000} s`;
+  if (total <= 3 * 3_600_000) return `${+(at / 60_000).toFixed(1)} m`;
   return `${+(at / 3_600_000).toFixed(1)} h`;
 }

@@ -16,7 +16,7 @@ SESSION is an id, the first 8 or more characters of one, or a name. FILE is an A
 --output-format stream-json printed, a session's log, or a transcript of Claude Code: what it is, is told by what is in it.
 Without -o the page is written to report-ID.html here. Secrets are hidden in it as they are in sessions.
 
-Exit codes: 0 written · 64 wrong usage · 66 no such session or file · 74 cannot be written · 78 tells of no run
+Exit codes: 0 written · 64 wrong usage · 66 no such session or file · 78 tells of no run, or cannot be written
 `;
 
 const flags = { switches: ["--help", "-h", "--force"], values: ["--output", "-o"] };

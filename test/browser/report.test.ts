@@ -1,0 +1,221 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { findBrowser, openBrowser, seriousFindings } from "./browser.ts";
+import { hostileTranscript, longTranscript, variedSession } from "./sample-runs.ts";
+
+const command = join(process.cwd(), "packages/cli/bin/outrider.js");
+const screens = join(process.cwd(), ".cache/screens");
+
+describe("the report as a browser shows it", { skip: findBrowser() === undefined && "there is no Chromium here" }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "outrider-report-"));
+  let browser: Browser;
+  before(async () => {
+    browser = await openBrowser();
+    mkdirSync(screens, { recursive: true });
+  });
+  after(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Writes a run down and looks at its page; whatever the page complains of is in `complaints`. */
+  async function show(
+    name: string,
+    text: string,
+    options: BrowserContextOptions & { hash?: string } = {},
+  ): Promise<{ page: Page; complaints: string[] }> {
+    const [input, output] = [join(folder, `${name}.jsonl`), join(folder, `${name}.html`)];
+    writeFileSync(input, text);
+    execFileSync(process.execPath, [command, "report", input, "-o", output, "--force"], {
+      env: { PATH: process.env["PATH"], HOME: folder },
+      stdio: "pipe",
+    });
+    const { hash = "", ...context } = options;
+    const page = await (await browser.newContext(context)).newPage();
+    const complaints: string[] = [];
+    page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on(
+      "request",
+      (request) => /^(?:file|data|blob):/.test(request.url()) || complaints.push(`it asks for ${request.url()}`),
+    );
+    page.on("dialog", (dialog) => complaints.push(`it says ${dialog.message()}`));
+    await page.goto(`${pathToFileURL(output)}${hash}`);
+    await page.waitForSelector(".strip");
+    return { page, complaints };
+  }
+
+  test("outcome, figures and steps are there, and the page asks nobody for anything", async () => {
+    const { page, complaints } = await show("varied", variedSession());
+    assert.match((await page.textContent("h1")) ?? "", /the limit of turns was reached/);
+    assert.match((await page.textContent(".cause")) ?? "", /npm install decimal\.js in step 7: Denied/);
+    assert.equal(await page.locator("[data-n]").count(), 8);
+    assert.match((await page.textContent(".strip")) ?? "", /2 errors/);
+    await page.screenshot({ path: join(screens, "report-light.png"), fullPage: true });
+    assert.deepEqual(complaints, []);
+  });
+
+  test("each tab shows its own, by click and by key", async () => {
+    const { page, complaints } = await show("varied", variedSession());
+    const tabs = [
+      ["2", "changes", /src\/cart\.ts/],
+      ["3", "cost", /By model/],
+      ["4", "permissions", /Denied/],
+      ["5", "files", /npm test/],
+      ["1", "steps", /Search this run|I run the tests/],
+    ] as const;
+    for (const [key, name, text] of tabs) {
+      await page.keyboard.press(key);
+      assert.equal(await page.getAttribute(`#t-${name}`, "aria-selected"), "true");
+      assert.match((await page.textContent(`#p-${name}`)) ?? "", text);
+      await page.screenshot({ path: join(screens, `report-${name}.png`) });
+    }
+    await page.click("#t-cost");
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await page.getAttribute("#t-permissions", "aria-selected"), "true");
+    assert.deepEqual(complaints, []);
+  });
+
+  test("search and filters leave what fits, open what was found, and say how many", async () => {
+    const { page } = await show("varied", variedSession());
+    await page.keyboard.press("/");
+    await page.keyboard.type("deep needle");
+    assert.equal(await page.locator("[data-n]").count(), 1);
+    assert.match((await page.textContent("[role=status]")) ?? "", /1 of 8 steps/);
+    assert.match((await page.textContent(".steps")) ?? "", /deep needle/);
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("[data-n]").count(), 8);
+    await page.getByRole("button", { name: /^Errors/ }).click();
+    assert.equal(await page.locator("[data-n]").count(), 2);
+    await page.getByRole("search").getByRole("searchbox").fill("there is no such word");
+    assert.match((await page.textContent(".empty")) ?? "", /No step matches/);
+    await page.getByRole("button", { name: "Clear search and filter" }).click();
+    assert.equal(await page.locator("[data-n]").count(), 8);
+  });
+
+  test("keys walk through steps and errors and open them", async () => {
+    const { page } = await show("varied", variedSession());
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    assert.equal(await page.getAttribute(".is-sel", "data-n"), "2");
+    await page.keyboard.press("e");
+    assert.equal(await page.getAttribute(".is-sel", "data-n"), "3");
+    assert.equal(await page.locator("#step-3 details[open]").count(), 1);
+    await page.keyboard.press("o");
+    assert.equal(await page.locator("#step-3 details[open]").count(), 0);
+    await page.keyboard.press("x");
+    assert.ok((await page.locator(".call[open]").count()) >= 4);
+    await page.keyboard.press("?");
+    assert.equal(await page.locator("dialog[open]").count(), 1);
+  });
+
+  test("a link leads to its step, whatever hides it, and into a call", async () => {
+    const { page } = await show("varied", variedSession(), { hash: "#step-5-call-1" });
+    assert.equal(await page.getAttribute(".is-sel", "data-n"), "5");
+    assert.equal(await page.locator("#step-5-call-1[open]").count(), 1);
+    await page.evaluate('location.hash = "#file-1"');
+    await page.waitForSelector("#file-1");
+    assert.equal(await page.getAttribute("#t-changes", "aria-selected"), "true");
+  });
+
+  for (const [name, options] of [
+    ["light", {}],
+    ["dark", { colorScheme: "dark" }],
+    ["phone", { viewport: { width: 390, height: 844 } }],
+  ] as const)
+    test(`nothing stands in the way of anybody: ${name}`, async () => {
+      const { page, complaints } = await show("varied", variedSession(), options);
+      for (const key of ["x", "2", "3", "4", "5", "1"]) {
+        await page.keyboard.press(key);
+        assert.deepEqual(await seriousFindings(page), [], `after ${key}`);
+      }
+      const wide = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+      assert.ok(Number(wide) <= 0, `the page is ${wide} px too wide`);
+      await page.screenshot({ path: join(screens, `report-${name}-open.png`), fullPage: true });
+      assert.deepEqual(complaints, []);
+    });
+
+  test("on paper every tab is there", async () => {
+    const { page } = await show("varied", variedSession());
+    await page.emulateMedia({ media: "print" });
+    await page.waitForFunction('document.querySelectorAll("[role=tabpanel]:not([hidden])").length === 5');
+    const text = (await page.textContent("main")) ?? "";
+    for (const part of [/I run the tests/, /src\/cart\.ts/, /By model/, /Denied/]) assert.match(text, part);
+  });
+
+  test("a hostile transcript runs nothing, loads nothing and breaks nothing", async () => {
+    const { page, complaints } = await show("hostile", hostileTranscript());
+    await page.keyboard.press("x");
+    for (const key of ["2", "3", "4", "5", "1"]) await page.keyboard.press(key);
+    assert.equal(await page.evaluate("window.pwned"), undefined);
+    assert.deepEqual(complaints, []);
+    assert.equal(await page.locator("main script, main iframe, main object, main [onerror], main [onclick]").count(), 0);
+    assert.deepEqual(
+      await page.evaluate(
+        '[...document.querySelectorAll("a")].map((a) => a.getAttribute("href")).filter((href) => !/^(#|https?:|mailto:)/.test(href))',
+      ),
+      [],
+    );
+    assert.ok((await page.locator(".ctl").count()) > 0, "characters that turn text round are named");
+    assert.match((await page.textContent("main")) ?? "", /U\+202E/);
+  });
+
+  test("10,000 steps: only what is seen is in the page, and the last one is reached", async () => {
+    const { page, complaints } = await show("long", longTranscript(10_000));
+    assert.ok((await page.locator("[data-n]").count()) < 150);
+    await page.evaluate('location.hash = "#step-9990"');
+    await page.waitForSelector("#step-9990");
+    await page.keyboard.press("/");
+    await page.keyboard.type("word-4321-");
+    await page.waitForFunction('document.querySelectorAll("[data-n]").length === 1');
+    assert.deepEqual(complaints, []);
+  });
+
+  test("the page is small, and what may run in it is that one script", async () => {
+    await show("varied", variedSession());
+    const html = readFileSync(join(folder, "varied.html"), "utf8");
+    const data = Buffer.byteLength(/<script type="application\/json" id="run">([^<]*)/.exec(html)?.[1] ?? "");
+    assert.ok(Buffer.byteLength(html) - data < 300_000);
+    assert.match(html, /default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'/);
+    assert.doesNotMatch(html, /unsafe-inline|unsafe-eval/);
+  });
+});
+
+test("report says what it takes, what it cannot find, and what is no run", () => {
+  const folder = mkdtempSync(join(tmpdir(), "outrider-report-"));
+  const run = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [command, "report", ...args], {
+      encoding: "utf8",
+      cwd: folder,
+      env: { PATH: dirname(process.execPath), HOME: folder },
+    });
+  try {
+    writeFileSync(join(folder, "notes.txt"), "hello");
+    writeFileSync(join(folder, "run.jsonl"), variedSession());
+    const cases = [
+      { args: [], code: 64, says: /report takes one session or file/ },
+      { args: ["--forse"], code: 64, says: /did you mean --force/ },
+      { args: ["nosuch"], code: 66, says: /nosuch/ },
+      { args: ["notes.txt"], code: 78, says: /tells of no run/ },
+      { args: ["run.jsonl", "-o", "out.html"], code: 0, says: /Written to out.html/ },
+      { args: ["run.jsonl", "-o", "out.html"], code: 64, says: /exists already/ },
+      { args: ["run.jsonl", "-o", "out.html", "--force"], code: 0, says: /Written/ },
+      { args: ["run.jsonl", "-o", "no/such/place.html"], code: 78, says: /Cannot write/ },
+      { args: ["--help"], code: 0, says: /outrider report SESSION\|FILE/ },
+    ];
+    for (const { args, code, says } of cases) {
+      const { status, stdout, stderr } = run(...args);
+      assert.equal(status, code, `${args.join(" ")}: ${stderr}`);
+      assert.match(stdout + stderr, says);
+    }
+    assert.match(run("run.jsonl", "-o", "-").stdout, /^<!doctype html>/);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
