@@ -240,6 +240,7 @@ const published: Record<string, string[]> = {
     "parseSettingSources",
     "planSession",
     "randomUuid",
+    "replaceFileSync",
     "resolveLayers",
     "resolveModelWord",
     "resolveProject",
