@@ -209,6 +209,39 @@ export {
   type UpdateTaskFileOptions,
   updateTaskFileStatus,
 } from "../context/task-context.ts";
+export { SubagentManager, type SubagentManagerOptions } from "../tasks/subagents/subagent-manager.ts";
+export type {
+  PreparedSubagentWorktree,
+  SubagentJobHandle,
+  SubagentJobMode,
+  SubagentJobResult,
+  SubagentJobStart,
+  SubagentJobState,
+  SubagentJobStatus,
+  SubagentRunner,
+  SubagentSpawnRequest,
+  SubagentWorktreeAdapter,
+  SubagentWorktreeInspection,
+} from "../tasks/subagents/subagent-contract.ts";
+export {
+  createWorktreeSubagentRunner,
+  WorktreeSubagentRunner,
+  type WorktreeSubagentRunnerOptions,
+} from "../tasks/subagents/worktree-subagent-runner.ts";
+export { createGitWorktreeAdapter, type GitWorktreeAdapterOptions } from "../tasks/subagents/git-worktree-adapter.ts";
+export {
+  type ChildProcessSubagentRunnerOptions,
+  createChildProcessSubagentRunner,
+} from "../tasks/subagents/child-process-runner.ts";
+export { serveSubagentWorker } from "../tasks/subagents/subagent-worker.ts";
+export { assembleSubagentPrompt, type AssembleSubagentPromptOptions } from "../tasks/subagents/assemble-prompt.ts";
+export { createSubagentLogger, type SubagentLogger } from "../tasks/subagents/subagent-logger.ts";
+export { createSubagentSession, type SubagentSessionOptions } from "../session/subagents/create-subagent-session.ts";
+export {
+  createInProcessSubagentRunner,
+  type InProcessSubagentRunnerDeps,
+  type SubagentRunnerFactory,
+} from "../session/subagents/in-process-runner.ts";
 export {
   createScheduledTaskRunner,
   type ScheduledFiring,

@@ -130,6 +130,7 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   answersPermissions: flag,
   audit: action,
   checkpoints: action,
+  subagentRunnerFactory: action,
   reversibleExecution: shape(
     {
       mode: needed(oneOf(["local-first"])),

@@ -245,6 +245,8 @@ export interface AgentEvents {
     system: string;
     tools: string[];
     permissionMode: PermissionMode;
+    /** Another name by which it can be told something. */
+    name?: string;
     /** Of this run of it: an agent that is told more after its end runs again under its own id. */
     runId?: string;
     /** The call that started it did not wait for it. */

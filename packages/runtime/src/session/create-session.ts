@@ -249,6 +249,7 @@ export async function createSession(
     now: options.now ?? Date.now,
   });
   const checkpoints = keptTurns(options, journal, factsAmong(tools));
+  const taskFolder = taskFolderOf(journal.location, { id, overflowDirectory });
   return {
     journal,
     past,
@@ -274,8 +275,8 @@ export async function createSession(
     compaction,
     temporary:
       options.overflowDirectory === undefined && !options.sandboxClient ? { remove: removeAtExit(overflowDirectory) } : undefined,
-    taskFolder: taskFolderOf(journal.location, { id, overflowDirectory }),
-    subagents: openSubagents(options, { compaction, sandbox: placesLine, env }),
+    taskFolder,
+    subagents: openSubagents(options, { compaction, sandbox: placesLine, env, sessionId: id, taskFolder }),
     agents: mergeAgents([agents, builtinAgents]),
     skills,
     references: new SessionReferences(past),
@@ -312,9 +313,19 @@ async function applyUpdates(
 
 function openSubagents(
   options: SessionOptions,
-  { compaction, sandbox, env }: Pick<SubagentOptions, "sandbox"> & { compaction: SessionCompaction; env: Record<string, string> },
+  {
+    compaction,
+    sandbox,
+    env,
+    sessionId,
+    taskFolder,
+  }: Pick<SubagentOptions, "sandbox" | "sessionId"> & {
+    compaction: SessionCompaction;
+    env: Record<string, string>;
+    taskFolder: string;
+  },
 ): Subagents {
-  const { checkpoints, sandboxClient, permissions } = options;
+  const { checkpoints, sandboxClient, permissions, subagentRunnerFactory: runner } = options;
   return new Subagents({
     secondRoot: { checkpoints, sandboxClient, permissions, env },
     sandbox,
@@ -324,6 +335,8 @@ function openSubagents(
     knownModels: (provider, wanted) => modelsOf(options, provider, wanted),
     allowUnknownPrice: options.allowUnknownPrice ?? false,
     now: options.now ?? Date.now,
+    sessionId,
+    runner: runner && (() => runner({ parent: options, logsDir: dirname(taskFolder) })),
   });
 }
 

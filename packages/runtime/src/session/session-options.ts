@@ -5,6 +5,7 @@ import type { CompactionSettings } from "../context/compaction-limits.ts";
 import type { FolderFacts } from "../context/environment.ts";
 import type { Instructions } from "../context/instructions.ts";
 import type { HookSettings, HooksByEvent } from "../engine/open-hooks.ts";
+import type { SubagentRunnerFactory } from "./subagents/in-process-runner.ts";
 import type { AuditEntry, SubagentRef } from "../engine/deps.ts";
 import type { GivenLimits } from "../engine/repeated-calls.ts";
 import type { SessionStore } from "../journal/store.ts";
@@ -148,6 +149,8 @@ export type SessionOptions = {
   readonly hookSettings?: HookSettings | undefined;
   /** This session is a subagent's: its hooks are SubagentStart and SubagentStop instead of those of sessions and prompts. */
   readonly agent?: SubagentRef | undefined;
+  /** Makes the runner that does the work of subagents; this process does it when absent. It is asked for with the first of them. */
+  readonly subagentRunnerFactory?: SubagentRunnerFactory | undefined;
   /** Somebody listens to `permission_request` and will call `answerPermission`. Without it, what would be asked is denied. */
   readonly answersPermissions?: boolean | undefined;
   /**

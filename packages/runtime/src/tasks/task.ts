@@ -70,8 +70,6 @@ export interface AgentTasks {
   resumeInBackground(spec: ResumeSpec): Promise<BackgroundTaskState>;
   /** Tells an agent something: `heard` reads it with its next request, `resumed` had ended and works again in the background. */
   send(spec: ResumeSpec): Promise<{ readonly how: "heard" | "resumed"; readonly task: BackgroundTaskState }>;
-  /** Of which kind an agent is that was started in this session. */
-  kindOf(agentId: string): string | undefined;
 }
 
 /** A program that is to go on after the call that started it. */

@@ -11,9 +11,9 @@ import { createSubagentLogger } from "../../tasks/subagents/subagent-logger.ts";
 import { toEndWords } from "../../tasks/subagents/end-words.ts";
 import { tellLater } from "../../tasks/background/tell-later.ts";
 import type { TaskEnd } from "../../tasks/task.ts";
-import { isRecord } from "../../util/is-record.ts";
 import type { Redactor } from "../../util/redact.ts";
 import type { RunningTask } from "../tasks/process-runner.ts";
+import { firstArgOf } from "./first-arg.ts";
 import type { Beside } from "./subagents.ts";
 
 export type AgentFiles = {
@@ -25,7 +25,7 @@ export type AgentFiles = {
 export type AgentStart = {
   readonly start: BackgroundTaskStart<AgentTaskRequest>;
   readonly files: AgentFiles;
-  readonly inbox: { take: Beside["takeInput"]; close(): void };
+  readonly inbox: { take: Beside["takeInput"]; listen: Beside["onInput"]; close(): void };
   /** Tells it something, also after its end. */
   readonly send: (text: string) => Promise<void>;
   readonly gate: PermissionGate;
@@ -44,7 +44,7 @@ export async function startAgentTask(
     mask: (text) => redactor.text(text),
   });
   const log = createSubagentLogger(files.sessionId, taskId, join(files.folder, ".."));
-  const watch = new AgentWatch({ emit, output });
+  const watch = new AgentWatch({ emit, output, isAsked: (requestId) => gate.question(requestId) !== undefined });
   let onBegan = (): void => {};
   const began = new Promise<void>((resolve) => {
     onBegan = resolve;
@@ -58,6 +58,8 @@ export async function startAgentTask(
       watch.hear(event);
     },
     takeInput: () => inbox.take(),
+    onInput: (listener) => inbox.listen(listener),
+    pass: emit,
     interrupt: abort,
   });
   let why: string | undefined;
@@ -122,7 +124,11 @@ function metadataOf({ worktree, modelCalls, durationMs }: TaskEnd): BackgroundTa
 
 const touchMs = 10_000;
 
-type Watching = Pick<BackgroundTaskStart, "emit"> & { readonly output: OutputFile };
+type Watching = Pick<BackgroundTaskStart, "emit"> & {
+  readonly output: OutputFile;
+  /** Does somebody have this question, and has not answered it? */
+  readonly isAsked: (requestId: string) => boolean;
+};
 
 /** Tells the list of tasks what an agent does, in its words. */
 class AgentWatch {
@@ -152,6 +158,7 @@ class AgentWatch {
       case "tool.ended":
         return emit({ type: "background_task_tool_end", toolName: event.name, success: event.status === "ok" });
       case "permission.requested":
+        if (!this.#options.isAsked(event.requestId)) return; // it is denied at once
         this.#asking.add(event.callId);
         if (this.#asking.size > 1) return;
         return emit({ type: "background_task_permission_request", requestId: event.requestId, toolName: event.tool });
@@ -183,13 +190,4 @@ class AgentWatch {
     const lines = [...(text === "" ? [] : [text]), ...calls];
     void this.#options.output.append(Buffer.from(`${lines.join("\n")}\n`)).catch(() => {}); // what it said is on record all the same
   }
-}
-
-const argLength = 120;
-
-function firstArgOf(input: unknown): { firstArg?: string } {
-  const [first] = isRecord(input) ? Object.values(input).filter((value) => typeof value === "string") : [];
-  if (typeof first !== "string") return {};
-  const [line = ""] = first.split("\n");
-  return { firstArg: line.length > argLength ? `${line.slice(0, argLength - 1)}…` : line };
 }

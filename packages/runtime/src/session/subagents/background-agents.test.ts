@@ -421,6 +421,25 @@ describe("Task with resume", () => {
     assert.match(texts(request), /"Look"[\s\S]*1 messages[\s\S]*"More"/);
   });
 
+  it("finds an agent that somebody waited for by the name it was given", async () => {
+    const provider = cast({
+      parent: inOrder(
+        { calls: [task("Look", { name: "scout" })] },
+        { calls: [task("More", { resume: "scout" })] },
+        { text: "Ok." },
+      ),
+      child: (request) => ({ text: `${request.messages.length} messages` }),
+    });
+    const { session, events, close } = open(provider);
+    await session.submit("go");
+    await close();
+    assert.deepEqual(
+      eventsOf(events, "task.ended").map(({ outcome }) => outcome.text),
+      ["1 messages", "3 messages"],
+    );
+    assert.equal(new Set(eventsOf(events, "task.started").map(({ taskId }) => taskId)).size, 1);
+  });
+
   it("is refused while the agent works, and where there is no such agent", async () => {
     const stuck = gate();
     const provider = cast({

@@ -16,34 +16,35 @@ type AddedInput = Omit<EventBody<"input.added">, "type">;
 
 /** What running agents of a session were told and have not heard yet, and by which names they are known. */
 export class AgentInboxes {
-  readonly #waiting = new Map<string, AddedInput[]>();
+  readonly #waiting = new Map<string, { readonly inputs: AddedInput[]; listener?: () => void }>();
   readonly #ids = new Map<string, string>();
-  readonly #kinds = new Map<string, string>();
 
-  open(taskId: string): { take(): readonly AddedInput[]; close(): void } {
-    const waiting: AddedInput[] = [];
+  open(taskId: string): { take(): readonly AddedInput[]; listen(listener: () => void): void; close(): void } {
+    const waiting: { readonly inputs: AddedInput[]; listener?: () => void } = { inputs: [] };
     this.#waiting.set(taskId, waiting);
-    return { take: () => waiting.splice(0), close: () => void this.#waiting.delete(taskId) };
+    return {
+      take: () => waiting.inputs.splice(0),
+      listen(listener) {
+        waiting.listener = listener;
+      },
+      close: () => void this.#waiting.delete(taskId),
+    };
   }
 
   /** False where nobody reads it any more. */
   put(taskId: string, text: string): boolean {
     const waiting = this.#waiting.get(taskId);
-    waiting?.push({ input: userText(text), origin: "parent" });
+    waiting?.inputs.push({ input: userText(text), origin: "parent" });
+    waiting?.listener?.();
     return waiting !== undefined;
   }
 
-  introduce(taskId: string, { kind, name }: { readonly kind: string; readonly name?: string | undefined }): void {
-    this.#kinds.set(taskId, kind);
+  introduce(taskId: string, name: string | undefined): void {
     if (name !== undefined) this.#ids.set(name, taskId);
   }
 
   idOf(named: string): string {
     return this.#ids.get(named) ?? named;
-  }
-
-  kindOf(named: string): string | undefined {
-    return this.#kinds.get(this.idOf(named));
   }
 }
 
@@ -60,10 +61,6 @@ export class BackgroundAgents implements AgentTasks {
 
   constructor(options: BackgroundAgentsOptions) {
     this.#options = options;
-  }
-
-  kindOf(agentId: string): string | undefined {
-    return this.#options.inboxes.kindOf(agentId);
   }
 
   async startInBackground(spec: TaskSpec): Promise<BackgroundTaskState> {
@@ -124,7 +121,6 @@ export class BackgroundAgents implements AgentTasks {
       metadata: { callId, runId, ...defined({ name, agentId: taskId }) },
     };
     const task = await registry.startAgent(request, async (start, files) => {
-      inboxes.introduce(start.taskId, { kind: agent.name, name });
       const inbox = inboxes.open(start.taskId);
       try {
         const { gate, redactor } = place.deps;
@@ -139,15 +135,17 @@ export class BackgroundAgents implements AgentTasks {
       }
     });
     if (task.status === "failed") throw new ToolFailure(task.error?.message ?? "The agent could not be started.");
-    inboxes.introduce(task.id, { kind: agent.name, name });
+    inboxes.introduce(task.id, name);
     return task;
   }
 
   /** What an agent was and did, by the record. */
   async #find(spec: ResumeSpec): Promise<{ taskId: string; goesOn: TaskSpec; past: readonly AgentEvent[] }> {
-    const { place, inboxes } = this.#options;
-    const taskId = inboxes.idOf(spec.agentId);
+    const { place, inboxes, subagents } = this.#options;
+    if (!subagents.areOnRecord) throw new ToolFailure("Agents do not go on here once they have ended. Start another one.");
     const events = await place.readEvents();
+    const named = events.findLast((event) => event.type === "task.started" && event.name === spec.agentId);
+    const taskId = named?.taskId ?? inboxes.idOf(spec.agentId);
     const past = events.filter((event) => event.taskId === taskId);
     const started = past.findLast((event) => event.type === "task.started");
     if (!started) throw new ToolFailure(`There is no agent ${JSON.stringify(spec.agentId)}. ${agentsIn(events)}`);

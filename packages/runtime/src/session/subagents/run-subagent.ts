@@ -76,6 +76,7 @@ async function work(run: SubagentRun, options: SubagentOptions, worktree: AgentW
       tools: granted.tools.map(({ name }) => name),
       permissionMode: deps.policy().mode,
       runId: run.runId,
+      ...defined({ name: spec.name }),
       ...(beside && { background: true, ...defined({ outputFile: beside.outputFile }) }),
     };
     tell(started);

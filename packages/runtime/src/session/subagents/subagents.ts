@@ -9,6 +9,8 @@ import type { AgentEvent, Emit, EventBody } from "../../protocol/events.ts";
 import type { AgentDefinition } from "../../tasks/agent-definition.ts";
 import type { AgentTasks, StartedTask, TaskEnd, Tasks, TaskSpec } from "../../tasks/task.ts";
 import { toRunId } from "../../tasks/background/run-id.ts";
+import type { BackgroundTaskRunnerEvent } from "../../tasks/background/task-contract.ts";
+import type { SubagentRunner } from "../../tasks/subagents/subagent-contract.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AgentInboxes } from "./background-agents.ts";
 import type { SecondRootSetting } from "../files/second-root.ts";
@@ -26,6 +28,9 @@ export type SubagentOptions = {
   /** What is known about the provider's models, as far as a wish for one needs it. */
   readonly knownModels: (provider: string, wanted: string | undefined) => Promise<KnownModels>;
   readonly allowUnknownPrice: boolean;
+  /** Does the work in the place of this process; absent where this one does. */
+  readonly runner?: (() => SubagentRunner) | undefined;
+  readonly sessionId: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 };
@@ -55,6 +60,10 @@ export type Beside = {
   hear(event: EventBody): void;
   /** What it was told since it was last asked for. */
   takeInput(): readonly Omit<EventBody<"input.added">, "type">[];
+  /** Calls back when there is something to take. */
+  onInput(listener: () => void): void;
+  /** What a runner of the program tells of it. */
+  pass(event: BackgroundTaskRunnerEvent): void;
   interrupt(): void;
 };
 
@@ -80,6 +89,7 @@ export class Subagents {
   readonly #options: SubagentOptions;
   readonly #running = new Map<string, AbortController>();
   #inboxes: AgentInboxes | undefined;
+  #runner: SubagentRunner | undefined;
   #shared: { readonly budget: Budget; readonly between: Promise<SharedBudget> } | undefined;
 
   constructor(options: SubagentOptions) {
@@ -97,6 +107,11 @@ export class Subagents {
   /** One that somebody waits for. */
   start(run: RunSpec, place: TurnPlace): StartedTask {
     return { taskId: run.taskId, ended: this.#run(run, place) };
+  }
+
+  /** Whether its work is in the session's record, so that it can go on from there. */
+  get areOnRecord(): boolean {
+    return this.#options.runner === undefined;
   }
 
   isRunning(taskId: string): boolean {
@@ -123,9 +138,15 @@ export class Subagents {
 
   /** To its end, or until it is aborted. */
   async runTo(signal: AbortSignal, run: RunSpec, place: TurnPlace): Promise<TaskEnd> {
-    const { runSubagent } = await import("./run-subagent.ts");
     const shared = await this.#between(place.deps.provider.ledger.budget);
+    const { runner, sessionId } = this.#options;
     const { runId = toRunId(this.#options.now(), place.deps.newId()) } = run;
+    if (runner) {
+      const { runHostedAgent } = await import("./hosted-agent.ts");
+      this.#runner ??= runner();
+      return await runHostedAgent({ ...run, place, signal, shared, runId }, this.#runner, sessionId);
+    }
+    const { runSubagent } = await import("./run-subagent.ts");
     return await runSubagent({ ...run, place, signal, shared, runId }, this.#options);
   }
 

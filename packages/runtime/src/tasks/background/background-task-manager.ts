@@ -272,12 +272,14 @@ export class BackgroundTaskManager {
 
   #overrun(task: Task, { reason, message }: Overrun): void {
     if (isTerminal(task.state.status)) return;
-    if (task.state.status === "waiting_permission") this.#apply(task, "PERMISSION_ALLOWED"); // its time is up all the same
     this.#end(task, "FAIL", { timeoutReason: reason, error: { category: "timeout", message, recoverable: true } });
     task.gone = this.#letGo(task, message);
   }
 
   #end(task: Task, event: BackgroundTaskTransition, change: Partial<BackgroundTaskState>): void {
+    // Whatever it waited for, it has ended.
+    if (task.state.status === "waiting_permission" && (event === "FAIL" || event === "COMPLETE"))
+      this.#apply(task, "PERMISSION_ALLOWED");
     this.#apply(task, event, { ...change, completedAt: this.#time(), unread: task.state.mode === "background" });
     task.watch?.stop();
     task.onEnded();

@@ -44,8 +44,9 @@ export function createTaskTool(agents: readonly AgentDefinition[]): Tool {
         },
         resume: {
           type: "string",
-          description: "The id of an agent that has ended: it goes on with all it knew, and this prompt.",
+          description: "The id or name of an agent that has ended: it goes on with all it knew, and this prompt.",
         },
+        name: { type: "string", minLength: 1, description: "A name for the agent, to tell it more later (SendMessage, resume)." },
       },
       required: ["description", "prompt", ...(general ? [] : ["subagent_type"])],
     },
