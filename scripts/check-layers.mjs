@@ -138,6 +138,7 @@ const OPENERS = {
   "hosting/create-agent.ts": "the published class, which plans",
   "hosting/open-session.ts": "a plan, with its servers",
   "hosting/query.ts": "the published class, which plans",
+  "session/subagents/create-subagent-session.ts": "a session of a subagent, narrowed from the options of its parent",
 };
 
 // Who may say that a value is masked, or that a call is live, though its type does not; everybody else gets one from these.
