@@ -5,7 +5,7 @@ import { TurnAborted } from "../../engine/turn-aborted.ts";
 import type { HookFacts, Hooks } from "../../hooks/hook.ts";
 import type { InstructionFile } from "../../context/instructions.ts";
 import { kindOf } from "../../context/nested-state.ts";
-import { Transcript } from "../../journal/transcript.ts";
+import type { Transcript } from "../../journal/transcript.ts";
 import { toSendableInput } from "../../model/sendable/sendable-content.ts";
 import { noUsage, type UserMessage } from "../../protocol/content.ts";
 import type { AgentEvents, Emit, EventBody } from "../../protocol/events.ts";
@@ -179,7 +179,7 @@ async function referencesOf(
   return added && { ...added, input: await toSendableInput(added.input) };
 }
 
-type OnRecord = Pick<TurnPlace, "besideKeeper" | "agents" | "readEvents" | "transcriptOf" | "registry">;
+type OnRecord = Pick<TurnPlace, "besideKeeper" | "agents" | "readEvents" | "registry">;
 
 /** What subagents need that go on after the turn, or with what they were told in an earlier one. */
 function recordOf({ session, work, readEvents }: PromptTurn): OnRecord {
@@ -187,11 +187,6 @@ function recordOf({ session, work, readEvents }: PromptTurn): OnRecord {
     besideKeeper: () => session.checkpoints?.beside(),
     agents: session.agents,
     readEvents,
-    transcriptOf: async (taskId) => {
-      const transcript = new Transcript(taskId);
-      for (const event of await readEvents()) transcript.apply(event);
-      return transcript;
-    },
     registry: () => work.load(),
   };
 }

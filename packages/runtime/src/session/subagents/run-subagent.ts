@@ -109,7 +109,7 @@ async function work(run: SubagentRun, options: SubagentOptions, worktree: AgentW
     // What came in too late for its last request, it is told now.
     for (let late = beside?.takeInput() ?? []; late.length > 0 && report.outcome.type === "completed"; ) {
       for (const input of late) emit({ type: "input.added", ...input });
-      report = together(report, await turn(await place.transcriptOf(taskId)));
+      report = together(report, await turn(await transcriptOf(run)));
       late = beside?.takeInput() ?? [];
     }
     const end = {
@@ -127,6 +127,13 @@ async function work(run: SubagentRun, options: SubagentOptions, worktree: AgentW
     await leave();
     share?.leave();
   }
+}
+
+/** Its conversation as it stands on record. */
+async function transcriptOf({ taskId, place }: SubagentRun): Promise<Transcript> {
+  const transcript = new Transcript(taskId);
+  for (const event of await place.readEvents()) transcript.apply(event);
+  return transcript;
 }
 
 function together(first: TurnReport, { outcome, usage, modelCalls, modelDurationMs }: TurnReport): TurnReport {

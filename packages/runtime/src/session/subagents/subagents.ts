@@ -4,11 +4,9 @@ import type { Budget } from "../../model/budget.ts";
 import type { SessionDeps, TurnDeps } from "../../engine/deps.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
 import type { ModelRef } from "../../protocol/content.ts";
-import type { Transcript } from "../../journal/transcript.ts";
 import type { AgentEvent, Emit, EventBody } from "../../protocol/events.ts";
 import type { AgentDefinition } from "../../tasks/agent-definition.ts";
 import type { AgentTasks, StartedTask, TaskEnd, Tasks, TaskSpec } from "../../tasks/task.ts";
-import { toRunId } from "../../tasks/background/run-id.ts";
 import type { BackgroundTaskRunnerEvent } from "../../tasks/background/task-contract.ts";
 import type { SubagentRunner } from "../../tasks/subagents/subagent-contract.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
@@ -46,8 +44,6 @@ export type TurnPlace = Pick<TurnDeps, "signal" | "flush" | "congestion" | "inte
   readonly agents: readonly AgentDefinition[];
   /** What the session's record says up to now. */
   readonly readEvents: () => Promise<readonly AgentEvent[]>;
-  /** The conversation of the subagent with this id as it stands. */
-  readonly transcriptOf: (taskId: string) => Promise<Transcript>;
   readonly registry: () => Promise<TaskRegistry>;
 };
 
@@ -89,7 +85,6 @@ export class Subagents {
   readonly #options: SubagentOptions;
   readonly #running = new Map<string, AbortController>();
   #inboxes: AgentInboxes | undefined;
-  #runner: SubagentRunner | undefined;
   #shared: { readonly budget: Budget; readonly between: Promise<SharedBudget> } | undefined;
 
   constructor(options: SubagentOptions) {
@@ -138,16 +133,11 @@ export class Subagents {
 
   /** To its end, or until it is aborted. */
   async runTo(signal: AbortSignal, run: RunSpec, place: TurnPlace): Promise<TaskEnd> {
-    const shared = await this.#between(place.deps.provider.ledger.budget);
-    const { runner, sessionId } = this.#options;
-    const { runId = toRunId(this.#options.now(), place.deps.newId()) } = run;
-    if (runner) {
-      const { runHostedAgent } = await import("./hosted-agent.ts");
-      this.#runner ??= runner();
-      return await runHostedAgent({ ...run, place, signal, shared, runId }, this.#runner, sessionId);
-    }
-    const { runSubagent } = await import("./run-subagent.ts");
-    return await runSubagent({ ...run, place, signal, shared, runId }, this.#options);
+    const [{ runAgent }, shared] = await Promise.all([
+      import("./run-agent.ts"),
+      this.#between(place.deps.provider.ledger.budget),
+    ]);
+    return await runAgent({ ...run, place, signal, shared }, this.#options);
   }
 
   async #agents(place: TurnPlace): Promise<AgentTasks> {

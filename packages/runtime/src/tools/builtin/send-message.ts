@@ -2,7 +2,7 @@ import { defineTool, type Tool } from "../tool.ts";
 import { startedAgents } from "../started-agents.ts";
 import { sendMessageFacts } from "./facts.ts";
 
-export type SendMessageInput = { to: string; message: string; summary?: string };
+export type SendMessageInput = { to: string; message: string };
 
 /** Tells an agent something that was started earlier. */
 export const sendMessageTool: Tool = defineTool<SendMessageInput>({
@@ -14,14 +14,10 @@ export const sendMessageTool: Tool = defineTool<SendMessageInput>({
     properties: {
       to: { type: "string", minLength: 1, description: "The id of the agent, or the name you gave it" },
       message: { type: "string", minLength: 1 },
-      summary: { type: "string", description: "The message in a few words, for people who watch" },
     },
     required: ["to", "message"],
   },
-  forgives: {
-    names: { agentId: "to", agent_id: "to", task_id: "to", recipient: "to", content: "message", prompt: "message" },
-    needed: [],
-  },
+  forgives: { names: { agentId: "to", task_id: "to" }, needed: [] },
   concurrent: false,
   facts: sendMessageFacts,
   async access({ to }, _workspace, memory) {
