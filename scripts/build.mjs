@@ -209,14 +209,18 @@ function withoutForeignMaps({ outputFiles, metafile }) {
     .map(({ name, text }) => ({ name, text: names.has(name) ? text.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, "\n") : text }));
 }
 
-/** The MCP client is given a validator; the one it would take itself is a third of its size, and writes code from servers' schemas. */
+/** The MCP client and server are given a validator; the one it would take itself is a third of its size, and writes code from servers' schemas. */
 function withoutDefaultValidator() {
   return {
     name: "without-default-validator",
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^@modelcontextprotocol\/client\/_shims$/ }, () => ({ path: "shims", namespace: "mcp-client" }));
+      onResolve({ filter: /^@modelcontextprotocol\/(client|server)\/_shims$/ }, () => ({
+        path: "shims",
+        namespace: "mcp-client",
+      }));
       onLoad({ filter: /.*/, namespace: "mcp-client" }, () => ({
-        contents: "export const CORS_IS_POSSIBLE = false; export class DefaultJsonSchemaValidator {}",
+        contents:
+          'export { default as process } from "node:process"; export const CORS_IS_POSSIBLE = false; export class DefaultJsonSchemaValidator {}',
       }));
     },
   };

@@ -88,7 +88,13 @@ const LAYERS = {
       "session",
       "hosting",
     ],
-    modules: ["node:", "@modelcontextprotocol/client", "ws"],
+    modules: [
+      "node:",
+      "@modelcontextprotocol/client",
+      "@modelcontextprotocol/server",
+      "@modelcontextprotocol/server/stdio",
+      "ws",
+    ],
   },
   testing: { folders: ["util", "protocol", "model", "workspace", "journal"], modules: ["node:"] },
   exports: {

@@ -284,6 +284,7 @@ const published: Record<string, string[]> = {
     "serverFolder",
   ],
   "./testing": ["sandboxClientConformance", "sessionStoreConformance", "startModelServer"],
+  "./mcp-server": ["createMcpEndpoint", "createMcpHost", "serveMcpStdio"],
   "./ws": ["createWsHandler", "createWsTransport"],
 };
 

@@ -24,7 +24,7 @@ describe("a slip in a command's name", () => {
     [["providers", "remov"], /did you mean remove\?/],
     [["completion", "bsh"], /did you mean bash\?/],
     [["plugin", "install", "x"], /There are no plugins/],
-    [["mcp", "serve"], /--input-format stream-json/],
+    [["mcp", "serve", "odd"], /mcp serve does not take "odd"/],
     [["mcp", "add", "x", "ftp://example.com"], /ftp:\/\/ is no way to reach a server/],
     [["mcp", "add", "-t", "http", "x", "ws://example.com"], /an address begins with http/],
     [["config", "set", "model", "x"], /settings are files/],

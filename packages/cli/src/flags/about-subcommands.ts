@@ -22,8 +22,8 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
     help: "models with their windows and prices; --refresh asks the provider",
   },
   mcp: {
-    actions: ["add", "add-json", "list", "get", "remove", "login", "logout", "test"],
-    help: "MCP servers: who is known, and whether they work",
+    actions: ["add", "add-json", "list", "get", "remove", "login", "logout", "test", "serve"],
+    help: "MCP servers: who is known, and whether they work; serve is one",
   },
   permissions: {
     actions: ["explain", "lint", "log", "grants", "test"],

@@ -18,6 +18,8 @@ const usage = `Usage:
                                           log in to a server on the network, in a browser; kept for later runs
   outrider mcp logout NAME                forget that login
   outrider mcp test [NAME…] [--json]      start them, ask for their tools, and end them; exit code 1 when one does not answer
+  outrider mcp serve [FLAG…]              the other way round: be a server, on stdin and stdout, whose tools run agents; flags as for
+                                          outrider -p (--model, --allowedTools, --permission-mode …), see docs/mcp-server.md
 
 --scope user (the default) is $OUTRIDER_HOME/settings.json, project is .mcp.json for everybody who has the project,
 local is .outrider/settings.local.json. A project's servers start when it is trusted: outrider trust.
@@ -32,12 +34,12 @@ const actions: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   remove: async (args) => (await import("./add-server.ts")).removeServer(args, usage),
   login: async (args) => (await import("./log-in.ts")).loginServer(args, usage),
   logout: async (args) => (await import("./log-in.ts")).logoutServer(args, usage),
+  serve: async (args) => (await import("./serve.ts")).serveMcp(args, usage),
   test: async (args) => (await import("./test-servers.ts")).testServers(args, usage),
 };
 
 /** Actions of Claude Code's: what to do instead. */
 const foreign: Readonly<Record<string, string>> = {
-  serve: "A program drives Outrider with --input-format stream-json, an editor with outrider acp",
   "add-from-claude-desktop": "Each entry of its configuration is taken as it is by outrider mcp add-json NAME JSON",
   "reset-project-choices": "A project's servers start when it is trusted; outrider trust --revoke takes that back",
 };

@@ -17,7 +17,7 @@ export async function createClient(
     era,
   }: ClientAbilities & { readonly policy?: ElicitationPolicy | undefined; readonly era: ProtocolEra },
 ): Promise<Client> {
-  const { Client, outputValidator } = await import("./official-client.ts");
+  const [{ Client }, { outputValidator }] = await Promise.all([import("./official-client.ts"), import("./output-validator.ts")]);
   const client = new Client(
     { name: "outrider", version: OUTRIDER_VERSION },
     {

@@ -78,7 +78,7 @@ const maxProblem = 500;
 /** What a server answers and does not fit its own description is shown all the same, with a word about it. */
 async function misfitOf({ outputSchema }: ServerTool, { structuredContent, isError }: JsonObject): Promise<string | undefined> {
   if (!outputSchema || structuredContent === undefined || isError === true) return undefined;
-  const { outputProblem } = await import("./official-client.ts");
+  const { outputProblem } = await import("./output-validator.ts");
   const problem = outputProblem(outputSchema, structuredContent);
   return problem && `[The server's structured answer does not fit the schema it gave for it: ${problem.slice(0, maxProblem)}]`;
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../protocol/content.ts";
 import { createLocalWorkspace } from "../../workspace/local.ts";
 import { createToolMemory, type ToolContext } from "../tool.ts";
 import { McpServers } from "./mcp-servers.ts";
-import { outputValidator } from "./official-client.ts";
+import { outputValidator } from "./output-validator.ts";
 
 const context: ToolContext = {
   callId: "1",
