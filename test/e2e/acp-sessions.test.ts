@@ -37,6 +37,47 @@ describe("sessions over ACP", { timeout: 120_000 }, () => {
     await client.end();
   });
 
+  it("a session is copied, and both go on by themselves", async () => {
+    const { home, cwd } = places();
+    const { env, server } = await model([{ text: "One." }, { text: "Of the copy." }, { text: "Of the original." }], home);
+    const client = new TestClient({ env });
+    const { sessionId } = await client.open(cwd);
+    await client.prompt(sessionId, "remember the blue door");
+    const copy = await client.request("session/fork", { sessionId, cwd, mcpServers: [] });
+    assert.notEqual(copy.sessionId, sessionId);
+    assert.ok(copy.configOptions && copy.modes);
+    await client.prompt(copy.sessionId, "into the copy");
+    await client.prompt(sessionId, "into the original");
+    const [, ofCopy, ofOriginal] = server.requests.map((request) => JSON.stringify(request));
+    assert.match(ofCopy ?? "", /blue door[\s\S]*into the copy/);
+    assert.match(ofOriginal ?? "", /blue door[\s\S]*into the original/);
+    assert.doesNotMatch(ofOriginal ?? "", /into the copy/);
+    assert.equal((await refused(client.request("session/fork", { sessionId: "odd", cwd, mcpServers: [] }))).code, -32002);
+    assert.equal((await refused(client.request("session/fork", { sessionId, cwd: "here", mcpServers: [] }))).code, -32602);
+    await client.end();
+  });
+
+  it("how hard the model thinks can be chosen before and in a session", async () => {
+    const { home, cwd } = places();
+    const { env, server } = await model([{ text: "One." }, { text: "Two." }, { text: "Three." }], home);
+    const client = new TestClient({ env, args: ["--model", "claude-opus-4-6"] });
+    const { sessionId } = await client.open(cwd);
+    const choose = async (value: string) => {
+      const { configOptions } = await client.request("session/set_config_option", { sessionId, configId: "effort", value });
+      return configOptions.find(({ category }) => category === "thought_level")?.currentValue;
+    };
+    assert.equal(await choose("low"), "low");
+    await client.prompt(sessionId, "one");
+    assert.equal(await choose("max"), "max");
+    await client.prompt(sessionId, "two");
+    assert.equal(await choose("default"), "default");
+    await client.prompt(sessionId, "three");
+    const efforts = server.requests.map((request) => /"effort":"(\w+)"/.exec(JSON.stringify(request))?.[1]);
+    assert.deepEqual(efforts, ["low", "max", undefined]);
+    assert.equal((await refused(choose("most"))).code, -32602);
+    await client.end();
+  });
+
   it("a stored session is listed, shown again when it is loaded, and goes on", async () => {
     const { home, cwd } = places();
     const usage = { inputTokens: 1000, outputTokens: 1000 };
@@ -166,6 +207,7 @@ describe("modes and models over ACP", { timeout: 120_000 }, () => {
       [
         ["mode", "mode"],
         ["model", "model"],
+        ["effort", "thought_level"],
       ],
     );
     await client.prompt(sessionId, "one");

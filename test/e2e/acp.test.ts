@@ -22,7 +22,7 @@ describe("outrider acp", { timeout: 120_000 }, () => {
           loadSession: true,
           promptCapabilities: { image: true, audio: false, embeddedContext: true },
           mcpCapabilities: { http: true, sse: true },
-          sessionCapabilities: { list: {}, delete: {}, additionalDirectories: {}, resume: {}, close: {} },
+          sessionCapabilities: { list: {}, delete: {}, additionalDirectories: {}, resume: {}, close: {}, fork: {} },
         },
       });
       assert.equal(agentInfo?.name, "outrider");

@@ -92,6 +92,7 @@ function serve({ args, output, warn }: Serving): { connection: AgentConnection; 
     .onRequest("session/new", ({ params }) => answer(agent.newSession(params)))
     .onRequest("session/load", ({ params }) => answer(agent.loadSession(params)))
     .onRequest("session/resume", ({ params }) => answer(agent.resumeSession(params)))
+    .onRequest("session/fork", toForkRequest, ({ params }) => answer(agent.forkSession(params)))
     .onRequest("session/list", ({ params }) => answer(agent.listSessions(params)))
     .onRequest("session/close", ({ params }) => answer(agent.closeSession(params.sessionId)))
     .onRequest("session/delete", ({ params }) => answer(agent.deleteSession(params.sessionId)))
@@ -101,6 +102,18 @@ function serve({ args, output, warn }: Serving): { connection: AgentConnection; 
     .onNotification("session/cancel", ({ params }) => agent.cancel(params.sessionId));
   const connection = app.connect(openAcpStream(process.stdin, output, () => agent.close()));
   return { connection, agent };
+}
+
+type ForkRequest = Parameters<AcpAgent["forkSession"]>[0];
+
+/** The official package has it among what is not stable: what a copy needs is what a stored session needs that is resumed. */
+function toForkRequest(params: unknown): ForkRequest {
+  const { sessionId, cwd, additionalDirectories = [], mcpServers = [] } = Object(params) as Record<string, unknown>;
+  const isTexts = (list: unknown): boolean => Array.isArray(list) && list.every((item) => typeof item === "string");
+  const isServers = Array.isArray(mcpServers) && mcpServers.every((server) => typeof server?.name === "string");
+  if (typeof sessionId !== "string" || typeof cwd !== "string" || !isTexts(additionalDirectories) || !isServers)
+    throw RequestError.invalidParams(undefined, "session/fork takes sessionId, cwd, additionalDirectories and mcpServers");
+  return { sessionId, cwd, additionalDirectories, mcpServers } as ForkRequest; // just checked; a server is checked where it is reached
 }
 
 /** What a client never reads is not waited for any more when it has left. */

@@ -82,6 +82,7 @@ async function toPlan(planning: Planning, plan: SessionPlan, chosen?: string): P
     })),
     permissionMode: options.permissionMode ?? "default",
     mayBypass: options.permissions?.mayBypass ?? false,
+    effort: options.effort,
     answersPermissions,
     commands: listCommands(options),
     price: await loadCallPrice(catalogOverride),

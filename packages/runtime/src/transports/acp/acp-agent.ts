@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
+import { randomUuid } from "../../util/unique-ids.ts";
 import type { AcpClient, AcpHost, SessionWish } from "./acp-host.ts";
 import { AcpSession } from "./acp-session.ts";
 import type { UpdatesOptions } from "./session-updates.ts";
@@ -46,7 +47,7 @@ export class AcpAgent {
         sessionCapabilities: {
           close: {},
           additionalDirectories: {},
-          ...(isStored && { list: {}, resume: {}, delete: {} }),
+          ...(isStored && { list: {}, resume: {}, delete: {}, fork: {} }),
         },
       },
       authMethods: [{ id: keyMethod, name: "API key of a model provider", description: keyAdvice }],
@@ -79,6 +80,19 @@ export class AcpAgent {
     session.countStored(events);
     this.#announceSoon(session);
     return session.state;
+  }
+
+  /** A copy to go on with; the original stays as it is, and may be at work meanwhile. */
+  async forkSession({ sessionId, ...place }: Place & { sessionId: string }): Promise<SessionState & { sessionId: string }> {
+    const store = this.#requireStore();
+    if (!isStoredId(sessionId) || !(await store.has(sessionId))) throw unknownSession(sessionId);
+    const wish = toWish(place);
+    const copy = randomUuid();
+    await store.fork(sessionId, copy);
+    const session = await this.#open({ ...wish, resume: copy });
+    session.countStored(await store.read(copy));
+    this.#announceSoon(session);
+    return { sessionId: session.id, ...session.state };
   }
 
   /** The latest first. The cursor is the last session of the page before. */
@@ -168,7 +182,7 @@ export class AcpAgent {
     const store = this.#requireStore();
     const known = this.#sessions.get(sessionId);
     if (known?.busy) throw new RuntimeError("busy", "A prompt of this session is being worked on", { retryable: true });
-    if (!/^[A-Za-z0-9][\w-]*$/.test(sessionId)) throw unknownSession(sessionId);
+    if (!isStoredId(sessionId)) throw unknownSession(sessionId);
     if (known) await this.closeSession(sessionId);
     const events = await store.read(sessionId);
     if (events.length === 0) throw unknownSession(sessionId);
@@ -211,6 +225,8 @@ export type InitializeAnswer = {
       list?: object;
       resume?: object;
       delete?: object;
+      /** Not stable in the protocol yet. */
+      fork?: object;
     };
   };
   authMethods: { id: string; name: string; description: string }[];
@@ -220,6 +236,10 @@ function toWish({ cwd, additionalDirectories = [], mcpServers = [] }: Place): Se
   for (const path of [cwd, ...additionalDirectories])
     if (!isAbsolute(path)) throw new RuntimeError("usage", `${JSON.stringify(path)} is no absolute path`);
   return { cwd, additionalDirectories, mcpServers };
+}
+
+function isStoredId(sessionId: string): boolean {
+  return /^[A-Za-z0-9][\w-]*$/.test(sessionId);
 }
 
 function unknownSession(sessionId: string): RuntimeError {

@@ -1,5 +1,6 @@
 import type { CommandSummary } from "../../commands/command.ts";
 import type { SessionStore } from "../../journal/store.ts";
+import type { Effort } from "../../model/model.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { PermissionMode } from "../../protocol/permission.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
@@ -23,6 +24,8 @@ export interface PlannedSession {
   readonly models: readonly { readonly id: string; readonly description?: string }[];
   readonly permissionMode: PermissionMode;
   readonly mayBypass: boolean;
+  /** How hard the model is to think; as it likes when absent. */
+  readonly effort?: Effort | undefined;
   /** The client is asked; without it, what would be asked is denied. */
   readonly answersPermissions: boolean;
   /** What a prompt may begin with. */

@@ -1,6 +1,7 @@
 import type { CommandSummary } from "../../commands/command.ts";
 import { standingEvents } from "../../journal/standing-events.ts";
 import type { Answer } from "../../permissions/gate.ts";
+import type { Effort } from "../../model/model.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
@@ -13,7 +14,7 @@ import type { AcpClient, PlannedSession, StartedSession } from "./acp-host.ts";
 import { permissionOptions, toAnswer } from "./permission-question.ts";
 import { toUserMessage } from "./prompt-input.ts";
 import { toPromptResponse } from "./prompt-result.ts";
-import { configOptions, parseMode, type SettingsState, sessionModes } from "./session-settings.ts";
+import { configOptions, parseEffort, parseMode, type SettingsState, sessionModes } from "./session-settings.ts";
 import { SessionUpdates, type UpdatesOptions } from "./session-updates.ts";
 import type { AvailableCommand, ConfigOption, ContentBlock, PromptResponse, SessionModes, SessionUpdate } from "./wire.ts";
 
@@ -30,6 +31,7 @@ export class AcpSession {
   readonly #updates: SessionUpdates;
   #plan: PlannedSession;
   #mode: PermissionMode;
+  #effort: Effort | undefined;
   #starting: Promise<StartedSession> | undefined;
   #started: StartedSession | undefined;
   #turn: AbortController | undefined;
@@ -40,6 +42,7 @@ export class AcpSession {
     this.id = plan.sessionId;
     this.#plan = plan;
     this.#mode = plan.permissionMode;
+    this.#effort = plan.effort;
     this.#options = options;
     this.#updates = new SessionUpdates({ cwd: plan.cwd, price: (call) => this.#plan.price(call), shows: options.shows });
   }
@@ -115,7 +118,8 @@ export class AcpSession {
     if (typeof value !== "string" || value === "") throw new RuntimeError("usage", `${id} takes one of its values, as text`);
     if (id === "mode") await this.setMode(value);
     else if (id === "model") await this.#setModel(value);
-    else throw new RuntimeError("usage", `There is no option ${JSON.stringify(id)}. There are: mode, model`);
+    else if (id === "effort") await this.#setEffort(value);
+    else throw new RuntimeError("usage", `There is no option ${JSON.stringify(id)}. There are: mode, model, effort`);
     return this.state.configOptions;
   }
 
@@ -130,7 +134,8 @@ export class AcpSession {
   }
 
   get #settings(): SettingsState {
-    return { mode: this.#mode, mayBypass: this.#plan.mayBypass, model: this.#plan.model, models: this.#plan.models };
+    const { mayBypass, model, models } = this.#plan;
+    return { mode: this.#mode, mayBypass, model, models, effort: this.#effort };
   }
 
   async #runPrompt(message: UserMessage, signal: AbortSignal): Promise<PromptResponse> {
@@ -166,6 +171,7 @@ export class AcpSession {
       throw error;
     }
     this.#started = session;
+    if (this.#effort !== this.#plan.effort) (await session.controls()).setEffort(this.#effort);
     if (session.listCommands().length > 0) await this.announceCommands();
     return session;
   }
@@ -219,6 +225,13 @@ export class AcpSession {
       (await (await this.#starting).controls()).setModel(plan.model);
     }
     this.#plan = plan;
+    await this.#tellSettings();
+  }
+
+  async #setEffort(value: string): Promise<void> {
+    this.#effort = parseEffort(value);
+    const session = await this.#starting?.catch(() => undefined);
+    if (session) (await session.controls()).setEffort(this.#effort);
     await this.#tellSettings();
   }
 

@@ -6,6 +6,22 @@ import { answer, callPart, encodeAll, encoder, ended, event, turnEnded } from ".
 import type { SessionUpdate } from "./wire.ts";
 
 describe("updates of calls", () => {
+  it("tells what a running call says of itself, and nothing of one that only runs on or is not known", () => {
+    const told = encodeAll(encoder(), [
+      answer("m1", [callPart("c1", "Bash", { command: "ls" })]),
+      event({ type: "tool.progress", callId: "c1", text: "half" }),
+      event({ type: "tool.progress", callId: "c1", text: "" }),
+      event({ type: "tool.progress", callId: "c9", text: "odd" }),
+    ]);
+    assert.deepEqual(told.slice(1), [
+      {
+        sessionUpdate: "tool_call_update",
+        toolCallId: "c1",
+        content: [{ type: "content", content: { type: "text", text: "half" } }],
+      },
+    ]);
+  });
+
   it("tells a call from its first letter to its output, and what was used after the last one of the answer", () => {
     const told = encodeAll(encoder(), [
       event({ type: "tool-input.delta", messageId: "m1", callId: "c1", name: "Bash", json: '{"comm' }),

@@ -8,7 +8,7 @@ import { permissionOptions, toAnswer } from "./permission-question.ts";
 import { toUserMessage } from "./prompt-input.ts";
 import { toPromptResponse } from "./prompt-result.ts";
 import { toRpcError } from "./rpc-error.ts";
-import { configOptions, parseMode, sessionModes } from "./session-settings.ts";
+import { configOptions, parseEffort, parseMode, sessionModes } from "./session-settings.ts";
 import type { ContentBlock } from "./wire.ts";
 
 describe("a prompt of a client", () => {
@@ -144,7 +144,7 @@ describe("a permission question to a client", () => {
 });
 
 describe("what a client may choose", () => {
-  const state = { mode: "default", mayBypass: false, model: "x-2", models: [{ id: "x-1" }] } as const;
+  const state = { mode: "default", mayBypass: false, model: "x-2", models: [{ id: "x-1" }], effort: undefined } as const;
 
   it("bypassing permissions is offered only where the agent was started with it", () => {
     const ids = (mayBypass: boolean) => sessionModes({ ...state, mayBypass }).availableModes.map(({ id }) => id);
@@ -161,6 +161,21 @@ describe("what a client may choose", () => {
       { current: option?.currentValue, values: option?.options.map(({ value }) => value) },
       { current: "x-2", values: ["x-2", "x-1"] },
     );
+  });
+});
+
+describe("how hard the model thinks", () => {
+  const state = { mode: "default", mayBypass: false, model: "x", models: [], effort: undefined } as const;
+
+  it("is an option of its own, and left to the model when nobody chooses", () => {
+    const shown = (effort?: "low") => configOptions({ ...state, effort }).find(({ category }) => category === "thought_level");
+    assert.deepEqual([shown()?.currentValue, shown("low")?.currentValue], ["default", "low"]);
+    assert.deepEqual(
+      shown()?.options.map(({ value }) => value),
+      ["default", "minimal", "low", "medium", "high", "xhigh", "max"],
+    );
+    assert.deepEqual([parseEffort("default"), parseEffort("max")], [undefined, "max"]);
+    assert.throws(() => parseEffort("most"), /Choose from: default, minimal/);
   });
 });
 

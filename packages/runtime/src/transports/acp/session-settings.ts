@@ -1,4 +1,5 @@
 import { RuntimeError } from "../../protocol/errors.ts";
+import type { Effort } from "../../model/model.ts";
 import { isPermissionMode, type PermissionMode } from "../../protocol/permission.ts";
 import type { ConfigOption, SessionModes } from "./wire.ts";
 import { defined } from "../../util/defined.ts";
@@ -10,10 +11,23 @@ export type SettingsState = {
   readonly model: string;
   /** What the provider is known to have; another name may be chosen all the same. */
   readonly models: readonly { readonly id: string; readonly description?: string }[];
+  readonly effort: Effort | undefined;
 };
 
 export function sessionModes({ mode, mayBypass }: SettingsState): SessionModes {
   return { currentModeId: mode, availableModes: offeredModes(mayBypass) };
+}
+
+/** Each model takes some of them; what it does not take is asked for as the nearest that it does. */
+const efforts: readonly Effort[] = ["minimal", "low", "medium", "high", "xhigh", "max"];
+const usual = "default";
+
+/** Undefined for what the model does by itself. */
+export function parseEffort(value: string): Effort | undefined {
+  if (value === usual) return undefined;
+  const effort = efforts.find((word) => word === value);
+  if (effort) return effort;
+  throw new RuntimeError("usage", `There is no effort ${JSON.stringify(value)}. Choose from: ${[usual, ...efforts].join(", ")}`);
 }
 
 /** Mode and model once more: clients that know options look at nothing else. */
@@ -38,6 +52,15 @@ export function configOptions(state: SettingsState): ConfigOption[] {
       category: "model",
       currentValue: model,
       options: known.map(({ id, description }) => ({ value: id, name: id, ...defined({ description }) })),
+    },
+    {
+      type: "select",
+      id: "effort",
+      name: "Effort",
+      description: "How hard the model thinks, as far as it can be told",
+      category: "thought_level",
+      currentValue: state.effort ?? usual,
+      options: [usual, ...efforts].map((value) => ({ value, name: value })),
     },
   ];
 }

@@ -64,6 +64,8 @@ export class SessionUpdates {
         return [];
       case "tool.started":
         return this.#startCall(event);
+      case "tool.progress":
+        return this.#tellProgress(event);
       case "tool.ended":
         return this.#endCall(event);
       case "context.updated":
@@ -201,6 +203,14 @@ export class SessionUpdates {
       ...(isSame ? [] : this.#announce(event, event)),
       { sessionUpdate: "tool_call_update", toolCallId, status: "in_progress" },
     ];
+  }
+
+  /** The latest of what a call says of itself; its result takes the place of that. */
+  #tellProgress(event: AgentEvent<"tool.progress">): SessionUpdate[] {
+    const toolCallId = idOf(event, event.callId);
+    if (event.text === "" || !this.#calls.has(toolCallId)) return [];
+    const content = { type: "text", text: event.text } as const;
+    return [{ sessionUpdate: "tool_call_update", toolCallId, content: [{ type: "content", content }] }];
   }
 
   #endCall(event: AgentEvent<"tool.ended">): SessionUpdate[] {

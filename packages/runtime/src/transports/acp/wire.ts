@@ -65,7 +65,7 @@ export type ConfigOption = {
   id: string;
   name: string;
   description: string;
-  category: "mode" | "model";
+  category: "mode" | "model" | "thought_level";
   currentValue: string;
   options: { value: string; name: string; description?: string }[];
 };
