@@ -99,6 +99,7 @@ const published: Record<string, string[]> = {
     "withRecorder",
     "writeTool",
   ],
+  "./client": ["OutriderClient", "OutriderError"],
   "./commands": [
     "CommandRegistry",
     "SystemCommandExecutor",

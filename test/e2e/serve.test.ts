@@ -95,6 +95,27 @@ describe("outrider serve", () => {
     await server.done;
   });
 
+  it("is found by attach, ps and stop: watched, steered, listed and ended from a terminal", async () => {
+    const home = tempFolder("serve");
+    const cwd = tempFolder("work");
+    const { env } = await model([{ text: "hello there" }], home);
+    assert.deepEqual([(await run(["ps"], { env })).code, (await run(["stop"], { env })).code], [66, 66]);
+    const server = await serve([], env, cwd);
+    const attached = await run(["attach", "--new"], { env, stdin: "say hello\n" });
+    assert.deepEqual(
+      [attached.code, /> say hello\n[\s\S]*hello there/.test(attached.stdout)],
+      [0, true],
+      attached.stdout + attached.stderr,
+    );
+    const id = /Session (\S+)/.exec(attached.stdout)?.[1] ?? "";
+    assert.match((await run(["ps"], { env })).stdout, new RegExp(`^${id}  open `));
+    assert.equal(JSON.parse((await run(["ps", "--all", "--json"], { env })).stdout)[0].id, id);
+    const elsewhere = await run(["attach", "http://127.0.0.1:1"], { env });
+    assert.deepEqual([elsewhere.code, /token is not known/.test(elsewhere.stderr)], [64, true]);
+    const stopped = await run(["stop"], { env });
+    assert.deepEqual([stopped.code, (await server.done).code], [0, 0]);
+  });
+
   for (const [args, code, message] of [
     [["--host", "0.0.0.0", "--allow-host", "box"], 64, /TLS|tls-cert/],
     [["--port", "99999"], 64, /no port/],

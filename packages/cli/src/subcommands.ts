@@ -4,6 +4,7 @@ export type Run = (args: readonly string[]) => Promise<number>;
 /** Every subcommand by its name. What is said about them is in `flags/about-subcommands.ts`. */
 export const subcommands = {
   acp: async () => (await import("./commands/acp.ts")).runAcp,
+  attach: async () => (await import("./commands/serve/attach.ts")).runAttach,
   checkpoints: async () => (await import("./commands/checkpoints/checkpoints.ts")).runCheckpoints,
   completion: async () => (await import("./commands/completion/completion.ts")).runCompletion,
   config: async () => (await import("./commands/config.ts")).runConfig,
@@ -16,10 +17,12 @@ export const subcommands = {
   permissions: async () => (await import("./commands/permissions/permissions.ts")).runPermissions,
   prompt: async () => (await import("./commands/prompt.ts")).runPromptCommand,
   providers: async () => (await import("./commands/providers.ts")).runProviders,
+  ps: async () => (await import("./commands/serve/ps.ts")).runPs,
   serve: async () => (await import("./commands/serve/serve.ts")).runServe,
   report: async () => (await import("./commands/report/report.ts")).runReport,
   sessions: async () => (await import("./commands/sessions/sessions.ts")).runSessions,
   skills: async () => (await import("./commands/skills.ts")).runSkills,
+  stop: async () => (await import("./commands/serve/ps.ts")).runStop,
   tasks: async () => (await import("./commands/tasks.ts")).runTasks,
   trajectory: async () => (await import("./commands/trajectory.ts")).runTrajectory,
   trust: async () => (await import("./commands/trust.ts")).runTrust,

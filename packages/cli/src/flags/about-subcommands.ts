@@ -45,6 +45,9 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   trajectory: { actions: ["export", "validate"], help: "sessions as ATIF" },
   acp: { actions: [], help: "an agent for Zed, JetBrains and other editors (Agent Client Protocol)" },
   serve: { actions: ["token"], example: "serve [--port N]", help: "a server that hosts many sessions for other programs (HTTP)" },
+  attach: { actions: [], example: "attach [URL] [SESSION]", help: "watch and steer a session of a server from a terminal" },
+  ps: { actions: [], help: "the sessions of the server that runs here" },
+  stop: { actions: [], help: "end the server that runs here, in order" },
   completion: { actions: ["bash", "zsh", "fish"], help: "what a shell needs to complete all of this" },
   help: { actions: [], example: "help [COMMAND]", help: "this, or what one command takes" },
 };

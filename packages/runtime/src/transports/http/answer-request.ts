@@ -23,7 +23,7 @@ export type Answering = {
 export async function answerRequest(answering: Answering): Promise<void> {
   const { request, response, parts, rules } = answering;
   const { operation = "none", answer } = await work(answering);
-  if (answer && !response.headersSent) send(response, answer, corsHeaders(request, rules.gate.origins));
+  if (answer && !response.headersSent) send(request, response, { answer, cors: corsHeaders(request, rules.gate.origins) });
   parts.metrics.answered(operation, answer?.status ?? 200);
   if (!request.complete) request.resume(); // what was not wanted is not kept
 }
@@ -167,18 +167,34 @@ function preflight(request: IncomingMessage, { origins }: GateOptions): Answer {
 /** Nothing of this is for a browser to guess at, to keep or to frame. */
 const safeHeaders: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
-  "cache-control": "no-store",
+  "cache-control": "no-cache, private",
   "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "no-referrer",
 };
 
-function send(response: ServerResponse, { status, body, headers = {} }: Answer, cors: Readonly<Record<string, string>>): void {
+type Sending = { readonly answer: Answer; readonly cors: Readonly<Record<string, string>> };
+
+/** What is looked at again and has not changed is not sent again. */
+function send(request: IncomingMessage, response: ServerResponse, { answer, cors }: Sending): void {
+  const { status, body, headers = {} } = answer;
   const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
+  const tag = request.method === "GET" && status === 200 && text !== undefined ? tagOf(text) : undefined;
+  const tags = (request.headers["if-none-match"] ?? "").split(",").map((one) => one.trim());
+  if (tag !== undefined && tags.includes(tag)) {
+    response.writeHead(304, { ...safeHeaders, ...cors, etag: tag });
+    response.end();
+    return;
+  }
   response.writeHead(status, {
     ...safeHeaders,
     ...(text !== undefined && { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) }),
+    ...(tag !== undefined && { etag: tag }),
     ...cors,
     ...headers,
   });
   response.end(text);
+}
+
+function tagOf(text: string): string {
+  return `"${process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
 }

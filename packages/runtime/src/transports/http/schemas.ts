@@ -231,3 +231,27 @@ export const problem: JsonObject = open(
 );
 
 export const nothing: JsonObject = { title: "Nothing", type: "object", additionalProperties: false };
+
+export const commandCall: JsonObject = strict("CommandCall", { args: anyText });
+export const commandResult: JsonObject = open("CommandResult", { success: flag, message: anyText }, ["success", "message"]);
+export const taskLog: JsonObject = open("TaskLog", { taskId: anyText, lines: list(anyText) }, ["lines"]);
+export const restoring: JsonObject = strict("Restoring", {
+  rollback: { ...flag, description: "As they were before the checkpoint." },
+  force: { ...flag, description: "Also what others changed in between." },
+  dryRun: flag,
+});
+export const settingsChange: JsonObject = strict("SettingsChange", {
+  model: text,
+  effort: oneOf(["minimal", "low", "medium", "high", "xhigh", "max"]),
+  permissionMode: oneOf(permissionModes),
+});
+
+/** An object that is described elsewhere. */
+export function anything(title: string): JsonObject {
+  return { title, type: "object" };
+}
+
+/** An object with one list of objects under this name. */
+export function listOf(name: string): JsonObject {
+  return { type: "object", properties: { [name]: list({ type: "object" }) }, required: [name] };
+}

@@ -6,6 +6,7 @@ import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { SubmitOptions } from "../../session/prompts/inbox.ts";
 import type { AcceptedPrompt } from "../../session/prompts/session-turns.ts";
+import type { Trajectory } from "../atif/atif.ts";
 import { type Client, may } from "./client.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import { SessionChannel, type Watcher } from "./session-channel.ts";
@@ -135,6 +136,29 @@ export class ServedSessions {
   async messages(client: Client, id: string): Promise<Message[]> {
     const served = await this.look(client, id);
     return served ? served.session.getMessages() : toMessages(await this.#store.read(id));
+  }
+
+  /** All that is stored of it as ATIF, with what it cost; undefined before its first step. */
+  async trajectory(client: Client, id: string): Promise<Trajectory | undefined> {
+    await this.look(client, id);
+    const [{ toTrajectory }, { loadCallPrice }] = await Promise.all([
+      import("../atif/write/trajectory.ts"),
+      import("../atif/write/call-price.ts"),
+    ]);
+    return toTrajectory(await this.#store.read(id), { priceOf: await loadCallPrice(undefined) });
+  }
+
+  /** What holds for a session now. Of servers only names: their variables and headers are nobody's business. */
+  async settings(client: Client, id: string): Promise<object> {
+    const held = await this.hold(client, id);
+    try {
+      const { facts } = await held.session.controls();
+      const skills = held.session.listSkills().map(({ name, description }) => ({ name, description }));
+      const mcpServers = [...held.plan.servers.configs].map(([name, { type }]) => ({ name, type }));
+      return { ...facts, skills, mcpServers };
+    } finally {
+      held.release();
+    }
   }
 
   /** A prompt on record. Its session is held until its turn has ended. */

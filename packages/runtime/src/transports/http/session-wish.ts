@@ -44,7 +44,7 @@ export function checkWish(
   return { ...wish, cwd: checkFolder(wanted, roots) };
 }
 
-function checkMode(mode: PermissionMode | undefined, client: Client, defaults: ServedDefaults): void {
+export function checkMode(mode: PermissionMode | undefined, client: Client, defaults: ServedDefaults): void {
   if (mode === undefined || strictModes.has(mode)) return;
   if (mode === "bypassPermissions") {
     const mayBypass = defaults.options?.permissions?.mayBypass ?? false;

@@ -4,5 +4,13 @@ import { questionRoutes } from "./question-routes.ts";
 import { serverRoutes } from "./server-routes.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import { watchRoutes } from "./watch-routes.ts";
+import { workRoutes } from "./work-routes.ts";
 
-export const routes: readonly Route[] = [...serverRoutes, ...sessionRoutes, ...promptRoutes, ...watchRoutes, ...questionRoutes];
+export const routes: readonly Route[] = [
+  ...serverRoutes,
+  ...sessionRoutes,
+  ...promptRoutes,
+  ...watchRoutes,
+  ...questionRoutes,
+  ...workRoutes,
+];

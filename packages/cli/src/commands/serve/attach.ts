@@ -1,0 +1,144 @@
+import { createInterface } from "node:readline";
+import { RuntimeError } from "@outrider/runtime";
+import { OutriderClient, OutriderError, type ServerFrame } from "@outrider/runtime/client";
+import { exitCodes } from "../../exit-codes.ts";
+import { takeOwnWords } from "../../flags/words.ts";
+import { print, visible } from "../../terminal/visible.ts";
+import { connect } from "./connect.ts";
+
+const usage = `Usage:
+  outrider attach [URL] [SESSION]    watch a session of a server from this terminal, and steer it
+  outrider attach [URL] --new        begin one
+
+Without URL, the server that runs here (outrider serve). Without SESSION, the latest. Another server's token: OUTRIDER_SERVER_TOKEN.
+A line you type is a prompt; while a turn runs it is told to the model before it goes on. Permission questions are answered with y or n.
+/cancel ends the turn, Ctrl-C or the end of input leaves: the session goes on without you.
+  --view                             only look
+`;
+
+/** `outrider attach`. */
+export async function runAttach(args: readonly string[]): Promise<number> {
+  const words = takeOwnWords(args, { switches: ["--view", "--new", "--help", "-h"], values: [] });
+  if (words.has("--help") || words.has("-h")) {
+    await print(usage);
+    return exitCodes.success;
+  }
+  const [first, ...rest] = words.rest;
+  const isUrl = first !== undefined && /^https?:\/\//.test(first);
+  const [wanted, ...more] = isUrl ? rest : words.rest;
+  if (more.length > 0 || wanted?.startsWith("-"))
+    throw new RuntimeError("usage", `attach does not take ${more[0] ?? wanted}\n${usage}`);
+  const client = new OutriderClient(connect(isUrl ? first : undefined));
+  try {
+    const id = words.has("--new") ? (await client.createSession()).id : await findSession(client, wanted);
+    return await watch(client, id, words.has("--view"));
+  } catch (error) {
+    throw toOwnError(error);
+  }
+}
+
+async function findSession(client: OutriderClient, wanted: string | undefined): Promise<string> {
+  const { sessions } = await client.listSessions({ limit: 1000 });
+  if (wanted === undefined) {
+    const [latest] = sessions;
+    if (!latest)
+      throw new RuntimeError("not-found", "The server has no session yet", { hint: "outrider attach --new begins one" });
+    return latest.id;
+  }
+  const found = sessions.filter(
+    ({ id, name }) => id === wanted || name === wanted || (wanted.length >= 8 && id.startsWith(wanted)),
+  );
+  const [only] = found;
+  if (!only) throw new RuntimeError("not-found", `The server has no session ${wanted}`, { hint: "outrider ps lists them" });
+  if (found.length > 1) throw new RuntimeError("usage", `${wanted} is the beginning of several sessions`);
+  return only.id;
+}
+
+async function watch(client: OutriderClient, id: string, isViewer: boolean): Promise<number> {
+  const leaving = new AbortController();
+  process.on("SIGINT", () => leaving.abort());
+  process.on("SIGTERM", () => leaving.abort());
+  const session = await client.getSession(id);
+  let isWorking = session.state === "working";
+  const questions: string[] = session.questions.flatMap((question) => ("requestId" in question ? [question.requestId] : []));
+  process.stdout.write(`Session ${id} in ${visible(session.cwd)}, ${session.state}\n`);
+  const complain = (error: unknown): void => void process.stderr.write(`outrider: ${toOwnError(error).message}\n`);
+  const hear = async (line: string): Promise<void> => {
+    const text = line.trim();
+    const [question] = questions;
+    if (text === "") return;
+    if (text === "/cancel") return await client.cancel(id);
+    if (question !== undefined && /^(?:y|yes|n|no)$/i.test(text)) {
+      questions.shift();
+      return await client.answerPermission(id, question, /^y/i.test(text) ? "allow" : "deny");
+    }
+    await client.send(id, text, { mode: isWorking ? "steer" : "queue" });
+  };
+  if (!isViewer) {
+    const input = createInterface({ input: process.stdin, terminal: false });
+    let before: Promise<void> = Promise.resolve();
+    input.on("line", (line) => {
+      before = before.then(() => hear(line)).catch(complain);
+    });
+    input.on("close", () => void before.then(() => leaveWhenIdle()));
+  }
+  /** Whoever pipes prompts wants to see what comes of them. */
+  let isLeaving = false;
+  const leaveWhenIdle = async (): Promise<void> => {
+    isLeaving = true;
+    const { state, waiting } = await client.getSession(id);
+    if (state !== "working" && waiting.length === 0) leaving.abort();
+  };
+  for await (const frame of client.watch(id, { after: session.storedSeq, signal: leaving.signal })) {
+    process.stdout.write(tell(frame));
+    if (frame.type === "turn.started") isWorking = true;
+    if (frame.type === "permission.requested") questions.push(frame.requestId);
+    if (frame.type === "permission.resolved" && questions.includes(frame.requestId))
+      questions.splice(questions.indexOf(frame.requestId), 1);
+    if (frame.type !== "turn.ended") continue;
+    isWorking = false;
+    if (isLeaving) await leaveWhenIdle();
+  }
+  process.stdin.destroy();
+  return exitCodes.success;
+}
+
+function tell(frame: ServerFrame): string {
+  switch (frame.type) {
+    case "turn.started":
+      return `\n> ${visible(wordsOf(frame.input.content))}\n`;
+    case "text.delta":
+      return frame.taskId === undefined ? visible(frame.text) : "";
+    case "tool.started":
+      return `\n· ${visible(frame.name)} ${visible(JSON.stringify(frame.input).slice(0, 200))}\n`;
+    case "tool.ended":
+      return frame.status === "ok" ? "" : `  ${frame.status}\n`;
+    case "permission.requested":
+      return `\n? ${visible(frame.tool)} ${visible(JSON.stringify(frame.input).slice(0, 500))}: ${visible(frame.reason)} [y/n]\n`;
+    case "permission.resolved":
+      return `  ${frame.decision} (${frame.by})\n`;
+    case "warning.raised":
+      return `\n! ${visible(frame.message)}\n`;
+    case "turn.ended":
+      return frame.outcome.type === "completed" ? "\n" : `\n[${frame.outcome.type}]\n`;
+    case "resync":
+      return `\n[${frame.messages.length} messages so far]\n`;
+    default:
+      return "";
+  }
+}
+
+function wordsOf(content: readonly { readonly type: string; readonly text?: string }[]): string {
+  return content.map((part) => part.text ?? `[${part.type}]`).join(" ");
+}
+
+/** What the server said, in the words and with the exit code that a run would have. */
+export function toOwnError(error: unknown): RuntimeError {
+  if (error instanceof RuntimeError) return error;
+  if (error instanceof OutriderError) {
+    const code = error.status === 404 ? "not-found" : error.status < 500 ? "usage" : "config";
+    return new RuntimeError(code, error.message, { ...(error.hint !== undefined && { hint: error.hint }), cause: error });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new RuntimeError("config", `The server cannot be reached: ${message}`, { cause: error });
+}

@@ -1,0 +1,61 @@
+import { RuntimeError } from "@outrider/runtime";
+import { OutriderClient } from "@outrider/runtime/client";
+import { outriderHome } from "@outrider/runtime/host";
+import { findServer, serverFolder } from "@outrider/runtime/server";
+import { exitCodes } from "../../exit-codes.ts";
+import { parseOwnWords, takeOwnWords } from "../../flags/words.ts";
+import { print, visible } from "../../terminal/visible.ts";
+import { toOwnError } from "./attach.ts";
+import { connect } from "./connect.ts";
+
+const psUsage = `Usage:
+  outrider ps [URL] [--all] [--json]   sessions of the server that are open; --all: stored ones too
+
+Without URL, the server that runs here. Another server's token: OUTRIDER_SERVER_TOKEN.
+`;
+
+/** `outrider ps`. */
+export async function runPs(args: readonly string[]): Promise<number> {
+  const words = takeOwnWords(args, { switches: ["--all", "--json", "--help", "-h"], values: [] });
+  const [url, ...more] = words.rest;
+  if (words.has("--help") || words.has("-h")) {
+    await print(psUsage);
+    return exitCodes.success;
+  }
+  if (more.length > 0 || url?.startsWith("-")) throw new RuntimeError("usage", `ps does not take ${more[0] ?? url}\n${psUsage}`);
+  try {
+    const { sessions } = await new OutriderClient(connect(url)).listSessions({ limit: 1000 });
+    const shown = sessions.filter(({ state }) => words.has("--all") || state !== "stored");
+    const lines = shown.map(
+      ({ id, state, cwd, name, prompt = "" }) => `${id}  ${state.padEnd(7)}  ${visible(cwd)}  ${visible(name ?? prompt)}\n`,
+    );
+    await print(words.has("--json") ? `${JSON.stringify(shown, null, 2)}\n` : lines.join("") || "No session is open\n");
+    return exitCodes.success;
+  } catch (error) {
+    throw toOwnError(error);
+  }
+}
+
+const stopUsage = `Usage:
+  outrider stop                        ends the server that runs here: no new prompts, those at work have time to end
+  outrider stop --now                  does not wait for them
+
+Waits until it has ended.
+`;
+
+/** `outrider stop`. */
+export async function runStop(args: readonly string[]): Promise<number> {
+  const words = parseOwnWords(args, { switches: ["--now", "--help", "-h"], values: [], command: "stop", usage: stopUsage });
+  if (words.has("--help") || words.has("-h")) {
+    await print(stopUsage);
+    return exitCodes.success;
+  }
+  const folder = serverFolder(outriderHome(process.env));
+  const running = findServer(folder);
+  if (!running) throw new RuntimeError("not-found", "No server runs here");
+  process.kill(running.pid, "SIGTERM");
+  if (words.has("--now")) process.kill(running.pid, "SIGINT"); // another one: two of the same may arrive as one
+  while (findServer(folder)?.pid === running.pid) await new Promise((resolve) => setTimeout(resolve, 50));
+  await print(`The server ${running.url} has ended\n`);
+  return exitCodes.success;
+}
