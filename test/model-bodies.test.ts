@@ -110,7 +110,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     "no words put into the model's mouth": ({ messages }, model) =>
       model.prefill === false && (messages as JsonObject[]).at(-1)?.["role"] === "assistant" && "prefill",
     "the escape where thinking is bound to what came before": ({ thinking }, model) =>
-      model.bound && thinking?.["type"] === "adaptive" && !JSON.stringify(thinking).includes("drop_block") && "no escape",
+      model.bound && thinking?.["type"] !== "disabled" && !JSON.stringify(thinking).includes("drop_block") && "no escape",
     "the effort that was asked for, where the model has the word": (
       { output_config: config },
       model,

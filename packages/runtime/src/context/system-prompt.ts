@@ -30,12 +30,24 @@ export type SystemPromptFacts = {
   readonly offers: { readonly any: boolean; readonly edits: boolean; readonly runs: boolean };
   /** What the user wants answers to be written in. */
   readonly language?: string | undefined;
+  /** The conversation is an agent: its own prompt says how to work. */
+  readonly agent?: string | undefined;
 };
 
 /** What every session tells the model first. What differs from session to session comes last, for caches. */
-export function promptParts({ environment, session, offers, language }: SystemPromptFacts): PromptPart[] {
+export function promptParts({ environment, session, offers, language, agent }: SystemPromptFacts): PromptPart[] {
   const words = language?.replace(/\s+/g, " ").trim();
   const parts: (PromptPart | false | "" | undefined)[] = [
+    ...(agent === undefined ? ownParts(offers) : [{ name: "given" as const, text: agent }]),
+    { name: "environment", text: typeof environment === "string" ? environment : describeEnvironment(environment) },
+    { name: "session", text: describeSession(session) },
+    words && { name: "language", text: `Response language: ${words}` },
+  ];
+  return parts.filter((part) => typeof part === "object");
+}
+
+function ownParts(offers: SystemPromptFacts["offers"]): (PromptPart | false)[] {
+  return [
     { name: "role", text: role },
     { name: "working", text: working },
     offers.any && { name: "tools", text: tools },
@@ -43,11 +55,7 @@ export function promptParts({ environment, session, offers, language }: SystemPr
     offers.edits && { name: "editing", text: editing },
     offers.runs && { name: "git", text: git },
     { name: "answer", text: answer },
-    { name: "environment", text: typeof environment === "string" ? environment : describeEnvironment(environment) },
-    { name: "session", text: describeSession(session) },
-    words && { name: "language", text: `Response language: ${words}` },
   ];
-  return parts.filter((part) => typeof part === "object");
 }
 
 export function joinParts(parts: readonly PromptPart[]): string {

@@ -300,6 +300,9 @@ describe("tools that come later", () => {
       provider.requests[0]?.tools.map(({ name }) => name),
       ["mcp__mail__read"],
     );
+    const system = provider.requests[0]?.system ?? "";
+    assert.match(system, /^You read\.\n\n/);
+    assert.ok(system.includes(cwd) && /permission mode/i.test(system), system);
     await session.shutdown();
   });
 });

@@ -79,6 +79,7 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   warnings: names,
 
   systemPrompt: anyText,
+  agentPrompt: anyText,
   appendSystemPrompt: anyText,
   instructions: shape({ text: needed(anyText), files: listOf(fields, "a list of files") }, "what loadInstructions found"),
   folderFacts: action,

@@ -172,9 +172,9 @@ async function worktreeOf(
 }
 
 /** A session that goes on has them on record, and one with a prompt of its own tells nobody. */
-function needsFacts({ session, options, mainAgent }: SessionRequest): boolean {
+function needsFacts({ session, options }: SessionRequest): boolean {
   const isNew = session === undefined || typeof session === "function" || session.type === "new";
-  return isNew && options?.systemPrompt === undefined && options?.sandboxClient === undefined && mainAgent === undefined;
+  return isNew && options?.systemPrompt === undefined && options?.sandboxClient === undefined;
 }
 
 const everyPart: readonly LoadedPart[] = ["instructions", "agents", "skills", "hooks", "servers", "plugins"];

@@ -73,6 +73,7 @@ const checks: Readonly<Record<string, Check>> = {
       flag,
     ]),
   ),
+  editTool: words("replace", "patch"),
   chatTools: words("any", "unworded", "off", "never"),
   sendBack: words("nothing", "signed", "bound", "encrypted", "text"),
 };

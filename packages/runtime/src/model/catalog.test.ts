@@ -111,6 +111,29 @@ describe("a model", () => {
     });
   });
 
+  it("costs more where its maker says so: the whole request, above so many tokens", () => {
+    const cliffs: [provider: string, model: string, above: number, input: number, output: number][] = [
+      ["anthropic", "claude-haiku-5-5", 100_000, 0.5, 2.5],
+      ["google", "gemini-3.1-pro-preview", 200_000, 4, 18],
+      ["google", "gemini-2.5-pro", 200_000, 2.5, 15],
+      ["openai", "gpt-6.1-sol", 272_000, 4, 15],
+      ["xai", "grok-4.7", 200_000, 4, 12],
+    ];
+    const costOf = (provider: string, model: string, inputTokens: number): number | null =>
+      priceOf(
+        findModel(catalog, { provider, model }),
+        { inputTokens, outputTokens: 1_000_000, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+        now,
+      );
+    for (const [provider, model, above, input, output] of cliffs) {
+      const price = findModel(catalog, { provider, model })?.price;
+      assert.ok(price, model);
+      const { input: low, output: cheap } = ratesAt(price, now);
+      assert.equal(costOf(provider, model, above), (above * low) / 1e6 + cheap, model);
+      assert.equal(costOf(provider, model, above + 1_000_000), ((above + 1_000_000) * input) / 1e6 + output, model);
+    }
+  });
+
   it("is found under the names our providers use", () => {
     const known: [provider: string, model: string, input: number][] = [
       ["anthropic", "CLAUDE-HAIKU-4-5", 1],

@@ -18,7 +18,7 @@ export async function offeredTools(options: SessionOptions, agents: readonly Age
   const { builtinTools: wanted } = options;
   const taken = takenAway(options);
   const isWanted = builtinsOffered({
-    knowsPatches: await knowsPatches(options.model ?? options.provider.model),
+    knowsPatches: await knowsPatches(options),
     wanted,
     taken,
     searches: options.webSearch !== undefined,
@@ -67,11 +67,14 @@ export async function checkProhibitions(options: SessionOptions, offered: readon
   for (const { text, source } of [...deny, ...ask]) checkRuleTool(text, { where: source, code: "config", more });
 }
 
-/** By the record of the model; only those of one maker are patched with. */
-async function knowsPatches(model: string): Promise<boolean> {
-  if (!/gpt|codex|(?:^|\/)o\d/i.test(model)) return false;
+/** By what the user says of the model, else by its record; only those of one maker are patched with. */
+async function knowsPatches({ model, provider, catalogOverride }: SessionOptions): Promise<boolean> {
+  const id = model ?? provider.model;
+  const { capabilitiesFrom } = catalogOverride ? await import("../model/capabilities/overrides.ts") : {};
+  const said = capabilitiesFrom?.(catalogOverride, provider.name)?.(id)?.editTool;
+  if (said !== undefined || !/gpt|codex|(?:^|\/)o\d/i.test(id)) return said === "patch";
   const { gptModels } = await import("../model/capabilities/gpt.ts");
-  return findRecord(gptModels, model)?.editTool === "patch";
+  return findRecord(gptModels, id)?.editTool === "patch";
 }
 
 /** What wakes the model later; programs are watched where it may run some. */

@@ -53,6 +53,15 @@ describe("what a model is offered", () => {
       );
     });
 
+  it("is what the user says of the model, before its record", async () => {
+    const said = (model: string, editTool: "replace" | "patch") => ({
+      model,
+      catalogOverride: { models: [{ provider: "scripted", model, price: null, capabilities: { editTool } }] } as never, // parsed elsewhere
+    });
+    assert.ok((await request(said("gpt-5.5", "replace"))).tools.includes("Edit"));
+    assert.ok((await request(said("my-model", "patch"))).tools.includes("apply_patch"));
+  });
+
   it("is nothing where a rule that should forbid something names no tool", async () => {
     const { outcome, sent } = await request({ disallowedTools: ["Bsh"] });
     assert.equal(outcome.type === "failed" && outcome.error.code, "usage");

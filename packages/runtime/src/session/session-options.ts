@@ -75,6 +75,8 @@ export type SessionOptions = {
   readonly audit?: ((entry: AuditEntry) => void) | undefined;
   /** Takes the place of the built-in system prompt. */
   readonly systemPrompt?: string | undefined;
+  /** What an agent is told that the conversation is: the environment and the session are described behind it. */
+  readonly agentPrompt?: string | undefined;
   readonly appendSystemPrompt?: string | undefined;
   /** What `loadInstructions` found in AGENTS.md and CLAUDE.md files: it joins the system prompt, ours or that of the caller. */
   readonly instructions?: Instructions | undefined;

@@ -32,18 +32,21 @@ export type SessionPrompt = {
 
 export async function openPrompt(options: SessionOptions, model: string, ground: PromptGround): Promise<SessionPrompt> {
   const { redactor, stored } = ground;
-  const { systemPrompt, appendSystemPrompt, instructions, language } = options;
+  const { systemPrompt, agentPrompt, appendSystemPrompt, instructions, language } = options;
   const offers = offersOf(ground.tools);
   const linesFor = (id: string): SessionLines => sessionLines(options, id, { ...ground, runs: offers.runs });
   const retell = (system: Masked<string>, id: string): Masked<string> =>
     systemPrompt === undefined ? redactor.text(retellSession(system, linesFor(id))) : system;
-  if (stored !== undefined && systemPrompt === undefined && appendSystemPrompt === undefined) {
+  if (stored !== undefined && (systemPrompt ?? agentPrompt ?? appendSystemPrompt) === undefined) {
     const system = retell(redactor.text(stored), model);
     return { system, parts: [{ name: "given", text: system }], retell };
   }
   const own: PromptPart[] =
     systemPrompt === undefined
-      ? promptParts({ environment: await environmentOf(options, ground), session: linesFor(model), offers, language })
+      ? promptParts({
+          ...{ environment: await environmentOf(options, ground), session: linesFor(model), offers, language },
+          agent: agentPrompt,
+        })
       : [{ name: "given", text: systemPrompt }];
   const parts: PromptPart[] = [
     ...own,

@@ -19,30 +19,29 @@ export const claudeModels: RecordTable = {
     prefill: false,
     sendBack: "signed",
     chatTools: "any",
-    cacheFloor: 1_024,
   },
   lines: `
-claude-fable-5-2 frontier released=2026-11-09 forcedToolChoice=no sendBack=bound cacheFloor=512
-claude-mythos-5-2 frontier released=2026-11-09 forcedToolChoice=no sendBack=bound cacheFloor=512
-claude-fable-5-1 frontier released=2026-09-01 forcedToolChoice=no sendBack=bound cacheFloor=512
-claude-fable-5 frontier released=2026-06-09 cacheFloor=512
-claude-opus-5-5 large released=2026-09-22 forcedToolChoice=no sendBack=bound cacheFloor=512
-claude-opus-5 large released=2026-07-24 thinking=adaptive,disabled cacheFloor=512
+claude-fable-5-2 frontier released=2026-11-09 forcedToolChoice=no sendBack=bound
+claude-mythos-5-2 frontier released=2026-11-09 forcedToolChoice=no sendBack=bound
+claude-fable-5-1 frontier released=2026-09-01 forcedToolChoice=no sendBack=bound
+claude-fable-5 frontier released=2026-06-09
+claude-opus-5-5 large released=2026-09-22 forcedToolChoice=no sendBack=bound
+claude-opus-5 large released=2026-07-24 thinking=adaptive,disabled
 claude-opus-4-8 large released=2026-05-28 thinking=adaptive,disabled
-claude-opus-4-7 large thinking=adaptive,disabled cacheFloor=2048
-claude-opus-4-6 large thinking=adaptive,enabled,disabled efforts=low,medium,high,max temperature=idle cacheFloor=4096
-claude-opus-4-5 large contextWindow=200000 maxOutputTokens=64000 thinking=enabled,disabled efforts=low,medium,high temperature=idle prefill=yes cacheFloor=4096
+claude-opus-4-7 large thinking=adaptive,disabled
+claude-opus-4-6 large thinking=adaptive,enabled,disabled efforts=low,medium,high,max temperature=idle
+claude-opus-4-5 large contextWindow=200000 maxOutputTokens=64000 thinking=enabled,disabled efforts=low,medium,high temperature=idle prefill=yes
 claude-opus-4-1 large contextWindow=200000 maxOutputTokens=32000 thinking=enabled,disabled efforts= temperature=idle nativeSchema=no prefill=yes
 claude-opus-4 large contextWindow=200000 maxOutputTokens=32000 thinking=enabled,disabled efforts= temperature=idle nativeSchema=no prefill=yes
-claude-sonnet-5-5 medium released=2026-09-28 thinking=adaptive,between_tools forcedToolChoice=no sendBack=bound cacheFloor=512
+claude-sonnet-5-5 medium released=2026-09-28 thinking=adaptive,between_tools forcedToolChoice=no sendBack=bound
 claude-sonnet-5 medium released=2026-06-30 thinking=adaptive,disabled
 claude-sonnet-4-6 medium thinking=adaptive,enabled,disabled efforts=low,medium,high,max temperature=idle
 claude-sonnet-4-5 medium retires=2026-11-30 contextWindow=200000 longWindow=1000000 maxOutputTokens=64000 thinking=enabled,disabled efforts= temperature=idle prefill=yes
 claude-sonnet-4 medium contextWindow=200000 longWindow=1000000 maxOutputTokens=64000 thinking=enabled,disabled efforts= temperature=idle nativeSchema=no prefill=yes
 claude-3-7-sonnet medium contextWindow=200000 maxOutputTokens=64000 thinking=enabled,disabled efforts= temperature=idle nativeSchema=no prefill=yes
 claude-3 medium contextWindow=200000 maxOutputTokens=8192 thinking= efforts= temperature=any nativeSchema=no prefill=yes
-claude-haiku-5-5 small released=2026-10-07 thinking=adaptive,disabled sendBack=bound cacheFloor=512 priceCliff=100000
-claude-haiku-4-5 small contextWindow=200000 maxOutputTokens=64000 thinking=enabled,disabled efforts= temperature=idle prefill=yes cacheFloor=4096
+claude-haiku-5-5 small released=2026-10-07 thinking=adaptive,disabled sendBack=bound
+claude-haiku-4-5 small contextWindow=200000 maxOutputTokens=64000 thinking=enabled,disabled efforts= temperature=idle prefill=yes
 `,
   kinOf(id) {
     if (!id.startsWith("claude-")) return undefined;

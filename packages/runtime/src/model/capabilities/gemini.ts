@@ -21,10 +21,10 @@ export const geminiModels: RecordTable = {
     chatTools: "any",
   },
   lines: `
-gemini-4-carbon frontier released=2026-11-10 cacheFloor=4096
-gemini-4-argon large cacheFloor=6144
-gemini-3.1-pro-preview large temperature=any prefill=yes priceCliff=200000
-gemini-2.5-pro large thinking=budget budget=128-32768 efforts= temperature=any prefill=yes priceCliff=200000
+gemini-4-carbon frontier released=2026-11-10
+gemini-4-argon large
+gemini-3.1-pro-preview large temperature=any prefill=yes
+gemini-2.5-pro large thinking=budget budget=128-32768 efforts= temperature=any prefill=yes
 gemini-3.8-flash medium released=2026-09-02
 gemini-3.7-flash medium released=2026-08-13
 gemini-3.6-flash medium released=2026-07-21 efforts=minimal,low,medium,high

@@ -20,18 +20,17 @@ export const gptModels: RecordTable = {
     prefill: true,
     sendBack: "encrypted",
     chatTools: "any",
-    cacheFloor: 1_024,
   },
   lines: `
-gpt-6-astra frontier efforts=low,medium,high,xhigh,max temperature=none chatTools=never priceCliff=272000
-gpt-6.1-sol large released=2026-09-29 efforts=low,medium,high,xhigh,max temperature=none chatTools=never priceCliff=272000
-gpt-6-sol large chatTools=off priceCliff=272000
-gpt-5.6-sol large chatTools=off priceCliff=272000
+gpt-6-astra frontier efforts=low,medium,high,xhigh,max temperature=none chatTools=never
+gpt-6.1-sol large released=2026-09-29 efforts=low,medium,high,xhigh,max temperature=none chatTools=never
+gpt-6-sol large chatTools=off
+gpt-5.6-sol large chatTools=off
 gpt-5.5-pro large efforts=medium,high,xhigh temperature=none chatTools=never
 gpt-5.4-pro large efforts=medium,high,xhigh temperature=none chatTools=never
 gpt-5.2-pro large contextWindow=400000 efforts=medium,high,xhigh temperature=none chatTools=never
-gpt-5.5 large efforts=none,low,medium,high,xhigh chatTools=unworded priceCliff=272000
-gpt-5.4 large efforts=none,low,medium,high,xhigh chatTools=unworded priceCliff=272000
+gpt-5.5 large efforts=none,low,medium,high,xhigh chatTools=unworded
+gpt-5.4 large efforts=none,low,medium,high,xhigh chatTools=unworded
 gpt-5.3-codex large contextWindow=400000 efforts=none,low,medium,high,xhigh temperature=none chatTools=never
 gpt-5.2 large contextWindow=400000 efforts=none,low,medium,high,xhigh
 gpt-5.1 large retires=2027-04-01 contextWindow=400000 efforts=none,low,medium,high
@@ -41,13 +40,13 @@ o3 large retires=2026-12-11 contextWindow=200000 maxOutputTokens=100000 efforts=
 o4-mini medium retires=2026-10-23 contextWindow=200000 maxOutputTokens=100000 efforts=low,medium,high temperature=none editTool=replace
 gpt-4.1 large retires=2027-01-14 contextWindow=1047576 maxOutputTokens=32768 thinking= efforts= usualEffort= temperature=any stopSequences=yes editTool=replace sendBack=nothing
 gpt-4o large retires=2027-01-14 contextWindow=128000 maxOutputTokens=16384 thinking= efforts= usualEffort= temperature=any stopSequences=yes editTool=replace sendBack=nothing
-gpt-6.1-terra medium released=2026-10-26 chatTools=off priceCliff=272000
-gpt-5.6-terra medium chatTools=off priceCliff=272000
+gpt-6.1-terra medium released=2026-10-26 chatTools=off
+gpt-5.6-terra medium chatTools=off
 gpt-5.4-mini medium contextWindow=400000 efforts=none,low,medium,high,xhigh chatTools=unworded
 gpt-5-mini medium retires=2026-12-11 contextWindow=400000 efforts=minimal,low,medium,high temperature=none
 gpt-4.1-mini medium retires=2027-01-14 contextWindow=1047576 maxOutputTokens=32768 thinking= efforts= usualEffort= temperature=any stopSequences=yes editTool=replace sendBack=nothing
-gpt-6-luna small chatTools=off priceCliff=272000
-gpt-5.6-luna small chatTools=off priceCliff=272000
+gpt-6-luna small chatTools=off
+gpt-5.6-luna small chatTools=off
 gpt-5.4-nano small retires=2027-04-01 contextWindow=400000 efforts=none,low,medium,high,xhigh chatTools=unworded
 gpt-5-nano small retires=2026-12-11 contextWindow=400000 efforts=minimal,low,medium,high temperature=none
 gpt-4o-mini small retires=2027-01-14 contextWindow=128000 maxOutputTokens=16384 thinking= efforts= usualEffort= temperature=any stopSequences=yes editTool=replace sendBack=nothing

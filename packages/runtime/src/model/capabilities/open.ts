@@ -72,7 +72,7 @@ glm-5.3-flash small efforts=low,high,max usualEffort=high images=yes
     "minimax",
     { contextWindow: 1_000_000, maxOutputTokens: 524_288, nativeSchema: false, images: true, sendBack: "text" },
     `
-MiniMax-M3 large priceCliff=512000
+MiniMax-M3 large
 MiniMax-M3.1-Flash medium efforts=low,medium,high,xhigh,max usualEffort=high thinking=effort
 MiniMax-M2.7 medium retires=2026-11-18 contextWindow=204800 maxOutputTokens=131072 images=no
 `,
@@ -89,9 +89,9 @@ MiniMax-M2.7 medium retires=2026-11-18 contextWindow=204800 maxOutputTokens=1310
       sendBack: "encrypted",
     },
     `
-grok-4.7 large priceCliff=200000
-grok-4.6 large priceCliff=200000
-grok-4.5 large priceCliff=200000
+grok-4.7 large
+grok-4.6 large
+grok-4.5 large
 grok-4.3 large contextWindow=1000000 maxOutputTokens=30000 efforts=none,low,medium,high,xhigh
 grok-4.20-0309-reasoning large contextWindow=1000000 maxOutputTokens=30000 thinking= efforts= pdf=yes
 `,

@@ -29,6 +29,7 @@ export type ModelRecord = {
   readonly nativeSchema: boolean;
   readonly images: boolean;
   readonly pdf: boolean;
+  /** May call several tools in one answer; where that is said otherwise, it is told to call one at a time. */
   readonly parallelCalls: boolean;
   readonly editTool: "replace" | "patch";
   /** May be told that it has to call a tool. */
@@ -39,10 +40,6 @@ export type ModelRecord = {
   readonly sendBack: "nothing" | "signed" | "bound" | "encrypted" | "text";
   /** Tools over Chat Completions: `unworded` = without an effort, `off` = with the effort "none", `never` = over Responses only. */
   readonly chatTools: "any" | "unworded" | "off" | "never";
-  /** Fewer tokens are never cached. */
-  readonly cacheFloor?: number;
-  /** Input tokens above which the whole request costs more. */
-  readonly priceCliff?: number;
   /** Not in the table: what is known of its newest kin holds for it. */
   readonly guessed?: true;
 };

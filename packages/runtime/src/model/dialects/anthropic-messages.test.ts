@@ -53,6 +53,32 @@ describe("encode", () => {
     [{ thinkingTokens: 10 }, 32_000, 1_024],
     [{ thinkingTokens: 0 }, 32_000, undefined],
   ];
+  it("leaves out bound thinking where the model is asked not to think, and only there", () => {
+    const thought = { type: "reasoning", text: "t", providerMetadata: { "anthropic-messages": { signature: "s" } } } as const;
+    const messages = [userText("q"), assistant([thought]), assistant([thought, { type: "text", text: "a" }]), userText("next")];
+    const encode = (model: string, thinkingTokens?: number) =>
+      anthropicMessages.encode({ ...request, model, messages, ...(thinkingTokens !== undefined && { thinkingTokens }) });
+    const thoughts = (body: JsonObject): number => JSON.stringify(body["messages"]).split('"thinking"').length - 1;
+    assert.ok(thoughts(encode("claude-haiku-5-5")) > 0);
+    assert.equal(thoughts(encode("claude-haiku-5-5", 0)), 0);
+    assert.deepEqual(encode("claude-haiku-5-5", 0)["thinking"], { type: "disabled" });
+    assert.ok(thoughts(encode("claude-opus-5", 0)) > 0);
+    const between = encode("claude-sonnet-5-5", 0);
+    assert.ok(thoughts(between) > 0);
+    const escape = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
+    assert.deepEqual(between["thinking"], { type: "between_tools", ...escape });
+    const named = { ...request, model: "claude-sonnet-5-5", options: { thinking: { type: "between_tools" } } };
+    assert.deepEqual(anthropicMessages.encode(named)["thinking"], { ...escape, type: "between_tools" });
+  });
+
+  it("asks for one call at a time where the record says so, and tools are offered", () => {
+    const asked = { ...request, model: "claude-opus-5", tools: [{ name: "T", description: "", inputSchema: {} }] };
+    const choice = (more: Partial<ModelRequest>): unknown => anthropicMessages.encode({ ...asked, ...more })["tool_choice"];
+    assert.deepEqual(choice({ capabilities: { parallelCalls: false } }), { type: "auto", disable_parallel_tool_use: true });
+    assert.equal(choice({}), undefined);
+    assert.equal(choice({ capabilities: { parallelCalls: false }, tools: [] }), undefined);
+  });
+
   it("adds what a profile says about thinking and effort to its own", () => {
     const options = { thinking: { type: "adaptive", display: "omitted" }, output_config: { task_budget: 5 }, top_k: 3 };
     const old = { ...request, options, model: "claude-opus-4-1-20250805" };

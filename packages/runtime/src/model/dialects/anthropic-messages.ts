@@ -19,7 +19,7 @@ import type { ModelEvent, ModelRequest } from "../model.ts";
 import type { Tell } from "../capabilities/fit.ts";
 import { type ModelRecord, withoutLong } from "../capabilities/record.ts";
 import { CallNames } from "./call-names.ts";
-import { claudeParameters, claudeRecord, takesSchema } from "./claude-parameters.ts";
+import { claudeParameters, claudeRecord, leavesOutThinking, takesSchema } from "./claude-parameters.ts";
 import { toClaudeSchema } from "./claude-schema.ts";
 import { schemaInWords } from "./schema-in-words.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
@@ -55,7 +55,8 @@ function encode(request: ModelRequest, tell: Tell = () => {}): JsonObject {
   const { thinking: _, output_config: __, ...more } = request.options ?? {};
   const { max_tokens, ...parameters } = claudeParameters(request, tell);
   const system = toSystem(request, record);
-  const turns = toTurns(request.messages);
+  const all = toTurns(request.messages);
+  const turns = leavesOutThinking(request) ? withoutThoughts(all) : all;
   return {
     model: withoutLong(request.model),
     max_tokens: max_tokens ?? null,
@@ -73,6 +74,13 @@ function encode(request: ModelRequest, tell: Tell = () => {}): JsonObject {
 function toSystem({ system, outputSchema }: ModelRequest, record: ModelRecord | undefined): string {
   if (!outputSchema || takesSchema(outputSchema, record)) return system;
   return `${system}\n\n${schemaInWords(outputSchema)}`;
+}
+
+function withoutThoughts(turns: readonly Turn[]): Turn[] {
+  const isSaid = ({ type }: JsonObject): boolean => type !== "thinking" && type !== "redacted_thinking";
+  return turns
+    .map(({ role, content }) => ({ role, content: content.filter(isSaid) }))
+    .filter(({ content }) => content.length > 0);
 }
 
 /** Newer models refuse a conversation that ends with their own words, unless a tool of the server's is at work. */

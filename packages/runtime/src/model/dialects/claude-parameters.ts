@@ -32,6 +32,8 @@ export function claudeParameters(request: ModelRequest, tell: Tell): JsonObject 
     ...(temperature !== undefined && { temperature }),
     ...(thinks && { thinking: thinks }),
     ...(Object.keys(config).length > 0 && { output_config: config }),
+    ...(record?.parallelCalls === false &&
+      request.tools.length > 0 && { tool_choice: { type: "auto", disable_parallel_tool_use: true } }),
   };
 }
 
@@ -74,7 +76,7 @@ function toThinking(request: ModelRequest, { record, wanted, tell }: Asked & { w
   if (tokens > 0 && kinds.includes("adaptive"))
     tell(`${record.id} takes no budget for its thinking: it is asked with effort ${request.effort ?? effortFor(tokens)}`);
   if (tokens > 0 && kinds.length === 0) tell(`${record.id} cannot think before it answers`);
-  if (typeof type === "string" && type !== "adaptive" && kinds.includes(type)) return { ...more, type };
+  if (typeof type === "string" && type !== "adaptive" && kinds.includes(type)) return { ...unbinding(record), ...more, type };
   if (!kinds.includes("adaptive")) return undefined;
   // A temperature was asked for, thinking was not: the model takes one of the two.
   const isFree = request.temperature !== undefined && record.temperature === "idle" && type === undefined && !request.effort;
@@ -93,12 +95,19 @@ function budgetOf({ effort }: ModelRequest, { efforts, thinking }: ModelRecord):
  */
 function adaptive(record: ModelRecord, more: JsonObject): JsonObject {
   const isSilent = record.efforts.includes("xhigh");
-  return {
-    type: "adaptive",
-    ...(isSilent && { display: "summarized" }),
-    ...(record.sendBack === "bound" && { block_binding: { prefix_mismatch_behavior: "drop_block" } }),
-    ...more,
-  };
+  return { type: "adaptive", ...(isSilent && { display: "summarized" }), ...unbinding(record), ...more };
+}
+
+function unbinding({ sendBack }: ModelRecord): JsonObject {
+  return sendBack === "bound" ? { block_binding: { prefix_mismatch_behavior: "drop_block" } } : {};
+}
+
+/** The model does not think in this request: bound thinking from before would be refused where its prefix changed, and helps nobody. */
+export function leavesOutThinking(request: ModelRequest): boolean {
+  const record = claudeRecord(request);
+  const { thinking: wanted } = request.options ?? {};
+  const thinks = record && toThinking(request, { record, wanted: isJsonObject(wanted) ? wanted : {}, tell() {} });
+  return record?.sendBack === "bound" && thinks?.["type"] === "disabled";
 }
 
 function withoutThinking(record: ModelRecord, more: JsonObject, tell: Tell): JsonObject | undefined {
@@ -107,7 +116,7 @@ function withoutThinking(record: ModelRecord, more: JsonObject, tell: Tell): Jso
   if (kinds.includes("disabled")) return { type: "disabled" };
   if (!kinds.includes("between_tools")) return adaptive(record, more); // the effort tells of it
   tell(`${id} cannot be kept from thinking: it thinks between calls only`);
-  return { type: "between_tools" };
+  return { type: "between_tools", ...unbinding(record) };
 }
 
 function toEffort(request: ModelRequest, { record, thinks, tell }: Asked & { thinks: JsonObject | undefined }): JsonObject {

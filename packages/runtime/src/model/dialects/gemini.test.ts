@@ -367,6 +367,54 @@ describe("decode", () => {
     });
   }
 
+  it("asks to go on with a token, and goes on by the same request without what was said", () => {
+    const stopped = (text: string, continuationToken: string) =>
+      decode([
+        chunk([{ text }], { continuationToken: "early" }),
+        { candidates: [{ finishReason: "CONTINUATION", continuationToken }] },
+      ]).message as AssistantMessage; // it ended
+    const [one, two] = [stopped("a", "t1"), stopped("b", "t2")];
+    assert.deepEqual([one.finish, one.stopReason], ["paused", "CONTINUATION"]);
+    assert.deepEqual(one.content, [
+      { type: "text", text: "a" },
+      { type: "opaque", dialect: "gemini", value: { continuationToken: "t1" } },
+    ]);
+    const user = { role: "user", parts: [{ text: "hi" }] };
+    assert.deepEqual(gemini.encode({ ...request, messages: [userText("hi"), one] }), {
+      contents: [user],
+      continuationToken: "t1",
+    });
+    assert.deepEqual(gemini.encode({ ...request, messages: [userText("hi"), one, two] }), {
+      contents: [user],
+      continuationToken: "t2",
+    });
+    const later = gemini.encode({
+      ...request,
+      messages: [userText("hi"), one, assistant([{ type: "text", text: "c" }]), userText("go")],
+    });
+    assert.deepEqual(later, {
+      contents: [user, { role: "model", parts: [{ text: "a" }, { text: "c" }] }, { role: "user", parts: [{ text: "go" }] }],
+    });
+    assert.equal(
+      gemini.encode({ ...request, messages: [userText("hi"), { ...one, finish: "stop" }] })["continuationToken"],
+      undefined,
+    );
+    const called = decode([chunk([{ functionCall: { name: "T" } }], { finishReason: "CONTINUATION", continuationToken: "t" })]);
+    assert.equal(called.message?.finish, "length");
+  });
+
+  it("tells that several calls at once cannot be kept off", () => {
+    const told: string[] = [];
+    const asked = {
+      ...request,
+      capabilities: { parallelCalls: false },
+      tools: [{ name: "T", description: "", inputSchema: {} }],
+    };
+    gemini.encode(asked, (note) => told.push(note));
+    gemini.encode({ ...asked, tools: [] }, (note) => told.push(note));
+    assert.deepEqual(told, ["Gemini cannot be kept from calling several tools at once"]);
+  });
+
   it("reads a blocked prompt as a filtered answer", () => {
     const { message } = decode([
       { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, usageMetadata: { promptTokenCount: 9 }, modelVersion: "m" },

@@ -50,14 +50,34 @@ type Content = { role: "user" | "model"; parts: JsonObject[] };
 function encode(request: ModelRequest, tell: Tell = () => {}): JsonObject {
   const system = toSystem(request);
   const generationConfig = toGenerationConfig(request, tell);
+  if (request.tools.length > 0 && geminiRecord(request)?.parallelCalls === false)
+    tell("Gemini cannot be kept from calling several tools at once");
+  const { messages, continuationToken } = continued(request.messages);
   const body: JsonObject = {
     ...(system.length > 0 && { systemInstruction: { parts: system } }),
-    contents: toContents(request),
+    contents: toContents({ ...request, messages }),
+    ...defined({ continuationToken }),
     ...(request.tools.length > 0 && { tools: [{ functionDeclarations: request.tools.map(toDeclaration) }] }),
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
   };
   return withOptions(body, request.options ?? {});
 }
+
+/** An answer that the server stopped on its way goes on when its token comes with the same request as before: without what it has said so far. */
+function continued(messages: readonly Message[]): { messages: readonly Message[]; continuationToken?: string } {
+  const continuationToken = tokenOf(messages.at(-1));
+  if (!continuationToken) return { messages };
+  const first = messages.findLastIndex((message) => !tokenOf(message)) + 1;
+  return { messages: messages.slice(0, first), continuationToken };
+}
+
+function tokenOf(message: Message | undefined): string | undefined {
+  const last = message?.role === "assistant" && message.finish === "paused" ? message.content.at(-1) : undefined;
+  if (last?.type !== "opaque" || last.dialect !== dialectId || !isJsonObject(last.value)) return undefined;
+  return stringIn(last.value, tokenField) || undefined;
+}
+
+const tokenField = "continuationToken";
 
 function geminiRecord({ model, capabilities }: Pick<ModelRequest, "model" | "capabilities">): ModelRecord | undefined {
   const record = findRecord(geminiModels, model);
@@ -219,7 +239,7 @@ function toModelParts(part: AssistantPart, callIds: ReadonlyMap<string, string>)
       return [{ functionCall, ...signatureIn(metadataOf(part)) }];
     }
     case "opaque":
-      return part.dialect === dialectId && isJsonObject(part.value) ? [{ ...part.value }] : [];
+      return part.dialect === dialectId && isJsonObject(part.value) && !(tokenField in part.value) ? [{ ...part.value }] : [];
   }
 }
 
@@ -283,6 +303,7 @@ class Answer {
   #model: string;
   #finishReason: string | undefined;
   #blockReason: string | undefined;
+  #token: string | undefined;
 
   constructor(request: ModelRequest, provider: string) {
     this.#request = request;
@@ -302,6 +323,7 @@ class Answer {
       this.#blockReason = stringIn(chunk["promptFeedback"], "blockReason") || this.#blockReason;
     const candidate = candidateIn(chunk);
     const events = partsIn(candidate).flatMap((part) => this.#addPart(part));
+    this.#token = stringIn(candidate, tokenField) || this.#token;
     this.#stop(candidate);
     return events;
   }
@@ -382,11 +404,13 @@ class Answer {
 
   #toMessage(): AssistantMessage {
     const stopReason = this.#blockReason ?? this.#finishReason;
+    const finish = this.#toFinish();
+    if (finish === "paused") this.#parts.push({ type: "opaque", dialect: dialectId, value: { [tokenField]: this.#token ?? "" } });
     return {
       role: "assistant",
       content: this.#parts,
       model: { provider: this.#provider, id: this.#model },
-      finish: this.#toFinish(),
+      finish,
       ...defined({ stopReason }),
       usage: toUsage(this.#usage),
       ...defined({ responseId: this.#responseId }),
@@ -398,7 +422,8 @@ class Answer {
     if (this.#blockReason !== undefined) return "content-filter";
     const finish = finishReasons[this.#finishReason ?? ""] ?? "other";
     const hasCalls = this.#parts.some((part) => part.type === "tool-call");
-    return hasCalls && (finish === "stop" || finish === "other") ? "tool-calls" : finish;
+    if (hasCalls && (finish === "stop" || finish === "other")) return "tool-calls";
+    return this.#finishReason === "CONTINUATION" && this.#token && !hasCalls ? "paused" : finish;
   }
 }
 

@@ -64,6 +64,20 @@ describe("encode", () => {
     });
   });
 
+  it("asks for one call at a time where the record says so, and tools are offered", () => {
+    const dialect = createOpenAIChat({ recordsOf: "deepseek" });
+    const asked = {
+      model: "deepseek-flash",
+      system: "",
+      messages: [userText("hi")],
+      tools: [{ name: "T", description: "", inputSchema: {} }],
+    };
+    const sent = (more: Partial<ModelRequest>): unknown => dialect.encode({ ...asked, ...more })["parallel_tool_calls"];
+    assert.equal(sent({ capabilities: { parallelCalls: false } }), false);
+    assert.equal(sent({}), undefined);
+    assert.equal(sent({ capabilities: { parallelCalls: false }, tools: [] }), undefined);
+  });
+
   it("sends nothing that was not asked for", () => {
     assert.deepEqual(encode({ stopSequences: [] }, { includeUsage: false }), { model: "gpt-x", messages: [], stream: true });
   });

@@ -129,6 +129,7 @@ function encode(request: ModelRequest, { wire, made, record }: Encoding, tell: T
     messages: toMessages(request, wire, made),
     ...(tools.length > 0 && { tools: tools.map(toTool) }),
     ...(tools.length > 0 && wire.parallelToolCalls !== undefined && { parallel_tool_calls: wire.parallelToolCalls }),
+    ...(tools.length > 0 && record?.parallelCalls === false && { parallel_tool_calls: false }),
     ...(maxOutputTokens !== undefined && { [wire.maxTokensField]: maxOutputTokens }),
     ...defined({ temperature }),
     ...(stops.length > 0 && { stop: stops }),

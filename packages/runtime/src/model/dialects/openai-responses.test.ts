@@ -55,6 +55,14 @@ describe("encode", () => {
     });
   });
 
+  it("asks for one call at a time where the record says so, and tools are offered", () => {
+    const asked = { ...request, model: "gpt-5.5", tools: [{ name: "T", description: "", inputSchema: {} }] };
+    const sent = (more: Partial<ModelRequest>): unknown => openaiResponses.encode({ ...asked, ...more })["parallel_tool_calls"];
+    assert.equal(sent({ capabilities: { parallelCalls: false } }), false);
+    assert.equal(sent({}), undefined);
+    assert.equal(sent({ capabilities: { parallelCalls: false }, tools: [] }), undefined);
+  });
+
   it("leaves out what was not asked for", () => {
     assert.deepEqual(Object.keys(openaiResponses.encode({ ...request, system: " ", thinkingTokens: 0 })), [
       "model",

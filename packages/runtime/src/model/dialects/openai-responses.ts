@@ -51,6 +51,7 @@ function encode(request: ModelRequest, tell: Tell = () => {}): JsonObject {
     ...(request.system.trim() && { instructions: request.system }),
     input: request.messages.flatMap(toItems),
     ...(request.tools.length > 0 && { tools: request.tools.map(toTool) }),
+    ...(request.tools.length > 0 && record?.parallelCalls === false && { parallel_tool_calls: false }),
     ...(maxOutputTokens !== undefined && { max_output_tokens: Math.max(minOutputTokens, maxOutputTokens) }),
     ...(warmth !== undefined && { temperature: warmth }),
     ...(effort && { reasoning: { effort, ...(thinks && { summary: "auto" }) } }),

@@ -30,7 +30,8 @@ describe("asAgent", () => {
     assert.deepEqual(rest, {
       cwd: "/",
       provider,
-      systemPrompt: "You write",
+      systemPrompt: undefined,
+      agentPrompt: "You write",
       builtinTools: ["Read", "mcp__notes", "mcp__mail__read"],
       disallowedTools: ["WebFetch", "Bash(git push:*)"],
       model: "haiku",

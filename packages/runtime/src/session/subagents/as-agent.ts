@@ -15,7 +15,8 @@ export function asAgent(options: SessionOptions, agent: AgentDefinition): Sessio
   const model = agent.model === "inherit" ? undefined : agent.model;
   return {
     ...options,
-    systemPrompt: prompt,
+    systemPrompt: undefined,
+    agentPrompt: prompt,
     ...(wanted && { builtinTools: options.builtinTools ? options.builtinTools.filter(isWanted) : wanted }),
     tools: options.tools?.filter(({ name }) => isWanted(name)),
     offers: (name) => isWanted(name) && (options.offers?.(name) ?? true),
