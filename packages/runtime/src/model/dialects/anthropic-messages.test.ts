@@ -65,10 +65,10 @@ describe("encode", () => {
     assert.ok(thoughts(encode("claude-opus-5", 0)) > 0);
     const between = encode("claude-sonnet-5-5", 0);
     assert.ok(thoughts(between) > 0);
-    const escape = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
-    assert.deepEqual(between["thinking"], { type: "between_tools", ...escape });
+    const loose = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
+    assert.deepEqual(between["thinking"], { type: "between_tools", ...loose });
     const named = { ...request, model: "claude-sonnet-5-5", options: { thinking: { type: "between_tools" } } };
-    assert.deepEqual(anthropicMessages.encode(named)["thinking"], { ...escape, type: "between_tools" });
+    assert.deepEqual(anthropicMessages.encode(named)["thinking"], { ...loose, type: "between_tools" });
   });
 
   it("asks for one call at a time where the record says so, and tools are offered", () => {
