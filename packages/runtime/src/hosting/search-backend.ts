@@ -7,6 +7,9 @@ const variables: Readonly<Record<string, readonly string[]>> = {
   brave: ["BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"],
   tavily: ["TAVILY_API_KEY"],
   exa: ["EXA_API_KEY"],
+  anthropic: ["ANTHROPIC_API_KEY"],
+  openai: ["OPENAI_API_KEY"],
+  gemini: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
 };
 
 /** Who answers searches, as the settings have it; undefined where they name nobody. */
@@ -31,5 +34,17 @@ export async function searchBackend(
       "config",
       `webSearch.url must be an address that begins with http:// or https://, not ${webSearch.url}`,
     );
-  return createSearchBackend({ engine, apiKey, url: webSearch.url });
+  return createSearchBackend({ engine, apiKey, url: webSearch.url, model: await searchingModel(engine) });
+}
+
+/** The newest of the cheap models of a provider that searches by one. */
+async function searchingModel(engine: string): Promise<string | undefined> {
+  if (engine !== "anthropic" && engine !== "openai" && engine !== "gemini") return undefined;
+  const [{ allModels }, { listRecords }] = await Promise.all([
+    import("../model/capabilities/chat.ts"),
+    import("../model/capabilities/record.ts"),
+  ]);
+  const table = allModels[engine];
+  const tier = engine === "gemini" ? "medium" : "small";
+  return table && listRecords(table).find((record) => record.tier === tier)?.id;
 }

@@ -245,15 +245,15 @@ export const settingsSchema: readonly Setting[] = [
   },
   {
     key: "webSearch.engine",
-    shape: { type: "text", choices: ["brave", "searxng", "tavily", "exa"] },
+    shape: { type: "text", choices: ["brave", "searxng", "tavily", "exa", "anthropic", "openai", "gemini"] },
     ...ignored,
-    help: "Who answers WebSearch, which is offered only then",
+    help: "Who answers WebSearch, which is offered only then; the last three have a small model of theirs search, which is not in the cost of the run",
   },
   {
     key: "webSearch.apiKey",
     shape: text,
     ...ignored,
-    help: "Its key, or `$ENV:NAME` for the variable that holds it; `BRAVE_API_KEY`, `TAVILY_API_KEY` or `EXA_API_KEY` when absent",
+    help: "Its key, or `$ENV:NAME` for the variable that holds it; `BRAVE_API_KEY`, `TAVILY_API_KEY`, `EXA_API_KEY`, or the variable of the provider when absent",
   },
   {
     key: "webSearch.url",

@@ -33,7 +33,7 @@ describe("search engines", () => {
 
   const search = (engine: SearchEngineName, body: unknown, status = 200) => {
     answer = { status, body: typeof body === "string" ? body : JSON.stringify(body) };
-    const backend = createSearchBackend({ engine, apiKey: "the-key", url });
+    const backend = createSearchBackend({ engine, apiKey: "the-key", model: "a-model", url: `${url}/` });
     return backend({
       query: "birds",
       allowedDomains: ["a.org", "b.org"],
@@ -73,6 +73,85 @@ describe("search engines", () => {
       { title: "https://a.org/2", url: "https://a.org/2", snippet: "Birds" },
     ]);
     assert.deepEqual([asked?.headers["x-api-key"], Object(asked?.body).includeDomains], ["the-key", ["a.org", "b.org"]]);
+  });
+
+  it("anthropic has a model search, and tells what it quotes", async () => {
+    const found = await search("anthropic", {
+      content: [
+        { type: "server_tool_use", id: "s", name: "web_search", input: {} },
+        { type: "web_search_tool_result", content: [{ type: "web_search_result", ...one }, one, { url: "https://b.org" }] },
+        {
+          type: "text",
+          text: "x",
+          citations: [
+            { url: one.url, cited_text: "Birds fly." },
+            { url: "https://z.org", cited_text: "no" },
+          ],
+        },
+      ],
+    });
+    assert.deepEqual(found, [
+      { ...one, snippet: "Birds fly." },
+      { title: "https://b.org", url: "https://b.org" },
+    ]);
+    const { model, tools, messages } = Object(asked?.body);
+    assert.deepEqual([asked?.url, asked?.headers["x-api-key"], model], ["/v1/messages", "the-key", "a-model"]);
+    assert.deepEqual(tools, [
+      { type: "web_search_20250305", name: "web_search", max_uses: 1, allowed_domains: ["a.org", "b.org"] },
+    ]);
+    assert.match(messages[0].content, /\n---\nbirds\n---$/);
+    assert.deepEqual(
+      await search("anthropic", { content: [{ type: "web_search_tool_result", content: { error_code: "x" } }] }),
+      [],
+    );
+    const backend = createSearchBackend({ engine: "anthropic", url });
+    await backend({ query: "q", blockedDomains: ["c.org"], signal: new AbortController().signal });
+    assert.deepEqual(Object(asked?.body).tools[0].blocked_domains, ["c.org"]);
+  });
+
+  it("openai has a model search, and tells the words in front of a citation", async () => {
+    const text = "Some things.\nBirds fly (a.org).";
+    const annotations = [
+      { type: "url_citation", ...one, start_index: text.indexOf(" (a") },
+      { type: "file_citation", url: "x" },
+    ];
+    const found = await search("openai", {
+      output: [
+        { type: "web_search_call", status: "completed" },
+        { type: "message", content: [{ type: "output_text", text, annotations }] },
+      ],
+    });
+    assert.deepEqual(found, [{ ...one, snippet: "Birds fly" }]);
+    const { model, tools, store } = Object(asked?.body);
+    assert.deepEqual(
+      [asked?.url, asked?.headers["authorization"], model, store],
+      ["/responses", "Bearer the-key", "a-model", false],
+    );
+    assert.deepEqual(tools, [{ type: "web_search", filters: { allowed_domains: ["a.org", "b.org"] } }]);
+  });
+
+  it("gemini grounds an answer, and tells what the pages are there for", async () => {
+    const found = await search("gemini", {
+      candidates: [
+        {
+          groundingMetadata: {
+            groundingChunks: [{ web: { title: "One", uri: one.url } }, { web: { uri: "https://b.org" } }, {}],
+            groundingSupports: [
+              { segment: { text: "Birds fly." }, groundingChunkIndices: [0] },
+              { segment: { text: "Fish do not." }, groundingChunkIndices: [1] },
+              { groundingChunkIndices: [0] },
+            ],
+          },
+        },
+      ],
+    });
+    assert.deepEqual(found, [
+      { ...one, snippet: "Birds fly." },
+      { title: "https://b.org", url: "https://b.org", snippet: "Fish do not." },
+    ]);
+    assert.deepEqual([asked?.url, asked?.headers["x-goog-api-key"]], ["/models/a-model:generateContent", "the-key"]);
+    assert.deepEqual(Object(asked?.body).tools, [{ googleSearch: {} }]);
+    assert.deepEqual(await search("gemini", { candidates: [] }), []);
   });
 
   for (const [status, body, said] of [

@@ -1,26 +1,33 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import { messageOf } from "../util/message-of.ts";
 import type { WebSearchBackend } from "./builtin/web-search.ts";
+import { hostedEngines } from "./hosted-search.ts";
 import { ToolFailure } from "./tool.ts";
 
-export const searchEngines = ["brave", "searxng", "tavily", "exa"] as const;
+export const searchEngines = ["brave", "searxng", "tavily", "exa", "anthropic", "openai", "gemini"] as const;
 export type SearchEngineName = (typeof searchEngines)[number];
 
 export type SearchEngineOptions = {
   readonly engine: SearchEngineName;
   readonly apiKey?: string | undefined;
+  /** Who searches, at providers of models. */
+  readonly model?: string | undefined;
   /** Another server that answers the same; the address of a SearXNG, which has none of its own. */
   readonly url?: string | undefined;
 };
 
-type Query = Parameters<WebSearchBackend>[0];
-type Result = Awaited<ReturnType<WebSearchBackend>>[number];
-type Engine = {
+export type Query = Parameters<WebSearchBackend>[0];
+export type Result = Awaited<ReturnType<WebSearchBackend>>[number];
+export type Engine = {
   readonly url: string | undefined;
-  request(base: string, query: Query, key: string): { readonly url: string; readonly init: RequestInit };
-  /** Where the results are, and the property with the excerpt. */
-  readonly results: readonly string[];
-  readonly snippet: string;
+  readonly timeoutMs?: number;
+  request(
+    base: string,
+    query: Query,
+    by: { readonly key: string; readonly model: string },
+  ): { readonly url: string; readonly init: RequestInit };
+  /** What was found, as the engine tells it. */
+  read(answer: JsonObject): readonly Partial<Result>[];
 };
 
 const count = 10;
@@ -56,35 +63,45 @@ function wordsOf({ query, allowedDomains = [], blockedDomains = [] }: Query): st
     .join(" ");
 }
 
+/** Results are a list at this place, with their excerpts under this name. */
+const listAt =
+  (places: readonly string[], snippet: string): Engine["read"] =>
+  (answer) => {
+    let value: JsonValue | undefined = answer;
+    for (const place of places) value = value !== undefined && isJsonObject(value) ? value[place] : undefined;
+    return (Array.isArray(value) ? value : []).filter(isJsonObject).map(({ title, url, [snippet]: words }) => ({
+      ...(typeof title === "string" && { title }),
+      ...(typeof url === "string" && { url }),
+      ...(typeof words === "string" && { snippet: words }),
+    }));
+  };
+
 const engines: Readonly<Record<SearchEngineName, Engine>> = {
   brave: {
     url: "https://api.search.brave.com/res/v1/web",
-    request: (base, query, key) =>
+    request: (base, query, { key }) =>
       get(at(base, "/search", { q: wordsOf(query), count: String(count) }), { "x-subscription-token": key }),
-    results: ["web", "results"],
-    snippet: "description",
+    read: listAt(["web", "results"], "description"),
   },
   searxng: {
     url: undefined,
-    request: (base, query, key) =>
+    request: (base, query, { key }) =>
       get(at(base, "/search", { q: wordsOf(query), format: "json" }), key === "" ? {} : { authorization: `Bearer ${key}` }),
-    results: ["results"],
-    snippet: "content",
+    read: listAt(["results"], "content"),
   },
   tavily: {
     url: "https://api.tavily.com",
-    request: (base, { query, allowedDomains = [], blockedDomains = [] }, key) =>
+    request: (base, { query, allowedDomains = [], blockedDomains = [] }, { key }) =>
       post(
         at(base, "/search", {}).href,
         { query, max_results: count, include_domains: allowedDomains, exclude_domains: blockedDomains },
         { authorization: `Bearer ${key}` },
       ),
-    results: ["results"],
-    snippet: "content",
+    read: listAt(["results"], "content"),
   },
   exa: {
     url: "https://api.exa.ai",
-    request: (base, { query, allowedDomains, blockedDomains }, key) =>
+    request: (base, { query, allowedDomains, blockedDomains }, { key }) =>
       post(
         at(base, "/search", {}).href,
         {
@@ -94,18 +111,18 @@ const engines: Readonly<Record<SearchEngineName, Engine>> = {
         },
         { "x-api-key": key },
       ),
-    results: ["results"],
-    snippet: "text",
+    read: listAt(["results"], "text"),
   },
+  ...hostedEngines,
 };
 
 /** A search by an engine that answers programs. What goes wrong is told to the model, and never with the key. */
-export function createSearchBackend({ engine, apiKey = "", url }: SearchEngineOptions): WebSearchBackend {
-  const { url: own, request, results, snippet } = engines[engine];
-  const base = url ?? own ?? "";
+export function createSearchBackend({ engine, apiKey = "", model = "", url }: SearchEngineOptions): WebSearchBackend {
+  const { url: own, request, read, timeoutMs: patience = timeoutMs } = engines[engine];
+  const base = (url ?? own ?? "").replace(/\/+$/, "");
   return async (query) => {
-    const { url: address, init } = request(base, query, apiKey);
-    const signal = AbortSignal.any([query.signal, AbortSignal.timeout(timeoutMs)]);
+    const { url: address, init } = request(base, query, { key: apiKey, model });
+    const signal = AbortSignal.any([query.signal, AbortSignal.timeout(patience)]);
     let answer: { readonly status: number; readonly text: string };
     try {
       const response = await fetch(address, { ...init, signal, redirect: "error" });
@@ -117,7 +134,7 @@ export function createSearchBackend({ engine, apiKey = "", url }: SearchEngineOp
       );
     }
     if (answer.status !== 200) throw new ToolFailure(refusal(engine, answer.status));
-    return toResults(answer.text, { engine, results, snippet });
+    return toResults(answer.text, { engine, read });
   };
 }
 
@@ -136,28 +153,22 @@ function refusal(engine: string, status: number): string {
   return `The search failed: ${engine} said ${status} (${why}). Do not repeat it at once.`;
 }
 
-function toResults(
-  text: string,
-  { engine, results, snippet }: { engine: string } & Pick<Engine, "results" | "snippet">,
-): Result[] {
-  let value: JsonValue | undefined;
+function toResults(text: string, { engine, read }: { engine: string } & Pick<Engine, "read">): Result[] {
+  let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue; // whatever JSON holds is one
   } catch {
     throw new ToolFailure(`The search failed: what ${engine} answered is no JSON. Go on without it.`);
   }
-  for (const key of results) value = value !== undefined && isJsonObject(value) ? value[key] : undefined;
-  return (Array.isArray(value) ? value : []).filter(isJsonObject).flatMap((one) => {
-    const { title, url, [snippet]: words } = one;
-    if (typeof url !== "string") return [];
-    const excerpt =
-      typeof words === "string"
-        ? words
-            .replace(/<[^>]+>/g, "")
-            .replace(/\s+/g, " ")
-            .trim()
-            .slice(0, longestSnippet)
-        : "";
-    return [{ title: typeof title === "string" && title !== "" ? title : url, url, ...(excerpt !== "" && { snippet: excerpt }) }];
-  });
+  const found = new Map<string, Result>();
+  for (const { title, url, snippet = "" } of isJsonObject(value) ? read(value) : []) {
+    if (!url || found.has(url)) continue;
+    const excerpt = snippet
+      .replace(/<[^>]+>/g, "")
+      .replace(/\s+/g, " ")
+      .trim()
+      .slice(0, longestSnippet);
+    found.set(url, { title: title || url, url, ...(excerpt !== "" && { snippet: excerpt }) });
+  }
+  return [...found.values()];
 }
