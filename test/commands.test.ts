@@ -166,6 +166,26 @@ describe("a module of another package", () => {
     );
   });
 
+  it("is judged like a change of a file when a model calls what writes", async () => {
+    const publish: SystemCommand = {
+      name: "publish",
+      description: "Publish",
+      modelInvocable: true,
+      execute: (_, args) => ({ success: true, message: `published ${args}` }),
+    };
+    for (const [more, said] of [
+      [{}, /nobody is here to give it/],
+      [{ permissionMode: "acceptEdits" }, /published it/],
+      [{ allowedTools: ["outrider_command_publish"] }, /published it/],
+    ] as const) {
+      const call = { calls: [{ name: "outrider_command_publish", input: { args: "it" } }] };
+      const { session, provider } = open([call, { text: "done" }], { commands: [publish], ...more });
+      await session.submit("go");
+      assert.match(JSON.stringify(provider.requests[1]?.messages.at(-1)), said);
+      await session.shutdown();
+    }
+  });
+
   it("asks two questions, takes only answers that fit, and is cancelled with nobody there", async () => {
     const { session } = open([], { ...module(), answersInteractions: true });
     const answers = ["nonsense", "idea", "  ", "fly"];

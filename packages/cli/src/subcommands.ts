@@ -13,6 +13,7 @@ export const subcommands = {
   help: async () => (await import("./commands/help.ts")).runHelp,
   init: async () => (await import("./commands/init/init.ts")).runInit,
   mcp: async () => (await import("./commands/mcp/mcp.ts")).runMcp,
+  memory: async () => (await import("./commands/memory.ts")).runMemoryCommand,
   models: async () => (await import("./commands/models.ts")).runModels,
   permissions: async () => (await import("./commands/permissions/permissions.ts")).runPermissions,
   prompt: async () => (await import("./commands/prompt.ts")).runPromptCommand,

@@ -34,6 +34,10 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   config: { actions: [], example: "config --explain [KEY]", help: "what holds, and which file says so" },
   trust: { actions: [], example: "trust [--show]", help: "let this project's own hooks, servers and rules count" },
   skills: { actions: ["list", "show", "lint"], help: "skills and commands in files: which count, what they say, what is wrong" },
+  memory: {
+    actions: ["list", "show", "add", "pending", "approve", "reject"],
+    help: "what later sessions of this project are told, and what waits for a yes",
+  },
   sessions: { actions: ["list", "show", "rename", "rm", "export", "gc"], help: "what is stored" },
   report: { actions: [], example: "report SESSION|FILE", help: "a run as one page to look at, in a file of its own" },
   tasks: { actions: [], example: "tasks SESSION [TASK]", help: "what ran beside the conversation, and what it printed" },

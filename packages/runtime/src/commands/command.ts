@@ -124,6 +124,8 @@ export type CommandSessionInfo = {
 export interface CommandHostContext {
   readonly sessionId: string;
   readonly cwd: string;
+  /** Whose wish it is. */
+  readonly invokedBy: "user" | "model";
   /** Aborted when whoever waits for the command waits no longer. */
   readonly signal: AbortSignal;
   /** Summarises the older part of the conversation; undefined when there is nothing to summarise. */
@@ -144,6 +146,8 @@ export interface CommandHostContext {
   /** Looks at the record as a replay would, in lines for a person. */
   validateSession(): Promise<{ readonly ok: boolean; readonly text: string }>;
   readonly checkpoints: CommandCheckpoints;
+  /** The project's memory, for what is typed behind `/memory`. */
+  executeMemory(args: string, by: "user" | "model"): Promise<CommandResult>;
   /** Files that every prompt brings along, and files that prompts have named. */
   references(): Promise<CommandReferences>;
   listCommands(): readonly CommandSummary[];

@@ -10,10 +10,14 @@ const maxBytes = 25_600;
  * It is words like those of AGENTS.md: it permits nothing.
  */
 export function loadMemoryIndex(root: string): string {
-  const file = openInstructionFile(join(root, ".outrider/memory/MEMORY.md"), root);
-  if (file.type !== "read") return "";
-  const text = capped(withoutHiddenText(file.text).text).trim();
+  const text = loadIndexFile(join(root, ".outrider/memory/MEMORY.md"), root);
   return text === "" ? "" : `# Project Memory\n\n${text}`;
+}
+
+/** The same of a file that is somewhere else, without the heading. */
+export function loadIndexFile(path: string, within: string): string {
+  const file = openInstructionFile(path, within);
+  return file.type === "read" ? capped(withoutHiddenText(file.text).text).trim() : "";
 }
 
 /** Cut between characters and, where it is cut, after a whole line. */

@@ -2,6 +2,11 @@
 export { CommandRegistry, commandToolName, SystemCommandExecutor } from "../commands/registry.ts";
 export type { Command, CommandSource } from "../commands/command.ts";
 export { builtinCommands } from "../commands/builtin/builtin-commands.ts";
+export { type MemoryGround, runMemory } from "../commands/builtin/memory.ts";
+export { type MemoryEntry, type MemoryType, memoryTypes, type NewMemory } from "../context/memory/memory-entry.ts";
+export { MemoryPolicyEvaluator, type MemoryVerdict } from "../context/memory/memory-policy.ts";
+export { type PendingMemory, PendingMemoryStore } from "../context/memory/pending-memory.ts";
+export { type AppendedMemory, type ProjectMemoryOptions, ProjectMemoryStore } from "../context/memory/project-memory.ts";
 export { findSkills, readSkill, skillFolders, type SkillPlaces } from "../commands/skills/find-skills.ts";
 export { knownKeys, type ParsedSkill, parseSkill, type SkillPlace } from "../commands/skills/parse-skill.ts";
 export { type EmbeddedCommand, preprocessShellCommands } from "../commands/skills/shell-commands.ts";

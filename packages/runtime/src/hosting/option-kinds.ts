@@ -66,6 +66,7 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   sessionName: text,
   projectMemory: anyText,
   taskContext: anyText,
+  memory: having(["root"], "an object with the top of a project"),
   transcriptPath: text,
   outriderHome: text,
   home: text,

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import { type Instructions, loadInstructions } from "../context/instructions.ts";
@@ -23,8 +22,9 @@ import { beginFolderFacts } from "./folder-facts.ts";
 import { findAgents } from "./find-agents.ts";
 import { skillsOfPlan } from "./find-skills.ts";
 import { planServers, type ServerPlan } from "./plan-servers.ts";
-import { branchOf } from "./git-facts.ts";
+
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
+import { projectNotes } from "./project-notes.ts";
 import { openProject, type Project, resolveProject } from "./project.ts";
 import type { HostedWorktree } from "./session-worktree.ts";
 import type { LoadedPart, SessionChoice, SessionRequest } from "./session-request.ts";
@@ -117,7 +117,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     maxRequests: settings.limits.maxRequests,
     hookSettings: request.without?.includes("hooks") ? undefined : hooksOf(settings, around),
     instructions: instructionsOf(request, place),
-    ...(await notesOf(request, place)),
+    ...(await projectNotes(request, { ...place, withoutClaude: isOn(said, "CLAUDE_CODE_DISABLE_AUTO_MEMORY") })),
     folderFacts,
     ...(request.bare || trouble !== undefined ? {} : keptFor(request, place)),
     ...claudeVariables(said),
@@ -300,23 +300,6 @@ function instructionsOf(
     (scope) => !sources || sources.includes(scope) || (scope === "project" && sources.includes("local")),
   );
   return loadInstructions({ cwd: project.cwd, root: project.root, userHome, outriderHome, claudeHome, scopes });
-}
-
-/** What the project says about itself beside its instructions; with them it is left out. */
-async function notesOf(
-  { without, settingSources: sources }: SessionRequest,
-  { project }: Place,
-): Promise<Pick<SessionOptions, "projectMemory" | "taskContext">> {
-  const isLeftOut = without?.includes("instructions") || (sources && !sources.includes("project") && !sources.includes("local"));
-  if (isLeftOut) return {};
-  const has = (name: string): boolean => existsSync(join(project.root, name));
-  const memory = has(".outrider/memory/MEMORY.md") ? await import("../context/memory-index.ts") : undefined;
-  const tasks = has(".agents/tasks") ? await import("../context/task-context.ts") : undefined;
-  const found = tasks?.loadTaskContext(project.root, { currentBranch: branchOf(project.cwd) }) ?? [];
-  return {
-    projectMemory: memory?.loadMemoryIndex(project.root) || undefined,
-    taskContext: tasks?.formatTaskContext(found) || undefined,
-  };
 }
 
 /** What an untrusted project wanted, and why it does not count. */

@@ -18,12 +18,12 @@ const ownNames: readonly string[] =
     " ",
   );
 
-/** Why a name is the name of no tool, with the nearest one; undefined when it is one. Tools of MCP servers may come later: any may be named. */
+/** Why a name is the name of no tool, with the nearest one; undefined when it is one. Tools of MCP servers and of commands may come later: any may be named. */
 export function unknownTool(name: string, more: readonly string[] = []): string | undefined {
   const names = [...knownNames, ...more];
   const preset = presetIn(name);
   if (preset !== undefined) return unknownPreset(preset);
-  if (/^mcp__/.test(name) || names.includes(name)) return undefined;
+  if (/^(?:mcp__|outrider_command_)/.test(name) || names.includes(name)) return undefined;
   if (name.includes("*")) {
     const start = name.slice(0, name.indexOf("*"));
     if ("mcp__".startsWith(start) || names.some((known) => known.startsWith(start))) return undefined;

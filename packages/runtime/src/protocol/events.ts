@@ -301,6 +301,8 @@ export interface AgentEvents {
   "interaction.requested": { interactionId: string; command: string; prompt: unknown };
   /** `unfit`: the answer was not one of those that are possible, and it may be asked again. */
   "interaction.resolved": { interactionId: string; status: "answered" | "unfit" | "cancelled" };
+  /** Something of the project's memory was written, decided on or looked at; what it says is in its files. */
+  "memory.noted": MemoryNote;
   /** `hook`: whose words it are, such as `PostToolUse:Bash`. */
   "warning.raised": { message: string; hook?: string };
   /** Always the last event of its turn; everything before it is stored. */
@@ -308,6 +310,14 @@ export interface AgentEvents {
   /** `sandboxSnapshotId`: the state in which the other machine was left; resuming brings it back. */
   "session.ended": { reason: string; sandboxSnapshotId?: string };
 }
+
+export type MemoryNote = {
+  action: "added" | "proposed" | "approved" | "rejected" | "used";
+  topic: string;
+  memoryType?: "user" | "feedback" | "project" | "reference";
+  /** Of what waited for a person's word. */
+  id?: string;
+};
 
 export type ReferenceRecord = {
   /** As it is written behind the `@`. */

@@ -84,6 +84,8 @@ export type SessionOptions = {
   readonly folderFacts?: (() => Promise<FolderFacts>) | undefined;
   /** What `loadMemoryIndex` found: it joins the system prompt behind the instructions. */
   readonly projectMemory?: string | undefined;
+  /** Where the project's memory is kept, from its top; with `isOffered` the model may read it and propose entries. */
+  readonly memory?: { readonly root: string; readonly isOffered: boolean } | undefined;
   /** What `formatTaskContext` makes of the project's tasks: it comes behind the memory. */
   readonly taskContext?: string | undefined;
   /** What answers should be written in. */

@@ -40,7 +40,7 @@ export const claudeLimits: ReadonlySet<string> = new Set([
 /** Keys of Claude Code that mean nothing to a run of Outrider. */
 const unused: ReadonlySet<string> = new Set(
   `$schema advisorModel agent agentPushNotifEnabled allowAllClaudeAiMcps allowedChannelPlugins alwaysThinkingEnabled attribution
-  autoMemoryDirectory autoMemoryEnabled autoMode autoScrollEnabled autoUpdatesChannel awaySummaryEnabled axScreenReader
+  autoMemoryDirectory autoMode autoScrollEnabled autoUpdatesChannel awaySummaryEnabled axScreenReader
   blockedMarketplaces channelsEnabled claudeMd cleanupPeriodDays companyAnnouncements defaultShell disableAgentView disableArtifact
   disableAutoMode disableBundledSkills disableClaudeAiConnectors disableDeepLinkRegistration disableRemoteControl disableWorkflows
   editorMode effortLevel fallbackModel fastMode fastModePerSessionOptIn feedbackSurveyRate footerLinksRegexes forceLoginMethod

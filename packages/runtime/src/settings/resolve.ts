@@ -112,6 +112,7 @@ function toSettings(found: Finder, merged: readonly MergedSetting[], { trusted, 
       apiKey: found.value("webSearch.apiKey", isText),
       url: found.value("webSearch.url", isText),
     },
+    autoMemoryEnabled: found.value("autoMemoryEnabled", isBoolean),
     language: found.value("language", isText),
   };
 }

@@ -262,6 +262,13 @@ export const settingsSchema: readonly Setting[] = [
     help: "The address of a SearXNG, or another server that answers like the engine",
   },
   {
+    key: "autoMemoryEnabled",
+    shape: boolean,
+    ...ignored,
+    default: false,
+    help: "Tell new sessions what Claude Code has noted about the project (`~/.claude/projects/…/memory/MEMORY.md`)",
+  },
+  {
     key: "language",
     // It is put before the model, and may come from a project nobody trusts: room for a name, not for instructions.
     shape: { type: "text", pattern: /^[\p{L}\p{M}][\p{L}\p{M} ()-]{0,39}$/u, expected: "the name of a language" },

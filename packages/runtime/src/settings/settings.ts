@@ -61,6 +61,7 @@ export type Settings = {
     readonly apiKey: string | undefined;
     readonly url: string | undefined;
   };
+  readonly autoMemoryEnabled: boolean | undefined;
   readonly language: string | undefined;
 };
 
@@ -134,6 +135,7 @@ export const noSettings: ResolvedSettings = {
     audit: { keepDays: undefined },
     journal: { sync: undefined },
     webSearch: { engine: undefined, apiKey: undefined, url: undefined },
+    autoMemoryEnabled: undefined,
     language: undefined,
   },
   ignored: [],

@@ -11,6 +11,7 @@ const rows: readonly Row[] = [
   ["exit", "End the session"],
   ["help", "What may be typed"],
   ["language", "Which language answers are written in", "LANGUAGE"],
+  ["memory", "What later sessions of the project should know", "list | show [TOPIC] | add TYPE TOPIC TEXT | pending | approve ID | reject ID | used"],
   ["model", "The model, or another one of the provider", "[MODEL]"],
   ["permissions", "The permission mode, or another one", "[MODE]"],
   ["rename", "Name the session", "NAME"],

@@ -19,6 +19,7 @@ const runs: Readonly<Record<string, Run>> = {
     const { messageCount } = await context.getSessionInfo();
     return say(`${await context.describeCost()}\nSession: ${context.sessionId}, ${messageCount} messages`);
   },
+  memory: (context, args) => context.executeMemory(args, context.invokedBy),
   model,
   permissions,
   rename: (_, args) => {

@@ -1,18 +1,18 @@
 import type { CommandEffect, CommandHostContext, CommandResult } from "../../commands/command.ts";
-import type { AgentEvent, Emit } from "../../protocol/events.ts";
+import type { AgentEvent, Emit, EventType } from "../../protocol/events.ts";
 import { nearest } from "../../util/nearest.ts";
 import type { SessionSkills } from "../skills/session-skills.ts";
 import type { OpenSession } from "../create-session.ts";
 import type { InteractiveSession } from "../interactive-session.ts";
 import type { SessionOptions } from "../session-options.ts";
 
-export type CommandHost = Omit<CommandHostContext, "signal" | "compact">;
+export type CommandHost = Omit<CommandHostContext, "signal" | "compact" | "invokedBy">;
 
 export type HostGround = {
   readonly session: InteractiveSession<unknown>;
   readonly options: SessionOptions;
-  /** Every answer of a model so far, also those of earlier processes. */
-  readonly calls: () => Promise<readonly AgentEvent<"message.ended" | "side-call.ended">[]>;
+  /** What is on record of these types, also of earlier processes. */
+  readonly stored: <T extends EventType>(...types: readonly T[]) => Promise<readonly AgentEvent<T>[]>;
   readonly contextUse: CommandHostContext["contextUse"];
   readonly clear: () => Promise<void>;
   readonly open: () => Promise<OpenSession>;
@@ -57,7 +57,7 @@ export function createCommandHost(ground: HostGround): CommandHost {
       const { addCall, catalogOf, toPricedCall } = await import("../../model/pricing.ts");
       const { emptyLedger } = await import("../../model/ledger.ts");
       const catalog = await catalogOf(options.catalogOverride);
-      const { total, models } = (await ground.calls()).reduce(
+      const { total, models } = (await ground.stored("message.ended", "side-call.ended")).reduce(
         (ledger, call) => addCall(ledger, toPricedCall(catalog, call)),
         emptyLedger,
       );
@@ -80,6 +80,24 @@ export function createCommandHost(ground: HostGround): CommandHost {
       inspect: (id) => session.inspectEditCheckpoint(id),
       restore: (id, how) => session.restoreEditCheckpoint(id, how),
       rollback: (id, how) => session.rollbackEditCheckpoint(id, how),
+    },
+    async executeMemory(args, by) {
+      const root = options.memory?.root;
+      if (root === undefined) return { success: false, message: "This session has no project memory" };
+      const [{ runMemory }, { MemoryPolicyEvaluator }] = await Promise.all([
+        import("../../commands/builtin/memory.ts"),
+        import("../../context/memory/memory-policy.ts"),
+      ]);
+      return await runMemory(args, {
+        root,
+        by,
+        policy: new MemoryPolicyEvaluator(options.redactor),
+        note: (note) => ground.emit({ type: "memory.noted", ...note }),
+        used: async () => {
+          const notes = (await ground.stored("memory.noted")).filter(({ action }) => action === "used");
+          return [...new Set(notes.map(({ topic }) => topic))];
+        },
+      });
     },
     async references() {
       const [{ workspace, references }, { createContextFiles }] = await Promise.all([

@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import type { CommandResult, SystemCommand } from "../../commands/command.ts";
 import { commandToolName } from "../../commands/registry.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
+
 import { defineTool, type Tool } from "../../tools/tool.ts";
 
 export type ExecuteCommand = (command: SystemCommand, args: string, signal: AbortSignal) => Promise<CommandResult>;
@@ -33,7 +35,7 @@ function toTool(command: SystemCommand, name: string, execute: ExecuteCommand): 
     concurrent: false,
     facts: { kind: isRead ? "note" : "edit", ofConversation: true },
     async access({ args }, workspace) {
-      return isRead ? { kind: "note", resources: [args] } : { kind: "edit", resources: [workspace.root] };
+      return isRead ? { kind: "note", resources: [args] } : { kind: "edit", resources: [join(workspace.root, name)] }; // like a new file in the project
     },
     async execute({ args }, { signal }) {
       const { success, message } = await execute(command, args, signal);

@@ -62,9 +62,9 @@ export async function runCommand(call: CommandCall, place: CommandPlace): Promis
 }
 
 function toRun(
-  { command, args }: CommandCall,
+  { command, args, invokedBy = "user" }: CommandCall,
   { host, applyEffect, questions, newId, open, emit, signal }: CommandPlace,
   compact: CommandHostContext["compact"],
 ): CommandRun {
-  return { command, args, context: { ...host, signal, compact }, emit, newId, questions, open, applyEffect };
+  return { command, args, context: { ...host, invokedBy, signal, compact }, emit, newId, questions, open, applyEffect };
 }

@@ -8,7 +8,10 @@ import { defined } from "../../util/defined.ts";
 import type { SessionOptions } from "../session-options.ts";
 import { SessionSkills } from "../skills/session-skills.ts";
 
-export type CommandCall = { readonly type: "command"; readonly command: SystemCommand; readonly args: string };
+export type CommandCall = { readonly type: "command"; readonly command: SystemCommand; readonly args: string } & {
+  /** A person's when absent. */
+  readonly invokedBy?: "user" | "model";
+};
 
 export type SkillWords = { readonly type: "skill"; readonly skill: Skill; readonly args: string };
 
@@ -17,7 +20,7 @@ export type ServerPromptCall = { readonly type: "server-prompt"; readonly prompt
 /** What a prompt that begins with a slash is: something for the session, a text from a file or of a server, or a mistake. */
 export type Called = CommandCall | SkillWords | ServerPromptCall;
 
-export type CommandOptions = Pick<SessionOptions, "commands" | "commandModules" | "slashCommands" | "serverPrompts">;
+export type CommandOptions = Pick<SessionOptions, "commands" | "commandModules" | "slashCommands" | "serverPrompts" | "memory">;
 
 /** The commands of a session, by what a prompt begins with: those of its options, those in files, and the ones that every session has. */
 export class SessionCommands {
@@ -25,14 +28,16 @@ export class SessionCommands {
   readonly #builtin: readonly SystemCommand[];
   readonly #skills: SessionSkills;
   readonly #prompts: SessionOptions["serverPrompts"];
+  readonly #memory: SessionOptions["memory"];
   readonly #isOff: boolean;
 
   constructor(
-    { commands = [], commandModules = [], slashCommands = true, serverPrompts }: CommandOptions = {},
+    { commands = [], commandModules = [], slashCommands = true, serverPrompts, memory }: CommandOptions = {},
     skills: SessionSkills = new SessionSkills(undefined),
   ) {
     this.#own = [...commands, ...commandModules.flatMap(({ systemCommands = [] }) => systemCommands)];
     this.#builtin = builtinCommands;
+    this.#memory = memory;
     this.#skills = skills;
     this.#prompts = serverPrompts;
     this.#isOff = !slashCommands;
@@ -74,9 +79,12 @@ export class SessionCommands {
     return this.#prompts;
   }
 
-  /** The commands of the program that models may run too. */
+  /** The commands that models may run too: those of the program, and the project's memory where it has one. */
   get projected(): readonly SystemCommand[] {
-    return this.#own.filter(({ modelInvocable }) => modelInvocable);
+    const own = this.#own.filter(({ modelInvocable }) => modelInvocable);
+    const memory = this.#memory?.isOffered ? this.#builtin.find(({ name }) => name === "memory") : undefined;
+    if (!memory || own.some(({ name }) => name === memory.name)) return own;
+    return [...own, { ...memory, description: memoryForModels, modelInvocable: true, safety: "read" }]; // what it adds waits for a person
   }
 
   /** What a prompt may begin with, in the order in which people are shown it. */
@@ -105,6 +113,10 @@ export class SessionCommands {
     };
   }
 }
+
+const memoryForModels =
+  "The project's memory, which later sessions are told. `list` and `show TOPIC` read it. `add user|feedback|project|reference TOPIC TEXT` " +
+  "proposes one short fact that is worth knowing in every later session, such as a decision or a preference of the user; a person approves it.";
 
 type Named = { readonly name: string; readonly description: string; readonly argumentHint?: string | undefined };
 

@@ -170,7 +170,7 @@ export class SessionTurns {
       throw new RuntimeError("busy", "The conversation is not summarised in the middle of a turn");
     };
     return await runCommand(
-      { type: "command", command, args },
+      { type: "command", command, args, invokedBy: "model" },
       { ...(await this.#options.commandGround()), emit, signal, compact },
     );
   }

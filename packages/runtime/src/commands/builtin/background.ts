@@ -1,0 +1,31 @@
+import type { CommandHostContext, CommandResult } from "../command.ts";
+
+/** `/background`: what goes on beside the conversation. */
+export async function background({ tasks }: CommandHostContext, args: string): Promise<CommandResult> {
+  const [action = "list", id, offset, ...more] = args.trim().split(/\s+/).filter(Boolean);
+  if (action === "list" && id === undefined) {
+    const all = tasks.list();
+    const lines = all.map(({ id: name, status, kind, label }) => `${name} ${status} ${kind}: ${label}`);
+    return { success: true, message: lines.join("\n") || "Nothing runs in the background", data: { tasks: all } };
+  }
+  if (id !== undefined && more.length === 0 && (offset === undefined || action === "read")) {
+    if (action === "read") return await read(tasks, id, offset);
+    if (action === "cancel") {
+      await tasks.cancel(id);
+      return { success: true, message: `${id} is stopped` };
+    }
+    if (action === "close") {
+      await tasks.close(id);
+      return { success: true, message: `${id} is forgotten` };
+    }
+  }
+  return { success: false, message: "There is /background list, and read ID [OFFSET], cancel ID and close ID" };
+}
+
+async function read(tasks: CommandHostContext["tasks"], id: string, offset = "0"): Promise<CommandResult> {
+  const from = Number(offset);
+  if (!Number.isInteger(from) || from < 0) return { success: false, message: `${offset} is no offset` };
+  const { text, nextOffset, isComplete } = await tasks.read(id, from);
+  const more = isComplete ? "" : `\n(more with /background read ${id} ${nextOffset})`;
+  return { success: true, message: `${text.trimEnd() || "(nothing was printed)"}${more}`, data: { nextOffset, isComplete } };
+}

@@ -1,0 +1,11 @@
+import type { CommandHostAdapters } from "../commands/command.ts";
+import type { Project } from "./project.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** What commands of a session do beyond it, with the functions that the command line uses. Loaded when one of them is typed. */
+export function hostCommands(around: Surroundings, { root }: Project): CommandHostAdapters {
+  return {
+    userLocal: async (args) => await (await import("./run-host-command.ts")).runUserLocalCommand(args, around, root),
+    providerSettings: async (args) => await (await import("./run-host-command.ts")).runProviderCommand(args, around),
+  };
+}

@@ -1,0 +1,44 @@
+import type { CommandResult } from "../commands/command.ts";
+import { splitArguments } from "../commands/skills/substitute.ts";
+import { providerDefinitions } from "../model/providers/definitions.ts";
+import { chooseProfile } from "../settings/edit-profiles.ts";
+import { checkNamedProvider } from "../settings/load-provider.ts";
+import { runUserLocal } from "../settings/user-local/run-user-local.ts";
+import { loadUserSettings } from "../settings/user-settings.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+export async function runUserLocalCommand(args: string, { outriderHome }: Surroundings, repository: string): Promise<CommandResult> {
+  return { success: true, ...(await runUserLocal(splitArguments(args), { root: outriderHome, repository })) };
+}
+
+export async function runProviderCommand(args: string, around: Surroundings): Promise<CommandResult> {
+  const [action = "list", name, ...more] = splitArguments(args);
+  if (action === "list" && name === undefined) return await list(around);
+  if (action === "use" && name !== undefined && more.length === 0) {
+    const path = await chooseProfile(around.outriderHome, name);
+    return { success: true, message: `${name} is the current profile from the next session on (${path})`, data: { currentProvider: name } };
+  }
+  if (action === "test" && more.length === 0) return await test(around, name);
+  return {
+    success: false,
+    message: "There is /provider, and /provider list, use PROFILE and test [NAME]; outrider providers add sets one up",
+  };
+}
+
+async function list({ outriderHome, env }: Surroundings): Promise<CommandResult> {
+  const { providers, currentProvider } = await loadUserSettings(outriderHome);
+  const profiles = Object.entries(providers).map(([key, { type, model }]) => ({ key, type, model, isCurrent: key === currentProvider }));
+  const usable = providerDefinitions
+    .filter(({ keyVariables, keyOptional }) => keyOptional || keyVariables.some((variable) => env[variable]?.trim()))
+    .map(({ name }) => name);
+  const lines = profiles.map(({ key, type, model, isCurrent }) => `${isCurrent ? "*" : " "} ${key}: ${[type, model].filter(Boolean).join("/")}`);
+  const message = [...(lines.length === 0 ? ["No profile is set up"] : lines), `With a key, or without need of one: ${usable.join(", ")}`];
+  return { success: true, message: message.join("\n"), data: { profiles, providers: usable } };
+}
+
+async function test({ outriderHome, env }: Surroundings, name: string | undefined): Promise<CommandResult> {
+  const { title, check } = await checkNamedProvider(name, await loadUserSettings(outriderHome), env);
+  if (check.type !== "ok") return { success: false, message: `${title}: ${check.error.message}` };
+  const models = check.models.length > 0 ? `, ${check.models.length} models` : "";
+  return { success: true, message: `${title}: works${models}`, data: { title, models: check.models.length } };
+}
