@@ -38,13 +38,19 @@ function failing(name: string, execute: SystemCommand["execute"]): SystemCommand
 
 describe("commands of every session", () => {
   const typed: [text: string, said: RegExp][] = [
-    ["/help", /^\/compact \[.*\n\/clear: [\s\S]*\/validate-session: /],
+    ["/help", /^\/compact \[[\s\S]*\n\/clear: [\s\S]*\/validate-session: /],
     ["/skills", /^There are no skills$/],
     ["/context", /tokens/],
     ["/context auto 70%", /tokens/],
     ["/cost", /^Cost: .*\n[\s\S]*Session: /],
     ["/model", /^scripted\//],
     ["/model other-1", /^The model is other-1 now\./],
+    ["/agent", /^[\s\S]*general-purpose: /],
+    ["/background", /^Nothing runs in the background$/],
+    ["/mode", /^Mode default\. /],
+    ["/provider", /^scripted\/other-1$/],
+    ["/provider list", /^No profile is set up\nWith a key/],
+    ["/user-local storage list", /^Root: .*\npreferences: 0 in /],
     ["/permissions", /^Mode default\. /],
     ["/permissions plan", /^Mode plan\. /],
     ["/rename  my   work ", /^The session is called my work$/],
@@ -79,6 +85,16 @@ describe("commands of every session", () => {
       ["/permissions nonsense", /There is no mode "nonsense"/],
       ["/context nonsense", /There is \/context/],
       ["/skills nothing", /Unknown skill: nothing/],
+      ["/agent run nobody look", /There is no agent nobody/],
+      ["/agent run", /There is \/agent list/],
+      ["/agent stop 1", /No task 1 is at work/],
+      ["/background bogus", /There is \/background list/],
+      ["/background read 1 x", /x is no offset/],
+      ["/background cancel 1", /No task 1 is at work/],
+      ["/provider bogus x", /There is \/provider/],
+      ["/provider use nobody", /nobody/],
+      ["/user-local bogus", /user-local takes/],
+      ["/memory", /no project memory/],
     ];
     const alone = open([]);
     for (const [text, said] of wishes) {
@@ -100,6 +116,37 @@ describe("commands of every session", () => {
       "language-change-requested",
       "statusline-settings-patch",
     ]);
+    await session.shutdown();
+  });
+
+  it("have an agent work, whose answer is no part of the conversation", async () => {
+    const { session, provider } = open([{ text: "found it" }, { text: "later" }]);
+    assert.equal((await session.submit("/agent run general-purpose look for\nit")).text, "found it");
+    await session.submit("next");
+    await session.shutdown();
+    assert.match(JSON.stringify(provider.requests[0]?.messages), /look for\\nit/);
+    assert.doesNotMatch(JSON.stringify(provider.requests[1]?.messages), /look for|found it/);
+  });
+
+  it("show what a task printed, stop it and forget it", async () => {
+    const start = { calls: [{ name: "Bash", input: { command: "echo hello; sleep 60", run_in_background: true } }] };
+    const { session } = open([start, { text: "done" }, { text: "told" }], {
+      permissionMode: "bypassPermissions",
+      sandbox: { mode: "off" },
+      wakes: false,
+    });
+    const printed = (async () => {
+      for await (const event of session.events()) if (event.type === "background.delta" && event.text.includes("hello")) return;
+    })();
+    await session.submit("go");
+    await printed;
+    const [task] = session.listBackgroundTasks();
+    assert.ok(task);
+    assert.match((await session.submit("/background")).text, new RegExp(`^${task.id} running process: `));
+    assert.match((await session.submit(`/background read ${task.id}`)).text, /^\[stdout\] hello\n\(it goes on with /);
+    assert.equal((await session.submit(`/background cancel ${task.id}`)).text, `${task.id} is stopped`);
+    assert.equal((await session.submit(`/background close ${task.id}`)).text, `${task.id} is forgotten`);
+    assert.equal((await session.submit("/background list")).text, "Nothing runs in the background");
     await session.shutdown();
   });
 

@@ -46,6 +46,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
     help: "files as they were before a turn changed them",
   },
   worktrees: { actions: ["list", "open", "merge", "remove", "gc"], help: "checkouts of their own in which agents worked" },
+  "user-local": { actions: ["storage", "memory"], help: "what is kept for you alone, outside of any project" },
   trajectory: { actions: ["export", "validate"], help: "sessions as ATIF" },
   acp: { actions: [], help: "an agent for Zed, JetBrains and other editors (Agent Client Protocol)" },
   serve: { actions: ["token"], example: "serve [--port N]", help: "a server that hosts many sessions for other programs (HTTP)" },

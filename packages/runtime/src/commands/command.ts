@@ -1,5 +1,6 @@
 import type { CheckpointInspection, CheckpointSummary, RestoreOptions } from "../checkpoints/checkpoints.ts";
 import type { RestoreResult } from "../checkpoints/restore.ts";
+import type { BackgroundTaskState } from "../protocol/background-task.ts";
 import type { JsonValue } from "../protocol/content.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 
@@ -146,6 +147,12 @@ export interface CommandHostContext {
   /** Looks at the record as a replay would, in lines for a person. */
   validateSession(): Promise<{ readonly ok: boolean; readonly text: string }>;
   readonly checkpoints: CommandCheckpoints;
+  /** Work beside the conversation. */
+  readonly tasks: CommandTasks;
+  /** The kinds of subagents there are. */
+  listAgents(): Promise<readonly { readonly name: string; readonly description: string }[]>;
+  /** The model that a word such as `opus` means at the session's provider; the word itself where it is no such word. */
+  resolveModel(word: string): Promise<string>;
   /** The project's memory, for what is typed behind `/memory`. */
   executeMemory(args: string, by: "user" | "model"): Promise<CommandResult>;
   /** Files that every prompt brings along, and files that prompts have named. */
@@ -169,6 +176,15 @@ export interface CommandCheckpoints {
   rollback(id: string, options?: RestoreOptions): Promise<RestoreResult>;
 }
 
+export interface CommandTasks {
+  list(): readonly BackgroundTaskState[];
+  /** A page of what it printed. */
+  read(id: string, offset: number): Promise<{ readonly lines: readonly string[]; readonly nextOffset?: number }>;
+  cancel(id: string): Promise<void>;
+  /** Forgets one that has ended. */
+  close(id: string): Promise<void>;
+}
+
 export interface CommandReferences {
   /** `active` ones come with every prompt; `observed` ones were named in one. */
   list(): readonly { readonly path: string; readonly status: "active" | "observed" }[];
@@ -182,6 +198,10 @@ export interface CommandReferences {
 export interface CommandHostAdapters {
   /** Does what an effect asks for that the session cannot do itself; undefined where it cannot either. */
   readonly applyEffect?: (effect: CommandEffect) => Promise<string | undefined>;
+  /** What is kept for the user alone, for what is typed behind `/user-local`. */
+  readonly userLocal?: (args: string) => Promise<CommandResult>;
+  /** Profiles of providers, for what is typed behind `/provider`. */
+  readonly providerSettings?: (args: string) => Promise<CommandResult>;
 }
 
 export type CommandSummary = Pick<SystemCommand, "name" | "description" | "argumentHint"> & {

@@ -44,6 +44,26 @@ export {
   type TrustJudgement,
 } from "../settings/trust.ts";
 export type { Executor } from "../settings/trust-executors.ts";
+export {
+  type NewUserLocalMemory,
+  readEnabledUserLocalMemoryItem,
+  UserLocalMemory,
+  type UserLocalMemoryCategory,
+  type UserLocalMemoryItem,
+  type UserLocalMemoryOptions,
+  type UserLocalMemoryProjection,
+  userLocalMemoryCategories,
+} from "../settings/user-local/memory.ts";
+export { runUserLocal, userLocalUsage } from "../settings/user-local/run-user-local.ts";
+export {
+  checkUserLocalRoot,
+  listUserLocalStorage,
+  userLocalCategories,
+  type UserLocalCategory,
+  type UserLocalItem,
+  type UserLocalPlace,
+  type UserLocalStorage,
+} from "../settings/user-local/storage.ts";
 export { chooseProfile, removeProfile, saveProfile } from "../settings/edit-profiles.ts";
 export {
   forgetServer,

@@ -24,6 +24,7 @@ import { skillsOfPlan } from "./find-skills.ts";
 import { planServers, type ServerPlan } from "./plan-servers.ts";
 
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
+import { hostCommands } from "./host-commands.ts";
 import { projectNotes } from "./project-notes.ts";
 import { openProject, type Project, resolveProject } from "./project.ts";
 import type { HostedWorktree } from "./session-worktree.ts";
@@ -125,6 +126,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     projectTrust: judgement && toTrustFact(judgement),
     ignoredSettings: untrusted || unheard.length > 0 ? await ignoredSettings(resolved, { unheard, project }) : undefined,
     ...defined(own),
+    commandAdapters: { ...hostCommands(around, project), ...own.commandAdapters },
     env: worktree ? withoutGit(variables.env) : variables.env,
     passEnv: variables.passEnv,
     ...permissionOptions(own, resolved, { around, root: project.root, worktree: worktree?.path, bare: request.bare }),

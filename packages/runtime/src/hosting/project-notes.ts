@@ -38,7 +38,10 @@ export async function projectNotes(
 }
 
 /** What Claude Code has noted about the project, in a folder of the user's. */
-async function claudeIndex({ userHome, claudeHome = join(userHome, ".claude") }: Surroundings, { root }: Project): Promise<string> {
+async function claudeIndex(
+  { userHome, claudeHome = join(userHome, ".claude") }: Surroundings,
+  { root }: Project,
+): Promise<string> {
   const folder = join(claudeHome, "projects", root.replace(/[^a-zA-Z0-9]/g, "-"), "memory");
   const path = join(folder, "MEMORY.md");
   return existsSync(path) ? (await import("../context/memory-index.ts")).loadIndexFile(path, folder) : "";

@@ -7,8 +7,13 @@ import { runUserLocal } from "../settings/user-local/run-user-local.ts";
 import { loadUserSettings } from "../settings/user-settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-export async function runUserLocalCommand(args: string, { outriderHome }: Surroundings, repository: string): Promise<CommandResult> {
-  return { success: true, ...(await runUserLocal(splitArguments(args), { root: outriderHome, repository })) };
+export async function runUserLocalCommand(
+  args: string,
+  { outriderHome }: Surroundings,
+  repository: string,
+): Promise<CommandResult> {
+  const { format, message, data } = await runUserLocal(splitArguments(args), { root: outriderHome, repository });
+  return { success: true, message: format === "json" ? JSON.stringify(data, null, 2) : message, data };
 }
 
 export async function runProviderCommand(args: string, around: Surroundings): Promise<CommandResult> {
@@ -16,7 +21,11 @@ export async function runProviderCommand(args: string, around: Surroundings): Pr
   if (action === "list" && name === undefined) return await list(around);
   if (action === "use" && name !== undefined && more.length === 0) {
     const path = await chooseProfile(around.outriderHome, name);
-    return { success: true, message: `${name} is the current profile from the next session on (${path})`, data: { currentProvider: name } };
+    return {
+      success: true,
+      message: `${name} is the current profile from the next session on (${path})`,
+      data: { currentProvider: name },
+    };
   }
   if (action === "test" && more.length === 0) return await test(around, name);
   return {
@@ -27,12 +36,22 @@ export async function runProviderCommand(args: string, around: Surroundings): Pr
 
 async function list({ outriderHome, env }: Surroundings): Promise<CommandResult> {
   const { providers, currentProvider } = await loadUserSettings(outriderHome);
-  const profiles = Object.entries(providers).map(([key, { type, model }]) => ({ key, type, model, isCurrent: key === currentProvider }));
+  const profiles = Object.entries(providers).map(([key, { type, model }]) => ({
+    key,
+    type,
+    model,
+    isCurrent: key === currentProvider,
+  }));
   const usable = providerDefinitions
     .filter(({ keyVariables, keyOptional }) => keyOptional || keyVariables.some((variable) => env[variable]?.trim()))
     .map(({ name }) => name);
-  const lines = profiles.map(({ key, type, model, isCurrent }) => `${isCurrent ? "*" : " "} ${key}: ${[type, model].filter(Boolean).join("/")}`);
-  const message = [...(lines.length === 0 ? ["No profile is set up"] : lines), `With a key, or without need of one: ${usable.join(", ")}`];
+  const lines = profiles.map(
+    ({ key, type, model, isCurrent }) => `${isCurrent ? "*" : " "} ${key}: ${[type, model].filter(Boolean).join("/")}`,
+  );
+  const message = [
+    ...(lines.length === 0 ? ["No profile is set up"] : lines),
+    `With a key, or without need of one: ${usable.join(", ")}`,
+  ];
   return { success: true, message: message.join("\n"), data: { profiles, providers: usable } };
 }
 

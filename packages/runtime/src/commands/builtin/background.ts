@@ -25,7 +25,8 @@ export async function background({ tasks }: CommandHostContext, args: string): P
 async function read(tasks: CommandHostContext["tasks"], id: string, offset = "0"): Promise<CommandResult> {
   const from = Number(offset);
   if (!Number.isInteger(from) || from < 0) return { success: false, message: `${offset} is no offset` };
-  const { text, nextOffset, isComplete } = await tasks.read(id, from);
-  const more = isComplete ? "" : `\n(more with /background read ${id} ${nextOffset})`;
-  return { success: true, message: `${text.trimEnd() || "(nothing was printed)"}${more}`, data: { nextOffset, isComplete } };
+  const { lines, nextOffset } = await tasks.read(id, from);
+  const more = nextOffset === undefined ? [] : [`(it goes on with /background read ${id} ${nextOffset})`];
+  const message = [...(lines.length === 0 ? ["(nothing more was printed)"] : lines), ...more].join("\n");
+  return { success: true, message, data: { lines: [...lines], nextOffset } };
 }

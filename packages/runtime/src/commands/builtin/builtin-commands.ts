@@ -5,21 +5,30 @@ type Row = readonly [name: string, description: string, argumentHint?: string];
 
 /** What every session can do beside `/compact`. How is loaded when somebody wants it. */
 const rows: readonly Row[] = [
+  ["agent", "The agents there are, or have one do something", "[list | run AGENT PROMPT | stop ID]"],
+  ["background", "What goes on beside the conversation", "[list | read ID [OFFSET] | cancel ID | close ID]"],
   ["clear", "Begin anew: nothing said so far is sent any more"],
   ["context", "What fills the model's context window", "[auto PERCENT|off | list | add FILE | remove FILE | clear]"],
   ["cost", "What the session has cost so far"],
   ["exit", "End the session"],
   ["help", "What may be typed"],
   ["language", "Which language answers are written in", "LANGUAGE"],
-  ["memory", "What later sessions of the project should know", "list | show [TOPIC] | add TYPE TOPIC TEXT | pending | approve ID | reject ID | used"],
+  [
+    "memory",
+    "What later sessions of the project should know",
+    "list | show [TOPIC] | add TYPE TOPIC TEXT | pending | approve ID | reject ID | used",
+  ],
   ["model", "The model, or another one of the provider", "[MODEL]"],
+  ["mode", "The permission mode, or another one", "[MODE]"],
   ["permissions", "The permission mode, or another one", "[MODE]"],
+  ["provider", "Who is asked, and the profiles there are", "[list | use PROFILE | test [NAME]]"],
   ["rename", "Name the session", "NAME"],
   ["reset", "Delete the user's settings"],
   ["resume", "Go on with another session"],
   ["rewind", "Files as they were before a prompt", "[list|inspect ID|restore ID|rollback ID]"],
   ["skills", "The skills, or use one", "[NAME [ARGUMENTS]]"],
   ["statusline", "What a status line shows", "KEY VALUE"],
+  ["user-local", "What is kept for you alone, outside of the project", "storage list | memory list|inspect|set|disable|delete …"],
   ["validate-session", "Whether the record of the session can be replayed"],
 ];
 

@@ -97,7 +97,10 @@ async function decide(action: "approve" | "reject", id: string, { store, pending
   await pending.take(id);
   const { topic, type: memoryType } = record;
   ground.note?.({ action: action === "approve" ? "approved" : "rejected", topic, memoryType, id });
-  return { success: true, message: `${action === "approve" ? "Remembered" : "Forgotten"}: (${memoryType}/${topic}) ${record.text}` };
+  return {
+    success: true,
+    message: `${action === "approve" ? "Remembered" : "Forgotten"}: (${memoryType}/${topic}) ${record.text}`,
+  };
 }
 
 async function used({ used: topicsOf }: MemoryGround): Promise<CommandResult> {

@@ -20,8 +20,16 @@ const runs: Readonly<Record<string, Run>> = {
     return say(`${await context.describeCost()}\nSession: ${context.sessionId}, ${messageCount} messages`);
   },
   memory: (context, args) => context.executeMemory(args, context.invokedBy),
+  agent,
+  background: async (context, args) => await (await import("./background.ts")).background(context, args),
+  mode: permissions,
   model,
   permissions,
+  provider,
+  "user-local": async (context, args) => {
+    const run = context.getCommandHostAdapters().userLocal;
+    return run ? await run(args) : refuse("Nothing is kept for the user here: outrider user-local does it");
+  },
   rename: (_, args) => {
     const name = args.trim().replace(/\s+/g, " ").slice(0, 200);
     if (name === "") return refuse("A name is needed: /rename NAME");
@@ -113,9 +121,32 @@ async function model(context: CommandHostContext, args: string): Promise<Command
     };
   }
   if (/\s/.test(wanted)) return refuse(`${JSON.stringify(wanted)} is no name of a model`);
+  const meant = await context.resolveModel(wanted);
+  if (meant !== wanted) return say(`The model is ${meant} now`, { type: "model-change-requested", modelId: meant });
   const guess = isKnown && !models.includes(wanted) ? nearest(wanted, models) : undefined;
   const doubt = !isKnown || models.includes(wanted) ? "" : ` It is not in the list${guess ? `, where ${guess} is` : ""}.`;
   return say(`The model is ${wanted} now.${doubt}`, { type: "model-change-requested", modelId: wanted });
+}
+
+async function provider(context: CommandHostContext, args: string): Promise<CommandResult> {
+  const info = await context.getSessionInfo();
+  if (["", "current"].includes(args.trim()))
+    return { ...say(`${info.provider}/${info.model}`), data: { provider: info.provider, model: info.model } };
+  const run = context.getCommandHostAdapters().providerSettings;
+  return run ? await run(args) : refuse("Profiles cannot be changed from here: outrider providers does it");
+}
+
+/** `/agent run` is a turn of its own, and never comes here. */
+async function agent(context: CommandHostContext, args: string): Promise<CommandResult> {
+  const [action = "list", id, ...more] = args.trim().split(/\s+/).filter(Boolean);
+  if (action === "stop" && id !== undefined && more.length === 0) {
+    await context.tasks.cancel(id);
+    return say(`${id} is stopped`);
+  }
+  if (action !== "list" || id !== undefined) return refuse("There is /agent list, run AGENT PROMPT and stop ID");
+  const agents = await context.listAgents();
+  const lines = agents.map(({ name, description }) => `${name}: ${description.split("\n", 1)[0]}`);
+  return { ...say(lines.join("\n") || "There are no agents"), data: { agents: [...agents] } };
 }
 
 async function permissions(context: CommandHostContext, args: string): Promise<CommandResult> {

@@ -36,7 +36,8 @@ export function checkMemory({ type: word, topic, text }: { type: string; topic: 
   if (!type) throw new RuntimeError("usage", `${JSON.stringify(word)} is no type; there are ${memoryTypes.join(", ")}`);
   const words = withoutHiddenText(text).text.replace(/\s+/g, " ").trim();
   if (words === "") throw new RuntimeError("usage", "There is nothing to remember");
-  if (words.length > maxText) throw new RuntimeError("usage", `An entry may have ${maxText} characters, and this one has ${words.length}`);
+  if (words.length > maxText)
+    throw new RuntimeError("usage", `An entry may have ${maxText} characters, and this one has ${words.length}`);
   return { type, topic: checkTopic(topic), text: words };
 }
 
@@ -44,11 +45,17 @@ export function checkMemory({ type: word, topic, text }: { type: string; topic: 
 export function checkTopic(topic: string): string {
   const name = topic.toLowerCase();
   const isReserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/.test(name);
-  if (/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(name) && !name.endsWith(".") && !name.includes("..") && !isReserved) return name;
+  if (/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(name) && !name.endsWith(".") && !name.includes("..") && !isReserved)
+    return name;
   throw new RuntimeError("usage", `${JSON.stringify(topic)} is no topic: letters, digits, ".", "_" and "-", at most 64`);
 }
 
 /** Two entries that differ only in this say the same. */
 export function normalizedText(text: string): string {
-  return text.toLowerCase().normalize("NFKC").replace(/\s+/g, " ").replace(/[.!]+$/, "").trim();
+  return text
+    .toLowerCase()
+    .normalize("NFKC")
+    .replace(/\s+/g, " ")
+    .replace(/[.!]+$/, "")
+    .trim();
 }

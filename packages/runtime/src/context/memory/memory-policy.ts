@@ -12,14 +12,18 @@ export class MemoryPolicyEvaluator {
 
   evaluate(text: string): MemoryVerdict {
     const kind = this.#secretIn(text);
-    return kind === undefined ? { allowed: true } : { allowed: false, reason: `it holds ${kind}, and secrets are not remembered` };
+    return kind === undefined
+      ? { allowed: true }
+      : { allowed: false, reason: `it holds ${kind}, and secrets are not remembered` };
   }
 
   #secretIn(text: string): string | undefined {
     if (this.#redactor.hidden(text).size > 0) return "what looks like a secret";
-    if (/\b(?:pass(?:word|wd|phrase|code)|pwd|pin|secret|token|api[ _-]?key|private key)\b\s*(?:is|=|:)\s*\S/i.test(text)) return "a password or key";
+    if (/\b(?:pass(?:word|wd|phrase|code)|pwd|pin|secret|token|api[ _-]?key|private key)\b\s*(?:is|=|:)\s*\S/i.test(text))
+      return "a password or key";
     if (/\b\d{3}-\d{2}-\d{4}\b/.test(text)) return "a social security number";
-    for (const [digits] of text.matchAll(/\b\d(?:[ -]?\d){12,18}\b/g)) if (isCardNumber(digits.replace(/\D/g, ""))) return "a card number";
+    for (const [digits] of text.matchAll(/\b\d(?:[ -]?\d){12,18}\b/g))
+      if (isCardNumber(digits.replace(/\D/g, ""))) return "a card number";
     return undefined;
   }
 }

@@ -28,7 +28,9 @@ export class PendingMemoryStore {
   async add(memory: NewMemory): Promise<PendingMemory> {
     return await this.#files.change(async () => {
       const records = this.list();
-      const twin = records.find(({ topic, text }) => topic === memory.topic && normalizedText(text) === normalizedText(memory.text));
+      const twin = records.find(
+        ({ topic, text }) => topic === memory.topic && normalizedText(text) === normalizedText(memory.text),
+      );
       if (twin) return twin;
       if (records.length >= maxPending) throw new RuntimeError("usage", `${maxPending} entries wait already`);
       const record = { ...memory, id: randomUuid().slice(0, 8), at: new Date(this.#now()).toISOString() };

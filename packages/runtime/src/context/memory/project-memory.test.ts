@@ -19,7 +19,11 @@ describe("the project's memory", () => {
   it("keeps an entry in the index and in the file of its topic", async () => {
     const root = project();
     const store = new ProjectMemoryStore({ root, now });
-    const { entry, deduplicated, indexFull } = await store.append({ type: "project", topic: "Build", text: "  Use\n make   all " });
+    const { entry, deduplicated, indexFull } = await store.append({
+      type: "project",
+      topic: "Build",
+      text: "  Use\n make   all ",
+    });
     assert.deepEqual(entry, { date: "2026-11-16", type: "project", topic: "build", text: "Use make all" });
     assert.deepEqual([deduplicated, indexFull], [false, false]);
     assert.equal(indexOf(root), "- [2026-11-16] (project/build) Use make all\n");
@@ -61,8 +65,14 @@ describe("the project's memory", () => {
     ] as const) {
       const other = project();
       mkdirSync(join(other, ".outrider/memory"), { recursive: true });
-      writeFileSync(join(other, ".outrider/memory/MEMORY.md"), `${"é".repeat(Math.floor((bytes - 1) / 2))}${bytes % 2 ? "" : "x"}\n`);
-      assert.equal((await new ProjectMemoryStore({ root: other, now }).append({ type: "user", topic: "a", text: "bytes" })).indexFull, full);
+      writeFileSync(
+        join(other, ".outrider/memory/MEMORY.md"),
+        `${"é".repeat(Math.floor((bytes - 1) / 2))}${bytes % 2 ? "" : "x"}\n`,
+      );
+      assert.equal(
+        (await new ProjectMemoryStore({ root: other, now }).append({ type: "user", topic: "a", text: "bytes" })).indexFull,
+        full,
+      );
     }
   });
 
@@ -70,7 +80,10 @@ describe("the project's memory", () => {
     const root = project();
     mkdirSync(join(root, ".outrider/memory/topics"), { recursive: true });
     writeFileSync(join(root, ".outrider/memory/topics/a.md"), "x".repeat(64 * 1024 - 10));
-    await assert.rejects(new ProjectMemoryStore({ root }).append({ type: "user", topic: "a", text: "one more" }), /topic a is full/);
+    await assert.rejects(
+      new ProjectMemoryStore({ root }).append({ type: "user", topic: "a", text: "one more" }),
+      /topic a is full/,
+    );
   });
 
   for (const topic of ["../x", "a/b", "a\\b", "CON", "nul.md", "x".repeat(300), "", ".", "..", ".hidden", "a.", "a b", "a..b"])
@@ -82,7 +95,10 @@ describe("the project's memory", () => {
 
   it("takes no other type, nothing empty and nothing long", async () => {
     const store = new ProjectMemoryStore({ root: project(), now });
-    await assert.rejects(store.append({ type: "secret", topic: "a", text: "x" }), /is no type; there are user, feedback, project, reference/);
+    await assert.rejects(
+      store.append({ type: "secret", topic: "a", text: "x" }),
+      /is no type; there are user, feedback, project, reference/,
+    );
     await assert.rejects(store.append({ type: "user", topic: "a", text: " \u200b " }), /nothing to remember/);
     await assert.rejects(store.append({ type: "user", topic: "a", text: "x".repeat(501) }), /may have 500 characters/);
     await store.append({ type: "user", topic: "a", text: "x".repeat(500) });
@@ -94,7 +110,11 @@ describe("the project's memory", () => {
       const root = project();
       mkdirSync(join(root, link, ".."), { recursive: true });
       symlinkSync(outside, join(root, link));
-      await assert.rejects(new ProjectMemoryStore({ root }).append({ type: "user", topic: "a", text: "x" }), /leads out of the project/, link);
+      await assert.rejects(
+        new ProjectMemoryStore({ root }).append({ type: "user", topic: "a", text: "x" }),
+        /leads out of the project/,
+        link,
+      );
     }
     const root = project();
     mkdirSync(join(root, ".outrider/memory/topics"), { recursive: true });
@@ -122,7 +142,14 @@ describe("a line of memory", () => {
   it("is read as it was written", () => {
     const entry = { date: "2026-01-02", type: "feedback", topic: "style", text: "short (very) - lines" } as const;
     assert.deepEqual(parseEntry(formatEntry(entry)), entry);
-    for (const line of ["", "- text", "- [2026-01-02] (other/x) y", "- [today] (user/x) y", "- [2026-01-02] (user/x/y) z", "- [2026-01-02] (user/x) "])
+    for (const line of [
+      "",
+      "- text",
+      "- [2026-01-02] (other/x) y",
+      "- [today] (user/x) y",
+      "- [2026-01-02] (user/x/y) z",
+      "- [2026-01-02] (user/x) ",
+    ])
       assert.equal(parseEntry(line), undefined, line);
   });
 });
@@ -141,7 +168,12 @@ describe("what is never remembered", () => {
     "ssn 078-05-1120",
   ];
   for (const text of refused) it(`${text.slice(0, 24)}…`, () => assert.equal(policy.evaluate(text).allowed, false));
-  for (const text of ["The token bucket has 5 slots", "Order 4111 1111 1111 1112", "0000000000000000", "Keys are in 1Password, never in files"])
+  for (const text of [
+    "The token bucket has 5 slots",
+    "Order 4111 1111 1111 1112",
+    "0000000000000000",
+    "Keys are in 1Password, never in files",
+  ])
     it(`but this is: ${text}`, () => assert.deepEqual(policy.evaluate(text), { allowed: true }));
 });
 

@@ -1,7 +1,15 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { RuntimeError } from "../../protocol/errors.ts";
-import { checkMemory, checkTopic, formatEntry, type MemoryEntry, type NewMemory, normalizedText, parseEntry } from "./memory-entry.ts";
+import {
+  checkMemory,
+  checkTopic,
+  formatEntry,
+  type MemoryEntry,
+  type NewMemory,
+  normalizedText,
+  parseEntry,
+} from "./memory-entry.ts";
 import { MemoryFiles, memoryFolder } from "./memory-files.ts";
 import { MemoryPolicyEvaluator } from "./memory-policy.ts";
 
@@ -60,7 +68,8 @@ export class ProjectMemoryStore {
       const topic = withLine(before || `# ${entry.topic}\n\n`, formatEntry(entry));
       if (Buffer.byteLength(topic) > maxTopicBytes)
         throw new RuntimeError("usage", `The topic ${entry.topic} is full: it may have ${maxTopicBytes / 1024} KiB`);
-      if (before === "" && this.topics().length >= maxTopics) throw new RuntimeError("usage", `There are ${maxTopics} topics already`);
+      if (before === "" && this.topics().length >= maxTopics)
+        throw new RuntimeError("usage", `There are ${maxTopics} topics already`);
       const index = withLine(this.#files.read(indexName), formatEntry(entry));
       const indexFull = index.split("\n").length - 1 > maxIndexLines || Buffer.byteLength(index) > maxIndexBytes;
       await this.#files.write(file, topic);

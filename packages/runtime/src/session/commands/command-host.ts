@@ -1,4 +1,5 @@
 import type { CommandEffect, CommandHostContext, CommandResult } from "../../commands/command.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent, Emit, EventType } from "../../protocol/events.ts";
 import { nearest } from "../../util/nearest.ts";
 import type { SessionSkills } from "../skills/session-skills.ts";
@@ -80,6 +81,24 @@ export function createCommandHost(ground: HostGround): CommandHost {
       inspect: (id) => session.inspectEditCheckpoint(id),
       restore: (id, how) => session.restoreEditCheckpoint(id, how),
       rollback: (id, how) => session.rollbackEditCheckpoint(id, how),
+    },
+    tasks: {
+      list: () => session.listBackgroundTasks(),
+      async read(id, offset) {
+        const { lines, nextCursor } = await session.readBackgroundTaskLog(id, { offset });
+        return { lines, ...(nextCursor && { nextOffset: nextCursor.offset }) };
+      },
+      async cancel(id) {
+        if (!(await session.stopTask(id))) throw new RuntimeError("not-found", `No task ${id} is at work`);
+      },
+      close: (id) => session.closeBackgroundTask(id),
+    },
+    async listAgents() {
+      return (await ground.open()).agents.map(({ name, description }) => ({ name, description }));
+    },
+    async resolveModel(word) {
+      const { knownModels, facts } = await ground.open();
+      return (await knownModels(facts.model.provider, word)).resolve(word) ?? word;
     },
     async executeMemory(args, by) {
       const root = options.memory?.root;

@@ -212,8 +212,12 @@ async function useText(
     const { useServerPrompt } = await import("../skills/use-server-prompt.ts");
     return await useServerPrompt(called, { prompts: turn.commands.serverPrompts, deps, signal: turn.controller.signal });
   }
-  const { useTypedSkill } = await import("../skills/use-skill.ts");
   const tasks = session.subagents.inTurn({ ...placeOf(turn), ...recordOf(turn), keeper, deps, emitFrom });
+  if (called.type === "agent") {
+    const { useAgent } = await import("../skills/use-agent.ts");
+    return useAgent(called, { tasks, agents: session.agents, signal: turn.controller.signal, newId: deps.newId });
+  }
+  const { useTypedSkill } = await import("../skills/use-skill.ts");
   return await useTypedSkill(called, toSkillTurn(turn, { keeper, tasks, deps }));
 }
 

@@ -15,10 +15,13 @@ export type CommandCall = { readonly type: "command"; readonly command: SystemCo
 
 export type SkillWords = { readonly type: "skill"; readonly skill: Skill; readonly args: string };
 
+/** `/agent run NAME PROMPT`. */
+export type AgentCall = { readonly type: "agent"; readonly agent: string; readonly args: string };
+
 export type ServerPromptCall = { readonly type: "server-prompt"; readonly prompt: ServerPrompt; readonly args: string };
 
 /** What a prompt that begins with a slash is: something for the session, a text from a file or of a server, or a mistake. */
-export type Called = CommandCall | SkillWords | ServerPromptCall;
+export type Called = CommandCall | SkillWords | ServerPromptCall | AgentCall;
 
 export type CommandOptions = Pick<SessionOptions, "commands" | "commandModules" | "slashCommands" | "serverPrompts" | "memory">;
 
@@ -59,6 +62,8 @@ export class SessionCommands {
     if (skill) return { type: "skill", skill, args };
     const named = name === "skills" ? this.#namedSkill(args) : undefined;
     if (named) return named;
+    const [, agent, task] = (name === "agent" && /^run\s+(\S+)\s+(.+)$/s.exec(args)) || [];
+    if (agent !== undefined && task !== undefined) return { type: "agent", agent, args: task };
     const command = this.#builtin.find((known) => known.name === name);
     if (command) return { type: "command", command, args };
     const prompt = this.#prompts?.list().find((known) => known.command === name);

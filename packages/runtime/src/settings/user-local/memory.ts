@@ -59,7 +59,13 @@ export class UserLocalMemory {
     this.#options = options;
   }
 
-  async set({ category: word, key, value, summary = "", source = "user" }: NewUserLocalMemory): Promise<UserLocalMemoryProjection> {
+  async set({
+    category: word,
+    key,
+    value,
+    summary = "",
+    source = "user",
+  }: NewUserLocalMemory): Promise<UserLocalMemoryProjection> {
     const category = checkCategory(word);
     if (JSON.stringify(value).length > maxValue) throw new RuntimeError("usage", `A value may have ${maxValue} characters`);
     const now = new Date((this.#options.now ?? Date.now)()).toISOString();

@@ -4,11 +4,20 @@ import { UserLocalMemory, type UserLocalMemoryProjection } from "./memory.ts";
 import { listUserLocalStorage, type UserLocalPlace } from "./storage.ts";
 
 export const userLocalUsage =
-  "storage list; memory list; memory inspect|disable|delete CATEGORY KEY; memory set CATEGORY KEY VALUE [--summary TEXT] [--source TEXT]; each with --format json";
+  "storage list; memory list; memory inspect|disable|delete CATEGORY KEY; memory set CATEGORY KEY VALUE [--summary TEXT] [--source TEXT]";
 
 /** `/user-local` and `outrider user-local`: answers the text and the same as data. */
-export async function runUserLocal(words: readonly string[], place: UserLocalPlace): Promise<{ message: string; data: unknown }> {
-  const { rest, summary, source } = takeFlags(words);
+export async function runUserLocal(
+  words: readonly string[],
+  place: UserLocalPlace,
+): Promise<{ message: string; data: unknown; format: "json" | "text" }> {
+  const { format, ...wish } = takeFlags(words);
+  return { ...(await answer(wish, place)), format };
+}
+
+type Wish = { readonly rest: readonly string[]; readonly summary: string | undefined; readonly source: string | undefined };
+
+async function answer({ rest, summary, source }: Wish, place: UserLocalPlace): Promise<{ message: string; data: unknown }> {
   const [what, action = "list", category = "", key = "", ...value] = rest;
   if (what === "storage" && action === "list" && category === "") {
     const storage = listUserLocalStorage(place);
@@ -54,7 +63,7 @@ function toValue(text: string): JsonValue {
   }
 }
 
-function takeFlags(words: readonly string[]): { rest: string[]; summary: string | undefined; source: string | undefined } {
+function takeFlags(words: readonly string[]): Wish & { readonly format: "json" | "text" } {
   const rest: string[] = [];
   const found: Record<string, string | undefined> = {};
   for (let at = 0; at < words.length; at++) {
@@ -62,7 +71,7 @@ function takeFlags(words: readonly string[]): { rest: string[]; summary: string 
     if (["--summary", "--source", "--format"].includes(word)) found[word.slice(2)] = words[++at];
     else rest.push(word);
   }
-  const { format = "json" } = found;
-  if (!["json", "text"].includes(format)) throw new RuntimeError("usage", `--format is json or text, not ${format}`);
-  return { rest, summary: found["summary"], source: found["source"] };
+  const { format = "text" } = found;
+  if (format !== "json" && format !== "text") throw new RuntimeError("usage", `--format is json or text, not ${format}`);
+  return { rest, format, summary: found["summary"], source: found["source"] };
 }

@@ -45,7 +45,8 @@ export type UserLocalPlace = {
 
 /** The root as it really is, or an error in words: it must not be a part of the repository, also not behind links. */
 export function checkUserLocalRoot({ root, repository }: UserLocalPlace): string {
-  const refuse = (why: string): RuntimeError => new RuntimeError("config", `User-local storage cannot be in ${JSON.stringify(root)}: ${why}`);
+  const refuse = (why: string): RuntimeError =>
+    new RuntimeError("config", `User-local storage cannot be in ${JSON.stringify(root)}: ${why}`);
   if (root.trim() === "") throw refuse("it is empty");
   if (!isAbsolute(root)) throw refuse("it is no absolute path");
   const plain = resolve(root);
