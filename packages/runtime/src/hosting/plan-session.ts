@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import { type Instructions, loadInstructions } from "../context/instructions.ts";
@@ -25,7 +26,6 @@ import { planServers, type ServerPlan } from "./plan-servers.ts";
 
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
 import { hostCommands } from "./host-commands.ts";
-import { projectNotes } from "./project-notes.ts";
 import { openProject, type Project, resolveProject } from "./project.ts";
 import type { HostedWorktree } from "./session-worktree.ts";
 import type { LoadedPart, SessionChoice, SessionRequest } from "./session-request.ts";
@@ -118,7 +118,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     maxRequests: settings.limits.maxRequests,
     hookSettings: request.without?.includes("hooks") ? undefined : hooksOf(settings, around),
     instructions: instructionsOf(request, place),
-    ...(await projectNotes(request, { ...place, withoutClaude: isOn(said, "CLAUDE_CODE_DISABLE_AUTO_MEMORY") })),
+    ...(await notesOf(request, place)),
     folderFacts,
     ...(request.bare || trouble !== undefined ? {} : keptFor(request, place)),
     ...claudeVariables(said),
@@ -302,6 +302,16 @@ function instructionsOf(
     (scope) => !sources || sources.includes(scope) || (scope === "project" && sources.includes("local")),
   );
   return loadInstructions({ cwd: project.cwd, root: project.root, userHome, outriderHome, claudeHome, scopes });
+}
+
+/** What the project says about itself beside its instructions, where there is anything. */
+async function notesOf(request: SessionRequest, place: Place): Promise<Partial<SessionOptions>> {
+  const { project, settings, said } = place;
+  const hasNotes =
+    settings.autoMemoryEnabled || [".outrider/memory", ".agents/tasks"].some((name) => existsSync(join(project.root, name)));
+  if (!hasNotes) return request.bare ? {} : { memory: { root: project.root, isOffered: false } };
+  const { projectNotes } = await import("./project-notes.ts");
+  return await projectNotes(request, { ...place, withoutClaude: isOn(said, "CLAUDE_CODE_DISABLE_AUTO_MEMORY") });
 }
 
 /** What an untrusted project wanted, and why it does not count. */

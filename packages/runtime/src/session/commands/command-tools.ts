@@ -22,11 +22,15 @@ export function createCommandTools(commands: readonly SystemCommand[], execute: 
     });
 }
 
+const memoryForModels =
+  "The project's memory, which later sessions are told. `list` and `show TOPIC` read it. `add user|feedback|project|reference TOPIC TEXT` " +
+  "proposes one short fact that is worth knowing in every later session, such as a decision or a preference of the user; a person approves it.";
+
 function toTool(command: SystemCommand, name: string, execute: ExecuteCommand): Tool {
   const isRead = command.safety === "read";
   return defineTool<{ args: string }>({
     name,
-    description: command.description,
+    description: name === commandToolName("memory") ? memoryForModels : command.description,
     inputSchema: {
       type: "object",
       properties: { args: { type: "string", description: command.argumentHint ?? "What a person would type behind its name" } },

@@ -91,7 +91,10 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   session.deps.hooks?.begin(turnId);
   const expansion = called?.type === "skill" && !admission?.outcome ? await expand(turn, called, emit) : undefined;
   const refusal = admission?.outcome ?? earlierRefusal(prompt) ?? expansion?.outcome;
-  const skill = called && called.type !== "command" && !refusal ? await useText(turn, called, keeper) : undefined;
+  const skill =
+    called && called.type !== "command" && !refusal
+      ? await (await import("./typed-text.ts")).useText(turn, called, keeper)
+      : undefined;
   const message = skill?.type === "prompt" ? skill.message : prompt.message;
   const displayInput = admission?.blocked ? undefined : (prompt.displayInput ?? (skill && prompt.input));
   const commandName = command?.command.name ?? (skill?.type === "aside" ? prompt.input.split(/\s/, 1)[0]?.slice(1) : undefined);
@@ -113,7 +116,7 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
     emit({ type: "input.added", input: note, origin: "hook" });
   await hub.flush();
   if (skill?.type === "prompt") skill.end();
-  if (!command && !skill && !refusal && !prompt.tasks) await refer(turn, message, keeper);
+  if (!command && !skill && !refusal && !prompt.tasks) await refer(turn, { message, keeper });
   const report = await answer(turn, { keeper, command, skill, refusal });
   const lapse = await keeper?.end();
   if (lapse !== undefined) emit({ type: "warning.raised", message: lapse });
@@ -123,7 +126,7 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   return report;
 }
 
-type Course = {
+export type Course = {
   readonly keeper: ReturnType<NonNullable<OpenSession["checkpoints"]>["forTurn"]> | undefined;
   readonly command: CommandCall | undefined;
   readonly skill: UsedSkill | undefined;
@@ -149,40 +152,33 @@ async function answer(turn: PromptTurn, { keeper, command, skill, refusal }: Cou
     fit: session.compaction.fit({ emit, signal, transcript }),
     keeper,
     takeInput,
-    referTo: (input: UserMessage) => referencesOf(turn, input, keeper),
+    referTo: (message: UserMessage) => referencesOf(turn, { message, keeper }),
     tasks,
     skills: session.skillUses?.(toSkillTurn(turn, { keeper, tasks, deps })),
   };
   return await runTurn(deps, own, transcript.messages);
 }
 
+type Naming = { readonly message: UserMessage; readonly keeper: Course["keeper"] };
+
 /** Puts before the model what the prompt names with `@`. */
-async function refer(turn: PromptTurn, message: UserMessage, keeper: Course["keeper"]): Promise<void> {
-  const added = await referencesOf(turn, message, keeper);
+async function refer(turn: PromptTurn, naming: Naming): Promise<void> {
+  const added = await referencesOf(turn, naming);
   if (!added) return;
   turn.emitFrom()(added);
   await turn.hub.flush();
 }
 
-async function referencesOf(
-  turn: PromptTurn,
-  message: UserMessage,
-  keeper: Course["keeper"],
-): Promise<EventBody<"input.added"> | undefined> {
-  const { session, emitFrom, transcript } = turn;
-  const { deps, references: standing } = session;
+async function referencesOf(turn: PromptTurn, { message, keeper }: Naming): Promise<EventBody<"input.added"> | undefined> {
   const names = message.content.some((part) => part.type === "text" && part.text.includes("@"));
-  if (!names && standing.active.length === 0) return undefined;
-  const { readReferences } = await import("../references/prompt-references.ts");
-  const { messages } = transcript;
-  const added = await readReferences(message, { ...placeOf(turn), emit: emitFrom(), keeper, deps, standing, messages });
-  return added && { ...added, input: await toSendableInput(added.input) };
+  if (!names && turn.session.references.active.length === 0) return undefined;
+  return await (await import("./typed-text.ts")).useReferences(turn, message, keeper);
 }
 
 type OnRecord = Pick<TurnPlace, "besideKeeper" | "agents" | "readEvents" | "registry">;
 
 /** What subagents need that go on after the turn, or with what they were told in an earlier one. */
-function recordOf({ session, work, readEvents }: PromptTurn): OnRecord {
+export function recordOf({ session, work, readEvents }: PromptTurn): OnRecord {
   return {
     besideKeeper: () => session.checkpoints?.beside(),
     agents: session.agents,
@@ -191,7 +187,7 @@ function recordOf({ session, work, readEvents }: PromptTurn): OnRecord {
   };
 }
 
-function placeOf({ controller, hub }: PromptTurn): Omit<TurnPlace, "deps" | "emitFrom" | "keeper" | keyof OnRecord> {
+export function placeOf({ controller, hub }: PromptTurn): Omit<TurnPlace, "deps" | "emitFrom" | "keeper" | keyof OnRecord> {
   return {
     signal: controller.signal,
     flush: () => hub.flush(),
@@ -200,28 +196,7 @@ function placeOf({ controller, hub }: PromptTurn): Omit<TurnPlace, "deps" | "emi
   };
 }
 
-/** Before the turn begins: what it begins with is the text of the skill, or of a server. */
-async function useText(
-  turn: PromptTurn,
-  called: Exclude<Called, { type: "command" }>,
-  keeper: Course["keeper"],
-): Promise<UsedSkill> {
-  const { session, emitFrom } = turn;
-  const { deps } = session;
-  if (called.type === "server-prompt") {
-    const { useServerPrompt } = await import("../skills/use-server-prompt.ts");
-    return await useServerPrompt(called, { prompts: turn.commands.serverPrompts, deps, signal: turn.controller.signal });
-  }
-  const tasks = session.subagents.inTurn({ ...placeOf(turn), ...recordOf(turn), keeper, deps, emitFrom });
-  if (called.type === "agent") {
-    const { useAgent } = await import("../skills/use-agent.ts");
-    return useAgent(called, { tasks, agents: session.agents, signal: turn.controller.signal, newId: deps.newId });
-  }
-  const { useTypedSkill } = await import("../skills/use-skill.ts");
-  return await useTypedSkill(called, toSkillTurn(turn, { keeper, tasks, deps }));
-}
-
-function toSkillTurn(
+export function toSkillTurn(
   turn: PromptTurn,
   { keeper, tasks, deps }: { keeper: Course["keeper"]; tasks: Tasks; deps: SessionDeps },
 ): SkillTurn {

@@ -89,7 +89,7 @@ export class SessionCommands {
     const own = this.#own.filter(({ modelInvocable }) => modelInvocable);
     const memory = this.#memory?.isOffered ? this.#builtin.find(({ name }) => name === "memory") : undefined;
     if (!memory || own.some(({ name }) => name === memory.name)) return own;
-    return [...own, { ...memory, description: memoryForModels, modelInvocable: true, safety: "read" }]; // what it adds waits for a person
+    return [...own, { ...memory, modelInvocable: true, safety: "read" }]; // what it adds waits for a person
   }
 
   /** What a prompt may begin with, in the order in which people are shown it. */
@@ -118,10 +118,6 @@ export class SessionCommands {
     };
   }
 }
-
-const memoryForModels =
-  "The project's memory, which later sessions are told. `list` and `show TOPIC` read it. `add user|feedback|project|reference TOPIC TEXT` " +
-  "proposes one short fact that is worth knowing in every later session, such as a decision or a preference of the user; a person approves it.";
 
 type Named = { readonly name: string; readonly description: string; readonly argumentHint?: string | undefined };
 
