@@ -48,12 +48,18 @@ type Job = {
   readonly descriptors: number | undefined;
   /** The reader leaves after so many bytes. */
   readonly leaves: number | undefined;
+  readonly flags: readonly string[];
+  /** The prompt comes as a line among others that mean nothing. */
+  readonly lines: readonly string[] | undefined;
 };
 
 function plan(random: Random, index: number): Job {
   const maybe = <T>(chance: number, make: () => T): T | undefined => (random(chance) === 0 ? make() : undefined);
+  const format = pick(random, ["json", "stream-json"] as const);
   const job = {
-    format: pick(random, ["json", "stream-json"] as const),
+    format,
+    flags: [...Array(random(3))].flatMap(() => pick(random, format === "json" ? anyFlags : [...anyFlags, ...streamFlags])),
+    lines: maybe(format === "json" ? 1_000_000 : 4, () => [...Array(random(4))].map(() => pick(random, oddLines))),
     provider: maybe(2, () => pick(random, providerFaults)),
     from: random(4),
     times: pick(random, [1, 2, 1000]),
@@ -87,6 +93,41 @@ const providerFaults: readonly ServerReply[] = [
   { raw: "" },
   { body: "<html>a gateway</html>", status: 502 },
   { text: "" },
+];
+
+/** `go` ends with one result under each of them. */
+const anyFlags: readonly (readonly string[])[] = [
+  ["--max-turns", "2"],
+  ["--max-budget-usd", "0.0001"],
+  ["--no-session-persistence"],
+  ["--fallback-model", "claude-haiku-4-5"],
+  ["--permission-mode", "plan"],
+  ["--json-schema", '{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}'],
+  ["--deadline", "1s"],
+  ["--disallowedTools", "Write"],
+  ["--settings", JSON.stringify({ hooks: { SessionEnd: [{ hooks: [{ type: "command", command: "sleep 0.2" }] }] } })],
+  ["--settings", JSON.stringify({ hooks: { PreToolUse: [{ hooks: [{ type: "command", command: "exit 2" }] }] } })],
+  ["--settings", JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: "command", command: "sleep 60", async: true }] }] } })],
+];
+const streamFlags: readonly (readonly string[])[] = [
+  ["--verbose"],
+  ["--include-partial-messages"],
+  ["--include-hook-events"],
+  ["--forward-subagent-text"],
+];
+
+/** Each is passed over with a warning. */
+const oddLines: readonly string[] = [
+  "this is no JSON",
+  "[]",
+  "7",
+  '{"type":"banana"}',
+  '{"type":"system","subtype":"init"}',
+  '{"type":"result","subtype":"success"}',
+  '{"type":"control_response","response":{"subtype":"success","request_id":"nobody"}}',
+  '{"type":"control_cancel_request","request_id":"nobody"}',
+  '{"type":"keep_alive"}',
+  `{"type":"user","message":{"role":"user","content":${"[".repeat(2000)}`,
 ];
 
 const servers: readonly string[] = [
@@ -128,13 +169,14 @@ async function runJob(job: Job, { command, shim, folder }: Setting): Promise<{ k
             "--mcp-timeout",
             "1s",
           ];
-    const flags = ["-p", "go", "--output-format", job.format, "--sandbox", "off", "--allowedTools", "Bash", ...mcp];
+    const prompt = job.lines ? ["-p", "--input-format", "stream-json"] : ["-p", "go"];
+    const flags = [...prompt, "--output-format", job.format, "--sandbox", "off", "--allowedTools", "Bash", ...mcp, ...job.flags];
     const words = [process.execPath, ...(job.disk ? ["--require", shim] : []), command, ...flags];
     const limited =
       job.descriptors === undefined ? words : ["bash", "-c", `ulimit -n ${job.descriptors}; exec "$@"`, "bash", ...words];
     child = spawn(limited[0] ?? "", limited.slice(1), {
       cwd: join(folder, "work"),
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [job.lines ? "pipe" : "ignore", "pipe", "pipe"],
       env: {
         PATH: process.env["PATH"] ?? "",
         HOME: folder,
@@ -148,6 +190,8 @@ async function runJob(job: Job, { command, shim, folder }: Setting): Promise<{ k
         TORTURE_HOW: job.disk?.how ?? "",
       },
     });
+    child.stdin?.on("error", () => {}); // it may be gone
+    child.stdin?.end([...(job.lines ?? []), `{"type":"user","message":{"role":"user","content":"go"}}`, ""].join("\n"));
     const ended = await follow(child, { onOutput: (nth) => signal("output", nth), leaves: job.leaves });
     return judge(job, ended, isSignalled);
   } finally {

@@ -88,6 +88,15 @@ describe("the pipes of outrider acp", { timeout: 120_000 }, () => {
     assert.equal((await client.started.done).code, 0);
   });
 
+  it("stdout that is closed while nothing is said ends it too", async () => {
+    const { home, cwd } = places();
+    const { env } = await model([], home);
+    const client = new TestClient({ env });
+    await client.open(cwd);
+    client.started.child.stdout.destroy();
+    assert.equal((await client.started.done).code, 0);
+  });
+
   it("SIGTERM: the prompt is answered as cancelled, exit code 124, nothing is left", async () => {
     const { home, cwd } = places();
     const { env } = await model([bash("sleep 6543.5")], home);

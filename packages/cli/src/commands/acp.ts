@@ -36,7 +36,7 @@ export async function runAcp(words: readonly string[]): Promise<number> {
   }
   checkArguments(args);
   const signals = watchSignals(exitCodes.cancelled);
-  const output = new LineOutput(process.stdout);
+  const output = new LineOutput(process.stdout, { descriptor: process.stdout.fd });
   let stopped = false;
   try {
     const redactor = createRedactor({ env: process.env });
