@@ -131,7 +131,7 @@ async function replay(sample: Sample): Promise<Replayed> {
   const files = { "cwd/a.txt": "AAA\n", "cwd/b.txt": "BBB\n", ...sample.files, ...extraFiles[sample.name] };
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(top, name)), { recursive: true });
-    writeFileSync(join(top, name), text.replaceAll("{top}", top));
+    writeFileSync(join(top, name), placed(text, { top, cwd }), { mode: text.startsWith("#!") ? 0o755 : 0o644 });
   }
   const { env: machine } = await model(followScripts(), tempFolder("sample-home"));
   // Recorded when every schema was kept to by a tool: a model that still needs it answers here.
@@ -140,12 +140,7 @@ async function replay(sample: Sample): Promise<Replayed> {
   const trusted = sample.files ? { HOME: join(top, "home"), OUTRIDER_TRUST_PROJECT: "1" } : {};
   const env = { ...machine, ...older, ...trusted, ...sample.env, ...extraEnv[sample.name] };
   if (sample.git) commitAll(cwd);
-  const args = [...(extraArgs[sample.name] ?? []), ...sample.args].map((word) =>
-    word
-      .replaceAll("{cwd}", cwd)
-      .replaceAll("{top}", top)
-      .replaceAll(/\/sample\/other|\/scenario-tools\/mcp2.mjs/g, join(folder, "tiny-mcp-server.mjs")),
-  );
+  const args = [...(extraArgs[sample.name] ?? []), ...sample.args].map((word) => placed(word, { top, cwd }));
   if (sample.typed) return { ...(await runEach(sample.typed, { cwd, env })), marks: {} };
   for (const earlier of extraRuns[sample.name] ?? [])
     await run(
@@ -162,6 +157,15 @@ async function replay(sample: Sample): Promise<Replayed> {
     ? await drive(args, { sends: sendsOf(sample), answers, results }, { cwd, env })
     : await run(args, { cwd, env });
   return { ...ended, marks: sample.marks ? marksIn(hooks, sample.marks) : {} };
+}
+
+/** Words of a recording, with the places of this run. */
+function placed(text: string, { top, cwd }: { readonly top: string; readonly cwd: string }): string {
+  const server = join(folder, "tiny-mcp-server.mjs");
+  return text
+    .replaceAll("{cwd}", cwd)
+    .replaceAll("{top}", top)
+    .replaceAll(/\/sample\/other|\/scenario-tools\/mcp2.mjs/g, server);
 }
 
 function commitAll(cwd: string): void {
@@ -216,6 +220,7 @@ const extraArgs: Readonly<Record<string, string[]>> = {
 /** Files of which the recording has kept only the beginning, or that were written by a scenario before. */
 const extraFiles: Readonly<Record<string, Record<string, string>>> = {
   hooks_every_event_tools: { "cwd/.claude/settings.json": JSON.stringify({ hooks: hooksOnAll() }) },
+  plugin_dir_components_used: { "p1/srv.mjs": readFileSync(join(folder, "tiny-mcp-server.mjs"), "utf8") },
   plugin_cli_install: recorded.find(({ name }) => name === "plugin_cli_marketplace_add")?.files ?? {},
 };
 

@@ -11,6 +11,7 @@ const tools = [
     outputSchema: { type: "object", properties: { sum: { type: "number" } } },
   },
   { name: "fail", description: "Fails", inputSchema: nothing },
+  { name: "echo", description: "Says it again", inputSchema: nothing },
   ...(features.includes("elicit")
     ? [
         { name: "ask_user", description: "Asks for a name", inputSchema: nothing },
@@ -51,6 +52,7 @@ const answers = {
       const answer = await ask("elicitation/create", questions[name]);
       return { content: [{ type: "text", text: JSON.stringify(answer) }] };
     }
+    if (name === "echo") return { content: [{ type: "text", text: JSON.stringify(input) }] };
     const sum = input.a + input.b;
     return { content: [{ type: "text", text: JSON.stringify({ sum }) }], structuredContent: { sum } };
   },
