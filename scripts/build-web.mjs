@@ -1,16 +1,17 @@
-// Bundles the pages: a script and a style sheet each, as texts in packages/web/dist/assets.js, for a file or a server to hand out whole.
+// Bundles the pages: a script and a style sheet each, as texts in packages/web/dist/NAME-assets.js, for a file or a server to hand out whole.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, transform } from "esbuild";
 import { root } from "./bundle-options.mjs";
 
 const web = join(root, "packages/web");
+const pages = ["report", "index", "compare"];
 
 /** Returns esbuild's account of what is in them. */
 export async function buildWeb() {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [join(web, "src/page/report.tsx")],
+    entryPoints: pages.map((name) => join(web, `src/page/${name}.tsx`)),
     outdir: join(web, "dist"),
     bundle: true,
     minify: true,
@@ -24,22 +25,24 @@ export async function buildWeb() {
     write: false,
     logLevel: "warning",
   });
-  const style = await minified(["tokens.css", "ui.css", "report.css"]);
-  // A script ends at the first </script, wherever that stands.
-  const script = outputFiles[0].text.replaceAll("</script", "<\\/script");
   mkdirSync(join(web, "dist"), { recursive: true });
-  writeFileSync(
-    join(web, "dist/assets.js"),
-    `export const reportScript = ${JSON.stringify(script)};\nexport const reportStyle = ${JSON.stringify(style)};\n`,
-  );
-  writeFileSync(
-    join(web, "dist/assets.d.ts"),
-    "export declare const reportScript: string;\nexport declare const reportStyle: string;\n",
-  );
+  for (const name of pages) {
+    const bundle = outputFiles.find(({ path }) => path.endsWith(`/${name}.js`)).text;
+    const script = bundle.replaceAll("</script", "<\\/script"); // a script ends at the first of these, wherever it stands
+    const style = await minified(["tokens", "ui", name]);
+    writeFileSync(
+      join(web, `dist/${name}-assets.js`),
+      `export const script = ${JSON.stringify(script)};\nexport const style = ${JSON.stringify(style)};\n`,
+    );
+    writeFileSync(
+      join(web, `dist/${name}-assets.d.ts`),
+      "export declare const script: string;\nexport declare const style: string;\n",
+    );
+  }
   return metafile;
 }
 
 async function minified(names) {
-  const text = names.map((name) => readFileSync(join(web, "src/styles", name), "utf8")).join("\n");
+  const text = names.map((name) => readFileSync(join(web, `src/styles/${name}.css`), "utf8")).join("\n");
   return (await transform(text, { loader: "css", minify: true, charset: "ascii", target: "es2023" })).code.trim();
 }

@@ -19,7 +19,12 @@ export const bundleOptions = {
       subpaths.map((name) => [`@outrider/runtime/${name}`, join(root, `packages/runtime/src/exports/${name}.ts`)]),
     ),
     "@outrider/runtime": join(root, "packages/runtime/src/exports/index.ts"),
-    "@outrider/web/assets": join(root, "packages/web/dist/assets.js"),
+    ...Object.fromEntries(
+      ["report", "index", "compare"].map((name) => [
+        `@outrider/web/assets/${name}`,
+        join(root, `packages/web/dist/${name}-assets.js`),
+      ]),
+    ),
     "@outrider/web": join(root, "packages/web/src/model/index.ts"),
   },
   conditions: ["outrider-source"],

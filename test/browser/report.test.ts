@@ -177,6 +177,70 @@ describe("the report as a browser shows it", { skip: findBrowser() === undefined
     assert.deepEqual(complaints, []);
   });
 
+  test("many runs are a list with a page each, which sorts, groups, filters and says what it could not read", async () => {
+    const [runs, output] = [join(folder, "many"), join(folder, "out")];
+    mkdirSync(runs);
+    writeFileSync(join(runs, "a.jsonl"), variedSession());
+    writeFileSync(
+      join(runs, "b.jsonl"),
+      variedSession().replaceAll("0a1b2c3d", "9f8e7d6c").replace('"type":"stopped","limit":"max-turns"', '"type":"completed"'),
+    );
+    writeFileSync(join(runs, "c.jsonl"), longTranscript(3));
+    writeFileSync(join(runs, "no.json"), "[]");
+    const { stderr } = spawnSync(process.execPath, [command, "report", runs, "-o", output], {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"], HOME: folder },
+    });
+    assert.match(stderr, /no\.json is left out.*\n3 runs: written to/s);
+    const page = await (await browser.newContext()).newPage();
+    const complaints: string[] = [];
+    page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    await page.goto(String(pathToFileURL(join(output, "index.html"))));
+    assert.match((await page.textContent("h1")) ?? "", /3 runs/);
+    assert.match((await page.textContent(".foot")) ?? "", /1 file could not be read/);
+    assert.equal(await page.locator("tr.grp").count(), 2);
+    await page.getByRole("button", { name: "Steps" }).click();
+    await page.getByRole("button", { name: "None" }).click();
+    assert.deepEqual(await page.locator("tbody tr td:nth-child(5)").allTextContents(), ["8", "8", "3"]);
+    await page.getByRole("button", { name: "Stopped" }).click();
+    assert.equal(await page.locator("tbody tr").count(), 1);
+    assert.deepEqual(await seriousFindings(page), []);
+    await page.screenshot({ path: join(screens, "index.png") });
+    await page.locator("td.oc a").click();
+    await page.waitForSelector(".strip");
+    assert.deepEqual(complaints, []);
+  });
+
+  test("two runs stand side by side, and it is said where they part", async () => {
+    const [a, b, output] = [join(folder, "a.jsonl"), join(folder, "b.jsonl"), join(folder, "compare.html")];
+    writeFileSync(a, variedSession());
+    writeFileSync(
+      b,
+      variedSession()
+        .replaceAll("npm install decimal.js", "npm ci")
+        .replace('"type":"stopped","limit":"max-turns"', '"type":"completed"'),
+    );
+    execFileSync(process.execPath, [command, "compare", a, b, "-o", output], {
+      env: { PATH: process.env["PATH"], HOME: folder },
+      stdio: "pipe",
+    });
+    for (const options of [{}, { colorScheme: "dark" }, { viewport: { width: 390, height: 844 } }] as const) {
+      const page = await (await browser.newContext(options)).newPage();
+      const complaints: string[] = [];
+      page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+      await page.goto(String(pathToFileURL(output)));
+      assert.equal(await page.textContent("h1"), "B completed, A stopped");
+      assert.match((await page.textContent(".chd p")) ?? "", /They part after 6 calls/);
+      await page.getByRole("button", { name: "Differences" }).click();
+      assert.match((await page.textContent(".al")) ?? "", /npm install decimal\.js.*npm ci/s);
+      assert.equal(await page.locator(".al .two").count(), 1);
+      assert.deepEqual(await seriousFindings(page), []);
+      assert.deepEqual(complaints, []);
+      await page.screenshot({ path: join(screens, `compare-${Object.keys(options)[0] ?? "light"}.png`), fullPage: true });
+    }
+  });
+
   test("the page is small, and what may run in it is that one script", async () => {
     await show("varied", variedSession());
     const html = readFileSync(join(folder, "varied.html"), "utf8");
@@ -199,7 +263,7 @@ test("report says what it takes, what it cannot find, and what is no run", () =>
     writeFileSync(join(folder, "notes.txt"), "hello");
     writeFileSync(join(folder, "run.jsonl"), variedSession());
     const cases = [
-      { args: [], code: 64, says: /report takes one session or file/ },
+      { args: [], code: 64, says: /report takes sessions or files/ },
       { args: ["--forse"], code: 64, says: /did you mean --force/ },
       { args: ["nosuch"], code: 66, says: /nosuch/ },
       { args: ["notes.txt"], code: 78, says: /tells of no run/ },

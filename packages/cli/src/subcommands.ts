@@ -6,6 +6,7 @@ export const subcommands = {
   acp: async () => (await import("./commands/acp.ts")).runAcp,
   attach: async () => (await import("./commands/serve/attach.ts")).runAttach,
   checkpoints: async () => (await import("./commands/checkpoints/checkpoints.ts")).runCheckpoints,
+  compare: async () => (await import("./commands/report/compare.ts")).runCompare,
   completion: async () => (await import("./commands/completion/completion.ts")).runCompletion,
   config: async () => (await import("./commands/config.ts")).runConfig,
   demo: async () => (await import("./commands/demo.ts")).runDemo,

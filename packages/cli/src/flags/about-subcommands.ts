@@ -39,7 +39,8 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
     help: "what later sessions of this project are told, and what waits for a yes",
   },
   sessions: { actions: ["list", "show", "rename", "rm", "export", "gc"], help: "what is stored" },
-  report: { actions: [], example: "report SESSION|FILE", help: "a run as one page to look at, in a file of its own" },
+  report: { actions: [], example: "report SESSION|FILE|DIR", help: "a run as one page to look at; of many a list" },
+  compare: { actions: [], example: "compare A B", help: "two runs side by side, as a page" },
   tasks: { actions: [], example: "tasks SESSION [TASK]", help: "what ran beside the conversation, and what it printed" },
   checkpoints: {
     actions: ["list", "show", "restore", "rollback", "recover", "gc"],

@@ -6,23 +6,24 @@ import { Icon, type IconName } from "./icons.tsx";
 import { PlusMinus } from "./output.tsx";
 import { plain } from "./text.tsx";
 
-const states: Readonly<Record<RunOutcome["state"], { readonly word: string; readonly icon: IconName; readonly colour: string }>> =
-  {
-    completed: { word: "Completed", icon: "ok", colour: "c-ok" },
-    failed: { word: "Failed", icon: "error", colour: "c-error" },
-    stopped: { word: "Stopped", icon: "stopped", colour: "c-stopped" },
-    interrupted: { word: "Interrupted", icon: "stopped", colour: "c-stopped" },
-    unfinished: { word: "Unfinished", icon: "warn", colour: "c-warn" },
-  };
+export const stateLook: Readonly<
+  Record<RunOutcome["state"], { readonly word: string; readonly icon: IconName; readonly colour: string }>
+> = {
+  completed: { word: "Completed", icon: "ok", colour: "c-ok" },
+  failed: { word: "Failed", icon: "error", colour: "c-error" },
+  stopped: { word: "Stopped", icon: "stopped", colour: "c-stopped" },
+  interrupted: { word: "Interrupted", icon: "stopped", colour: "c-stopped" },
+  unfinished: { word: "Unfinished", icon: "warn", colour: "c-warn" },
+};
 
 export function stateWord(outcome: RunOutcome): string {
-  return states[outcome.state].word;
+  return stateLook[outcome.state].word;
 }
 
 /** What happened, then why, then what was asked for. */
 export function OutcomeHead({ run }: { run: RunModel }): JSX.Element {
   const { outcome } = run;
-  const { word, icon, colour } = states[outcome.state];
+  const { word, icon, colour } = stateLook[outcome.state];
   const prompt = run.steps.find((step) => step.kind === "prompt");
   return (
     <section class="head" aria-label="Outcome">

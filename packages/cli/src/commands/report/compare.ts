@@ -1,0 +1,45 @@
+import { RuntimeError } from "@outrider/runtime";
+import { nearest } from "@outrider/runtime/host";
+import { compareRuns } from "@outrider/web";
+import * as assets from "@outrider/web/assets/compare";
+import { exitCodes } from "../../exit-codes.ts";
+import { takeOwnWords } from "../../flags/words.ts";
+import { print } from "../../terminal/visible.ts";
+import { loadRun } from "./load-run.ts";
+import { toPage } from "./page-html.ts";
+import { writePage } from "./write-page.ts";
+
+const usage = `Usage:
+  outrider compare A B [-o compare.html] [--force]
+                       two runs side by side: how they ended, what they took, where they part, what they changed
+
+A and B are sessions or files, as outrider report takes them. Without -o the page is written to compare.html here; -o - writes to stdout.
+
+Exit codes: 0 written · 64 wrong usage · 66 no such session or file · 78 tells of no run, or cannot be written
+`;
+
+const flags = { switches: ["--help", "-h", "--force"], values: ["--output", "-o"] };
+
+/** Two runs as a page. */
+export async function runCompare(args: readonly string[]): Promise<number> {
+  const words = takeOwnWords(args, flags);
+  if (words.has("--help") || words.has("-h")) {
+    await print(usage);
+    return exitCodes.success;
+  }
+  const flag = words.rest.find((word) => word.startsWith("-"));
+  if (flag !== undefined) throw misuse(`compare has no flag ${flag}`, nearest(flag, [...flags.switches, ...flags.values]));
+  const [first, second, ...more] = words.rest;
+  if (first === undefined || second === undefined || more.length > 0) throw misuse("compare takes two sessions or files");
+  const [a, b] = [(await loadRun(first)).run, (await loadRun(second)).run];
+  const html = toPage(`${a.id.slice(0, 8)} and ${b.id.slice(0, 8)} · Outrider`, assets, {
+    data: JSON.stringify({ a, b, comparison: compareRuns(a, b) }),
+  });
+  return await writePage(words.value("--output") ?? words.value("-o") ?? "compare.html", html, {
+    isForced: words.has("--force"),
+  });
+}
+
+function misuse(message: string, guess?: string): RuntimeError {
+  return new RuntimeError("usage", `${message}${guess === undefined ? "" : `; did you mean ${guess}?`}\n${usage}`);
+}
