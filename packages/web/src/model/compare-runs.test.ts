@@ -67,7 +67,10 @@ test("very long runs are compared by their beginnings, and it is said how much i
 
 test("every deed of both is told once, whatever they are", () => {
   let seed = 7;
-  const next = (below: number): number => (seed = (seed * 48271) % 2147483647) % below;
+  const next = (below: number): number => {
+    seed = (seed * 48271) % 2147483647;
+    return seed % below;
+  };
   for (let round = 0; round < 200; round++) {
     const make = (): RunModel =>
       runOf(
