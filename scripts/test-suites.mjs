@@ -1,6 +1,6 @@
 // Tests with packages that are no dependencies of the project. They are installed on the first run, into the folder of the suite: the Claude
 // Agent SDK, which drives the built command (without the 200 MB binary it would bring along), the libraries whose models and schemas
-// the runtime takes, and the conformance suite of MCP. `npm run test:sdk -- PATTERN…` runs the files whose path contains a pattern; `--no-build` uses the last build, `--node PATH` another Node,
+// the runtime takes, clients of other front ends, and the conformance suite of MCP. `npm run test:sdk -- PATTERN…` runs the files whose path contains a pattern; `--no-build` uses the last build, `--node PATH` another Node,
 // `--again` gives files that failed a second try.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -19,7 +19,10 @@ const patterns = writesTable ? ["agent-sdk/table."] : args.filter((arg) => !arg.
 
 if (!skipBuild) mustRun(process.execPath, [join(root, "scripts/build.mjs")], root);
 
-const suites = ["test/agent-sdk", "test/libraries", "test/mcp-conformance"].map((folder) => ({ folder, files: filesOf(folder) }));
+const suites = ["test/agent-sdk", "test/libraries", "test/mcp-conformance", "test/dialects"].map((folder) => ({
+  folder,
+  files: filesOf(folder),
+}));
 if (suites.every(({ files }) => files.length === 0)) {
   console.error(`No file of the suites matches ${patterns.join(", ")}`);
   process.exit(1);

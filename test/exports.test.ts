@@ -298,6 +298,7 @@ const published: Record<string, string[]> = {
     "serverFolder",
   ],
   "./testing": ["sandboxClientConformance", "sessionStoreConformance", "startModelServer"],
+  "./dialects": ["createDialectHost", "createDialects"],
   "./mcp-server": ["createMcpEndpoint", "createMcpHost", "serveMcpStdio"],
   "./ws": ["createWsHandler", "createWsTransport"],
 };

@@ -1,0 +1,160 @@
+import type { HeldSession } from "../../hosting/session-host.ts";
+import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import { A2aEvents, type A2aRequest, type A2aTask, decodeA2aRequest, toAgentCard } from "./a2a.ts";
+import { AgUiEvents, decodeAgUiRequest } from "./ag-ui.ts";
+import { decodeUiRequest, toUiParts, uiStreamHeaders } from "./ai-sdk-ui.ts";
+import { ChatChunks, decodeChatRequest, toCompletion } from "./openai-chat.ts";
+import { decodeResponsesRequest, ResponseEvents, responseId } from "./openai-responses.ts";
+import { type DialectTurn, runTurn } from "./run-turn.ts";
+import { json, problem, stream } from "./sse-response.ts";
+import type { Piece } from "./turn-pieces.ts";
+
+/** Where the sessions come from that clients of other front ends talk to. Nobody is asked for permission on these ways: rules decide. */
+export interface DialectHost {
+  readonly version: string;
+  /** The session of this id, open or stored; a new one where there is none, or none is named. */
+  open(wish: { readonly sessionId?: string | undefined; readonly model?: string | undefined }): Promise<HeldSession>;
+}
+
+export type Dialects = {
+  /** Answers a request of one of the dialects; undefined where its path is none of theirs. Who may ask is for the caller to check. */
+  fetch(request: Request): Promise<Response | undefined>;
+};
+
+type Handler = (request: Request, match: RegExpExecArray) => Promise<Response>;
+
+/** A header in which a client names the session to go on with. */
+const sessionHeader = "x-session-id";
+/** Tasks that have ended and can still be asked for. */
+const rememberedTasks = 1_000;
+
+/** The wire formats of others, over the same sessions. `now` is milliseconds since 1970. */
+export function createDialects(host: DialectHost, now: () => number = Date.now): Dialects {
+  const tasks = new Map<string, { readonly events: A2aEvents; readonly cancel: () => void }>();
+  const routes: readonly (readonly [string, RegExp, Handler])[] = [
+    ["POST", /^\/v1\/chat\/completions$/, (request) => completeChat(host, request, now)],
+    ["POST", /^\/v1\/responses$/, (request) => respond(host, request, now)],
+    ["POST", /^\/v1\/sessions\/([\w-]+)\/chat$/, (request, [, id]) => chatUi(host, request, id)],
+    ["POST", /^\/v1\/ag-ui$/, (request) => runAgUi(host, request)],
+    ["POST", /^\/v1\/a2a$/, (request) => callA2a(host, request, { tasks, now })],
+    [
+      "GET",
+      /^\/\.well-known\/agent-card\.json$/,
+      async (request) => json(toAgentCard({ url: new URL("/v1/a2a", request.url).href, version: host.version })),
+    ],
+  ];
+  return {
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      for (const [method, path, handle] of routes) {
+        const match = request.method === method ? path.exec(pathname) : null;
+        if (match) return await handle(request, match).catch(problem);
+      }
+      return undefined;
+    },
+  };
+}
+
+async function completeChat(host: DialectHost, request: Request, now: () => number): Promise<Response> {
+  const wanted = decodeChatRequest(await readJson(request));
+  const turn = await begin(host, { sessionId: request.headers.get(sessionHeader) ?? undefined, ...wanted });
+  const head = { id: `chatcmpl-${turn.turnId}`, model: wanted.model, created: Math.floor(now() / 1000) };
+  const headers = { [sessionHeader]: turn.sessionId };
+  const chunks = new ChatChunks(head, wanted.wantsUsage);
+  if (wanted.isStream) return stream(turn, (piece) => chunks.of(piece), { headers, last: "[DONE]" });
+  return json(toCompletion(head, await collect(turn)), { headers });
+}
+
+async function respond(host: DialectHost, request: Request, now: () => number): Promise<Response> {
+  const wanted = decodeResponsesRequest(await readJson(request));
+  const turn = await begin(host, wanted);
+  const id = responseId(turn.sessionId, turn.turnId);
+  const events = new ResponseEvents({ id, model: wanted.model, created: Math.floor(now() / 1000) });
+  if (wanted.isStream) return stream(turn, (piece) => events.of(piece), { isNamed: true });
+  const told = (await collect(turn)).flatMap((piece) => events.of(piece));
+  return json((told.at(-1) as { response: object }).response); // the last event of a turn has it whole
+}
+
+async function chatUi(host: DialectHost, request: Request, sessionId: string | undefined): Promise<Response> {
+  const { message } = decodeUiRequest(await readJson(request));
+  const turn = await runTurn(await host.open({ sessionId }), message);
+  return stream(turn, toUiParts, { headers: uiStreamHeaders, last: "[DONE]" });
+}
+
+async function runAgUi(host: DialectHost, request: Request): Promise<Response> {
+  const wanted = decodeAgUiRequest(await readJson(request));
+  const turn = await begin(host, { sessionId: wanted.threadId, toMessage: wanted.toMessage });
+  const events = new AgUiEvents(wanted);
+  return stream(turn, (piece) => events.of(piece), {});
+}
+
+type A2aGround = {
+  readonly tasks: Map<string, { readonly events: A2aEvents; readonly cancel: () => void }>;
+  readonly now: () => number;
+};
+
+async function callA2a(host: DialectHost, request: Request, ground: A2aGround): Promise<Response> {
+  const body = await readJson(request);
+  try {
+    return await answerA2a(host, decodeA2aRequest(body), ground);
+  } catch (error) {
+    const { code, message } = toRuntimeError(error);
+    const number = code === "not-found" ? -32001 : code === "usage" ? -32602 : -32603;
+    return json({ jsonrpc: "2.0", id: Object(body).id ?? null, error: { code: number, message } });
+  }
+}
+
+async function answerA2a(host: DialectHost, wanted: A2aRequest, { tasks, now }: A2aGround): Promise<Response> {
+  const envelope = (result: object): object => ({ jsonrpc: "2.0", id: wanted.id, result });
+  if (wanted.method === "unknown")
+    return json({ jsonrpc: "2.0", id: wanted.id, error: { code: -32601, message: "There is no such method" } });
+  if ("taskId" in wanted) {
+    const known = tasks.get(wanted.taskId);
+    if (!known) throw new RuntimeError("not-found", `There is no task ${wanted.taskId}`);
+    if (wanted.method === "GetTask") return json(envelope(known.events.task));
+    known.cancel();
+    const task: A2aTask = {
+      ...known.events.task,
+      status: { state: "TASK_STATE_CANCELED", timestamp: new Date(now()).toISOString() },
+    };
+    return json(envelope(task));
+  }
+  const turn = await runTurn(await host.open({ sessionId: wanted.contextId }), wanted.message);
+  const events = new A2aEvents({ taskId: turn.turnId, contextId: turn.sessionId, now });
+  tasks.set(turn.turnId, { events, cancel: turn.cancel });
+  const [oldest] = tasks.keys();
+  if (tasks.size > rememberedTasks && oldest !== undefined) tasks.delete(oldest);
+  if (wanted.method === "SendStreamingMessage") return stream(turn, (piece) => events.of(piece).map(envelope), {});
+  for (const piece of await collect(turn)) events.of(piece);
+  return json(envelope({ task: events.task }));
+}
+
+type Beginning = {
+  readonly sessionId?: string | undefined;
+  readonly model?: string | undefined;
+  toMessage(hasPast: boolean): Parameters<typeof runTurn>[1];
+};
+
+async function begin(host: DialectHost, { sessionId, model, toMessage }: Beginning): Promise<DialectTurn> {
+  const held = await host.open({ sessionId, model });
+  try {
+    return await runTurn(held, toMessage(held.session.getMessages().length > 0));
+  } catch (error) {
+    held.release();
+    throw error;
+  }
+}
+
+async function collect({ pieces }: DialectTurn): Promise<Piece[]> {
+  const all: Piece[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return all;
+}
+
+async function readJson(request: Request): Promise<unknown> {
+  try {
+    return await request.json();
+  } catch {
+    throw new RuntimeError("usage", "The body is no JSON");
+  }
+}

@@ -1,0 +1,60 @@
+import { type ErrorCode, toRuntimeError } from "../../protocol/errors.ts";
+import type { DialectTurn } from "./run-turn.ts";
+import type { Piece } from "./turn-pieces.ts";
+
+export type StreamOptions = {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What stands in the last line. */
+  readonly last?: string;
+  /** Each event has its type as its name, too. */
+  readonly isNamed?: boolean;
+};
+
+/** The pieces of a turn as server-sent events, made when they are asked for. A client that leaves ends the turn. */
+export function stream(turn: DialectTurn, encode: (piece: Piece) => readonly object[], options: StreamOptions): Response {
+  const pieces = turn.pieces[Symbol.asyncIterator]();
+  const bytes = new TextEncoder();
+  const toLines = (event: object): string => {
+    const name = options.isNamed && "type" in event ? `event: ${String(event.type)}\n` : "";
+    return `${name}data: ${JSON.stringify(event)}\n\n`;
+  };
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      for (;;) {
+        const { value, done } = await pieces.next();
+        if (done) {
+          if (options.last !== undefined) controller.enqueue(bytes.encode(`data: ${options.last}\n\n`));
+          return controller.close();
+        }
+        const lines = encode(value).map(toLines).join("");
+        if (lines !== "") return controller.enqueue(bytes.encode(lines));
+      }
+    },
+    async cancel() {
+      turn.cancel();
+      for (let next = await pieces.next(); !next.done; ) next = await pieces.next(); // to its end, which releases the session
+    },
+  });
+  const headers = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
+  return new Response(body, { headers: { ...headers, ...options.headers } });
+}
+
+export function json(
+  value: unknown,
+  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+): Response {
+  return new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json", ...headers } });
+}
+
+const statuses: Partial<Record<ErrorCode, number>> = {
+  ...{ usage: 400, config: 400, "no-input": 400, "not-found": 404, busy: 409, "session-locked": 409, "limit-reached": 429 },
+  ...{ closed: 503, "provider-auth": 502, "provider-unavailable": 502 },
+};
+
+/** As clients of these interfaces read it. */
+export function problem(thrown: unknown): Response {
+  const { code, message } = toRuntimeError(thrown);
+  const status = statuses[code] ?? 500;
+  const type = status < 500 ? "invalid_request_error" : "server_error";
+  return json({ error: { message, code, type, param: null } }, { status });
+}

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { TaskState } from "@a2a-js/sdk";
+import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+import { HttpAgent } from "@ag-ui/client";
+import { DefaultChatTransport, readUIMessageStream, type UIMessage } from "ai";
+import { createScriptedProvider, SessionHost } from "../../packages/runtime/src/exports/index.ts";
+import { createDialectHost, createDialects } from "../../packages/runtime/src/exports/dialects.ts";
+import { surroundingsOf } from "../../packages/runtime/src/hosting/surroundings.ts";
+
+const top = realpathSync(mkdtempSync(join(tmpdir(), "outrider-dialects-")));
+after(() => rmSync(top, { recursive: true, force: true }));
+
+function serve(replies: Parameters<typeof createScriptedProvider>[0]) {
+  const provider = createScriptedProvider(replies);
+  const around = surroundingsOf({ HOME: top, OUTRIDER_HOME: mkdtempSync(join(top, "home-")) });
+  const host = new SessionHost({ around, defaults: { provider, bare: true, cwd: top } });
+  after(() => host.shutdown());
+  const dialects = createDialects(createDialectHost({ host, version: "1.2.3" }));
+  const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
+    (await dialects.fetch(new Request(url, init))) ?? new Response("", { status: 404 });
+  return { provider, fetch };
+}
+
+const look = { reasoning: "I look.", text: "Looking.", calls: [{ name: "Glob", input: { pattern: "*.none" }, callId: "c1" }] };
+const url = "http://127.0.0.1";
+
+describe("useChat of the AI SDK", () => {
+  it("builds the message again: thought, words, the call with its result, the answer", async () => {
+    const { fetch, provider } = serve([look, { text: "Nothing there." }, { text: "Still nothing." }]);
+    const transport = new DefaultChatTransport({ api: `${url}/v1/sessions/chat-1/chat`, fetch });
+    const ask = async (messages: UIMessage[]): Promise<UIMessage> => {
+      const stream = await transport.sendMessages({
+        ...{ trigger: "submit-message", chatId: "chat-1", messageId: undefined, messages, abortSignal: undefined },
+      });
+      let last: UIMessage | undefined;
+      for await (const message of readUIMessageStream({ stream })) last = message;
+      return last ?? assert.fail("no message");
+    };
+    const user = (id: string, text: string): UIMessage => ({ id, role: "user", parts: [{ type: "text", text }] });
+    const first = await ask([user("1", "look")]);
+    assert.deepEqual(
+      first.parts.map((part) => [
+        part.type,
+        "text" in part ? part.text : "toolName" in part ? `${part.toolName} ${part.state}` : "",
+      ]),
+      [
+        ["step-start", ""],
+        ["reasoning", "I look."],
+        ["text", "Looking."],
+        ["dynamic-tool", "Glob output-available"],
+        ["text", "Nothing there."],
+      ],
+    );
+    const second = await ask([user("1", "look"), first, user("2", "again")]);
+    assert.equal(second.parts.findLast((part) => part.type === "text")?.text, "Still nothing.");
+    assert.equal(provider.requests.at(-1)?.messages.filter(({ role }) => role === "user").length, 2, "the past is told once");
+  });
+
+  it("hears that the model failed", async () => {
+    const { fetch } = serve([{ fail: { code: "provider-unavailable", message: "boom" } }]);
+    const transport = new DefaultChatTransport({ api: `${url}/v1/sessions/chat-2/chat`, fetch });
+    const message: UIMessage = { id: "1", role: "user", parts: [{ type: "text", text: "go" }] };
+    const stream = await transport.sendMessages({
+      ...{ trigger: "submit-message", chatId: "x", messageId: undefined, messages: [message], abortSignal: undefined },
+    });
+    const types: string[] = [];
+    for await (const part of stream) types.push(part.type);
+    assert.ok(types.includes("error"));
+  });
+});
+
+describe("AG-UI's client", () => {
+  it("runs the agent and has its messages, calls and results", async () => {
+    const { fetch } = serve([look, { text: "Nothing there." }]);
+    const agent = new HttpAgent({ url: `${url}/v1/ag-ui`, threadId: "thread-1", fetch });
+    agent.setMessages([{ id: "1", role: "user", content: "look" }]);
+    const { newMessages } = await agent.runAgent({});
+    const said = newMessages.filter(({ role }) => role === "assistant").map(({ content }) => content);
+    assert.ok(said.includes("Looking.") && said.includes("Nothing there."), JSON.stringify(newMessages));
+    assert.ok(newMessages.some(({ role }) => role === "tool"));
+  });
+});
+
+describe("A2A's client", () => {
+  const connect = async (fetch: typeof globalThis.fetch) => {
+    const resolver = new DefaultAgentCardResolver({ fetchImpl: fetch });
+    const factory = new ClientFactory({
+      transports: [new JsonRpcTransportFactory({ fetchImpl: fetch })],
+      cardResolver: resolver,
+    });
+    return await factory.createFromUrl(url);
+  };
+  const message = (text: string, contextId = "") => ({
+    tenant: "",
+    message: {
+      ...{ messageId: "m1", contextId, taskId: "", role: 1, metadata: undefined, extensions: [], referenceTaskIds: [] },
+      parts: [{ content: { $case: "text" as const, value: text }, metadata: undefined, filename: "", mediaType: "" }],
+    },
+    configuration: undefined,
+    metadata: undefined,
+  });
+
+  it("finds the agent by its card, sends a message, and asks for the task", async () => {
+    const { fetch, provider } = serve([{ text: "One." }, { text: "Two." }]);
+    const client = await connect(fetch as typeof globalThis.fetch);
+    const sent = JSON.parse(JSON.stringify(await client.sendMessage(message("go"))));
+    const { id, contextId } = sent.payload?.value ?? sent;
+    assert.match(JSON.stringify(sent), /One\./);
+    const task = JSON.stringify(await client.getTask({ tenant: "", id, historyLength: undefined }));
+    assert.match(task, /One\./);
+    await client.sendMessage(message("on", contextId));
+    assert.equal(provider.requests.at(-1)?.messages.filter(({ role }) => role === "user").length, 2);
+  });
+
+  it("hears of the work as it goes on", async () => {
+    const { fetch } = serve([look, { text: "Nothing there." }]);
+    const client = await connect(fetch as typeof globalThis.fetch);
+    const kinds: string[] = [];
+    for await (const event of client.sendMessageStream(message("look")))
+      kinds.push(String((event as { payload?: { $case: string } }).payload?.$case));
+    assert.equal(kinds[0], "task");
+    assert.ok(kinds.includes("artifactUpdate"));
+    assert.equal(kinds.at(-1), "statusUpdate");
+  });
+
+  it("ends a task", async () => {
+    const { fetch } = serve([{ text: "Thinking", hang: true }]);
+    const client = await connect(fetch as typeof globalThis.fetch);
+    const events = client.sendMessageStream(message("go"))[Symbol.asyncIterator]();
+    const { value: first } = await events.next();
+    const id = (first as { payload: { value: { id: string } } }).payload.value.id;
+    await client.cancelTask({ tenant: "", id, metadata: undefined });
+    let last: unknown;
+    for (let next = await events.next(); !next.done; next = await events.next()) last = next.value;
+    assert.equal((last as { payload: { $case: string } }).payload.$case, "statusUpdate");
+    const task = await client.getTask({ tenant: "", id, historyLength: undefined });
+    assert.equal(task.status?.state, TaskState.TASK_STATE_CANCELED);
+  });
+});
