@@ -13,7 +13,6 @@ const found = /^("?)\$\((?:which|command -v) (\w[\w.+-]*)(?: 2> ?\/dev\/null)?\)
 
 /** What a word stands for that is nothing but a substitution whose output is known by its kind. */
 export function printedWord(text: string): ShellWord | undefined {
-  if (!text.includes("$(")) return undefined;
   if (commits.test(text)) return { ...unknown, splits: true, commits: true };
   if (top.test(text)) return { ...unknown, splits: false, top: true };
   const [, quote, name] = found.exec(text) ?? [];
