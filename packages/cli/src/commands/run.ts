@@ -58,6 +58,7 @@ export async function runOnce(args: Arguments): Promise<number> {
       throw error;
     });
     signals.exitCode = exitCodeOf(outcome, signals);
+    timer.exitCode = signals.exitCode; // a deadline that passes while the run closes changes nothing any more
     const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome, signals));
     await closeAll(complain, [() => endSession(session, complain), () => ci?.end(outcome, code()), close]);
     return code();

@@ -8,6 +8,8 @@ const patienceMs = 1500;
 export interface Deadline {
   /** Called when it passes; until it is set, `early` rejects. */
   stop: (() => void) | undefined;
+  /** What a run that is still there a moment later ends with: once there is a result, its own code. */
+  exitCode: number;
   readonly early: Promise<never>;
   close(): void;
 }
@@ -20,9 +22,9 @@ export function startDeadline(text: string | undefined): Deadline {
     rejectEarly = reject;
   });
   early.catch(() => {}); // the preparation hears it; later nobody needs to
-  const deadline: Deadline = { stop: undefined, early, close: () => clearTimeout(timer) };
+  const deadline: Deadline = { stop: undefined, exitCode: exitCodes.cancelled, early, close: () => clearTimeout(timer) };
   const pass = (): void => {
-    timer = setTimeout(() => process.exit(exitCodes.cancelled), patienceMs);
+    timer = setTimeout(() => process.exit(deadline.exitCode), patienceMs);
     if (deadline.stop) deadline.stop();
     else rejectEarly(new StoppedEarly(`Stopped: ${spokenDuration(text)} have passed (--deadline)`, "deadline"));
   };
