@@ -8,16 +8,11 @@ export type WrittenReference = {
   readonly isPath: boolean;
 };
 
-/**
- * `@name`, `@"name with spaces"`, at the start of a word or behind an opening bracket; a full stop, comma or bracket behind it is no part of
- * it. Each once, in their order.
- */
+/** `@name`, `@"name with spaces"`, at the start of a word; a full stop, comma or bracket behind it is no part of it. Each once, in their order. */
 export function findReferences(text: string): WrittenReference[] {
   if (!text.includes("@")) return [];
   const found = new Map<string, WrittenReference>();
-  for (const [, quoted, plain = ""] of text.matchAll(
-    /(?<=^|[\s([{])@(?:"([^"\n]+)"|([^\s@"'`(){}[\]<>,;][^\s"'`(){}[\]<>,;]*))/g,
-  )) {
+  for (const [, quoted, plain = ""] of text.matchAll(/(?<=^|\s)@(?:"([^"\n]+)"|([^\s@"'`(){}[\]<>,;][^\s"'`(){}[\]<>,;]*))/g)) {
     const written = quoted ?? plain.replace(/[.:!?]+$/, "");
     const isPath = quoted !== undefined || /^(?:\.{0,2}|~)\//.test(written);
     if (written !== "" && !found.has(written)) found.set(written, { written, isPath });
@@ -30,7 +25,7 @@ export function findPromptReferences(text: string): WrittenReference[] {
   if (!text.includes("@")) return [];
   const own = text.replace(/<context ref=[^\n]*>\n[\s\S]*?\n<\/context>/g, "");
   const prose = splitCode(own).flatMap(({ isCode, text: piece }) => (isCode ? [] : [piece.replace(/`[^`\n]*`/g, "``")]));
-  return findReferences(prose.join("\n"));
+  return findReferences(prose.join("\n").replace(/[([{]@/g, " @")); // a person may put it in brackets
 }
 
 export type NamedLines = {

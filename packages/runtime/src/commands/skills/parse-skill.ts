@@ -107,6 +107,8 @@ const words: Readonly<Record<string, boolean>> = {
   "0": false,
 };
 
+const efforts = ["low", "medium", "high", "xhigh", "max"] as const;
+
 class Fields {
   readonly #values: JsonObject;
   readonly #shown: string;
@@ -159,9 +161,8 @@ class Fields {
   effort(): SkillEffort | undefined {
     const value = this.text("effort")?.toLowerCase();
     if (value === undefined) return undefined;
-    if (value === "low" || value === "medium" || value === "high") return value;
-    if (value === "xhigh" || value === "max") return "high";
-    return this.#wrong("effort", "low, medium or high");
+    const known = efforts.find((effort) => effort === value);
+    return known ?? this.#wrong("effort", efforts.join(", "));
   }
 
   #wrong(key: string, expected: string): undefined {

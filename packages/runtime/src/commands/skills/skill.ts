@@ -38,7 +38,7 @@ export type Skill = {
   readonly hasHead: boolean;
 };
 
-export type SkillEffort = "low" | "medium" | "high";
+export type SkillEffort = "low" | "medium" | "high" | "xhigh" | "max";
 
 export type SkillFolder = {
   readonly path: string;

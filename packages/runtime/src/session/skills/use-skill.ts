@@ -106,7 +106,7 @@ export async function forkSkill(rendered: RenderedSkill, { tasks, agents, signal
   try {
     const task = tasks.start({
       callId: `forked-command-${skill.name}`,
-      agent: narrowed(agent, skill),
+      agent: narrowed(agent, trusted ? skill : { ...skill, effort: undefined }),
       description: `/${skill.name}`,
       prompt: [...files, instructionsOf(rendered), forkSuffix].join("\n\n"),
       ...(trusted && defined({ model: skill.model })),
@@ -128,7 +128,7 @@ function narrowed(agent: AgentDefinition, { allowedTools, disallowedTools, effor
   const tools = wanted.length === 0 ? agent.tools : wanted.filter((tool) => agent.tools?.includes(tool) ?? true);
   return {
     ...agent,
-    ...defined({ tools, effort: effort ?? agent.effort }),
+    ...defined({ tools, effort: (effort === "xhigh" || effort === "max" ? "high" : effort) ?? agent.effort }), // agents know three
     ...(disallowedTools.length > 0 && { disallowedTools: [...(agent.disallowedTools ?? []), ...disallowedTools] }),
   };
 }
