@@ -78,6 +78,7 @@ export class TaskRegistry implements BackgroundTasks {
   readonly #options: RegistryOptions;
   readonly #specs = new WeakMap<ProcessTaskRequest, ProcessSpec>();
   readonly #agents = new WeakMap<AgentTaskRequest, AgentStarter>();
+  readonly #ownAgents = new Set<string>();
   readonly #running = new Map<string, RunningTask>();
   /** Whoever stops them knows that they end. */
   readonly #stopping = new Map<string, TaskStopper>();
@@ -95,7 +96,11 @@ export class TaskRegistry implements BackgroundTasks {
     this.manager = new BackgroundTaskManager({
       runners: createRunners({
         ...{ folder, mask, workspace, given, onDue, clock },
-        agent: (start) => this.#agents.get(start.request)?.(start, { folder, sessionId: options.sessionId }),
+        agent: (start) => {
+          const starter = this.#agents.get(start.request);
+          if (starter) this.#ownAgents.add(start.taskId);
+          return starter?.(start, { folder, sessionId: options.sessionId });
+        },
         specOf: (request) => this.#specs.get(request),
         onRunning: (taskId, task) => this.#running.set(taskId, task),
         spawn: (request) => this.manager.spawn(request),
@@ -301,7 +306,7 @@ export class TaskRegistry implements BackgroundTasks {
         emit({ type: "background.closed", id: event.taskId });
         break;
       case "background_task_permission_request":
-        if (this.manager.get(event.taskId)?.metadata?.["agentId"] !== undefined) return; // it asks by itself, as the conversation does
+        if (this.#ownAgents.has(event.taskId)) return; // it asks by itself, as the conversation does
         return void this.#questions.ask(event).catch(() => {}); // a task that has ended meanwhile
       case "background_task_text_delta":
         if (event.delta === "") return; // a sign of life
