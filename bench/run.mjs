@@ -12,6 +12,7 @@ import { journalRows, measureJournal } from "./journal.mjs";
 import { longTurnRows, measureLongTurns } from "./long-turns.mjs";
 import { measureLongSession } from "./long-session-row.mjs";
 import { startModel } from "./model-process.mjs";
+import { measureAgents } from "./agents.mjs";
 import { measureServers } from "./mcp-servers.mjs";
 import { formatTable } from "./report.mjs";
 import { measureResume } from "./resume.mjs";
@@ -40,6 +41,7 @@ async function main() {
     ...longTurnRows,
     "decision",
     "mcp-servers",
+    "agents",
     ...journalRows,
     "size",
     "long-session",
@@ -78,6 +80,7 @@ async function measureAll(node) {
     model.stop();
   }
   if (isWanted("decision")) rows.push(measureDecision({ node, quick: flags.quick }));
+  if (isWanted("agents")) rows.push(measureAgents({ node, quick: flags.quick }));
   if (isWanted("mcp-servers")) rows.push(await measureServers({ node, quick: flags.quick }));
   rows.push(...measureJournal({ node, quick: flags.quick, isWanted }));
   if (isWanted("size")) rows.push(measureInstalledSize());

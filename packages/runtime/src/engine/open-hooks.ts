@@ -1,3 +1,4 @@
+import type { BackgroundTaskState } from "../protocol/background-task.ts";
 import { parseHooks, type HookLimits, type HookSource } from "../hooks/config.ts";
 import type { HookCallback, Hooks, HookSet } from "../hooks/hook.ts";
 import { commonFields, toHooks } from "../hooks/moments.ts";
@@ -53,6 +54,8 @@ export function openHooks(
     readonly isCopy: boolean;
     readonly deps: SessionDeps;
     readonly variables: HookSettings["variables"];
+    /** What goes on beside the conversation. */
+    readonly tasks: () => readonly BackgroundTaskState[];
   },
 ): Hooks | undefined {
   if (set.hooks.length === 0) return undefined;
@@ -78,7 +81,7 @@ export function openHooks(
   };
   const transcriptOf = (agentId: string): string =>
     isCopy && transcript ? transcript.replace(/\.jsonl$/, `/subagents/agent-${agentId}.jsonl`) : (transcript ?? "");
-  return toHooks(runner, { begin, transcriptOf });
+  return toHooks(runner, { begin, transcriptOf, tasks: session.tasks });
 }
 
 const judge =

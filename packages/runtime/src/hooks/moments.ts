@@ -1,4 +1,5 @@
 import { parseRule } from "../permissions/rules.ts";
+import type { BackgroundTaskState } from "../protocol/background-task.ts";
 import type { JsonObject } from "../protocol/content.ts";
 import type { HookEventName } from "../protocol/events.ts";
 import type { HookFacts, HookRequest, HookRunner, Hooks } from "./hook.ts";
@@ -16,7 +17,7 @@ const toolFields = ({ tool, input, callId }: HookFacts["PreToolUse"]): JsonObjec
   tool_input: input,
   tool_use_id: callId,
 });
-/** Nothing goes on beside a turn here, so that the lists of what does are empty. */
+/** What goes on beside the turn is added for those that are bound to a session. */
 const stopFields = ({ text, isAgain }: HookFacts["Stop"]): JsonObject => ({
   stop_hook_active: isAgain,
   last_assistant_message: text,
@@ -154,7 +155,27 @@ type Bound = {
   readonly begin: (promptId: string) => void;
   /** Where the conversation of a subagent is kept. */
   readonly transcriptOf: (agentId: string) => string;
+  /** The session's tasks. */
+  readonly tasks: () => readonly BackgroundTaskState[];
 };
+
+const stops: ReadonlySet<HookEventName> = new Set<HookEventName>(["Stop", "SubagentStop"]);
+
+/** Those that have not ended. */
+function taskFields(tasks: readonly BackgroundTaskState[]): JsonObject {
+  const open = tasks.filter(({ completedAt }) => completedAt === undefined);
+  return {
+    background_tasks: open
+      .filter(({ kind }) => kind !== "scheduled")
+      .map(({ id, kind, status, label, agentType, commandPreview }) => ({
+        ...{ id, type: kind === "agent" ? "subagent" : "shell", status, description: label },
+        ...defined({ agent_type: agentType, command: commandPreview }),
+      })),
+    session_crons: open
+      .filter(({ kind }) => kind === "scheduled")
+      .map(({ id, status, label, nextFireAt }) => ({ id, status, description: label, ...defined({ next_fire_at: nextFireAt }) })),
+  };
+}
 
 /** `more`: fields that come before those of the moment. */
 export function toHooks(runner: HookRunner, bound: Bound, more: () => JsonObject = () => ({})): Hooks {
@@ -165,7 +186,8 @@ export function toHooks(runner: HookRunner, bound: Bound, more: () => JsonObject
     const { subject, fields }: Moment<HookFacts[E]> = moments[event];
     const input = { ...more(), ...fields(facts) };
     const place = event === "SubagentStop" && { agent_transcript_path: bound.transcriptOf(String(input["agent_id"])) };
-    return { event, ...(subject && { subject: subject(facts) }), input: { ...input, ...place } };
+    const tasks = stops.has(event) && taskFields(bound.tasks());
+    return { event, ...(subject && { subject: subject(facts) }), input: { ...input, ...place, ...tasks } };
   };
   return {
     ask: async (event, facts, place) =>

@@ -1,3 +1,4 @@
+import { withoutGitPlaces } from "../workspace/git-places.ts";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
@@ -127,7 +128,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     ignoredSettings: untrusted || unheard.length > 0 ? await ignoredSettings(resolved, { unheard, project }) : undefined,
     ...defined(own),
     commandAdapters: { ...hostCommands(around, project), ...own.commandAdapters },
-    env: worktree ? withoutGit(variables.env) : variables.env,
+    env: worktree ? withoutGitPlaces(variables.env ?? {}) : variables.env,
     passEnv: variables.passEnv,
     ...permissionOptions(own, resolved, { around, root: project.root, worktree: worktree?.path, bare: request.bare }),
     sandbox: own.sandbox ?? sandboxOptions(request, resolved, around),
@@ -155,13 +156,6 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const plan = { request, sessionId, options, servers, project, resolved, replay, keySource, worktree, begin: beginAll };
   const isExtended = request.plugins?.length || Object.values(settings.enabledPlugins).includes(true);
   return isExtended ? await (await import("./plan-plugins.ts")).withPlugins(plan, { around, project, resolved }) : plan;
-}
-
-/** A hook of git sets these for what it starts; commands in the worktree would then work on the user's checkout. */
-function withoutGit(env: SessionOptions["env"] = {}): SessionOptions["env"] {
-  const misleading =
-    /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX)$/;
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !misleading.test(name)));
 }
 
 async function worktreeOf(

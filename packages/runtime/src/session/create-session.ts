@@ -1,3 +1,4 @@
+import type { BackgroundTaskState } from "../protocol/background-task.ts";
 import { dirname, join } from "node:path";
 import { type CompactionSettings, checkThreshold, defaultThreshold } from "../context/compaction-limits.ts";
 import type { InstructionFile, Instructions } from "../context/instructions.ts";
@@ -94,13 +95,15 @@ export type SessionParts = {
   readonly skills: SessionSkills;
   /** Runs a command of the program that the model has called. */
   readonly execute: ExecuteCommand;
+  /** What goes on beside the conversation. */
+  readonly tasks: () => readonly BackgroundTaskState[];
 };
 
 /** Puts the parts of a session together: complete options in, journal, workspace, rules, tools and engine out. */
 export async function createSession(
   options: SessionOptions & { readonly newId: () => string },
   id: string,
-  { gate, skills, execute }: SessionParts,
+  { gate, skills, execute, tasks }: SessionParts,
 ): Promise<OpenSession> {
   const { passEnv = [] } = options;
   const env = options.env ?? userEnvironment(process.env, { keep: passEnv });
@@ -241,6 +244,7 @@ export async function createSession(
       isCopy: options.transcriptPath !== undefined,
       deps,
       variables: options.hookSettings?.variables,
+      tasks,
     });
   const bound = hooks ? { ...deps, hooks } : deps;
   const compaction = new SessionCompaction({

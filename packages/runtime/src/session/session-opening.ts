@@ -69,6 +69,7 @@ export class SessionOpening {
     const session = await createSession({ ...options, newId }, owner.id, {
       ...{ gate, skills: turns.skills },
       execute: async (command, args, signal) => await turns.runProjected(command, args, signal),
+      tasks: () => this.#ground.tasks().list(),
     });
     const { journal, past } = session;
     const { turnIds, compactions } = followConversation(past, transcript);

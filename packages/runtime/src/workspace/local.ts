@@ -1,3 +1,4 @@
+import { withoutGitPlaces } from "./git-places.ts";
 import { constants, lstatSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
 import { type FileHandle, open, readdir, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, parse, resolve as resolvePath } from "node:path";
@@ -68,7 +69,7 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     run: (command) => runToEnd(start, command),
     start,
     launch,
-    beside: (other) => createLocalWorkspace({ ...options, ...other }),
+    beside: (other) => createLocalWorkspace({ ...options, ...other, ...elsewhere(options) }),
     saveOverflow: (name, content) => saveNewFile(absolute(options.overflowDirectory), { name, content }),
     close: () => processes.close(),
     stopped: () => processes.stopped,
@@ -79,6 +80,15 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     overflowDirectory: absolute(options.overflowDirectory),
     open: async (other) => workspace.beside(other),
   });
+}
+
+/** The variables for another root: those that name this root's repository would mislead git there. */
+function elsewhere({ env, carefulEnv }: LocalWorkspaceOptions): Pick<LocalWorkspaceOptions, "env" | "carefulEnv"> {
+  const careful = (): GivenVariables => {
+    const given = carefulEnv?.() ?? { env, withheld: [] };
+    return { ...given, env: withoutGitPlaces(given.env) };
+  };
+  return { env: withoutGitPlaces(env), ...(carefulEnv && { carefulEnv: careful }) };
 }
 
 function realDirectory(path: string): string {

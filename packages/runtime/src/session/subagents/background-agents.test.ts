@@ -250,6 +250,35 @@ describe("an agent in the background", () => {
   });
 });
 
+describe("hooks at the end of a turn", () => {
+  it("are told which tasks still work, and hear of the agent's own end", async () => {
+    const late = gate();
+    const heard: unknown[] = [];
+    const provider = cast({
+      parent: inOrder({ calls: [inBackground("Look")] }, { text: "Ok." }, { text: "Heard." }),
+      child: async () => {
+        await late.opened;
+        return { text: "Done." };
+      },
+    });
+    const hear = async (input: { readonly [field: string]: unknown }) => {
+      heard.push([input["hook_event_name"], input["background_tasks"]]);
+      return {};
+    };
+    const { session, close } = open(provider, { hooks: { Stop: [{ hooks: [hear] }], SubagentStop: [{ hooks: [hear] }] } });
+    await session.submit("go");
+    late.open();
+    await session.finishBackgroundTasks();
+    await close();
+    const working = { id: "agent_1", type: "subagent", status: "running", description: "a task", agent_type: "reader" };
+    assert.deepEqual(heard, [
+      ["Stop", [working]],
+      ["SubagentStop", [working]],
+      ["Stop", []],
+    ]);
+  });
+});
+
 describe("permission for an agent in the background", () => {
   const writes: Answer = (request) =>
     request.messages.length === 1

@@ -157,6 +157,27 @@ describe("an agent in a process of its own", () => {
 });
 
 describe("an agent in this process", () => {
+  it("works beside many others, as many as may at the same time", async () => {
+    const count = 40;
+    const provider = createScriptedProvider(new Array(10 * count).fill(play));
+    const manager = new SubagentManager({
+      runner: createInProcessSubagentRunner({ parent: { cwd: top, provider } }),
+      maxConcurrent: count / 2,
+    });
+    let most = 0;
+    manager.getBackgroundTaskManager().subscribe(() => {
+      most = Math.max(most, manager.list({ status: "running" }).length);
+    });
+    const cwd = newFolder();
+    const jobs = await Promise.all(Array.from({ length: count }, (_, index) => manager.spawn(request(`say ${index}`, { cwd }))));
+    const results = await Promise.all(jobs.map(({ id }) => manager.wait(id)));
+    assert.deepEqual(
+      results.map(({ output }) => output),
+      jobs.map((_, index) => String(index)),
+    );
+    assert.equal(most, count / 2);
+  });
+
   it("has a transcript below its parent's name", async () => {
     const logsDir = join(top, "transcripts");
     const runner = createInProcessSubagentRunner({ parent: { cwd: top, provider: playAgent() }, logsDir });
