@@ -26,6 +26,7 @@ export class TaskQuestions {
   /** Resolves when it is answered. With nobody there it is a no, and a task that has ended needs no answer any more. */
   async ask({ taskId, requestId, toolName, toolArgs }: Asked): Promise<void> {
     const { gate, answerable, emit, answer } = this.#ground;
+    if (gate.question(requestId)) return; // an agent of the session has asked itself
     const input = (isJsonObject(toolArgs) ? toolArgs : {}) as Question["input"]; // as the runner would do it
     const reason = `the task ${taskId} asks for it`;
     const question = { requestId, callId: requestId, tool: toolName, input, reason };
