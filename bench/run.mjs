@@ -17,6 +17,7 @@ import { measureServers } from "./mcp-servers.mjs";
 import { formatTable } from "./report.mjs";
 import { measureResume } from "./resume.mjs";
 import { playScene, scenes } from "./scenes.mjs";
+import { measureServer, serverRows } from "./server.mjs";
 import { rowsOfEveryWire, wires } from "./wires.mjs";
 
 const root = dirname(import.meta.dirname);
@@ -42,6 +43,7 @@ async function main() {
     "decision",
     "mcp-servers",
     "agents",
+    ...serverRows,
     ...journalRows,
     "size",
     "long-session",
@@ -82,6 +84,7 @@ async function measureAll(node) {
   if (isWanted("decision")) rows.push(measureDecision({ node, quick: flags.quick }));
   if (isWanted("agents")) rows.push(measureAgents({ node, quick: flags.quick }));
   if (isWanted("mcp-servers")) rows.push(await measureServers({ node, quick: flags.quick }));
+  if (serverRows.some(isWanted)) rows.push(...(await measureServer({ node, quick: flags.quick, isWanted })));
   rows.push(...measureJournal({ node, quick: flags.quick, isWanted }));
   if (isWanted("size")) rows.push(measureInstalledSize());
   // Takes minutes: only when it is asked for.

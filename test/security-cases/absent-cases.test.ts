@@ -2,5 +2,4 @@ import { absentCases } from "./absent-cases.ts";
 import { runCases } from "./case-table.ts";
 import { contextCases } from "./context-cases.ts";
 
-runCases("transport", absentCases);
 runCases("plugins-skills", { ...absentCases, ...contextCases });

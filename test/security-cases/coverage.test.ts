@@ -12,12 +12,13 @@ import { resourceCases } from "./resource-cases.ts";
 import { sandboxCases } from "./sandbox-cases.ts";
 import { injectionCases, secretCases } from "./secret-cases.ts";
 import { sessionCases } from "./session-cases.ts";
+import { transportCases } from "./transport-cases.ts";
 import { trustCases } from "./trust-cases.ts";
 import { webFetchCases } from "./web-fetch-cases.ts";
 
 const tables = [
   ...[permissionCases, webFetchCases, secretCases, injectionCases, displayCases, resourceCases, hookCases, trustCases],
-  ...[sandboxCases, sessionCases, checkpointCases, contextCases, mcpCases, absentCases],
+  ...[sandboxCases, sessionCases, checkpointCases, contextCases, mcpCases, transportCases, absentCases],
 ];
 
 describe("the shared file of security cases", () => {

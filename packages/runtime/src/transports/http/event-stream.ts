@@ -70,13 +70,11 @@ export class EventStream {
 
   #write(text: string): void {
     if (this.left.aborted) return;
-    this.#pending += text;
     const { response, maxBufferedBytes } = this.#options;
-    if (response.writableLength + this.#pending.length > maxBufferedBytes) {
-      this.#flush();
-      if (response.writableLength > maxBufferedBytes) response.destroy();
-      return;
-    }
+    // What is there already is too much, not what comes: one long event is no fault of the reader.
+    if (response.writableLength > maxBufferedBytes) return void response.destroy();
+    this.#pending += text;
+    if (response.writableLength + this.#pending.length > maxBufferedBytes) return this.#flush();
     this.#flushing ??= setImmediate(() => this.#flush());
   }
 

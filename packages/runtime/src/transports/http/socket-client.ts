@@ -200,14 +200,31 @@ export class SocketClient {
     const { socket, maxBufferedBytes } = this.#options;
     if (socket.readyState !== socket.OPEN) return;
     const text = toSafeJson(message);
-    if (socket.bufferedAmount > maxBufferedBytes) {
-      this.end();
-      return socket.terminate(); // it does not read: a closing frame would not be read either
-    }
+    // Events wait for room, so only answers that nobody reads come as far as this.
+    if (socket.bufferedAmount > mostUnread) return this.#drop();
     if (socket.bufferedAmount < maxBufferedBytes / 4) return socket.send(text);
-    return new Promise((resolve) => socket.send(text, () => resolve()));
+    return new Promise((resolve) => {
+      const stalled = setTimeout(() => this.#drop(), stallMs);
+      stalled.unref();
+      socket.send(text, () => {
+        clearTimeout(stalled);
+        resolve();
+      });
+    });
+  }
+
+  /** It does not read: a closing frame would not be read either. */
+  #drop(): void {
+    this.end();
+    this.#options.socket.terminate();
   }
 }
+
+/** Bytes of answers that a client may leave unread. */
+const mostUnread = 64 << 20;
+
+/** So long may a client take to read anything at all. */
+const stallMs = 30_000;
 
 /** Messages of one connection that wait for an earlier one. */
 const mostWaiting = 256;

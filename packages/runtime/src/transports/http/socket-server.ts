@@ -20,6 +20,8 @@ export class SocketServer {
   readonly #parts: ServerParts;
   readonly #rules: ServerRules;
   readonly #clients = new Map<WebSocket, SocketClient>();
+  /** Those who did not say yet who they are, the oldest first. */
+  readonly #unknown = new Set<SocketClient>();
   readonly #alive = new WeakSet<WebSocket>();
   #server: Promise<WebSocketServer> | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
@@ -87,8 +89,6 @@ export class SocketServer {
       limitRate(client, this.#rules);
       return client;
     }
-    const unknown = [...this.#clients.values()].filter(({ client }) => client === undefined);
-    if (unknown.length >= mostUnknown) unknown[0]?.close(1013, "Too many who did not say who they are");
     return undefined;
   }
 
@@ -97,7 +97,10 @@ export class SocketServer {
     const rules = this.#rules;
     this.#alive.add(socket);
     socket.on("pong", () => void this.#alive.add(socket));
-    socket.on("close", () => void this.#clients.delete(socket));
+    socket.on("close", () => {
+      this.#unknown.delete(added);
+      this.#clients.delete(socket);
+    });
     const added = new SocketClient({
       ...{ socket, client, sessions, version },
       letIn: (token) => identify(request, typeof token === "string" ? token : undefined, { tokens, rules }),
@@ -105,6 +108,18 @@ export class SocketServer {
       maxBufferedBytes: rules.bufferedBytes,
     });
     this.#clients.set(socket, added);
+    if (!client) this.#boundUnknown(added);
+  }
+
+  /** Of those who did not say yet who they are, the oldest make room. */
+  #boundUnknown(added: SocketClient): void {
+    for (const one of this.#unknown) if (one.client) this.#unknown.delete(one);
+    this.#unknown.add(added);
+    for (const oldest of this.#unknown) {
+      if (this.#unknown.size <= mostUnknown) return;
+      this.#unknown.delete(oldest);
+      oldest.close(1013, "Too many who did not say who they are");
+    }
   }
 
   /** Whoever has not answered the last time is gone. */
