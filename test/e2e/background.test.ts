@@ -132,6 +132,9 @@ describe("a run with commands in the background", () => {
     const ended = await done;
     assert.equal(ended.code, 124, ended.stderr);
     assert.deepEqual(processesWith(`sleep\0${mark}`), []);
+    const [result] = lines(ended.stdout);
+    assert.deepEqual([result?.["result"], result?.["terminal_reason"]], ["Done.", "cancelled_signal"]);
+    assert.match(JSON.stringify(result?.["warnings"]), new RegExp(`Stopped with the run, .*: process_1 \\(sleep ${mark}\\)`));
   });
 
   it("of a host has a result for the turn that an end begins", async () => {

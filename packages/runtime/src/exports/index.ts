@@ -260,6 +260,7 @@ export type {
   BackgroundJobResult,
   BackgroundJobWaitPolicy,
 } from "../protocol/job-group.ts";
+export { type BackgroundProcessDeps, createBackgroundProcessTool } from "../tools/builtin/background-process.ts";
 export { createLimitedOutputCapture, type LimitedOutputCapture } from "../tasks/background/output-capture.ts";
 export type {
   AgentTaskRequest,

@@ -93,8 +93,8 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   allowUnknownPrice: flag,
   outputLimit: count,
   bash: shape(
-    { defaultTimeoutMs: count, maxTimeoutMs: count, outputCharacters: count, staysAtRoot: flag },
-    "an object with defaultTimeoutMs, maxTimeoutMs, outputCharacters and staysAtRoot",
+    { defaultTimeoutMs: count, maxTimeoutMs: count, outputCharacters: count, staysAtRoot: flag, movesToBackground: flag },
+    "an object with defaultTimeoutMs, maxTimeoutMs, outputCharacters, staysAtRoot and movesToBackground",
   ),
   thinkingTokens: place,
   effort: oneOf(["minimal", "low", "medium", "high", "xhigh", "max"]),

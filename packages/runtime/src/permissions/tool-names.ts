@@ -5,7 +5,7 @@ import { parseRule, toolAliases } from "./rules.ts";
 
 /** Tools of this program, and names from Claude Code for which there is no tool here: programs written for it pass them. */
 const knownNames: readonly string[] = (
-  "Bash Shell BashTool Read Write Edit apply_patch MultiEdit NotebookEdit NotebookRead Glob Grep LS WebFetch WebSearch Task Agent TodoWrite TodoRead " +
+  "Bash Shell BashTool BackgroundProcess Read Write Edit apply_patch MultiEdit NotebookEdit NotebookRead Glob Grep LS WebFetch WebSearch Task Agent TodoWrite TodoRead " +
   "Skill SlashCommand KillShell KillBash BashOutput TaskOutput TaskInput TaskStop TaskCreate TaskGet TaskUpdate TaskList AgentOutput AgentOutputTool " +
   "ExitPlanMode EnterPlanMode EnterWorktree ExitWorktree AskUserQuestion StructuredOutput ListMcpResources ListMcpResourcesTool " +
   "ReadMcpResource ReadMcpResourceTool ToolSearch LSP Monitor PowerShell SendMessage SendUserMessage SendUserFile TeamCreate TeamDelete " +
@@ -14,7 +14,7 @@ const knownNames: readonly string[] = (
 
 /** Those that can be offered, in the order of the documentation; the last three where somebody is there to talk to. */
 const ownNames: readonly string[] =
-  "Bash TaskOutput TaskInput TaskStop Monitor CronCreate CronList CronDelete ScheduleWakeup Read Write Edit apply_patch NotebookEdit Glob Grep WebFetch WebSearch TodoWrite Task Agent AskUserQuestion EnterPlanMode ExitPlanMode".split(
+  "Bash BackgroundProcess TaskOutput TaskInput TaskStop Monitor CronCreate CronList CronDelete ScheduleWakeup Read Write Edit apply_patch NotebookEdit Glob Grep WebFetch WebSearch TodoWrite Task Agent AskUserQuestion EnterPlanMode ExitPlanMode".split(
     " ",
   );
 

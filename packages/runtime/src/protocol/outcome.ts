@@ -19,9 +19,15 @@ export type Outcome<Structured = JsonValue> = Shown &
     | { type: "completed"; text: string; structured?: Structured }
     /** `reason` is a hook's own, or says which call went round in circles. */
     | { type: "stopped"; limit: StopLimit; text: string; reason?: string }
-    | { type: "cancelled"; cause: CancelCause; text: string }
+    /** `answered`: the answer was there, and is `text`; what was cut short is the wait for tasks. */
+    | { type: "cancelled"; cause: CancelCause; text: string; answered?: { readonly structured?: JsonValue } }
     | { type: "failed"; error: ErrorData; text: string }
   );
 
 /** `masked` is there in an outcome that is shown: where a mask stands in the place of a secret, in sentences. */
 type Shown = { readonly masked?: readonly string[] };
+
+/** Is `text` what was asked for? */
+export function hasAnswer(outcome: Outcome<unknown>): boolean {
+  return outcome.type === "completed" || (outcome.type === "cancelled" && outcome.answered !== undefined);
+}

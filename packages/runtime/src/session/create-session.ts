@@ -29,6 +29,7 @@ import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
 import { removeAtExit } from "../util/temporary-folder.ts";
 import { describePlaces, placeFacts } from "./files/command-places.ts";
+import type { BackgroundProcessDeps } from "../tools/builtin/background-process.ts";
 import type { ExecuteCommand } from "./commands/command-tools.ts";
 import { SessionCommands } from "./prompts/session-commands.ts";
 import type { OfferedSkills } from "./skills/offer-skills.ts";
@@ -97,6 +98,8 @@ export type SessionParts = {
   readonly execute: ExecuteCommand;
   /** What goes on beside the conversation. */
   readonly tasks: () => readonly BackgroundTaskState[];
+  /** Starts a task beside the conversation. */
+  readonly spawn: BackgroundProcessDeps["spawn"];
 };
 
 /** Puts the parts of a session together: complete options in, journal, workspace, rules, tools and engine out. */
@@ -104,13 +107,14 @@ export async function createSession(
   options: SessionOptions & { readonly newId: () => string },
   id: string,
   { gate, skills, execute, tasks }: SessionParts,
+  { gate, skills, execute, spawn }: SessionParts,
 ): Promise<OpenSession> {
   const { passEnv = [] } = options;
   const env = options.env ?? userEnvironment(process.env, { keep: passEnv });
   const home = options.home ?? env["HOME"];
   const overflowDirectory = options.overflowDirectory ?? `${env["TMPDIR"] ?? "/tmp"}/outrider-${id}`;
   const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
-  const tools = await offeredTools(options, agents);
+  const tools = await offeredTools(options, agents, { parentSessionId: id, spawn });
   const { projected } = new SessionCommands(options, skills);
   if (projected.length > 0) {
     const { createCommandTools } = await import("./commands/command-tools.ts");

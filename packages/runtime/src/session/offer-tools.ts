@@ -4,6 +4,7 @@ import type { ToolDefinition } from "../protocol/content.ts";
 import type { AnswerSchema } from "../engine/structured-output.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
 import { applyPatchTool } from "../tools/builtin/apply-patch.ts";
+import type { BackgroundProcessDeps } from "../tools/builtin/background-process.ts";
 import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
 import { bashFacts, taskInputFacts, taskNames, taskToolAliases, wakingNames } from "../tools/builtin/facts.ts";
 import { builtinsOffered } from "../tools/builtin/offered-builtins.ts";
@@ -13,8 +14,14 @@ import { createTaskTool } from "../tools/builtin/task.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { SessionOptions } from "./session-options.ts";
 
+const processName = "BackgroundProcess";
+
 /** The tools of a session by every name they are understood under: what is built in, and what the options bring. */
-export async function offeredTools(options: SessionOptions, agents: readonly AgentDefinition[]): Promise<Map<string, Tool>> {
+export async function offeredTools(
+  options: SessionOptions,
+  agents: readonly AgentDefinition[],
+  processes: BackgroundProcessDeps,
+): Promise<Map<string, Tool>> {
   const { builtinTools: wanted } = options;
   const taken = takenAway(options);
   const isWanted = builtinsOffered({
@@ -32,6 +39,10 @@ export async function offeredTools(options: SessionOptions, agents: readonly Age
   addTaskTools(tools, { startsAgents, isOffered: (name) => isWanted(name) && !isTaken(name) });
   const wakes = wakingNames.filter((name) => (options.schedules || wanted?.includes(name)) && isWanted(name) && !isTaken(name));
   if (wakes.length > 0) for (const tool of await wakingTools(tools)) if (wakes.includes(tool.name)) tools.set(tool.name, tool);
+  if (options.backgroundTaskRunners?.some(({ kind }) => kind === "process") && !isTaken(processName) && isWanted(processName)) {
+    const { createBackgroundProcessTool } = await import("../tools/builtin/background-process.ts");
+    tools.set(processName, createBackgroundProcessTool(processes));
+  }
   if (!startsAgents) return tools;
   const task = createTaskTool(agents);
   for (const name of taskNames) tools.set(name, task);

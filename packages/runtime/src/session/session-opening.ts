@@ -68,6 +68,7 @@ export class SessionOpening {
     const [turns, hub, view] = [this.#ground.turns(), this.#ground.hub(), this.#ground.view()];
     const session = await createSession({ ...options, newId }, owner.id, {
       ...{ gate, skills: turns.skills },
+      spawn: (request) => this.#ground.tasks().spawn(request),
       execute: async (command, args, signal) => await turns.runProjected(command, args, signal),
       tasks: () => this.#ground.tasks().list(),
     });

@@ -21,6 +21,7 @@ export type ClaudeVariables = {
     readonly maxTimeoutMs: number | undefined;
     readonly outputCharacters: number | undefined;
     readonly staysAtRoot: boolean | undefined;
+    readonly movesToBackground: boolean | undefined;
   };
 };
 
@@ -38,6 +39,7 @@ export function claudeVariables(env: Environment): ClaudeVariables {
       defaultTimeoutMs: countIn(env, "BASH_DEFAULT_TIMEOUT_MS", 1),
       maxTimeoutMs: countIn(env, "BASH_MAX_TIMEOUT_MS", 1),
       outputCharacters: characters && Math.min(characters, mostCharacters),
+      movesToBackground: isOn(env, "OUTRIDER_BASH_MOVES_TO_BACKGROUND") || undefined,
       staysAtRoot: isOn(env, "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR") || undefined,
     },
   };

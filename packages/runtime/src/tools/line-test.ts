@@ -22,7 +22,7 @@ export function createLineTest(pattern: string, name: string): (lines: readonly 
   };
 }
 
-function isExpression(pattern: string): boolean {
+export function isExpression(pattern: string): boolean {
   try {
     new RegExp(pattern);
     return true;

@@ -4,7 +4,7 @@ import type { ToolDetails } from "../protocol/events.ts";
 import type { InertGit } from "../protocol/permission.ts";
 import { defined } from "../util/defined.ts";
 import { isInside } from "../util/is-inside.ts";
-import type { PlaceFacts, RunResult, Workspace } from "../workspace/workspace.ts";
+import type { PlaceFacts, RunCommand, RunResult, Workspace } from "../workspace/workspace.ts";
 import type { BashInput, Limits } from "./builtin/bash.ts";
 import { type CommandOutput, createCommandOutput } from "./builtin/command-output.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
@@ -46,10 +46,11 @@ export async function runBash(input: BashInput, context: ToolContext, limits: Li
   const output = createCommandOutput({ keep: maxSavedCharacters, tail: limits.outputCharacters });
   const progress = reportProgress(output, context);
 
-  let result: RunResult;
+  let result: RunResult | { readonly end: "moved"; readonly answer: ToolOutput };
   let facts: PlaceFacts | undefined;
   try {
-    result = await workspace.run({
+    const run = limits.movesToBackground && context.tasks?.background ? await movableRun(input, context) : workspace.run;
+    result = await run({
       file: "bash",
       args: ["-c", await scriptFor({ command: input.command, place, workspace, git: context.git })],
       cwd: place.directory,
@@ -75,6 +76,7 @@ export async function runBash(input: BashInput, context: ToolContext, limits: Li
   } finally {
     progress.stop();
   }
+  if (result.end === "moved") return result.answer;
   const moved = limits.staysAtRoot ? undefined : await followShell(place, context);
   return report({ result, output, notices, moved, timeoutMs, workspace, place: facts, characters: limits.outputCharacters });
 }
@@ -83,6 +85,14 @@ export async function runBash(input: BashInput, context: ToolContext, limits: Li
 export async function commandScript(command: string, { workspace, memory, git }: ToolContext): Promise<string> {
   const place = { ...placeIn(memory, workspace), record: undefined };
   return await scriptFor({ command, place, workspace, git });
+}
+
+type MovableRun = (command: RunCommand) => Promise<RunResult | { readonly end: "moved"; readonly answer: ToolOutput }>;
+
+/** As `workspace.run`, but what takes too long is not ended. */
+async function movableRun(input: BashInput, context: ToolContext): Promise<MovableRun> {
+  const { runMovable } = await import("./move-to-background.ts");
+  return (command) => runMovable(command, input, context);
 }
 
 async function checkPlace(place: Place, workspace: Workspace): Promise<string[]> {

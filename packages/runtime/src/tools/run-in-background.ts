@@ -1,3 +1,4 @@
+import type { ProcessSpec } from "../tasks/task.ts";
 import { startedCommands } from "./run-task-tools.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
 
@@ -8,12 +9,14 @@ export type BackgroundCommand = {
   readonly script: string;
   readonly env: Readonly<Record<string, string>>;
   readonly notices: readonly string[];
+  /** It runs already. */
+  readonly adopt?: ProcessSpec["start"] | undefined;
 };
 
 /** Starts a command that goes on after its call, where and as the call was allowed to run it. */
 export async function startInBackground(
   { command, description, timeout }: { readonly command: string; readonly description?: string; readonly timeout?: number },
-  { context, directory, script, env, notices }: BackgroundCommand,
+  { context, directory, script, env, notices, adopt }: BackgroundCommand,
 ): Promise<ToolOutput> {
   const { workspace, callId, tasks } = context;
   if (!tasks?.background)
@@ -26,6 +29,7 @@ export async function startInBackground(
     cwd: directory,
     maxRuntimeMs: timeout,
     start: (hooks) =>
+      adopt?.(hooks) ??
       workspace.start({ file: "bash", args: ["-c", script], cwd: directory, env: { ...env, PWD: directory }, ...hooks }),
   });
   startedCommands(context.memory).set(task.id, { command, cwd: directory });

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import { commandScript, unattended } from "./run-bash.ts";
 import type { MonitorInput } from "./builtin/monitor.ts";
-import { createLineTest } from "./line-test.ts";
+import { isExpression } from "./line-test.ts";
 import { startedCommands } from "./run-task-tools.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
 import { placeIn } from "./working-directory.ts";
@@ -17,7 +17,8 @@ export async function startMonitor(
 ): Promise<ToolOutput> {
   const { workspace, callId, tasks, memory } = context;
   if (!tasks?.background) throw new ToolFailure("Nothing can be watched here.");
-  if (pattern !== undefined) createLineTest(pattern, "pattern");
+  if (pattern !== undefined && !isExpression(pattern))
+    throw new ToolFailure(`${JSON.stringify(pattern)} is no regular expression, so that nothing would ever match.`);
   const background = await tasks.background();
   const cwd = placeIn(memory, workspace).directory;
   const base = { callId, label: description.trim() || "watch", cwd, maxRuntimeMs, matchPattern: pattern ?? anyLine };

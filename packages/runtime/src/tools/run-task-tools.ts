@@ -1,7 +1,7 @@
 import type { BackgroundTaskState } from "../protocol/background-task.ts";
 import type { BackgroundTasks, TaskNews, TaskWait } from "../tasks/task.ts";
 import type { TaskOutputInput } from "./builtin/task-tools.ts";
-import { createLineTest } from "./line-test.ts";
+import { createLineTest, isExpression } from "./line-test.ts";
 import { toTerminalText } from "./terminal-text.ts";
 import { type Access, type ToolContext, type ToolMemory, ToolFailure, type ToolOutput } from "./tool.ts";
 
@@ -18,7 +18,13 @@ export async function showTaskOutput(
   const text = toTerminalText(news.text).replace(/\n+$/, "");
   const lines = shows ? text.split("\n").filter((line) => shows([line])) : undefined;
   const shown = lines ? lines.join("\n") : text;
-  const whole = [headOf(news, { timeout, isWaiting: block, isEmpty: shown === "" }), ...(shown === "" ? [] : [shown])].join("\n");
+  const odd = [until, filter].filter((pattern) => pattern !== undefined && !isExpression(pattern));
+  const notes = odd.map((pattern) => `(${JSON.stringify(pattern)} is no regular expression: it was looked for as it is.)`);
+  const whole = [
+    ...notes,
+    headOf(news, { timeout, isWaiting: block, isEmpty: shown === "" }),
+    ...(shown === "" ? [] : [shown]),
+  ].join("\n");
   return { content: [{ type: "text", text: whole }] };
 }
 

@@ -274,3 +274,74 @@ describe("the tasks of a session", () => {
     assert.equal(told?.length, 1);
   });
 });
+
+describe("a command that takes longer than its limit", () => {
+  it("goes on in the background where the session says so, with all it printed", { timeout: 20_000 }, async () => {
+    const command = "echo first; while [ ! -e go ]; do sleep 0.05; done; echo last; cat";
+    const { session, events } = await open(
+      [call("Bash", { command, timeout: 300 }), call("Bash", { command: "touch go" }), output(), done, done],
+      { bash: { movesToBackground: true } },
+    );
+    await session.submit("go");
+    const [moved, , shown] = results(events);
+    assert.match(
+      moved ?? "",
+      /takes longer than 300 ms, and goes on.*\nThe command runs in the background as the task process_1/s,
+    );
+    assert.match(shown ?? "", /process_1 completed after .* with exit code 0\. New output:\nfirst\nlast/);
+  });
+
+  it("is as any other when it ends in time", async () => {
+    const { session, events } = await open([call("Bash", { command: "cat; echo quick; exit 3" }), done], {
+      bash: { movesToBackground: true },
+    });
+    await session.submit("go");
+    assert.equal(results(events)[0], "quick\nExit code 3");
+    assert.deepEqual(session.listBackgroundTasks(), []);
+  });
+});
+
+describe("what is no regular expression", () => {
+  it("is looked for as it is, and that is told", async () => {
+    const { session, events } = await open([start("echo 'a [b'"), output({ until: "[b", timeout: 10_000 }), done]);
+    await session.submit("go");
+    assert.match(
+      results(events)[1] ?? "",
+      /^\("\[b" is no regular expression: it was looked for as it is\.\)\n.*New output:\na \[b/,
+    );
+  });
+});
+
+describe("the tool BackgroundProcess", () => {
+  const runner = {
+    kind: "process" as const,
+    start: ({ taskId }: { taskId: string }) => ({
+      result: Promise.resolve({ taskId, kind: "process" as const, output: "by the program", exitCode: 0 }),
+      cancel: async () => {},
+    }),
+  };
+
+  it("is there where the program starts processes itself, is judged as Bash is, and answers at once", async () => {
+    const { session, events, provider } = await open([call("BackgroundProcess", { command: "serve" }), done, done], {
+      backgroundTaskRunners: [runner],
+    });
+    await session.submit("go");
+    await session.finishBackgroundTasks();
+    const expected = { success: true, background: true, output: "", taskId: "process_1", status: "running", command: "serve" };
+    assert.deepEqual(JSON.parse(results(events)[0] ?? ""), expected);
+    assert.ok(provider.requests[0]?.tools.some(({ name }) => name === "BackgroundProcess"));
+    assert.equal(session.getBackgroundTask("process_1")?.result?.output, "by the program");
+  });
+
+  it("is not there otherwise, and asks like Bash where no rule allows it", async () => {
+    const without = await open([done]);
+    await without.session.submit("go");
+    assert.ok(!without.provider.requests[0]?.tools.some(({ name }) => name === "BackgroundProcess"));
+    const asked = await open([call("BackgroundProcess", { command: "serve" }), done], {
+      backgroundTaskRunners: [runner],
+      allowedTools: [],
+    });
+    await asked.session.submit("go");
+    assert.match(results(asked.events)[0] ?? "", /Not permitted/);
+  });
+});

@@ -33,7 +33,7 @@ export async function finishWork({ work, ceilings, emit, cancelled }: Finishing)
   let silentSince: number | undefined;
   while (true) {
     const cause = cancelled();
-    if (cause) return { stopped: [], cancelled: cause };
+    if (cause) return { stopped: await stop(work, `before the wait for its tasks was over (${cause})`, emit), cancelled: cause };
     const active = (work.registry?.active ?? []).filter(isAwaited);
     const isSilent = work.isSilent;
     if (isSilent && active.length === 0) {
@@ -43,7 +43,8 @@ export async function finishWork({ work, ceilings, emit, cancelled }: Finishing)
     silentSince = isSilent ? (silentSince ?? Date.now()) : undefined;
     const limitMs = active.some(({ kind }) => kind !== "process") ? agentMs : processMs;
     const leftMs = silentSince === undefined ? undefined : silentSince + limitMs - Date.now();
-    if (leftMs !== undefined && leftMs <= 0) return { stopped: await stop(work, limitMs, emit) };
+    if (leftMs !== undefined && leftMs <= 0)
+      return { stopped: await stop(work, `${limitMs / 1000} s after its last answer`, emit) };
     await untilChanged(work, leftMs);
   }
 }
@@ -60,11 +61,10 @@ function tellAsleep(work: BackgroundWork, emit: Emit): void {
   emit({ type: "warning.raised", message: `Schedules come only while the session is open: ${asleep.join(", ")}` });
 }
 
-async function stop(work: BackgroundWork, limitMs: number, emit: Emit): Promise<BackgroundTaskState[]> {
-  const seconds = limitMs / 1000;
-  const stopped = (await work.registry?.stopAll(`The run ended ${seconds} s after its last answer`)) ?? [];
+async function stop(work: BackgroundWork, when: string, emit: Emit): Promise<BackgroundTaskState[]> {
+  const stopped = (await work.registry?.stopAll(`The run ended ${when}`)) ?? [];
   const names = stopped.map(({ id, label, commandPreview }) => `${id} (${commandPreview ?? label})`);
-  emit({ type: "warning.raised", message: `Stopped with the run, ${seconds} s after its last answer: ${names.join(", ")}` });
+  if (names.length > 0) emit({ type: "warning.raised", message: `Stopped with the run, ${when}: ${names.join(", ")}` });
   return stopped;
 }
 

@@ -20,6 +20,7 @@ import type {
   BackgroundTaskListFilter,
   BackgroundTaskLogCursor,
   BackgroundTaskLogPage,
+  BackgroundTaskRequest,
 } from "../../tasks/background/task-contract.ts";
 import type { ExecutionWorkspaceTaskSpawner } from "../../tasks/background/task-spawner.ts";
 import type { OpenSession } from "../create-session.ts";
@@ -193,7 +194,7 @@ export class SessionTasks {
       const { createExecutionWorkspaceTaskSpawner } = await import("../../tasks/background/task-spawner.ts");
       return createExecutionWorkspaceTaskSpawner(whose, {
         cwd: options().cwd,
-        spawn: async (request) => await (await this.#manager()).spawn(request),
+        spawn: (request) => this.spawn(request),
         createGroup: (request) => this.createGroup(request),
       });
     };
@@ -204,12 +205,19 @@ export class SessionTasks {
     };
   }
 
+  async spawn(request: BackgroundTaskRequest): Promise<BackgroundTaskState> {
+    return await (await this.#manager()).spawn(request);
+  }
+
   async finish(ceilings: WorkCeilings = {}): Promise<FinishedWork> {
     const work = this.#work;
     if (!work?.registry) return { stopped: [] };
-    const { emit, flush, cancelled } = this.#ground;
+    const { emit, flush, cancelled, opening } = this.#ground;
     const { finishWork } = await import("./finish-work.ts");
     const finished = await finishWork({ work, ceilings, emit, cancelled });
+    // Tasks may have changed something since the last turn looked.
+    const worktree = await (await opening())?.worktree?.inspect();
+    if (worktree) emit({ type: "worktree.inspected", ...worktree });
     await flush().catch(() => {}); // every reader has been told
     return finished;
   }

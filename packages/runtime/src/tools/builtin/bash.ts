@@ -22,13 +22,16 @@ export type BashLimits = {
   readonly outputCharacters?: number | undefined;
   /** Every command starts at the top of the workspace, wherever the one before went. */
   readonly staysAtRoot?: boolean | undefined;
+  /** A command that takes longer than its time limit goes on in the background, instead of being ended. */
+  readonly movesToBackground?: boolean | undefined;
 };
 
 export type Limits = { readonly [K in keyof Required<BashLimits>]: NonNullable<BashLimits[K]> };
 
 function toLimits({ defaultTimeoutMs = 120_000, maxTimeoutMs = 600_000, ...rest }: BashLimits): Limits {
-  const { outputCharacters = defaultOutputLimit, staysAtRoot = false } = rest;
-  return { defaultTimeoutMs, maxTimeoutMs: Math.max(maxTimeoutMs, defaultTimeoutMs), outputCharacters, staysAtRoot };
+  const { outputCharacters = defaultOutputLimit, staysAtRoot = false, movesToBackground = false } = rest;
+  const longest = Math.max(maxTimeoutMs, defaultTimeoutMs);
+  return { defaultTimeoutMs, maxTimeoutMs: longest, outputCharacters, staysAtRoot, movesToBackground };
 }
 
 /** Runs commands, within limits that a session may set. */
@@ -44,7 +47,9 @@ export function createBashTool(wanted: BashLimits = {}): Tool {
       "Standard input is empty and there is no terminal: use flags that avoid questions, pagers and editors.",
       "With run_in_background the call answers at once with the id of a task, and you are told when the command ends: for servers, and for what takes long while you go on. TaskOutput shows what it prints and can wait for it, TaskInput writes to its standard input, TaskStop ends it. Do not use & for that.",
       "Long output is shortened in the middle and saved to a file that is named in the result.",
-      `A command is stopped after timeout milliseconds (${limits.defaultTimeoutMs} unless given, at most ${limits.maxTimeoutMs}), with every process it started.`,
+      limits.movesToBackground
+        ? `A command that takes longer than timeout milliseconds (${limits.defaultTimeoutMs} unless given, at most ${limits.maxTimeoutMs}) goes on in the background.`
+        : `A command is stopped after timeout milliseconds (${limits.defaultTimeoutMs} unless given, at most ${limits.maxTimeoutMs}), with every process it started.`,
     ].join("\n"),
     inputSchema: {
       type: "object",

@@ -77,6 +77,8 @@ export const taskStopFacts: ToolFacts = { kind: "note" };
 export const scheduleFacts: ToolFacts = { kind: "note", ofConversation: true };
 export const monitorFacts: ToolFacts = { kind: "run", fields: { command: "command" }, ofConversation: true };
 
+export const backgroundProcessFacts: ToolFacts = { kind: "run", fields: { command: "command" }, ofConversation: true };
+
 /** Offered where the session stays open, or where somebody names them. */
 export const wakingNames: readonly string[] = ["CronCreate", "CronList", "CronDelete", "ScheduleWakeup", "Monitor"];
 
@@ -109,6 +111,7 @@ const known: ReadonlyMap<string, ToolFacts> = new Map([
   ["TaskOutput", taskOutputFacts],
   ["TaskInput", taskInputFacts],
   ["TaskStop", taskStopFacts],
+  ["BackgroundProcess", backgroundProcessFacts],
   ...wakingNames.map((name) => [name, name === "Monitor" ? monitorFacts : scheduleFacts] as const),
   ...taskNames.map((name) => [name, taskFacts] as const),
 ]);

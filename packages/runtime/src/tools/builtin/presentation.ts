@@ -58,6 +58,7 @@ const shown: ReadonlyMap<string, ToolPresentation> = new Map<string, ToolPresent
   ["TaskOutput", { as: "read", title: (input) => after("Output of", text(input, "task_id")), isPlain: true }],
   ["TaskInput", { as: "execute", title: (input) => after("Write to", text(input, "task_id")), isPlain: true }],
   ["TaskStop", { as: "execute", title: (input) => after("Stop", text(input, "task_id")), isPlain: true }],
+  ["BackgroundProcess", { as: "execute", title: (input) => text(input, "command"), isPlain: true }],
   ["CronCreate", { as: "think", title: (input) => after("Plan", text(input, "cron")), isPlain: true }],
   ["CronList", { as: "think", title: () => "List what is planned", isPlain: true }],
   ["CronDelete", { as: "think", title: (input) => after("Take back", text(input, "id")), isPlain: true }],

@@ -1,5 +1,5 @@
 import type { WorktreeFacts } from "../../protocol/events.ts";
-import type { Outcome } from "../../protocol/outcome.ts";
+import { hasAnswer, type Outcome } from "../../protocol/outcome.ts";
 import { reasonOf } from "./outcome-reason.ts";
 import type { PricedRun } from "./price-run.ts";
 
@@ -26,7 +26,7 @@ export function toCalibanResult(outcome: Outcome, totals: CalibanTotals): Frame 
   return {
     type: "result",
     subtype,
-    ...(completed && { result: outcome.text }),
+    ...(hasAnswer(outcome) && { result: outcome.text }),
     ...(completed && outcome.structured !== undefined && { structured_output: outcome.structured }),
     session_id: totals.sessionId,
     is_error: !completed,

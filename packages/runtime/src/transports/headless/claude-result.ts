@@ -2,7 +2,8 @@ import { builtinCommands } from "../../commands/builtin/builtin-commands.ts";
 import { defined } from "../../util/defined.ts";
 import type { ModelCosts } from "../../model/ledger.ts";
 import type { ErrorData } from "../../protocol/errors.ts";
-import type { CancelCause, Outcome, StopLimit } from "../../protocol/outcome.ts";
+import { type CancelCause, hasAnswer, type Outcome, type StopLimit } from "../../protocol/outcome.ts";
+import type { JsonValue } from "../../protocol/content.ts";
 import { apiErrorWord } from "../../protocol/api-error-word.ts";
 import type { Frame } from "./claude-frame.ts";
 import { toClaudeUsage } from "./claude-usage.ts";
@@ -36,8 +37,8 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
     duration_api_ms: ended?.modelDurationMs ?? 0,
     ...(completed && toTimings(ending)),
     num_turns: ended?.modelCalls ?? 0,
-    ...(completed && { result: outcome.text }),
-    ...(outcome.type === "completed" && outcome.structured !== undefined && { structured_output: outcome.structured }),
+    ...((completed || hasAnswer(outcome)) && { result: outcome.text }),
+    ...defined({ structured_output: structuredIn(outcome) }),
     ...(completed && run.command !== undefined && { local_command: localName(run.command) }),
     stop_reason: run.stopReason,
     terminal_reason: terminalReason(outcome, run),
@@ -75,6 +76,11 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
         error: toError(outcome),
       }),
   };
+}
+
+function structuredIn(outcome: Outcome): JsonValue | undefined {
+  if (outcome.type === "cancelled") return outcome.answered?.structured;
+  return outcome.type === "completed" ? outcome.structured : undefined;
 }
 
 /** Claude Code's word for whose command it was; where a model was asked for it, there is none. */

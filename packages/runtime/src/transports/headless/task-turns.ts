@@ -1,3 +1,4 @@
+import type { JsonValue } from "../../protocol/content.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { WorkCeilings } from "../../session/tasks/finish-work.ts";
@@ -32,7 +33,7 @@ export class TaskTurns {
     await written();
     const last = this.#last;
     if (this.#held !== "") this.#target.output.write(this.#held);
-    if (cancelled) return { type: "cancelled", cause: cancelled, text: last?.text ?? "" };
+    if (cancelled) return { type: "cancelled", cause: cancelled, text: last?.text ?? "", ...answerIn(last) };
     // What was stopped is told in a result: the last one again, with what has happened since.
     if (stopped.length > 0) this.#written = undefined;
     return last;
@@ -57,4 +58,10 @@ export class TaskTurns {
     output.write(this.#held);
     this.#held = "";
   }
+}
+
+/** Whoever does not want to wait for tasks has an answer all the same. */
+function answerIn(last: Outcome<unknown> | undefined): Pick<Outcome & { type: "cancelled" }, "answered"> {
+  if (last?.type !== "completed") return {};
+  return { answered: last.structured === undefined ? {} : { structured: last.structured as JsonValue } }; // as the model gave it
 }
