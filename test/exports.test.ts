@@ -137,7 +137,6 @@ const published: Record<string, string[]> = {
     "collectGarbage",
     "collectWorktree",
     "connectServers",
-    "createBackgroundProcessTool",
     "createBasicFormat",
     "createCalibanFormat",
     "createCheckpoints",

@@ -313,10 +313,13 @@ describe("what is no regular expression", () => {
 });
 
 describe("the tool BackgroundProcess", () => {
+  let end = (): void => {};
   const runner = {
     kind: "process" as const,
     start: ({ taskId }: { taskId: string }) => ({
-      result: Promise.resolve({ taskId, kind: "process" as const, output: "by the program", exitCode: 0 }),
+      result: new Promise<{ taskId: string; kind: "process"; output: string; exitCode: number }>((resolve) => {
+        end = () => resolve({ taskId, kind: "process", output: "by the program", exitCode: 0 });
+      }),
       cancel: async () => {},
     }),
   };
@@ -326,6 +329,7 @@ describe("the tool BackgroundProcess", () => {
       backgroundTaskRunners: [runner],
     });
     await session.submit("go");
+    end();
     await session.finishBackgroundTasks();
     const expected = { success: true, background: true, output: "", taskId: "process_1", status: "running", command: "serve" };
     assert.deepEqual(JSON.parse(results(events)[0] ?? ""), expected);
