@@ -106,8 +106,7 @@ export type SessionParts = {
 export async function createSession(
   options: SessionOptions & { readonly newId: () => string },
   id: string,
-  { gate, skills, execute, tasks }: SessionParts,
-  { gate, skills, execute, spawn }: SessionParts,
+  { gate, skills, execute, tasks, spawn }: SessionParts,
 ): Promise<OpenSession> {
   const { passEnv = [] } = options;
   const env = options.env ?? userEnvironment(process.env, { keep: passEnv });
