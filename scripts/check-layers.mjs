@@ -53,7 +53,10 @@ const LAYERS = {
     modules: ["node:fs", "node:path"],
   },
   settings: { folders: ["util", "protocol", "model", "permissions"], modules: ["node:"] },
-  plugins: { folders: ["util", "protocol", "permissions", "hooks", "tasks", "commands"], modules: ["node:"] },
+  plugins: {
+    folders: ["util", "protocol", "permissions", "hooks", "journal", "tasks", "tools", "commands"],
+    modules: ["node:"],
+  },
   hosting: {
     folders: [
       "util",
@@ -115,6 +118,7 @@ const LAYERS = {
       "engine",
       "session",
       "settings",
+      "plugins",
       "hosting",
       "transports",
       "testing",

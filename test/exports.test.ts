@@ -101,6 +101,15 @@ const published: Record<string, string[]> = {
     "writeTool",
   ],
   "./client": ["OutriderClient", "OutriderError"],
+  "./plugins": [
+    "BundlePluginInstaller",
+    "MarketplaceClient",
+    "describeSource",
+    "loadPlugin",
+    "parseSource",
+    "pluginExecutors",
+    "switchPlugin",
+  ],
   "./commands": [
     "CommandRegistry",
     "MemoryPolicyEvaluator",

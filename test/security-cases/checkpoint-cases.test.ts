@@ -1,5 +1,4 @@
-import { absentCases } from "./absent-cases.ts";
 import { runCases } from "./case-table.ts";
 import { checkpointCases } from "./checkpoint-cases.ts";
 
-runCases("checkpoint", { ...absentCases, ...checkpointCases });
+runCases("checkpoint", checkpointCases);

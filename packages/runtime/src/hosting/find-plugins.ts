@@ -31,6 +31,7 @@ type Wanted = {
   /** What problems call it. */
   readonly called: string;
   readonly path: string;
+  readonly name?: string | undefined;
   readonly marketplace: string;
   readonly withoutServers?: boolean | undefined;
   readonly contentHash?: string | undefined;
@@ -51,7 +52,7 @@ export async function findPlugins(
   const installed = request.without?.includes("plugins") ? { wanted: [], problems: [] } : await installedPlugins(ground);
   problems.push(...installed.problems);
   for (const wanted of [...namedPlugins(request, around), ...installed.wanted]) {
-    const { called, path, marketplace, withoutServers } = wanted;
+    const { called, path, name, marketplace, withoutServers } = wanted;
     const fail = (message: string, type: PluginProblem["type"] = "generic-error"): void =>
       void problems.push({ plugin: called, type, message, path });
     if (!existsSync(path)) {
@@ -60,7 +61,7 @@ export async function findPlugins(
     }
     try {
       refuseChanged(wanted);
-      const plugin = await loadPlugin({ path, marketplace, pluginHome, hookLimits, withoutServers });
+      const plugin = await loadPlugin({ path, name, marketplace, pluginHome, hookLimits, withoutServers });
       const isSame = ({ name }: { readonly name: string }): boolean => name.toLowerCase() === plugin.name.toLowerCase();
       const other = [...loaded, ...taken].find(isSame);
       if (other) fail(`There is another plugin ${plugin.name} in ${other.path}, and its parts count`);
@@ -116,7 +117,7 @@ async function installedPlugins({
     const path = ofUser?.path ?? (ofProject && resolve(projectHome, ofProject.path));
     const parts = parsePluginId(id);
     if (parts && path !== undefined && (ofUser || isInside(projectHome, path)))
-      return [{ called: id, path, marketplace: parts.marketplace, contentHash: (ofUser ?? ofProject)?.contentHash }];
+      return [{ called: id, path, ...parts, contentHash: (ofUser ?? ofProject)?.contentHash }];
     const message = `It is switched on in settings and not installed (outrider plugins install ${id})`;
     problems.push({ plugin: id, type: "path-not-found", message, path: path ?? "" });
     return [];

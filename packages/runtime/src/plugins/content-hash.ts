@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 
 /** More than anybody ships; a bundle is read as a whole whenever it is loaded. */
-const bundleLimits: { readonly files: number; readonly bytes: number; readonly depth: number } = {
+export const bundleLimits: { readonly files: number; readonly bytes: number; readonly depth: number } = {
   files: 10_000,
   bytes: 128 * 1024 * 1024,
   depth: 32,
@@ -15,7 +15,7 @@ export type BundleEntry =
   | { readonly type: "link"; readonly name: string; readonly target: string };
 
 /** Every file and link of a bundle, sorted by name. Throws for what is too much, and for pipes, sockets and devices. */
-function listBundle(root: string): BundleEntry[] {
+export function listBundle(root: string): BundleEntry[] {
   const entries: BundleEntry[] = [];
   let bytes = 0;
   const visit = (folder: string, depth: number): void => {

@@ -14,6 +14,10 @@ import { readBundleJson } from "./read-bundle.ts";
 
 export type PluginPlace = {
   readonly path: string;
+  /** Before the `@` of its id, where somebody else has named it. */
+  readonly name?: string | undefined;
+  /** What it is called where neither it nor anybody else says it; like its folder when absent. */
+  readonly fallbackName?: string | undefined;
   /** After the `@` of its id. */
   readonly marketplace: string;
   /** Where plugins of the user are kept. */
@@ -30,9 +34,9 @@ export async function loadPlugin({ path, marketplace, pluginHome, ...ways }: Plu
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new RuntimeError("not-found", `There is no plugin at ${path}`);
   const root = realpathSync.native(path);
-  const { manifest, warnings: told } = readManifest(root);
+  const { manifest, warnings: told } = readManifest(root, ways.name ?? ways.fallbackName);
   const { name } = manifest;
-  const id = `${name}@${marketplace}`;
+  const id = `${ways.name ?? name}@${marketplace}`;
   const data = pluginData(pluginHome, id);
   const variables = pluginVariables({ root, data });
   const warnings = [...told];

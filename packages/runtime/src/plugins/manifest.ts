@@ -15,16 +15,16 @@ export type ReadManifest = {
 
 const places = [".claude-plugin/plugin.json", ".outrider-plugin/plugin.json"] as const;
 
-/** What a bundle says about itself. Throws a `config` error for what is wrongly written: nothing of such a bundle counts. */
-export function readManifest(root: string): ReadManifest {
+/** What a bundle says about itself; `name` is what it is called where it says nothing. Throws a `config` error for what is wrongly written: nothing of such a bundle counts. */
+export function readManifest(root: string, name: string = basename(root)): ReadManifest {
   for (const place of places) {
     const values = readBundleJson(root, place);
     if (values) return parseManifest(values, join(root, place));
   }
-  return { ...parseManifest({ name: basename(root) }, root), file: undefined };
+  return { ...parseManifest({ name }, root), file: undefined };
 }
 
-/** The same for what a marketplace says about a bundle. */
+/** From the values of the file. */
 function parseManifest(values: JsonObject, file: string): ReadManifest {
   const problems: string[] = [];
   const field = new Fields(values, problems);

@@ -7,8 +7,8 @@ import { isInside } from "../util/is-inside.ts";
 const maxBytes = 1024 * 1024;
 
 /** The object in a JSON file of a bundle; undefined when there is none. Throws for a file that leads out, is too long or is no JSON. */
-export function readBundleJson(root: string, name: string): JsonObject | undefined {
-  const text = readBundleFile(root, name);
+export function readBundleJson(root: string, name: string, limit: number = maxBytes): JsonObject | undefined {
+  const text = readBundleFile(root, name, limit);
   if (text === undefined) return undefined;
   let value: unknown;
   try {
@@ -21,7 +21,7 @@ export function readBundleJson(root: string, name: string): JsonObject | undefin
 }
 
 /** Up to 1 MB of a regular file that lies inside the bundle. */
-function readBundleFile(root: string, name: string): string | undefined {
+function readBundleFile(root: string, name: string, limit: number): string | undefined {
   const path = join(root, name);
   let real: string;
   try {
@@ -37,7 +37,7 @@ function readBundleFile(root: string, name: string): string | undefined {
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw wrong(root, name, "is no regular file");
-    if (stat.size > maxBytes) throw wrong(root, name, `has ${stat.size} bytes, and may have ${maxBytes}`);
+    if (stat.size > limit) throw wrong(root, name, `has ${stat.size} bytes, and may have ${limit}`);
     const buffer = Buffer.alloc(stat.size);
     return buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0)).toString("utf8");
   } finally {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isJsonObject, type JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import type { PluginSource } from "./plugin-source.ts";
 
 /** A plugin as somebody has installed it. */
 export type InstalledPlugin = {
@@ -12,12 +13,12 @@ export type InstalledPlugin = {
   readonly lastUpdated: string;
   /** Of its files when they were shown and accepted; absent for what Claude Code has installed. */
   readonly contentHash?: string | undefined;
-  /** Where it came from, as its owner would write it. */
-  readonly source?: string | undefined;
+  /** Where it came from; absent where its marketplace knows. */
+  readonly from?: PluginSource | undefined;
   readonly commit?: string | undefined;
 };
 
-function registryFile(pluginHome: string): string {
+export function registryFile(pluginHome: string): string {
   return join(pluginHome, "installed_plugins.json");
 }
 
@@ -36,14 +37,20 @@ export function readRegistry(pluginHome: string): Map<string, InstalledPlugin> {
   );
 }
 
+export function toRegistryText(plugins: Iterable<InstalledPlugin>): string {
+  const records = [...plugins].map(({ id, path, ...rest }) => [id, [{ scope: "user", installPath: path, ...rest }]] as const);
+  return `${JSON.stringify({ version: 2, plugins: Object.fromEntries(records) }, null, 2)}\n`;
+}
+
 function toInstalled(id: string, record: JsonObject): InstalledPlugin | undefined {
-  const { installPath: path, version, installedAt, lastUpdated, contentHash, source, commit } = record;
+  const { installPath: path, version, installedAt, lastUpdated, contentHash, from, commit } = record;
   if (typeof path !== "string" || path === "") return undefined;
   const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
   return {
     ...{ id, path, version: text(version) ?? "unknown" },
     ...{ installedAt: text(installedAt) ?? "", lastUpdated: text(lastUpdated) ?? "" },
-    ...{ contentHash: text(contentHash), source: text(source), commit: text(commit) },
+    ...{ contentHash: text(contentHash), commit: text(commit) },
+    from: isJsonObject(from) && typeof from["type"] === "string" ? (from as unknown as PluginSource) : undefined, // we wrote it
   };
 }
 
