@@ -63,7 +63,7 @@ describe("a bundle", () => {
     const odd = await load(bundle({ [manifest]: { name: "p", hooks: [{ hooks }, { hooks: exec }] } }, "o d;d"));
     const plain = await load(bundle({ [manifest]: { name: "p", hooks } }));
     const shown = JSON.stringify(odd.hooks.map(({ value }) => value));
-    assert.ok(shown.includes('"command":"${CLAUDE_PLUGIN_ROOT}/x"') && shown.includes(`"args":["${odd.path}/y"]`), shown);
+    assert.ok(shown.includes(`"command":"\${CLAUDE_PLUGIN_ROOT}/x"`) && shown.includes(`"args":["${odd.path}/y"]`), shown);
     assert.ok(shown.includes(`"CLAUDE_PLUGIN_DATA":"/home/plugins/data/p-inline"`), shown);
     assert.ok(JSON.stringify(plain.hooks[0]?.value).includes(`"command":"${plain.path}/x"`));
   });
@@ -183,7 +183,8 @@ it("versions are compared as numbers, and what comes before a release is older",
 });
 
 it("only known variables are filled in, once", () => {
-  assert.equal(fillIn("${A} ${B} $A ${C}", { A: "${C}", C: "3" }), "${C} ${B} $A 3");
+  const of = (name: string): string => `\${${name}}`;
+  assert.equal(fillIn(`${of("A")} ${of("B")} $A ${of("C")}`, { A: of("C"), C: "3" }), `${of("C")} ${of("B")} $A 3`);
 });
 
 it("a registry that cannot be read is told, and one that is not there is empty", () => {
