@@ -1,6 +1,7 @@
 import { isSubcommand } from "../subcommands.ts";
 import { aboutSubcommands, writtenAs } from "./about-subcommands.ts";
-import { type Flag, flagGroups, flags } from "./flags.ts";
+import { type DescribedFlag, offeredFlags } from "./flag-help.ts";
+import { flagGroups } from "./flags.ts";
 
 /** Not wider than `columns`, where a terminal is narrow. */
 export function helpText(version: string, columns: number = process.stdout.columns ?? widest): string {
@@ -17,7 +18,7 @@ export function helpText(version: string, columns: number = process.stdout.colum
     "",
     ...flagGroups.flatMap((group) => [
       `${group}:`,
-      ...offered.filter((flag) => flag.group === group).flatMap((flag) => describeFlag(flag, width)),
+      ...offeredFlags.filter((flag) => flag.group === group).flatMap((flag) => describeFlag(flag, width)),
       "",
     ]),
     "Exit codes:",
@@ -40,8 +41,6 @@ export function helpText(version: string, columns: number = process.stdout.colum
   return lines.flatMap((line) => hang(line, width)).join("\n");
 }
 
-const offered = (flags as readonly Flag[]).filter(({ refused }) => refused === undefined);
-
 const widest = 100;
 const narrowest = 30;
 /** From here on what is said about a thing stands beside it, not below it. */
@@ -56,7 +55,7 @@ function describeSubcommand(name: string, width: number): string[] {
 
 const column = 34;
 
-function describeFlag(flag: Flag, width: number): string[] {
+function describeFlag(flag: DescribedFlag, width: number): string[] {
   const short = flag.short ? `-${flag.short}, ` : "    ";
   const head = `  ${short}--${flag.name}${flag.placeholder ? ` ${flag.placeholder}` : ""}`;
   if (width < roomy) return [head, ...indented(flag.help, { by: below, width })];

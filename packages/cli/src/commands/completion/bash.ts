@@ -1,4 +1,5 @@
-import { offeredCommands, offeredFlags, valueKind } from "./offered.ts";
+import { offeredFlags } from "../../flags/flag-help.ts";
+import { offeredCommands, valueKind } from "./offered.ts";
 
 export function bashScript(): string {
   const spelled = offeredFlags.map((flag) => `--${flag.name}`).join(" ");

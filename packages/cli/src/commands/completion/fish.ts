@@ -1,5 +1,5 @@
-import type { Flag } from "../../flags/flags.ts";
-import { offeredCommands, offeredFlags, shortHelp, valueKind } from "./offered.ts";
+import { type DescribedFlag, offeredFlags } from "../../flags/flag-help.ts";
+import { offeredCommands, shortHelp, valueKind } from "./offered.ts";
 
 export function fishScript(): string {
   return [
@@ -15,7 +15,7 @@ export function fishScript(): string {
   ].join("\n");
 }
 
-function describeFlag(flag: Flag): string {
+function describeFlag(flag: DescribedFlag): string {
   const kinds = {
     choices: `-x -a '${flag.choices?.join(" ")}'`,
     file: "-r -F",

@@ -1,8 +1,5 @@
 import { aboutSubcommands } from "../../flags/about-subcommands.ts";
-import { type Flag, flags } from "../../flags/flags.ts";
-
-/** What can be completed: a flag that is refused is not offered. */
-export const offeredFlags: readonly Flag[] = (flags as readonly Flag[]).filter(({ refused }) => refused === undefined);
+import type { Flag } from "../../flags/flags.ts";
 
 export const offeredCommands: readonly (readonly [
   name: string,

@@ -1,5 +1,5 @@
-import type { Flag } from "../../flags/flags.ts";
-import { offeredCommands, offeredFlags, shortHelp, valueKind } from "./offered.ts";
+import { type DescribedFlag, offeredFlags } from "../../flags/flag-help.ts";
+import { offeredCommands, shortHelp, valueKind } from "./offered.ts";
 
 export function zshScript(): string {
   return `#compdef outrider
@@ -27,7 +27,7 @@ if [[ $funcstack[1] == _outrider ]]; then _outrider "$@"; else compdef _outrider
 `;
 }
 
-function specs(flag: Flag): string[] {
+function specs(flag: DescribedFlag): string[] {
   const repeats = flag.kind === "words" || flag.kind === "list" ? "*" : "";
   const spelled = [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : [])];
   const value =
@@ -35,7 +35,7 @@ function specs(flag: Flag): string[] {
   return spelled.map((one) => `    '${repeats}${one}[${shortHelp(flag.help)}]${value}' \\`);
 }
 
-function completer(flag: Flag): string {
+function completer(flag: DescribedFlag): string {
   const kinds = { choices: `(${flag.choices?.join(" ")})`, file: "_files", folder: "_files -/", text: "" };
   return kinds[valueKind(flag)];
 }

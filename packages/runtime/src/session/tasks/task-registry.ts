@@ -337,7 +337,7 @@ function hasCome({ kind, status }: BackgroundTaskState): boolean {
 }
 
 /** A schedule that waits for its time. */
-export function isAsleep({ status, kind }: BackgroundTaskState): boolean {
+function isAsleep({ status, kind }: BackgroundTaskState): boolean {
   return kind === "scheduled" && (status === "sleeping" || status === "paused");
 }
 
