@@ -116,11 +116,7 @@ describe("live input of the command", () => {
 });
 
 describe("flags of Claude Code", () => {
-  const refused: [string, string | undefined][] = [
-    ["project-config-root", "/"],
-    ["plugin-dir", "/"],
-    ["plugin-dir-no-mcp", "/"],
-  ];
+  const refused: [string, string | undefined][] = [["project-config-root", "/"]];
   for (const [name, value] of refused)
     it(`--${name} is refused in both spellings, and says why`, async () => {
       const { env, server } = await model([], tempFolder());
@@ -135,7 +131,7 @@ describe("flags of Claude Code", () => {
 
   it("refused flags are not in the help", async () => {
     const { stdout } = await run(["--help"]);
-    assert.doesNotMatch(stdout, /--project-config-root|--plugin-dir/);
+    assert.doesNotMatch(stdout, /--project-config-root/);
     assert.match(stdout, /--agent NAME/);
   });
 

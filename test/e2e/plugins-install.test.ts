@@ -68,15 +68,14 @@ function commit(repo: string): string {
   return git(repo, "rev-parse", "HEAD");
 }
 
-/** Names and contents, but for the command's own compiled code. */
-function treeHash(folder: string): string {
-  const hash = createHash("sha256");
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+/** Names and contents, but for what runs leave: compiled code, journals, the audit log, whether the sandbox works. */
+function treeOf(folder: string): string[] {
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     const path = join(entry.parentPath, entry.name);
-    if (/\.outrider\/(?:cache|sessions|audit)(?:\/|$)/.test(path)) continue;
-    hash.update(`${path}\n${entry.isFile() ? readFileSync(path, "utf8") : ""}\n`);
-  }
-  return hash.digest("hex");
+    if (/\.outrider\/(?:cache|sessions|audit|overflow|sandbox-works)(?:\.json|\/|$)/.test(path)) return [];
+    return [`${path} ${entry.isFile() ? createHash("sha256").update(readFileSync(path)).digest("hex") : ""}`];
+  });
+  return found.sort();
 }
 
 type Row = {
@@ -101,16 +100,16 @@ describe("an installed plugin", () => {
   it("is shown and asked about, counts until it is disabled, and leaves nothing when it is removed", async () => {
     const ground = await place();
     await ground.good("plugins", "list"); // the command's own folder is there from the first run on
-    const before = treeHash(ground.home);
+    const before = treeOf(ground.home);
     const asked = await ground.outrider("plugins", "install", example);
     assert.equal(asked.code, 1);
     for (const shown of ["PreToolUse (Bash):", "clock: node", "bin/demo-hello", "sha256:"])
       assert.ok(asked.stdout.includes(shown), shown);
-    assert.equal(treeHash(ground.home), before);
+    assert.deepEqual(treeOf(ground.home), before);
     const [hash = ""] = /sha256:[0-9a-f]{64}/.exec(asked.stdout) ?? [];
     const wrong = await ground.outrider("plugins", "install", example, "--sha256", "0".repeat(64));
     assert.match(wrong.stderr, /was accepted/);
-    assert.equal(treeHash(ground.home), before);
+    assert.deepEqual(treeOf(ground.home), before);
     await ground.good("plugins", "install", example, "--sha256", hash);
     assert.deepEqual(
       (await installed(ground)).map(({ id, state }) => [id, state]),
@@ -123,7 +122,7 @@ describe("an installed plugin", () => {
     assert.deepEqual(await pluginsOf(ground), ["demo@direct"]);
     rmSync(join(ground.home, ".outrider/plugins/data"), { recursive: true, force: true });
     await ground.good("plugins", "uninstall", "demo");
-    assert.equal(treeHash(ground.home), before);
+    assert.deepEqual(treeOf(ground.home), before);
   });
 
   it("does not count when a file of it was changed, until that is accepted", async () => {

@@ -21,7 +21,7 @@ export const refusedFlags: Readonly<Record<string, string>> = {
   "--no-auto-print": "there is no terminal interface to be left out: every run is headless",
   "--parent-session-id": "a subagent is part of its session; --fork-session copies one",
   "--plan-mode-instructions": "--append-system-prompt says how to plan",
-  "--plugin-url": "there are no plugins here; agents, hooks and MCP servers have flags and settings of their own",
+  "--plugin-url": "outrider plugins install ADDRESS shows what a plugin runs, and keeps it",
   "--prompt-suggestions": "nothing is suggested to prompt next",
   "--restricted": "--permission-mode, --tools and --sandbox say what may be done",
   "--rewind-files": "outrider checkpoints restore puts files back",

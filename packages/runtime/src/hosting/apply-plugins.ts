@@ -43,11 +43,11 @@ export async function applyPlugins(plan: Planned, found: FoundPlugins, ground: P
 }
 
 /** Only the servers of the request count; where nothing written counts at all, a bundle that it names does. */
-function isStrict({ without = [] }: SessionPlan["request"]): boolean {
+export function isStrict({ without = [] }: Pick<SessionPlan["request"], "without">): boolean {
   return without.includes("servers") && !without.includes("plugins");
 }
 
-function toFact({ name, path, id, manifest: { version } }: LoadedBundlePlugin): PluginFact {
+export function toFact({ name, path, id, manifest: { version } }: LoadedBundlePlugin): PluginFact {
   return { name, path, source: id, ...defined({ version }) };
 }
 
@@ -98,7 +98,7 @@ function permissionsOf(
 }
 
 /** `plugin:NAME:SERVER`. One that is reached like a server which is there already is left out. */
-function withServers(
+export function withServers(
   before: McpServerConfigs,
   loaded: readonly LoadedBundlePlugin[],
   { around, project }: Pick<PluginGround, "around" | "project">,

@@ -55,14 +55,28 @@ export async function openSession(plan: SessionPlan, opening: Opening): Promise<
  * what the main agent may do.
  */
 export async function toOptions(
-  { request: { mainAgent }, options: planned }: SessionPlan,
+  { request: { mainAgent }, options: planned, servers }: SessionPlan,
   { warn, options: more, mcp }: Pick<Opening, "warn" | "options"> & { readonly mcp?: McpServers | undefined },
 ): Promise<SessionOptions> {
-  const plain = { ...planned, ...more };
+  const plain = swappingServers({ ...planned, ...more }, { mcp, configs: servers.configs });
   const whole = mcp ? await withServers(plain, mcp) : plain;
   if (mainAgent === undefined) return whole;
   const { withMainAgent } = await import("./main-agent.ts");
   return await withMainAgent(whole, mainAgent, warn);
+}
+
+/** When plugins are loaded again, their servers are too. */
+function swappingServers(
+  options: SessionOptions,
+  ground: { readonly mcp: McpServers | undefined; readonly configs: ServerPlan["configs"] },
+): SessionOptions {
+  const { reload } = options.loadedPlugins ?? {};
+  if (!reload) return options;
+  const withServers: typeof reload = async (more) => {
+    const { swapServers } = await import("./plan-plugins.ts");
+    return await swapServers(await reload(more), ground);
+  };
+  return { ...options, loadedPlugins: { ...options.loadedPlugins, reload: withServers } };
 }
 
 /** What is asked about or refused of the servers' tools joins the rules of settings, and what they say of them the prompt. */

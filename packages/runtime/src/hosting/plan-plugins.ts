@@ -1,7 +1,12 @@
-import { applyPlugins } from "./apply-plugins.ts";
+import { findSkills } from "../commands/skills/find-skills.ts";
+import type { ReloadedPlugins } from "../session/session-options.ts";
+import type { McpServers } from "../tools/mcp/mcp-servers.ts";
+import { defined } from "../util/defined.ts";
+import { applyPlugins, isStrict, toFact, withServers } from "./apply-plugins.ts";
 import { findPlugins, type PluginGround } from "./find-plugins.ts";
 import type { SessionPlan } from "./plan-session.ts";
-import type { NamedPlugin } from "./session-request.ts";
+import { openProject, resolveProject } from "./project.ts";
+import type { NamedPlugin, SessionRequest } from "./session-request.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** A plan with the bundles that its request names and those that settings switch on. */
@@ -19,5 +24,45 @@ export async function withMorePlugins(
   const taken = plan.options.loadedPlugins?.loaded ?? [];
   const found = await findPlugins({ plugins: named, without: ["plugins"] }, { around, project, resolved }, taken);
   const request = { ...plan.request, plugins: [...(plan.request.plugins ?? []), ...named] };
-  return { ...plan, request, ...(await applyPlugins(plan, found, { around, project, resolved })) };
+  const extended = await applyPlugins(plan, found, { around, project, resolved });
+  const before = plan.options.loadedPlugins?.reload;
+  const reload: typeof before = before && ((more = []) => before([...named, ...more]));
+  const options = { ...extended.options, loadedPlugins: { ...extended.options.loadedPlugins, reload } };
+  return { ...plan, request, ...extended, options };
+}
+
+/** Settings and folders as they are now, and what the bundles bring that count by them. */
+export async function reloadPlugins(request: SessionRequest, around: Surroundings): Promise<ReloadedPlugins> {
+  const project = await openProject(request, around);
+  const resolved = await resolveProject(project);
+  const ground = { around, project, resolved };
+  const { loaded, problems, warnings } = await findPlugins(request, ground);
+  const { skills, warnings: told } = await findSkills(loaded.flatMap(({ skillFolders }) => skillFolders));
+  const { disableAllHooks, allowedHttpHookUrls } = resolved.settings;
+  return {
+    ...{ loaded: loaded.map(toFact), problems: [...problems], warnings: [...warnings, ...told], skills },
+    agents: loaded.flatMap(({ agents }) => agents),
+    hookSettings: {
+      sources: loaded.flatMap(({ hooks }) => hooks),
+      disableAllHooks,
+      ...defined({ allowedHttpHookUrls }),
+      variables: around.env,
+    },
+    servers: (others) => {
+      const all = isStrict(request) ? others : withServers(others, loaded, ground);
+      return new Map([...all].filter(([name]) => !others.has(name)));
+    },
+  };
+}
+
+/** Servers come and go with their bundles; where none can be added any more, that is told. */
+export async function swapServers(
+  reloaded: ReloadedPlugins,
+  { mcp, configs }: { readonly mcp: McpServers | undefined; readonly configs: SessionPlan["servers"]["configs"] },
+): Promise<ReloadedPlugins> {
+  const servers = reloaded.servers(new Map([...configs].filter(([name]) => !name.startsWith("plugin:"))));
+  await mcp?.replaceOf("plugin:", servers);
+  if (mcp || servers.size === 0) return reloaded;
+  const warning = `The servers of plugins (${[...servers.keys()].join(", ")}) count from the next session on`;
+  return { ...reloaded, warnings: [...reloaded.warnings, warning] };
 }

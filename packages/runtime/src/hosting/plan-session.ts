@@ -127,6 +127,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     projectTrust: judgement && toTrustFact(judgement),
     ignoredSettings: untrusted || unheard.length > 0 ? await ignoredSettings(resolved, { unheard, project }) : undefined,
     ...defined(own),
+    loadedPlugins: { reload: reloader(request, around) },
     commandAdapters: { ...hostCommands(around, project), ...own.commandAdapters },
     env: worktree ? withoutGitPlaces(variables.env ?? {}) : variables.env,
     passEnv: variables.passEnv,
@@ -156,6 +157,15 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const plan = { request, sessionId, options, servers, project, resolved, replay, keySource, worktree, begin: beginAll };
   const isExtended = request.plugins?.length || Object.values(settings.enabledPlugins).includes(true);
   return isExtended ? await (await import("./plan-plugins.ts")).withPlugins(plan, { around, project, resolved }) : plan;
+}
+
+/** Bundles that are named later stay named. */
+function reloader(request: SessionRequest, around: Surroundings): NonNullable<SessionOptions["loadedPlugins"]>["reload"] {
+  const named = [...(request.plugins ?? [])];
+  return async (more = []) => {
+    named.push(...more.filter(({ path }) => named.every((one) => one.path !== path)));
+    return await (await import("./plan-plugins.ts")).reloadPlugins({ ...request, plugins: named }, around);
+  };
 }
 
 async function worktreeOf(

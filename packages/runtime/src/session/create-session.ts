@@ -4,6 +4,7 @@ import { type CompactionSettings, checkThreshold, defaultThreshold } from "../co
 import type { InstructionFile, Instructions } from "../context/instructions.ts";
 import type { NestedState } from "../context/nested-state.ts";
 import { shownInstructions } from "../journal/shown-instructions.ts";
+import type { HookSettings } from "../engine/open-hooks.ts";
 import type { AnswerSchema } from "../engine/structured-output.ts";
 import type { AuditEntry, SessionDeps } from "../engine/deps.ts";
 import { toLoopLimits } from "../engine/repeated-calls.ts";
@@ -72,11 +73,13 @@ export type OpenSession = {
   readonly taskFolder: string;
   readonly subagents: Subagents;
   /** Those that may be started. */
-  readonly agents: readonly AgentDefinition[];
+  agents: readonly AgentDefinition[];
   readonly skills: SessionSkills;
   readonly references: SessionReferences;
   /** Lets the model use skills in a turn; absent where it may use none. */
-  readonly skillUses: OfferedSkills["uses"] | undefined;
+  skillUses: OfferedSkills["uses"] | undefined;
+  /** Hooks of other bundles, from the next turn on. */
+  readonly replaceHooks: (ofPlugins: HookSettings) => Promise<void>;
   /** The ids of all models the provider is known to have. */
   readonly knownModels: (provider: string, wanted: string | undefined) => Promise<KnownModels>;
   readonly checkpoints: TurnCheckpoints | undefined;
@@ -239,17 +242,23 @@ export async function createSession(
     clock: monotonicMs,
     agent: options.agent,
   };
-  const hooks =
-    hookSet &&
-    hooking?.openHooks(hookSet, {
-      sessionId: id,
-      transcript: options.transcriptPath ?? journal.location,
-      isCopy: options.transcriptPath !== undefined,
-      deps,
-      variables: options.hookSettings?.variables,
-      tasks,
-    });
-  const bound = hooks ? { ...deps, hooks } : deps;
+  const hookPlace = {
+    sessionId: id,
+    transcript: options.transcriptPath ?? journal.location,
+    isCopy: options.transcriptPath !== undefined,
+    deps,
+    tasks,
+  };
+  const hooks = hookSet && hooking?.openHooks(hookSet, { ...hookPlace, variables: options.hookSettings?.variables });
+  const bound: Omit<SessionDeps, "hooks"> & { hooks?: SessionDeps["hooks"] } = hooks ? { ...deps, hooks } : { ...deps };
+  const replaceHooks: OpenSession["replaceHooks"] = async (ofPlugins) => {
+    const { loadHooks, openHooks } = await import("../engine/open-hooks.ts");
+    const own = (options.hookSettings?.sources ?? []).filter(({ isForeign }) => !isForeign);
+    const set = loadHooks({ hooks: options.hooks, hookSettings: { ...ofPlugins, sources: [...own, ...ofPlugins.sources] } });
+    const before = bound.hooks;
+    bound.hooks = openHooks(set, { ...hookPlace, variables: ofPlugins.variables });
+    await before?.close(0);
+  };
   const compaction = new SessionCompaction({
     settings: compactionSettings(options),
     deps: bound,
@@ -288,6 +297,7 @@ export async function createSession(
     skills,
     references: new SessionReferences(past),
     skillUses: offeredSkills?.uses,
+    replaceHooks,
     knownModels: (provider, wanted) => modelsOf(options, provider, wanted),
   };
 }

@@ -281,6 +281,8 @@ export class InteractiveSession<Structured = JsonValue> {
   readonly listSkills: TypedCommands["skills"] = () => this.#typed.skills();
   /** Looks for skills and commands in files again: what people may type is up to date then. What the model was told stays as it is. */
   readonly reloadSkills: TypedCommands["reload"] = () => this.#typed.reload();
+  /** Looks for plugins again, and for more that are named now; between two turns, which it waits for unless it is urgent. */
+  readonly reloadPlugins: TypedCommands["reloadPlugins"] = (more, isUrgent) => this.#typed.reloadPlugins(more, isUrgent);
 
   /** What a `permission.requested` of `events()` asks about, with the real input of the call; undefined when nobody waits for an answer any more. */
   openPermission({ requestId, taskId }: AgentEvent<"permission.requested">): PermissionRequest | undefined {

@@ -1,6 +1,7 @@
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { ReversibleExecutionOptions } from "../checkpoints/reversible-execution.ts";
 import type { CommandHostAdapters, CommandModule, SystemCommand } from "../commands/command.ts";
+import type { Skill } from "../commands/skills/skill.ts";
 import type { CompactionSettings } from "../context/compaction-limits.ts";
 import type { FolderFacts } from "../context/environment.ts";
 import type { Instructions } from "../context/instructions.ts";
@@ -18,6 +19,7 @@ import type { PermissionMode } from "../protocol/permission.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
 import type { BackgroundTaskRunner } from "../tasks/background/task-contract.ts";
 import type { BashLimits } from "../tools/builtin/bash.ts";
+import type { McpServerConfigs } from "../tools/mcp/server-config.ts";
 import type { WebSearchBackend } from "../tools/builtin/web-search.ts";
 import type { SchemaSource } from "../tools/standard-schema.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -40,6 +42,21 @@ export interface SessionWorktree {
 export type SessionPlugins = {
   readonly loaded?: readonly PluginFact[] | undefined;
   readonly problems?: Readonly<NonNullable<SessionFacts["pluginErrors"]>> | undefined;
+  /** Looks for them again, and for `more` folders that somebody names now. */
+  readonly reload?: ((more?: readonly { readonly path: string }[]) => Promise<ReloadedPlugins>) | undefined;
+};
+
+/** What bundles bring that were looked for again. */
+export type ReloadedPlugins = {
+  readonly loaded: readonly PluginFact[];
+  readonly problems: Readonly<NonNullable<SessionFacts["pluginErrors"]>>;
+  readonly warnings: readonly string[];
+  readonly agents: readonly AgentDefinition[];
+  readonly skills: readonly Skill[];
+  /** Its sources are those of bundles only. */
+  readonly hookSettings: HookSettings;
+  /** Their servers, beside these. */
+  readonly servers: (others: McpServerConfigs) => McpServerConfigs;
 };
 
 /** How a session is opened. */

@@ -22,6 +22,7 @@ const rows: readonly Row[] = [
   ["mode", "The permission mode, or another one", "[MODE]"],
   ["permissions", "The permission mode, or another one", "[MODE]"],
   ["provider", "Who is asked, and the profiles there are", "[list | use PROFILE | test [NAME]]"],
+  ["reload-plugins", "Look for plugins again, with all their parts"],
   ["rename", "Name the session", "NAME"],
   ["reset", "Delete the user's settings"],
   ["resume", "Go on with another session"],
@@ -32,13 +33,16 @@ const rows: readonly Row[] = [
   ["validate-session", "Whether the record of the session can be replayed"],
 ];
 
+/** Nothing may be said while it is forgotten, and nothing be done while tools and hooks change. */
+const blocking: ReadonlySet<string> = new Set(["clear", "reload-plugins"]);
+
 export const builtinCommands: readonly SystemCommand[] = [
   compactCommand,
   ...rows.map(([name, description, argumentHint]): SystemCommand => {
     return {
       name,
       description,
-      lifecycle: name === "clear" ? "blocking" : "inline", // nothing may be said while it is forgotten
+      lifecycle: blocking.has(name) ? "blocking" : "inline",
       ...(argumentHint && { argumentHint }),
       async execute(context, args) {
         const { runBuiltin } = await import("./run-builtin.ts");

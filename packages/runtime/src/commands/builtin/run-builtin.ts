@@ -37,6 +37,7 @@ const runs: Readonly<Record<string, Run>> = {
   },
   clear: () => say("The conversation begins anew", { type: "conversation-history-cleared" }),
   rewind,
+  "reload-plugins": () => say("Plugins were looked for again", { type: "plugin-registry-reload-requested" }),
   "validate-session": async (context) => {
     const { ok, text } = await context.validateSession();
     return { success: ok, message: text };

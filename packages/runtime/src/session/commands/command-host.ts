@@ -16,6 +16,8 @@ export type HostGround = {
   readonly stored: <T extends EventType>(...types: readonly T[]) => Promise<readonly AgentEvent<T>[]>;
   readonly contextUse: CommandHostContext["contextUse"];
   readonly clear: () => Promise<void>;
+  /** A command takes the place of a turn: it is between two of them. */
+  readonly reloadPlugins: () => Promise<void>;
   readonly open: () => Promise<OpenSession>;
   readonly emit: Emit;
 };
@@ -135,7 +137,7 @@ export function createCommandHost(ground: HostGround): CommandHost {
 /** What the session does of what commands want done. */
 export async function applyToSession(
   effect: CommandEffect,
-  { session, clear }: Pick<HostGround, "session" | "clear">,
+  { session, clear, reloadPlugins }: Pick<HostGround, "session" | "clear" | "reloadPlugins">,
 ): Promise<string | undefined> {
   switch (effect.type) {
     case "model-change-requested":
@@ -146,6 +148,9 @@ export async function applyToSession(
     case "conversation-history-cleared":
       await clear();
       return "cleared";
+    case "plugin-registry-reload-requested":
+      await reloadPlugins();
+      return "reloaded";
     case "session-execution-started":
       return "started";
     default:

@@ -117,6 +117,5 @@ const noSurface: Partial<Record<CommandEffect["type"], string>> = {
   "language-change-requested": "the setting language says it for sessions that begin",
   "statusline-settings-patch": "there is no status line here",
   "plugin-tui-requested": "there is no screen for plugins here",
-  "plugin-registry-reload-requested": "there are no plugins here that could be loaded again",
   "session-restart-requested": "a session is not started again from inside",
 };

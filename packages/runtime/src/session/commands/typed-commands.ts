@@ -1,6 +1,7 @@
 import type { CommandResult, CommandSummary } from "../../commands/command.ts";
 import type { Skill } from "../../commands/skills/skill.ts";
 import { Transcript } from "../../journal/transcript.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
 import type { OpenSession } from "../create-session.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import type { InteractiveSession } from "../interactive-session.ts";
@@ -66,6 +67,30 @@ export class TypedCommands {
     return this.skills();
   }
 
+  /** Between two turns: at once where none runs, else after the one that does. `isUrgent` refuses to wait. */
+  async reloadPlugins(more: readonly { readonly path: string }[] = [], isUrgent = false): Promise<void> {
+    const { turns } = this.#ground;
+    await this.#ground.open();
+    for (;;) {
+      try {
+        return await turns.inbox.instead(() => this.#swapPlugins(more));
+      } catch (error) {
+        if (isUrgent || !(error instanceof RuntimeError) || error.code !== "busy") throw error;
+        await turns.inbox.idle();
+      }
+    }
+  }
+
+  async #swapPlugins(more: readonly { readonly path: string }[] = []): Promise<void> {
+    const { options, hub, open } = this.#ground;
+    const session = await open();
+    const reloaded = await options().loadedPlugins?.reload?.(more);
+    if (!reloaded) throw new RuntimeError("usage", "There are no plugins here that could be loaded again");
+    const { swapPlugins } = await import("../plugins/swap-plugins.ts");
+    await swapPlugins(session, reloaded, { options: options(), emit: (event) => hub.emit(event) });
+    await hub.flush();
+  }
+
   /** Put together when a command runs. */
   async ground(): Promise<CommandGround> {
     const { session, options, hub, turns, newId, open } = this.#ground;
@@ -75,6 +100,7 @@ export class TypedCommands {
       emit: (event) => hub.emit(event),
       contextUse: () => turns.contextUse(),
       clear: () => this.#clear(),
+      reloadPlugins: () => this.#swapPlugins(),
     });
   }
 

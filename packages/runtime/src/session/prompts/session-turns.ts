@@ -95,8 +95,8 @@ export class SessionTurns {
   /** Of the options as they are when they are first asked for, which opening the session completes. */
   get skills(): SessionSkills {
     const { skills } = this.#options.options();
-    if (this.#skills?.of !== skills) this.#skills = { of: skills, are: new SessionSkills(skills) };
-    return this.#skills?.are ?? new SessionSkills(undefined);
+    if (!this.#skills || this.#skills.of !== skills) this.#skills = { of: skills, are: new SessionSkills(skills) };
+    return this.#skills.are;
   }
 
   get waiting(): WaitingPrompt[] {

@@ -17,6 +17,8 @@ export type SkillOptions = {
 export class SessionSkills {
   readonly #options: SkillOptions | undefined;
   #found: readonly Skill[];
+  /** Once they were looked for again. */
+  #plugins: readonly Skill[] | undefined;
   /** Folders of skills that were used: what lies in them may be read. */
   readonly active: string[] = [];
 
@@ -64,10 +66,17 @@ export class SessionSkills {
     return this.active.length === 0 ? policy : { ...policy, readable: [...policy.readable, ...this.active] };
   }
 
+  /** These in the place of all that came with bundles. */
+  replacePlugins(skills: readonly Skill[]): void {
+    this.#plugins = skills;
+    this.#found = [...this.#found.filter(({ plugin }) => !plugin), ...skills];
+  }
+
   /** Answers what a person should hear. */
   async reload(): Promise<readonly string[]> {
     const found = await this.#options?.reload?.();
     if (found) this.#found = found.skills;
+    if (found && this.#plugins) this.replacePlugins(this.#plugins);
     return found?.warnings ?? [];
   }
 }

@@ -126,6 +126,17 @@ export class McpServers {
     };
   }
 
+  /** Makes these the servers whose names begin like that. One that stays the same is kept. */
+  async replaceOf(prefix: string, configs: McpServerConfigs): Promise<void> {
+    const isSame = (name: string): boolean =>
+      JSON.stringify(this.#connections.get(name)?.config) === JSON.stringify(configs.get(name));
+    const gone = [...this.#connections.keys()].filter((name) => name.startsWith(prefix) && !isSame(name));
+    await Promise.all(gone.map((name) => this.#disconnect(name)));
+    const fresh = [...configs].filter(([name]) => !this.#connections.has(name));
+    await Promise.all(fresh.map(([name, config]) => this.#connect(name, config)));
+    if (gone.length + fresh.length > 0) this.#options.onToolsChanged?.();
+  }
+
   /** False for a server that is not known. */
   async reconnect(name: string): Promise<boolean> {
     const connection = this.#connections.get(name);

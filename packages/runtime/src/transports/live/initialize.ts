@@ -59,7 +59,8 @@ export function readSetup(request: JsonObject, channel: ControlChannel): LiveSet
   };
 }
 
-function pluginsIn(value: JsonValue | undefined): NamedPlugin[] | undefined {
+/** `[{ type, path }]`, or paths. */
+export function pluginsIn(value: JsonValue | undefined): NamedPlugin[] | undefined {
   const named = (Array.isArray(value) ? value : []).flatMap((item): NamedPlugin[] => {
     const path = isJsonObject(item) ? item["path"] : item;
     const isQuiet = isJsonObject(item) && item["skipMcpDiscovery"] === true;

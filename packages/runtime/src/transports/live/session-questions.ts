@@ -2,6 +2,7 @@ import type { JsonObject } from "../../protocol/content.ts";
 import type { Policy } from "../../permissions/policy.ts";
 import type { Rule } from "../../permissions/rules.ts";
 import type { Handler } from "./control-requests.ts";
+import { pluginsIn } from "./initialize.ts";
 
 /** What a host may ask to know; nothing is changed by the answers. */
 export const questions: Readonly<Record<string, Handler>> = {
@@ -25,11 +26,21 @@ export const questions: Readonly<Record<string, Handler>> = {
   async reload_output_styles(_, { describe }) {
     return { response: { available_output_styles: (await describe())["available_output_styles"] ?? [] } };
   },
-  async reload_plugins({ add_plugins: added }, { describe, mcp }) {
-    if (Array.isArray(added) && added.length > 0) return { error: "There are no plugins here yet: nothing was added" };
-    const { commands = [], agents = [] } = await describe();
+  async reload_plugins({ add_plugins: added, refuse_if_busy: isUrgent }, { session: opened, mcp }) {
+    const session = await opened();
+    await session.reloadPlugins(pluginsIn(added), isUrgent === true);
+    const { facts } = await session.controls();
+    const commands = session
+      .listCommands()
+      .map(({ name, description, argumentHint = "" }) => ({ name, description, argumentHint }));
     const mcpServers = ((await mcp())?.states ?? []).map(({ name, status }): JsonObject => ({ name, status }));
-    return { response: { commands, agents, plugins: [], mcpServers, error_count: 0 } };
+    const { agents = [], plugins = [], pluginErrors = [] } = facts;
+    return {
+      response: {
+        ...{ commands, mcpServers, plugins: plugins.map((plugin) => ({ ...plugin })), error_count: pluginErrors.length },
+        agents: agents.map((name) => ({ name })),
+      },
+    };
   },
 };
 
