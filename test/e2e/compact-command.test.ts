@@ -22,6 +22,7 @@ describe("/compact over the command", () => {
         ["system", "status", "compacting"],
         ["system", "status", null],
         ["system", "compact_boundary"],
+        ["assistant"],
         ["result", "success"],
       ],
     );

@@ -23,7 +23,7 @@ describe("a slip in a command's name", () => {
     [["mcp", "ad"], /no action "ad"; did you mean add\?/],
     [["providers", "remov"], /did you mean remove\?/],
     [["completion", "bsh"], /did you mean bash\?/],
-    [["plugin", "install", "x"], /There are no plugins/],
+    [["plugin", "install", "x"], /it is no folder, no owner\/repo and no address/],
     [["mcp", "serve", "odd"], /mcp serve does not take "odd"/],
     [["mcp", "add", "x", "ftp://example.com"], /ftp:\/\/ is no way to reach a server/],
     [["mcp", "add", "-t", "http", "x", "ws://example.com"], /an address begins with http/],

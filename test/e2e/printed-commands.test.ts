@@ -30,6 +30,8 @@ const given: readonly (readonly [string, string])[] = [
   ["[--forget]", ""],
   ["[NAME]", "npm"],
   ["SESSION", "first"],
+  ["report DIR", "report ../home/.outrider/sessions"],
+  ["compare A B", "compare first first"],
   ["a.json b.json", "run/trajectory.json run/trajectory.json"],
   ["--resume-session-at 24", "--resume-session-at 22"],
 ];

@@ -213,7 +213,8 @@ describe("a run with a tool call", () => {
       assert.equal(ended.code, 0, ended.stderr);
       const { session_id, uuid, duration_ms, duration_api_ms, total_cost_usd, ...rest } = resultOf(ended);
       const { ttft_ms, ttft_stream_ms, time_to_request_ms, first_content_frame_ms, ...told } = rest;
-      const { model_usage_since_last_result: since, ...result } = told;
+      const { model_usage_since_last_result: since, subagent_stats, ...result } = told;
+      assert.equal((subagent_stats as Json)["spawned"], 0);
       assert.deepEqual(since, result["modelUsage"]);
       const model = String(wire.profile["model"]);
       const cacheRead = isMistral ? 0 : 1_300;

@@ -36,7 +36,8 @@ describe("outrider -p", () => {
     assert.equal(code, 0);
     assert.deepEqual(rest, []);
     const { uuid, session_id, duration_ms, duration_api_ms, model_usage_since_last_result: since, ...rests } = result ?? {};
-    const { ttft_ms, ttft_stream_ms, time_to_request_ms, first_content_frame_ms, ...fixed } = rests;
+    const { ttft_ms, ttft_stream_ms, time_to_request_ms, first_content_frame_ms, subagent_stats, ...fixed } = rests;
+    assert.equal((subagent_stats as { spawned: number }).spawned, 0);
     const times = [duration_ms, duration_api_ms, ttft_ms, ttft_stream_ms, time_to_request_ms, first_content_frame_ms];
     assert.ok([uuid, session_id].every((id) => typeof id === "string") && times.every((ms) => typeof ms === "number"));
     assert.ok(Number(time_to_request_ms) <= Number(ttft_ms) && Number(ttft_ms) <= Number(duration_ms));
@@ -164,7 +165,9 @@ describe("outrider -p", () => {
     const { env, server } = await model([{ text: "ok" }], home);
     await run(["-p", "go", "--disallowed-tools", "Bash,WebFetch", "WebSearch"], { env });
     const names = (server.requests[0]?.body as Body | undefined)?.tools.map((tool) => tool.name);
-    assert.deepEqual(names?.sort(), ["Edit", "Glob", "Grep", "NotebookEdit", "Read", "Task", "TodoWrite", "Write"]);
+    assert.deepEqual(names?.sort(), [
+      ...["Edit", "Glob", "Grep", "NotebookEdit", "Read", "SendMessage", "Task", "TaskOutput", "TaskStop", "TodoWrite", "Write"],
+    ]);
   });
 
   it("stops at --max-turns with exit 75 and the subtype that says so", async () => {

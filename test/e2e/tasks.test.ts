@@ -38,6 +38,7 @@ describe("subagents of the command", () => {
     assert.deepEqual(
       children.map((frame) => [frame["type"], frame["parent_tool_use_id"] === started?.["tool_use_id"], frame["subagent_type"]]),
       [
+        ["user", true, "helper"],
         ["assistant", true, "helper"],
         ["assistant", true, "helper"],
         ["user", true, "helper"],

@@ -23,6 +23,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   },
   mcp: {
     actions: ["add", "add-json", "list", "get", "remove", "login", "logout", "test", "serve"],
+    example: "mcp add|list|get|remove|login|test|serve",
     help: "MCP servers: who is known, and whether they work; serve is one",
   },
   permissions: {

@@ -17,15 +17,16 @@ export type KnownAgents = {
 export async function runTask(input: TaskInput, context: ToolContext, { find, names }: KnownAgents): Promise<ToolOutput> {
   const { description, prompt, subagent_type, model, effort, isolation, resume, name } = input;
   const { callId, tasks } = context;
+  const agent = find(subagent_type);
+  if (!agent && resume === undefined)
+    throw new ToolFailure(`There is no agent ${JSON.stringify(subagent_type ?? "")}. The agents are: ${names}.`);
   if (!tasks) throw new ToolFailure("No subagent can be started here.");
-  if (resume !== undefined) {
+  if (resume !== undefined || !agent) {
     const agents = await agentsOf(tasks);
-    const spec = { callId, agentId: resume, prompt, description };
+    const spec = { callId, agentId: resume ?? "", prompt, description };
     if (input.run_in_background) return launched(await agents.resumeInBackground(spec), context);
     return await finished(await agents.resume(spec), context);
   }
-  const agent = find(subagent_type);
-  if (!agent) throw new ToolFailure(`There is no agent ${JSON.stringify(subagent_type ?? "")}. The agents are: ${names}.`);
   const spec: TaskSpec = { callId, agent, description, prompt, ...defined({ model, effort, isolation, name }) };
   if (input.run_in_background ?? agent.background)
     return launched(await (await agentsOf(tasks)).startInBackground(spec), context);

@@ -97,11 +97,11 @@ describe("the headless runner", () => {
     };
     const known = await run("json", [], { prompt: "/help with  quotes", commands: [help] });
     assert.deepEqual([known.code, JSON.parse(known.out).result, known.asked], [0, "helped with  quotes", 0]);
-    const unknown = await run("text", [], { prompt: "/nope x" });
+    const unknown = await run("text", [], { prompt: "/qwertyuiop x" });
     assert.deepEqual(unknown, {
       code: 1,
       out: "",
-      err: 'Unknown command "/nope". /help lists what there is. With a space in front it is a prompt.\n',
+      err: 'Unknown command "/qwertyuiop". /help lists what there is. With a space in front it is a prompt.\n',
       asked: 0,
     });
   });
