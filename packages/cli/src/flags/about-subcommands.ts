@@ -37,12 +37,12 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   skills: { actions: ["list", "show", "lint"], help: "skills and commands in files: which count, what they say, what is wrong" },
   memory: {
     actions: ["list", "show", "add", "pending", "approve", "reject"],
-    help: "what later sessions of this project are told, and what waits for a yes",
+    help: "what later sessions are told, and what waits for a yes",
   },
   plugins: {
     actions: ["install", "list", "show", "enable", "disable", "update", "remove", "validate", "search", "marketplace"],
     example: "plugins install SOURCE",
-    help: "plugins and marketplaces: install, list, show, enable, disable, update, remove, search",
+    help: "install, list, show, enable, disable, update, remove, search",
   },
   plugin: {
     actions: ["install", "list", "show", "enable", "disable", "update", "uninstall", "validate", "marketplace"],
