@@ -4,6 +4,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { Client } from "./client.ts";
 import { EventStream } from "./event-stream.ts";
 import { findRoute, type FoundRoute } from "./find-route.ts";
+import { isForeign } from "./foreign-requests.ts";
 import { checkCaller, corsHeaders, type GateOptions } from "./gatekeeper.ts";
 import { letIn, type ServerRules } from "./let-in.ts";
 import { toOpenApi } from "./openapi.ts";
@@ -41,6 +42,14 @@ async function work({
     const [path = "", search = ""] = (request.url ?? "").split(/\?(.*)/s); // as it is: nothing in it is resolved
     const query = new URLSearchParams(search);
     if (request.method === "OPTIONS") return { operation: "preflight", answer: preflight(request, rules.gate) };
+    if (isForeign(path)) {
+      operation = "dialect";
+      const client = letIn(request, { scope: "drive" }, { tokens: parts.tokens, rules });
+      const body = await readBody(request, rules.bodyBytes);
+      const headers = { ...safeHeaders, ...corsHeaders(request, rules.gate.origins) };
+      await parts.foreign.answer({ request, response, client, path, body, headers });
+      return { operation };
+    }
     const { route, params } = findAny(request.method ?? "", path);
     operation = route.operationId;
     const client = letIn(request, route, { tokens: parts.tokens, rules });

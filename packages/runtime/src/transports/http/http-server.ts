@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import type { SessionHost } from "../../hosting/session-host.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { answerRequest } from "./answer-request.ts";
+import { ForeignRequests } from "./foreign-requests.ts";
 import { hostNames, isLoopback } from "./gatekeeper.ts";
 import type { ServerRules } from "./let-in.ts";
 import { Metrics } from "./metrics.ts";
@@ -80,7 +81,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     remove: options.remove,
   });
   const metrics = createMetrics(sessions);
-  const parts: ServerParts = { version, sessions, tokens, metrics, defaults };
+  const foreign = new ForeignRequests({ sessions, version });
+  const parts: ServerParts = { version, sessions, tokens, metrics, defaults, foreign };
   const rules: ServerRules = {
     gate: { hosts: undefined, origins: new Set(options.allowedOrigins) },
     bodyBytes: limits.bodyBytes ?? 16 << 20,

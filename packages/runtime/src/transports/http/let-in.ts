@@ -25,7 +25,7 @@ export type ServerRules = {
 type Door = { readonly tokens: TokenStore; readonly rules: ServerRules };
 
 /** Who asks, if they may. */
-export function letIn(request: IncomingMessage, { scope }: Route, door: Door): Client {
+export function letIn(request: IncomingMessage, { scope }: Pick<Route, "scope">, door: Door): Client {
   if (scope === undefined) return nobody;
   const client = identify(request, bearerOf(request), door);
   limitRate(client, door.rules);

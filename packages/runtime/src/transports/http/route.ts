@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JsonObject } from "../../protocol/content.ts";
 import type { Client, Scope } from "./client.ts";
 import type { EventStream } from "./event-stream.ts";
+import type { ForeignRequests } from "./foreign-requests.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ServedSessions } from "./served-sessions.ts";
 import type { ServedDefaults } from "./session-wish.ts";
@@ -13,6 +14,8 @@ export type ServerParts = {
   readonly sessions: ServedSessions;
   readonly tokens: TokenStore;
   readonly metrics: Metrics;
+  /** What answers in the formats of others. */
+  readonly foreign: ForeignRequests;
   readonly defaults: ServedDefaults;
 };
 

@@ -1,0 +1,112 @@
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HeldSession } from "../../hosting/session-host.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
+import { defined } from "../../util/defined.ts";
+import { randomUuid } from "../../util/unique-ids.ts";
+import type { Dialects } from "../dialects/serve-dialects.ts";
+import type { Client } from "./client.ts";
+import type { ServedSessions } from "./served-sessions.ts";
+
+const paths = /^\/(?:v1\/(?:chat\/completions|responses|ag-ui|a2a)|v1\/sessions\/[\w-]+\/chat|\.well-known\/agent-card\.json)$/;
+/** Whoever reads nothing for so long is gone. */
+const stallMs = 30_000;
+/** Of a request, what a dialect looks at. */
+const passedHeaders = ["content-type", "x-session-id"] as const;
+
+/** Is it one of the formats of others? */
+export function isForeign(path: string): boolean {
+  return paths.test(path);
+}
+
+export type ForeignRequest = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly client: Client;
+  readonly path: string;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** Requests in the formats of others, over the sessions of whoever sends them. */
+export class ForeignRequests {
+  readonly #parts: { readonly sessions: ServedSessions; readonly version: string };
+  /** By client: what one began another does not see. */
+  readonly #dialects = new Map<string, Promise<Dialects>>();
+
+  constructor(parts: { readonly sessions: ServedSessions; readonly version: string }) {
+    this.#parts = parts;
+  }
+
+  async answer({ request, response, client, path, body, headers }: ForeignRequest): Promise<void> {
+    const dialects = await this.#dialectsOf(client);
+    const given = passedHeaders.flatMap((name) => {
+      const value = request.headers[name];
+      return typeof value === "string" ? [[name, value] as [string, string]] : [];
+    });
+    const asked = new Request(new URL(path, `http://${request.headers.host ?? "localhost"}`), {
+      method: request.method ?? "GET",
+      headers: given,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const answer = await dialects.fetch(asked);
+    if (!answer) throw new RuntimeError("not-found", `There is no ${request.method} ${path}`);
+    response.writeHead(answer.status, { ...headers, ...Object.fromEntries(answer.headers) });
+    if (answer.body) await pass(answer.body, response);
+    response.end();
+  }
+
+  #dialectsOf(client: Client): Promise<Dialects> {
+    const known = this.#dialects.get(client.name);
+    if (known) return known;
+    const { sessions, version } = this.#parts;
+    const made = import("../dialects/serve-dialects.ts").then(({ createDialects }) =>
+      createDialects({ version, open: (wish) => openSession(sessions, client, wish) }),
+    );
+    this.#dialects.set(client.name, made);
+    return made;
+  }
+}
+
+/** The client's session of this id; a new one where there is none. */
+async function openSession(
+  sessions: ServedSessions,
+  client: Client,
+  { sessionId, model }: { readonly sessionId?: string | undefined; readonly model?: string | undefined },
+): Promise<HeldSession> {
+  sessions.checkPrompt(client);
+  const { isUsualModel, isSessionName } = await import("../dialects/dialect-host.ts");
+  if (sessionId !== undefined && !isSessionName(sessionId))
+    throw new RuntimeError("usage", "A session is named with letters, digits, - and _");
+  const wish = defined({ model: isUsualModel(model) ? undefined : model });
+  if (sessionId === undefined) return (await sessions.create(client, wish, randomUuid())).held;
+  try {
+    return await sessions.hold(client, sessionId);
+  } catch (error) {
+    if (!(error instanceof RuntimeError) || error.code !== "not-found") throw error;
+    return (await sessions.create(client, wish, sessionId)).held;
+  }
+}
+
+/** To the socket no faster than it is read. A reader that leaves ends what it asked for. */
+async function pass(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
+  const reader = body.getReader();
+  const gone = new AbortController();
+  const leave = (): void => {
+    gone.abort();
+    reader.cancel().catch(() => {}); // nothing is left to say to whoever left
+  };
+  response.once("close", leave);
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      if (gone.signal.aborted) return;
+      if (!response.write(next.value))
+        await once(response, "drain", { signal: AbortSignal.any([gone.signal, AbortSignal.timeout(stallMs)]) });
+    }
+  } catch {
+    response.destroy();
+  } finally {
+    response.off("close", leave);
+    await reader.cancel().catch(() => {});
+  }
+}

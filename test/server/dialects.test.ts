@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import OpenAI from "openai";
+import { Ground } from "./ground.ts";
+
+const clientOf = (ground: Ground, apiKey = ground.owner): OpenAI =>
+  new OpenAI({ baseURL: `${ground.url}/v1`, apiKey, maxRetries: 0 });
+const ask = (content: string) => ({ model: "default", messages: [{ role: "user" as const, content }] });
+
+describe("the server for clients of others", () => {
+  it("answers OpenAI's client over its own port, streamed and not, and goes on with a session by its name", async () => {
+    const ground = await new Ground([{ text: "one" }, { text: "two" }, { text: "three" }]).start();
+    const openai = clientOf(ground);
+    const { data, response } = await openai.chat.completions.create(ask("go")).withResponse();
+    assert.equal(data.choices[0]?.message.content, "one");
+    const session = response.headers.get("x-session-id") ?? "";
+    assert.match(session, /^[\w-]{36}$/);
+    const stream = await openai.chat.completions.create(
+      { ...ask("more"), stream: true },
+      { headers: { "x-session-id": session } },
+    );
+    let text = "";
+    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? "";
+    assert.equal(text, "two");
+    assert.equal((await openai.responses.create({ model: "default", input: "again" })).output_text, "three");
+    const { sessions } = (await ground.ask("GET", "/v1/sessions")).json;
+    assert.equal(sessions.length, 2, "the first two prompts are one session");
+  });
+
+  it("streams to the AI SDK's route under the id of the chat", async () => {
+    const ground = await new Ground([{ text: "hello" }]).start();
+    const message = { id: "m1", role: "user", parts: [{ type: "text", text: "hi" }] };
+    const said = await ground.ask("POST", "/v1/sessions/chat-1/chat", {
+      body: { id: "chat-1", messages: [message], trigger: "submit-message" },
+    });
+    assert.deepEqual([said.status, said.headers["x-vercel-ai-ui-message-stream"]], [200, "v1"]);
+    assert.match(said.text, /"type":"text-delta".*"delta":"hello".*\ndata: \[DONE\]\n/s);
+    assert.equal((await ground.ask("GET", "/v1/sessions/chat-1")).status, 200);
+  });
+
+  it("tells an agent's card, and runs a task of A2A", async () => {
+    const ground = await new Ground([{ text: "done" }]).start();
+    assert.equal((await ground.ask("GET", "/.well-known/agent-card.json")).status, 200);
+    const body = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "SendMessage",
+      params: { message: { role: "ROLE_USER", messageId: "m", parts: [{ text: "go" }] } },
+    };
+    const { json } = await ground.ask("POST", "/v1/a2a", { body });
+    assert.match(JSON.stringify(json), /TASK_STATE_COMPLETED/);
+  });
+
+  it("lets in nobody it would not let in elsewhere, and shows nobody another's session", async () => {
+    const ground = await new Ground([{ text: "mine" }, { text: "theirs" }]).start();
+    await assert.rejects(clientOf(ground, "wrong").chat.completions.create(ask("go")), { status: 401 });
+    const viewer = ground.token({ name: "viewer", scopes: ["view"] });
+    await assert.rejects(clientOf(ground, viewer).chat.completions.create(ask("go")), { status: 403 });
+    const own = await clientOf(ground).chat.completions.create(ask("go")).withResponse();
+    const session = own.response.headers.get("x-session-id") ?? "";
+    const other = clientOf(ground, ground.token({ name: "other", scopes: ["drive"] }));
+    await assert.rejects(other.chat.completions.create(ask("go"), { headers: { "x-session-id": session } }), { status: 404 });
+    assert.equal(
+      (await ground.ask("POST", "/v1/chat/completions", { body: ask("go"), headers: { origin: "https://evil.example" } })).status,
+      403,
+    );
+    assert.equal((await ground.ask("POST", "/v1/chat/completions", { body: "nonsense" })).status, 400);
+  });
+
+  it("ends the turn of a client that leaves", async () => {
+    const ground = await new Ground([{ text: "slow", delayMs: 20_000 }, { text: "next" }]).start();
+    const leaving = new AbortController();
+    const stream = clientOf(ground).chat.completions.create({ ...ask("go"), stream: true }, { signal: leaving.signal });
+    setTimeout(() => leaving.abort(), 300);
+    for await (const _ of await stream); // its client takes the end for the end of the stream
+    assert.ok(leaving.signal.aborted);
+    const deadline = Date.now() + 10_000;
+    const working = async (): Promise<number> =>
+      Number(/prompts_active (\d+)/.exec((await ground.ask("GET", "/metrics")).text)?.[1]);
+    while ((await working()) > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal(await working(), 0);
+  });
+});
