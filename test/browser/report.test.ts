@@ -144,7 +144,7 @@ describe("the report as a browser shows it", { skip: findBrowser() === undefined
   test("on paper every tab is there", async () => {
     const { page } = await show("varied", variedSession());
     await page.emulateMedia({ media: "print" });
-    await page.waitForFunction('document.querySelectorAll("[role=tabpanel]:not([hidden])").length === 5');
+    await page.locator("[role=tabpanel]:not([hidden])").nth(4).waitFor({ state: "attached" });
     const text = (await page.textContent("main")) ?? "";
     for (const part of [/I run the tests/, /src\/cart\.ts/, /By model/, /Denied/]) assert.match(text, part);
   });
@@ -173,7 +173,8 @@ describe("the report as a browser shows it", { skip: findBrowser() === undefined
     await page.waitForSelector("#step-9990");
     await page.keyboard.press("/");
     await page.keyboard.type("word-4321-");
-    await page.waitForFunction('document.querySelectorAll("[data-n]").length === 1');
+    await page.locator("#step-4321").waitFor();
+    assert.equal(await page.locator("[data-n]").count(), 1);
     assert.deepEqual(complaints, []);
   });
 
