@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -280,6 +280,23 @@ test("report says what it takes, what it cannot find, and what is no run", () =>
       assert.match(stdout + stderr, says);
     }
     assert.match(run("run.jsonl", "-o", "-").stdout, /^<!doctype html>/);
+    const secret = `ghp_${"a1B2".repeat(9)}`;
+    const frames = [
+      { type: "system", subtype: "init", session_id: secret },
+      {
+        type: "assistant",
+        message: { id: "m", content: [{ type: "tool_use", id: secret, name: `mcp__${secret}`, input: { command: secret } }] },
+      },
+      { type: "result", subtype: "success", result: secret },
+    ];
+    writeFileSync(join(folder, "secret.jsonl"), frames.map((frame) => JSON.stringify(frame)).join("\n"));
+    assert.doesNotMatch(run("secret.jsonl", "-o", "-").stdout, new RegExp(secret));
+    symlinkSync("nowhere", join(folder, "gone.json"));
+    assert.match(run(".", "-o", "many").stderr, /gone\.json is left out/);
+    assert.deepEqual(
+      readdirSync(join(folder, "many/runs")).filter((name) => name.includes("ghp_")),
+      [],
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -174,6 +174,7 @@ function wordOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** A count, a time or a price: what is less than nothing or more than anybody can have is none. */
 function numberOf(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+  return typeof value === "number" && value >= 0 && value < 1e15 ? value : undefined;
 }

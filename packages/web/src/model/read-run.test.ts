@@ -127,3 +127,19 @@ test("frames of a subagent are in the call that started it", () => {
 
 for (const text of ["", "hello", "{}", "[]", '{"type":"system","subtype":"init"}', "[1,2]", '{"steps":1}'])
   test(`${JSON.stringify(text)} tells of no run`, () => assert.equal(readRun(text), undefined));
+
+test("the task is what a person asked for, not the system prompt before it", () => {
+  const steps = [
+    { step_id: 1, source: "system", message: "You are an agent." },
+    { step_id: 2, source: "user", message: "Fix it" },
+    { step_id: 3, source: "agent", message: "Done." },
+  ];
+  assert.equal(readRun(JSON.stringify({ schema_version: "ATIF-v1.7", steps }))?.task, "Fix it");
+});
+
+test("numbers that cannot be are taken for unknown ones", () => {
+  const run = readRun(
+    lines(...frames, { type: "result", subtype: "success", result: "x", duration_ms: -5, total_cost_usd: 1e308 }),
+  );
+  assert.deepEqual([run?.durationMs, run?.totals.costUsd], [undefined, undefined]);
+});

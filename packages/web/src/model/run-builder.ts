@@ -194,7 +194,7 @@ export function toRunModel(list: StepList, facts: RunFacts): RunModel {
   const byModel = modelRows(marked);
   const failure = lastFailure(marked);
   const told = outcome ?? { state: "unfinished" as const, what: `it ends at step ${marked.length}` };
-  const task = marked.find((step) => step.kind === "prompt")?.text?.text ?? "";
+  const task = taskStep(marked)?.text?.text ?? "";
   const cost =
     costUsd ?? (hasUnknownPrice ? undefined : addKnown(sumOfKnown(allSteps(marked).map((step) => step.costUsd)), side?.costUsd));
   return {
@@ -205,6 +205,12 @@ export function toRunModel(list: StepList, facts: RunFacts): RunModel {
     ...{ steps: marked, files, permissions, hooks, byModel },
     notes: [...notes, ...cutNotes(marked), ...maskNotes(marked)],
   };
+}
+
+/** What a person asked for first: a system prompt and notes of programs are none of that. */
+export function taskStep(steps: readonly Step[]): Step | undefined {
+  const prompts = steps.filter((step) => step.kind === "prompt");
+  return prompts.find((step) => step.who === undefined) ?? prompts[0];
 }
 
 function totalsOf(steps: readonly Step[], files: readonly ChangedFile[], side: RunFacts["side"]): RunTotals {

@@ -13,7 +13,7 @@ export type RunSummary = {
   readonly startedAt?: string;
   readonly steps: number;
   readonly errors: number;
-  readonly tokens: number;
+  readonly tokens?: number;
   readonly costUsd?: number;
   readonly durationMs?: number;
 };
@@ -27,10 +27,12 @@ export type RunList = {
 
 export function summaryOf(run: RunModel, place: { readonly href?: string; readonly word: string }): RunSummary {
   const { usage, costUsd, errors } = run.totals;
+  const tokens = usage.input + usage.cached + usage.written + usage.output;
   return {
     ...{ id: run.id, ...place, outcome: { state: run.outcome.state, what: run.outcome.what }, errors },
     ...{ model: run.models[0] ?? "—", task: run.title ?? (run.task || "(no prompt)"), project: run.cwd?.split("/").at(-1) ?? "" },
-    ...{ steps: run.steps.length, tokens: usage.input + usage.cached + usage.written + usage.output },
+    steps: run.steps.length,
+    ...(tokens > 0 && { tokens }), // a run that used none has said nothing about it
     ...(run.startedAt !== undefined && { startedAt: run.startedAt }),
     ...(costUsd !== undefined && { costUsd }),
     ...(run.durationMs !== undefined && { durationMs: run.durationMs }),

@@ -133,13 +133,13 @@ const figures: readonly Figure[] = [
   },
   {
     name: "Tokens in",
-    show: (run) => count(inputOf(run.totals.usage)),
+    show: (run) => countOf(inputOf(run.totals.usage)),
     of: (run) => inputOf(run.totals.usage),
     difference: (by) => count(Math.abs(by)),
   },
   {
     name: "Tokens out",
-    show: (run) => count(run.totals.usage.output),
+    show: (run) => countOf(run.totals.usage.output),
     of: (run) => run.totals.usage.output,
     difference: (by) => count(Math.abs(by)),
   },
@@ -188,6 +188,11 @@ function Figures({ a, b }: { a: RunModel; b: RunModel }): JSX.Element {
       </tbody>
     </table>
   );
+}
+
+/** No model answers without a token: none means that nobody has counted. */
+function countOf(tokens: number): string {
+  return tokens === 0 ? "—" : count(tokens);
 }
 
 const curveHeight = 230;

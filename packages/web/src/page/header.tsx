@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { taskStep } from "../model/run-builder.ts";
 import type { RunModel, RunOutcome } from "../model/run-model.ts";
 import { inputOf } from "./cost-tab.tsx";
 import { count, day, dollars, duration, plural } from "./format.ts";
@@ -24,7 +25,7 @@ export function stateWord(outcome: RunOutcome): string {
 export function OutcomeHead({ run }: { run: RunModel }): JSX.Element {
   const { outcome } = run;
   const { word, icon, colour } = stateLook[outcome.state];
-  const prompt = run.steps.find((step) => step.kind === "prompt");
+  const prompt = taskStep(run.steps);
   return (
     <section class="head" aria-label="Outcome">
       <div class="oh">

@@ -98,7 +98,7 @@ export function IndexPage({ list }: { list: RunList }): JSX.Element {
               );
             })}
             <li class="dim">{dollars(cost)} in all</li>
-            <li class="dim">{count(list.runs.reduce((all, run) => all + run.tokens, 0))} tokens</li>
+            <li class="dim">{count(list.runs.reduce((all, run) => all + (run.tokens ?? 0), 0))} tokens</li>
           </ul>
         </section>
         <div class="filter" role="search">
@@ -214,7 +214,7 @@ export function IndexPage({ list }: { list: RunList }): JSX.Element {
                       {day(run.startedAt)}
                     </td>
                     <td class="num">{run.steps}</td>
-                    <td class="num">{count(run.tokens)}</td>
+                    <td class="num">{run.tokens === undefined ? "—" : count(run.tokens)}</td>
                     <td class="num">{dollars(run.costUsd)}</td>
                     <td class="num">{duration(run.durationMs)}</td>
                     <td class="dbar">

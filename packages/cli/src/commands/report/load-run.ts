@@ -44,7 +44,15 @@ async function loadFile(path: string): Promise<LoadedRun> {
   }
   const redactor = createRedactor({ env: process.env });
   const trajectory = run.source === "trajectory" ? redactor.text(text) : undefined;
-  return { run: redactor.value(run), ...(trajectory !== undefined && { trajectory }) };
+  return { run: maskedIn(run, (part) => redactor.text(part)) as RunModel, ...(trajectory !== undefined && { trajectory }) };
+}
+
+/** Every string of it, names and ids too; only the bytes of pictures stay as they are. */
+function maskedIn(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === "string") return mask(value);
+  if (Array.isArray(value)) return value.map((item) => maskedIn(item, mask));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, key === "data" ? item : maskedIn(item, mask)]));
 }
 
 function readText(path: string): string {

@@ -19,6 +19,8 @@ export async function reportMany(words: readonly string[], folder: string): Prom
   const names = new Set<string>();
   for (const word of words.flatMap(filesIn)) {
     try {
+      const found = statSync(word, { throwIfNoEntry: false });
+      if (found && !found.isFile()) throw new RuntimeError("no-input", "it is no file");
       const { run, trajectory } = await loadRun(word);
       const name = freeName(run.id, names);
       replaceFileSync(join(folder, "runs", name), toReportHtml(run, { trajectory }));
@@ -40,7 +42,7 @@ export async function reportMany(words: readonly string[], folder: string): Prom
 function filesIn(word: string): string[] {
   if (statSync(word, { throwIfNoEntry: false })?.isDirectory() !== true) return [word];
   const found = readdirSync(word, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(?:jsonl?|ndjson)$/.test(entry.name))
+    .filter((entry) => !entry.isDirectory() && /\.(?:jsonl?|ndjson)$/.test(entry.name))
     .map((entry) => join(relative(".", entry.parentPath) || ".", entry.name))
     .sort();
   if (found.length > mostFiles) throw new RuntimeError("usage", `${word} holds ${found.length} files: name a smaller folder`);
