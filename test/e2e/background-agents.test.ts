@@ -136,12 +136,35 @@ describe("a run with an agent in the background", () => {
     const ended = await run([...flags, "--background-wait", "300ms"], at);
     assert.equal(ended.code, 0, ended.stderr);
     const results = lines(ended.stdout).filter(({ type }) => type === "result");
+    assert.deepEqual(
+      results.map(({ result, result_index }) => [result, result_index]),
+      [["main done", 0]],
+    );
     assert.match(
       JSON.stringify(results.at(-1)?.["warnings"]),
       /Stopped with the run, 0.3 s after its last answer: agent_1 \(job helper\)/,
     );
     const stats = results.at(-1)?.["subagent_stats"] as { killed: unknown };
     assert.deepEqual(stats.killed, { parent: 0, user: 0, system: 1 });
+  });
+
+  it("that a signal ends while it waits has one result, which says so", async () => {
+    const at = await place({ parent: [launch(), { text: "main done" }], child: [untilGo] });
+    const { child, done } = start([...flags, "--background-wait", "10m"], at);
+    let said = "";
+    child.stdout.on("data", (text: string) => {
+      said += text;
+    });
+    await eventually(() => said.includes("main done") && said.includes("task_progress"), "it waits");
+    child.kill("SIGTERM");
+    const ended = await done;
+    assert.equal(ended.code, 124, ended.stderr);
+    const results = lines(ended.stdout).filter(({ type }) => type === "result");
+    assert.deepEqual(
+      results.map(({ subtype, result, terminal_reason }) => [subtype, result, terminal_reason]),
+      [["error_during_execution", "main done", "cancelled_signal"]],
+    );
+    assert.match(JSON.stringify(results[0]?.["warnings"]), /Stopped with the run, .*: agent_1 \(job helper\)/);
   });
 });
 

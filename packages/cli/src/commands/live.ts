@@ -84,6 +84,7 @@ export async function runLiveCommand(args: Arguments, ignored: readonly string[]
     deadline.stop = () => stop("deadline");
     const outcome = await live.done;
     signals.exitCode = exitCodeOf(outcome, signals);
+    deadline.exitCode = signals.exitCode; // as in a run of one prompt: what passes now is too late
     const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome, signals));
     await closeAll(complain, [() => opened && endSession(opened.session, complain), () => ci?.end(outcome, code())]);
     return code();

@@ -33,6 +33,10 @@ export async function runPrompt(
   /** What happens after the prompt's own turn is told after its result. */
   let gate: Promise<void> | undefined;
   const write = (event: AgentEvent): void | Promise<void> => {
+    if (!turns || event.type !== "turn.started" || event.taskId !== undefined) return tell(event);
+    return turns.begins().then(() => tell(event));
+  };
+  const tell = (event: AgentEvent): void | Promise<void> => {
     if (isOver) return;
     const text = format.event(event);
     if (text) output.write(text);
@@ -57,7 +61,7 @@ export async function runPrompt(
   goOn();
   writer.close();
   const honest = session.shown(target.judge?.(outcome) ?? outcome);
-  if (!turns?.isWritten(outcome)) output.write(await format.end(honest));
+  if (!turns?.isWritten) output.write(await format.end(honest));
   await output.drain();
   return output.closed ? session.shown(unread(honest)) : honest;
 }

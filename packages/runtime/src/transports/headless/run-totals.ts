@@ -62,7 +62,7 @@ export class RunTotals {
     if (event.type === "session.started") this.facts = event;
     else if (event.type === "session.changed" && this.facts) this.facts = { ...this.facts, ...changesIn(event) };
     else if (event.type === "turn.started" && event.taskId === undefined) this.#beginTurn(event);
-    else if (event.type === "turn.ended") this.ended = event;
+    else if (event.type === "turn.ended" && event.taskId === undefined) this.ended = event;
     else if (event.type === "message.ended") this.#applyMessage(event);
     else if (event.type === "side-call.ended") this.#applyCall(event);
     else if (event.type === "tool.started") this.#inputs.set(keyOf(event, event.callId), event.input);

@@ -54,6 +54,13 @@ describe("counts of subagents", () => {
     });
   });
 
+  it("know how one was asked for that had to wait until its call was answered", () => {
+    const stats = new SubagentStats();
+    const answered = event({ type: "tool.ended", callId: "1", name: "Task", status: "ok" });
+    for (const one of [asks("1", { run_in_background: true }), answered, starts("1", { background: true })]) stats.apply(one);
+    assert.deepEqual(stats.fields["requested"], { background: 1, foreground: 0, unset: 0 });
+  });
+
   it("are all zero where there was none", () => {
     const { spawned, max_depth, by_type } = new SubagentStats().fields;
     assert.deepEqual({ spawned, max_depth, by_type }, { spawned: 0, max_depth: 0, by_type: {} });

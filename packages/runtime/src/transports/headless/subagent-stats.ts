@@ -1,6 +1,7 @@
 import { callsOf } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
+import { taskNames } from "../../tools/builtin/facts.ts";
 import { isRecord } from "../../util/is-record.ts";
 
 /** How many subagents the session has had, how they were asked for and how they ended, in the words of Claude Code's results. */
@@ -8,7 +9,7 @@ export class SubagentStats {
   readonly #requested = { background: 0, foreground: 0, unset: 0 };
   readonly #killed = { parent: 0, user: 0, system: 0 };
   readonly #byType = new Map<string, number>();
-  /** What open calls of the conversation say about waiting. */
+  /** What calls of the conversation say about waiting: open ones, and those whose agent waits for its turn to begin. */
   readonly #asked = new Map<string, unknown>();
   readonly #inBackground = new Set<string>();
   #spawned = 0;
@@ -24,7 +25,9 @@ export class SubagentStats {
           this.#asked.set(callId, isRecord(input) ? input["run_in_background"] : undefined);
         return;
       case "tool.ended":
-        return void this.#asked.delete(event.callId);
+        if (event.taskId !== undefined || (event.status === "ok" && taskNames.includes(event.name))) return;
+        this.#asked.delete(event.callId);
+        return;
       case "task.started":
         return this.#start(event);
       case "task.ended":
@@ -56,6 +59,7 @@ export class SubagentStats {
     this.#spawned++;
     this.#byType.set(agent, (this.#byType.get(agent) ?? 0) + 1);
     const asked = this.#asked.get(callId);
+    this.#asked.delete(callId);
     this.#requested[asked === true ? "background" : asked === false ? "foreground" : "unset"]++;
     if (!background) return;
     this.#startedInBackground++;

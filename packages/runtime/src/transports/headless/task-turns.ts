@@ -20,48 +20,58 @@ export class TaskTurns {
   /** Results that are not to be written while an agent works: whoever reads one may take it for the last. */
   #held = "";
   #last: Outcome<unknown> | undefined;
-  #written: Outcome<unknown> | undefined;
+  /** The last turn's result is still to be made: what happens until then belongs into it. */
+  #isOpen = false;
 
   constructor(session: InteractiveSession<unknown>, target: TurnTarget) {
     this.#session = session;
     this.#target = target;
   }
 
-  /** How the last turn went. `written`: resolves when all that has happened is written. */
+  /** How the last turn went, as its result says or is to say. `written`: resolves when all that has happened is written. */
   async finish(written: () => Promise<void>): Promise<Outcome<unknown> | undefined> {
-    const { stopped, cancelled } = await this.#session.finishBackgroundTasks(this.#target.ceilings);
+    const { cancelled } = await this.#session.finishBackgroundTasks(this.#target.ceilings);
     await written();
-    const last = this.#last;
     if (this.#held !== "") this.#target.output.write(this.#held);
-    if (cancelled) return { type: "cancelled", cause: cancelled, text: last?.text ?? "", ...answerIn(last) };
-    // What was stopped is told in a result: the last one again, with what has happened since.
-    if (stopped.length > 0) this.#written = undefined;
-    return last;
+    const last = this.#last;
+    // A result that is written already stays the only one of its turn; what was stopped since has a warning of its own.
+    if (!cancelled || this.isWritten || last?.type !== "completed") return last;
+    return { type: "cancelled", cause: cancelled, text: last.text, ...answerIn(last) };
   }
 
-  isWritten(outcome: Outcome<unknown>): boolean {
-    return this.#target.eachTurn === true && outcome === this.#written;
+  /** The last turn has its result. */
+  get isWritten(): boolean {
+    return this.#target.eachTurn === true && !this.#isOpen;
+  }
+
+  /** The next turn, before anything of it is told. */
+  async begins(): Promise<void> {
+    if (this.#isOpen) await this.#end();
   }
 
   /** The prompt's own turn, or one that a task began. */
   async ended(outcome: Outcome<unknown>): Promise<void> {
-    const { format, output, judge, eachTurn } = this.#target;
     this.#last = outcome;
-    if (!eachTurn) return;
-    const text = await format.end(this.#session.shown(judge?.(outcome) ?? outcome));
-    this.#written = outcome;
-    this.#held += text;
+    if (!this.#target.eachTurn) return;
+    this.#isOpen = true;
     const isAgentAtWork = this.#session
       .listBackgroundTasks({ kind: "agent" })
       .some(({ completedAt }) => completedAt === undefined);
     if (isAgentAtWork) return;
-    output.write(this.#held);
+    await this.#end();
+    this.#target.output.write(this.#held);
     this.#held = "";
+  }
+
+  async #end(): Promise<void> {
+    const { format, judge } = this.#target;
+    const outcome = this.#last;
+    this.#isOpen = false;
+    if (outcome) this.#held += await format.end(this.#session.shown(judge?.(outcome) ?? outcome));
   }
 }
 
 /** Whoever does not want to wait for tasks has an answer all the same. */
-function answerIn(last: Outcome<unknown> | undefined): Pick<Outcome & { type: "cancelled" }, "answered"> {
-  if (last?.type !== "completed") return {};
+function answerIn(last: Outcome<unknown> & { type: "completed" }): Pick<Outcome & { type: "cancelled" }, "answered"> {
   return { answered: last.structured === undefined ? {} : { structured: last.structured as JsonValue } }; // as the model gave it
 }

@@ -280,9 +280,8 @@ class LiveDriver {
   async #finishTasks(): Promise<void> {
     const { session, writer } = this.#opened ?? {};
     if (!session || !writer || this.#stopped || session.listBackgroundTasks().length === 0) return;
-    const { stopped } = await session.finishBackgroundTasks(this.#options.ceilings);
-    await writer.caughtUp();
-    if (stopped.length > 0 && this.#last) await this.#writeEnd(this.#last);
+    await session.finishBackgroundTasks(this.#options.ceilings);
+    await writer.caughtUp(); // what was stopped has a warning: every turn has its one result already
   }
 
   #endPrompt(prompt: LivePrompt, outcome: ShownOutcome): void {
