@@ -115,6 +115,7 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   ),
 
   permissionMode: oneOf(permissionModes),
+  commandModes: listOf(oneOf(permissionModes), "a list of permission modes"),
   allowedTools: rules,
   disallowedTools: rules,
   permissions: shape(

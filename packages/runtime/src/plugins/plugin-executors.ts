@@ -49,9 +49,21 @@ function hooksOf([event, groups]: [string, JsonValue]): PluginExecutor[] {
 
 function describeServer(value: JsonValue): string {
   if (!isJsonObject(value)) return inWords(value);
-  const { command, args, url } = value;
-  if (typeof url === "string") return url;
-  return [command ?? value, ...(Array.isArray(args) ? args : [])].map(inWords).join(" ");
+  const { command, args, url, env, headers } = value;
+  const line = command === undefined ? [] : [command, ...(Array.isArray(args) ? args : [])];
+  const place = url === undefined ? [] : [url];
+  const words = [...line, ...place].map(inWords);
+  return [...(words.length > 0 ? words : [inWords(value)]), ...pairsOf("env", env), ...pairsOf("headers", headers)].join(" ");
+}
+
+/** What its program or its address is given, as it is written: a name in there may stand for a secret of the reader's. */
+function pairsOf(name: string, value: JsonValue | undefined): string[] {
+  if (!isJsonObject(value) || Object.keys(value).length === 0) return [];
+  return [
+    `(${name}: ${Object.entries(value)
+      .map(([key, text]) => `${key}=${inWords(text)}`)
+      .join(", ")})`,
+  ];
 }
 
 function inWords(value: JsonValue): string {

@@ -76,6 +76,8 @@ export type SessionOptions = {
   /** In memory when absent. */
   readonly sessionStore?: SessionStore | undefined;
   readonly permissionMode?: PermissionMode | undefined;
+  /** Modes that a typed command may choose, where whoever types is not whoever decides; all when absent. */
+  readonly commandModes?: readonly PermissionMode[] | undefined;
   /** Rules such as `Edit` or `Bash(npm test:*)`. */
   readonly allowedTools?: readonly string[] | undefined;
   /** The same; a bare tool name also takes the tool away from the model. */

@@ -49,6 +49,8 @@ export function createCommandHost(ground: HostGround): CommandHost {
       return { mode, allow: allow.map(({ text }) => text) };
     },
     async setPermissionMode(mode) {
+      if (options.commandModes && !options.commandModes.includes(mode))
+        throw new RuntimeError("usage", `The mode ${mode} cannot be chosen by a command here`);
       (await session.controls()).setPermissionMode(mode);
     },
     async listModels() {

@@ -37,12 +37,11 @@ const nobody: Client = { name: "", scopes: new Set(), limits: {} };
 
 /** Whose token it is. Wrong tokens of one address become slow. */
 export function identify(request: IncomingMessage, token: string | undefined, { tokens, rules }: Door): Client {
-  const from = request.socket.remoteAddress ?? "socket";
-  const wait = rules.failures.take(from, 0);
-  if (wait !== undefined) throw new HttpProblem("rate-limited", "Too many wrong tokens", { retryAfterMs: wait });
   const client = token === undefined ? undefined : tokens.find(token);
-  if (client) return client;
-  rules.failures.take(from);
+  if (client) return client; // whatever others from this address have guessed
+  const from = request.socket.remoteAddress ?? "socket";
+  const wait = token === undefined ? undefined : (rules.failures.take(from, 0) ?? rules.failures.take(from)); // no token is no guess
+  if (wait !== undefined) throw new HttpProblem("rate-limited", "Too many wrong tokens", { retryAfterMs: wait });
   throw new HttpProblem("unauthorized", "A token is needed: Authorization: Bearer …", {
     headers: { "www-authenticate": 'Bearer realm="outrider"' },
   });

@@ -39,7 +39,7 @@ export function checkWish(
 ): SessionWish {
   checkMode(wish.permissionMode, client, server.defaults);
   const roots = client.roots ?? server.roots;
-  const wanted = wish.cwd ?? server.defaults.cwd ?? roots[0];
+  const wanted = wish.cwd ?? client.roots?.[0] ?? server.defaults.cwd ?? roots[0];
   if (wanted === undefined || !isAbsolute(wanted)) throw new RuntimeError("usage", "cwd is an absolute path of a folder");
   return { ...wish, cwd: checkFolder(wanted, roots) };
 }
@@ -80,6 +80,7 @@ export function toRequest(wish: SessionWish, { options = {} }: ServedDefaults): 
     options: defined({
       effort,
       permissionMode,
+      commandModes: [...strictModes], // the others need a scope, which a command does not know
       outputSchema,
       sessionName: name,
       maxTurns: least(options.maxTurns, maxTurns),
