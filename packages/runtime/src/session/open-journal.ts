@@ -1,15 +1,28 @@
 import { createMemoryStore } from "../journal/memory-store.ts";
 import type { JournalWriter } from "../journal/store.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import { endOfCutTurn } from "./cut-turn.ts";
 import type { SessionOptions } from "./session-options.ts";
 
-/** The journal of this session, new or resumed as the options say; rejects when they are about another one. */
+/**
+ * The journal of this session, new or resumed as the options say; rejects when they are about another one. A turn that was cut off gets its end
+ * first, as a part of the past: whoever reads on hears of it, and nobody takes it for the end of a new turn.
+ */
 export async function openJournal(options: SessionOptions, id: string): Promise<JournalWriter> {
-  const journal = await (options.sessionStore ?? createMemoryStore()).open(id);
-  const problem = misfit(options, id, journal);
-  if (!problem) return journal;
+  const store = options.sessionStore ?? createMemoryStore();
+  const journal = await store.open(id);
+  try {
+    const problem = misfit(options, id, journal);
+    if (problem) throw problem;
+    const end = endOfCutTurn(journal.events, new Date().toISOString());
+    if (!end) return journal;
+    await journal.append([end]);
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
   await journal.close();
-  throw problem;
+  return await store.open(id);
 }
 
 /** Why the options are not about this journal, if they are not. */
