@@ -86,7 +86,6 @@ export { expireWhenDue } from "../checkpoints/expire.ts";
 export { type Collected, type CollectOptions, collectGarbage } from "../journal/collect-garbage.ts";
 export type { ForkOrigin, SessionSummary } from "../journal/store.ts";
 export { listSpending, type SessionSpending, type SpentCall } from "../journal/spending-index.ts";
-export { type CallPrice, loadCallPrice } from "../transports/atif/write/call-price.ts";
 export {
   formatCommandSessionReplayValidationReport,
   type SessionReplayIssue,

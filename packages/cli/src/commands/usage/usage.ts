@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { RuntimeError } from "@outrider/runtime";
-import { listSpending, loadCallPrice } from "@outrider/runtime/admin";
+import { listSpending } from "@outrider/runtime/admin";
+import { loadCallPrice } from "@outrider/runtime/atif";
 import { findProjectRoot, loadCatalogOverride, outriderHome } from "@outrider/runtime/host";
 import { exitCodes } from "../../exit-codes.ts";
 import { positiveInteger } from "../../flags/numbers.ts";
