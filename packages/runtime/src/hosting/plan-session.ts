@@ -79,7 +79,13 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   await checkRules(settings);
 
   const catalogOverride = own.catalogOverride ?? (request.bare ? undefined : await loadCatalogOverride(around.outriderHome));
-  const { provider, keySource, replay, ...ways } = await chooseProvider(request, {
+  const {
+    provider,
+    keySource,
+    replay,
+    warnings: told = [],
+    ...ways
+  } = await chooseProvider(request, {
     resolved,
     around,
     cwd: project.cwd,
@@ -144,6 +150,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
       ...(trouble === undefined ? [] : [trouble]),
       ...(worktree?.warnings ?? []),
       ...resolved.warnings,
+      ...told,
       ...(await retirementsOf(provider, own.now, catalogOverride)),
       ...variables.warnings,
       ...agents.warnings,
