@@ -1,7 +1,6 @@
 import { createMemoryStore } from "../journal/memory-store.ts";
-import type { JournalWriter } from "../journal/store.ts";
+import type { JournalWriter, StoredEvents } from "../journal/store.ts";
 import { RuntimeError } from "../protocol/errors.ts";
-import { endOfCutTurn } from "./cut-turn.ts";
 import type { SessionOptions } from "./session-options.ts";
 
 /**
@@ -14,6 +13,8 @@ export async function openJournal(options: SessionOptions, id: string): Promise<
   try {
     const problem = misfit(options, id, journal);
     if (problem) throw problem;
+    if (journal.events.length === 0 || isComplete(journal.events)) return journal;
+    const { endOfCutTurn } = await import("./cut-turn.ts");
     const end = endOfCutTurn(journal.events, new Date().toISOString());
     if (!end) return journal;
     await journal.append([end]);
@@ -23,6 +24,11 @@ export async function openJournal(options: SessionOptions, id: string): Promise<
   }
   await journal.close();
   return await store.open(id);
+}
+
+/** A session that ended in its own way has no open turn; most did. */
+function isComplete(events: StoredEvents): boolean {
+  return events.last("session.ended")?.seq === events.lastSeq;
 }
 
 /** Why the options are not about this journal, if they are not. */
