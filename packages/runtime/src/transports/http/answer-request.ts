@@ -45,6 +45,7 @@ async function work({
     if (isForeign(path)) {
       operation = "dialect";
       const client = letIn(request, { scope: "drive" }, { tokens: parts.tokens, rules });
+      lease(client, response, { rules, stream: () => undefined });
       const body = await readBody(request, rules.bodyBytes);
       const headers = { ...safeHeaders, ...corsHeaders(request, rules.gate.origins) };
       await parts.foreign.answer({ request, response, client, path, body, headers });
@@ -53,16 +54,20 @@ async function work({
     const { route, params } = findAny(request.method ?? "", path);
     operation = route.operationId;
     const client = letIn(request, route, { tokens: parts.tokens, rules });
+    let stream: EventStream | undefined;
+    lease(client, response, { rules, stream: () => stream });
     checkQuery(route, query);
     const body = await readRouteBody(request, route, rules.bodyBytes);
     const key = keyOf(request, route, { client, body, rules });
-    const openStream = (): EventStream =>
-      new EventStream({
+    const openStream = (): EventStream => {
+      stream = new EventStream({
         response,
         headers: { ...safeHeaders, ...corsHeaders(request, rules.gate.origins) },
         heartbeatMs: rules.heartbeatMs,
         maxBufferedBytes: rules.bufferedBytes,
       });
+      return stream;
+    };
     const answer = await route.handle({ ...parts, request, response, client, params, query, body, key, openStream });
     return { operation, answer };
   } catch (error) {
@@ -74,6 +79,22 @@ async function work({
     if (status >= 500) rules.warn(`${operation ?? request.method}: ${error instanceof Error ? error.message : String(error)}`);
     return { ...(operation !== undefined && { operation }), answer: { status, headers, body } };
   }
+}
+
+/** Whoever waits for an answer or reads a stream does so only as long as the token counts. What was begun goes on. */
+function lease(
+  client: Client,
+  response: ServerResponse,
+  { rules, stream }: { readonly rules: ServerRules; readonly stream: () => EventStream | undefined },
+): void {
+  if (client.digest === "") return; // everybody may ask
+  const { release } = rules.leases.take(client, () => {
+    const open = stream();
+    if (open) open.end(new RuntimeError("closed", "The token of this connection counts no longer"));
+    else response.destroy();
+  });
+  response.once("close", release);
+  if (response.destroyed) release();
 }
 
 const openApiRoute: Route = {

@@ -15,6 +15,8 @@ export type ClientLimits = {
 /** Who a token stands for. */
 export type Client = {
   readonly name: string;
+  /** A digest of its token: by that it is known whether the token still counts. Shown to nobody. */
+  readonly digest: string;
   readonly scopes: ReadonlySet<Scope>;
   /** Folders in which its sessions may work; those of the server when absent. */
   readonly roots?: readonly string[] | undefined;

@@ -6,6 +6,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import { answerRequest } from "./answer-request.ts";
 import { ForeignRequests } from "./foreign-requests.ts";
 import { hostNames, isLoopback } from "./gatekeeper.ts";
+import { Leases } from "./leases.ts";
 import type { ServerRules } from "./let-in.ts";
 import { Metrics } from "./metrics.ts";
 import { RateLimit } from "./rate-limit.ts";
@@ -91,6 +92,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     requestsPerMinute: limits.requestsPerMinute ?? 1_200,
     requests: new Map(),
     failures: new RateLimit(failuresPerMinute),
+    leases: new Leases(tokens, warn),
+    isBehindProxy: options.isBehindProxy ?? false,
     keys: new Map(),
     warn,
   };
@@ -110,7 +113,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   return {
     url: listen.type === "tcp" ? `${scheme}://${name}:${address}` : listen.path,
     close(how = {}) {
-      closing ??= closeServer({ server, sockets, sessions, host, ...how });
+      closing ??= closeServer({ server, sockets, sessions, host, ...how }).finally(() => rules.leases.close());
       return closing;
     },
   };

@@ -59,9 +59,12 @@ export class SessionChannel {
     return this.#watching.size;
   }
 
-  /** Hands out what happens until the session is closed; `onEvent` hears it first. */
+  /**
+   * Hands out what happens until the session is closed; `onEvent` hears it first. Whoever watched before it was opened also gets what opening it
+   * has put on record.
+   */
   async follow(session: InteractiveSession, onEvent: (event: AgentEvent) => void): Promise<void> {
-    let after: number | undefined;
+    let after = this.#watching.size > 0 ? Math.min(...[...this.#watching].map(({ last }) => last)) : undefined;
     for (;;) {
       try {
         for await (const event of session.events({ capacity, after })) {
@@ -79,10 +82,13 @@ export class SessionChannel {
     }
   }
 
-  /** From a position, or from now on. Rejects when the past cannot be read. */
-  async add(watcher: Watcher, after: number | undefined, signal: AbortSignal): Promise<void> {
+  /** From a position, or from now on, when `now` was the last stored event. Rejects when the past cannot be read. */
+  async add(
+    watcher: Watcher,
+    { after, now, signal }: { readonly after: number | undefined; readonly now: number; readonly signal: AbortSignal },
+  ): Promise<void> {
     if (signal.aborted) return;
-    const watching: Watching = { watcher, last: after ?? 0, isLive: after === undefined, isBehind: false };
+    const watching: Watching = { watcher, last: after ?? now, isLive: after === undefined, isBehind: false };
     this.#watching.add(watching);
     const leave = (): void => void this.#watching.delete(watching);
     signal.addEventListener("abort", leave, { once: true });

@@ -104,6 +104,7 @@ export class SocketServer {
     const added = new SocketClient({
       ...{ socket, client, sessions, version },
       letIn: (token) => identify(request, typeof token === "string" ? token : undefined, { tokens, rules }),
+      lease: (one, end) => rules.leases.take(one, end),
       count: (one) => limitRate(one, rules),
       maxBufferedBytes: rules.bufferedBytes,
     });

@@ -82,10 +82,19 @@ export class TokenStore {
     const { timingSafeEqual } = process.getBuiltinModule("node:crypto");
     const given = digest(token);
     let found: Client | undefined;
-    const owner = readToken(this.tokenPath);
-    if (owner !== undefined && timingSafeEqual(given, digest(owner))) found = ownerClient;
-    for (const record of this.records) if (timingSafeEqual(given, Buffer.from(record.sha256, "hex"))) found = toClient(record);
+    for (const client of this.#clients()) if (timingSafeEqual(given, Buffer.from(client.digest, "hex"))) found = client;
     return found;
+  }
+
+  /** Those whose tokens count now, by digest. */
+  current(): ReadonlyMap<string, Client> {
+    return new Map(this.#clients().map((client) => [client.digest, client]));
+  }
+
+  #clients(): Client[] {
+    const owner = readToken(this.tokenPath);
+    const own = owner === undefined ? [] : [toOwner(digest(owner).toString("hex"))];
+    return [...own, ...this.records.map(toClient)];
   }
 
   get #recordsPath(): string {
@@ -102,10 +111,12 @@ export class TokenStore {
   }
 }
 
-const ownerClient: Client = { name: ownerName, scopes: new Set<Scope>(["admin"]), limits: {} };
+function toOwner(ownDigest: string): Client {
+  return { name: ownerName, digest: ownDigest, scopes: new Set<Scope>(["admin"]), limits: {} };
+}
 
-function toClient({ name, scopes: own, roots, sessions, limits = {} }: TokenRecord): Client {
-  return { name, scopes: new Set(own), roots, sessions, limits };
+function toClient({ name, sha256, scopes: own, roots, sessions, limits = {} }: TokenRecord): Client {
+  return { name, digest: sha256, scopes: new Set(own), roots, sessions, limits };
 }
 
 function newToken(): string {
