@@ -9,6 +9,7 @@ import { checkCaller, corsHeaders, type GateOptions } from "./gatekeeper.ts";
 import { letIn, type ServerRules } from "./let-in.ts";
 import { toOpenApi } from "./openapi.ts";
 import { HttpProblem, toProblem } from "./problem.ts";
+import { isRecord } from "../../util/is-record.ts";
 import { readBody } from "./read-body.ts";
 import type { Answer, Route, ServerParts } from "./route.ts";
 import { routes } from "./routes/routes.ts";
@@ -66,6 +67,7 @@ async function work({
         heartbeatMs: rules.heartbeatMs,
         maxBufferedBytes: rules.bufferedBytes,
       });
+      if (request.method === "HEAD") stream.end(); // what it would be is said; nothing of it comes
       return stream;
     };
     const answer = await route.handle({ ...parts, request, response, client, params, query, body, key, openStream });
@@ -144,7 +146,8 @@ async function readRouteBody(
 ): Promise<unknown> {
   const body = await readBody(request, maxBytes);
   if (!schema) {
-    if (body !== undefined) throw new HttpProblem("bad-request", "This takes no body");
+    if (body !== undefined && !(isRecord(body) && Object.keys(body).length === 0))
+      throw new HttpProblem("bad-request", "This takes no body");
     return undefined;
   }
   if (body === undefined && isBodyOptional) return undefined;
@@ -208,7 +211,8 @@ type Sending = { readonly answer: Answer; readonly cors: Readonly<Record<string,
 function send(request: IncomingMessage, response: ServerResponse, { answer, cors }: Sending): void {
   const { status, body, headers = {} } = answer;
   const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
-  const tag = request.method === "GET" && status === 200 && text !== undefined ? tagOf(text) : undefined;
+  const isLook = request.method === "GET" || request.method === "HEAD";
+  const tag = isLook && status === 200 && text !== undefined ? tagOf(text) : undefined;
   const tags = (request.headers["if-none-match"] ?? "").split(",").map((one) => one.trim());
   if (tag !== undefined && tags.includes(tag)) {
     response.writeHead(304, { ...safeHeaders, ...cors, etag: tag });

@@ -22,6 +22,8 @@ export type Client = {
   readonly roots?: readonly string[] | undefined;
   /** It sees these and no others; a share has them. */
   readonly sessions?: readonly string[] | undefined;
+  /** It also sees the sessions that were begun with tokens of these names. */
+  readonly of?: readonly string[] | undefined;
   readonly limits: ClientLimits;
 };
 

@@ -67,6 +67,6 @@ export class Leases {
   }
 }
 
-function rightsOf({ name, scopes, roots, sessions }: Client): string {
-  return JSON.stringify([name, [...scopes].sort(), roots, sessions]);
+function rightsOf({ name, scopes, roots, sessions, of }: Client): string {
+  return JSON.stringify([name, [...scopes].sort(), roots, sessions, of]);
 }

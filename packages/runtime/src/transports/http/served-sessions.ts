@@ -301,7 +301,9 @@ export class ServedSessions {
 
   #sees(client: Client, id: string): boolean {
     if (client.sessions) return client.sessions.includes(id);
-    return may(client, "admin") || this.#options.records.get(id)?.owner === client.name;
+    const owner = this.#options.records.get(id)?.owner;
+    if (owner === undefined) return may(client, "admin"); // begun elsewhere: it is the user's
+    return may(client, "admin") || owner === client.name || (client.of?.includes(owner) ?? false);
   }
 
   #checkOpen(client: Client): void {

@@ -12,6 +12,8 @@ export type TokenRecord = {
   readonly scopes: readonly Scope[];
   readonly roots?: readonly string[] | undefined;
   readonly sessions?: readonly string[] | undefined;
+  /** Names of tokens whose sessions it sees beside its own. */
+  readonly of?: readonly string[] | undefined;
   readonly limits?: ClientLimits | undefined;
   readonly createdAt: string;
   readonly expiresAt?: string | undefined;
@@ -115,8 +117,8 @@ function toOwner(ownDigest: string): Client {
   return { name: ownerName, digest: ownDigest, scopes: new Set<Scope>(["admin"]), limits: {} };
 }
 
-function toClient({ name, sha256, scopes: own, roots, sessions, limits = {} }: TokenRecord): Client {
-  return { name, digest: sha256, scopes: new Set(own), roots, sessions, limits };
+function toClient({ name, sha256, scopes: own, roots, sessions, of, limits = {} }: TokenRecord): Client {
+  return { name, digest: sha256, scopes: new Set(own), roots, sessions, of, limits };
 }
 
 function newToken(): string {
@@ -156,7 +158,7 @@ function readRecords(path: string): TokenRecord[] {
 
 function isTokenRecord(value: unknown): value is TokenRecord {
   if (!isRecord(value)) return false;
-  const { name, sha256, scopes: own, roots, sessions, expiresAt } = value;
+  const { name, sha256, scopes: own, roots, sessions, of, expiresAt } = value;
   const isTexts = (list: unknown): boolean => Array.isArray(list) && list.every((item) => typeof item === "string");
   return (
     typeof name === "string" &&
@@ -166,6 +168,7 @@ function isTokenRecord(value: unknown): value is TokenRecord {
     own.every((scope) => (scopes as readonly unknown[]).includes(scope)) &&
     (roots === undefined || isTexts(roots)) &&
     (sessions === undefined || isTexts(sessions)) &&
+    (of === undefined || isTexts(of)) &&
     (expiresAt === undefined || (typeof expiresAt === "string" && !Number.isNaN(Date.parse(expiresAt))))
   );
 }
