@@ -26,7 +26,12 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
     execFileSync("chown", ["65534:65534", data]);
   }
   const env = { PATH: process.env.PATH, LC_ALL: "C" };
-  execFileSync(join(programs, "initdb"), ["-D", data, "-U", "outrider", "-A", "trust", "-N"], { ...user, env, stdio: "ignore", cwd: folder });
+  execFileSync(join(programs, "initdb"), ["-D", data, "-U", "outrider", "-A", "trust", "-N"], {
+    ...user,
+    env,
+    stdio: "ignore",
+    cwd: folder,
+  });
   const port = await freePort();
   const settings = { port, listen_addresses: "127.0.0.1", unix_socket_directories: data, fsync: "off" };
   const words = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);

@@ -28,7 +28,8 @@ export async function openStore(address: string, env: Readonly<Record<string, st
   return openS3Store({
     bucket,
     prefix: path === "" ? "" : `${path}/`,
-    endpoint: searchParams.get("endpoint") ?? env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL ?? `https://s3.${region}.amazonaws.com`,
+    endpoint:
+      searchParams.get("endpoint") ?? env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL ?? `https://s3.${region}.amazonaws.com`,
     key: { accessKeyId, secretAccessKey, sessionToken, region },
   });
 }
