@@ -58,7 +58,7 @@ async function outputOf(session: InteractiveSession, task: string): Promise<Json
   let total = 0;
   for (let offset = 0; ; ) {
     const { lines, nextCursor } = await session.readBackgroundTaskLog(task, { offset });
-    const text = lines.map((line) => `${line}\n`).join("");
+    const text = lines.map((line) => `${line.replace(/^\[\w+\] /, "")}\n`).join("");
     total += Buffer.byteLength(text);
     output = (output + text).slice(-longestOutput);
     if (lines.length === 0 || nextCursor?.offset === undefined || nextCursor.offset === offset) break;
