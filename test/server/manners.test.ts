@@ -75,31 +75,35 @@ describe("a question", () => {
     const id = await ground.session({ token: driving });
     const looking = ground.token({ name: "looker", scopes: ["view"], of: ["driver"] });
     const answering = ground.token({ name: "answerer", scopes: ["approve"], of: ["driver"] });
-    const sockets = [driving, looking, answering].map((token) => new Socket(ground, { token }));
+    const [driver, looker, answerer] = [driving, looking, answering].map((token) => new Socket(ground, { token })) as [
+      Socket,
+      Socket,
+      Socket,
+    ];
+    const sockets = [driver, looker, answerer];
     for (const socket of sockets) {
       await socket.untilType("hello");
       await socket.ask({ type: "subscribe", sessionId: id, after: 0 }, "s");
     }
-    const [driver, looker, answerer] = sockets;
     const events = await ground.watch(`/v1/sessions/${id}/events?after=0`, { token: looking });
-    driver?.say({ type: "submit", prompt: "go" });
-    const { requestId } = await answerer?.untilType("permission_request");
-    await looker?.untilType("permission_request");
-    await driver?.untilType("permission_request");
+    driver.say({ type: "submit", prompt: "go" });
+    const { requestId } = await answerer.untilType("permission_request");
+    await looker.untilType("permission_request");
+    await driver.untilType("permission_request");
     await events.untilType("permission.requested");
     const late = new Socket(ground, { token: looking });
     await late.untilType("hello");
     await late.ask({ type: "subscribe", sessionId: id }, "s");
     const listed = await ground.ask("GET", `/v1/sessions/${id}/questions`, { token: looking });
     const shown = await ground.ask("GET", `/v1/sessions/${id}`, { token: looking });
-    assert.ok(JSON.stringify(answerer?.told).includes(secret));
-    for (const told of [driver?.told, looker?.told, late.told, events.frames, listed.json, shown.json])
+    assert.ok(JSON.stringify(answerer.told).includes(secret));
+    for (const told of [driver.told, looker.told, late.told, events.frames, listed.json, shown.json])
       assert.ok(!JSON.stringify(told).includes(secret));
     assert.equal(listed.json.questions.length, 1);
     const path = `/v1/sessions/${id}/permissions/${requestId}`;
     assert.equal((await ground.ask("POST", path, { token: looking, body: { decision: "allow" } })).status, 403);
     assert.equal((await ground.ask("POST", path, { token: answering, body: { decision: "deny" } })).status, 200);
-    await driver?.untilType("complete");
+    await driver.untilType("complete");
     for (const { socket } of [...sockets, late]) socket.close();
     events.leave();
   });
