@@ -231,6 +231,18 @@ for (const [folder, { folders }] of Object.entries(LAYERS)) {
     if (!used.get(folder).has(other)) problems.push(`LAYERS.${folder} allows ${other}/, which it never imports`);
 }
 
+const fleet = join(root, "packages/fleet/src");
+if (!process.argv[2]) {
+  for (const path of sourceFiles(fleet)) {
+    for (const specifier of importsOf(join(fleet, path))) {
+      edges++;
+      if (specifier.startsWith(".") && !resolve(dirname(join(fleet, path)), specifier).startsWith(fleet + sep))
+        problems.push(`fleet/src/${path}: reaches outside the package (${specifier}); import a published subpath`);
+    }
+    if (opens(join(fleet, path))) problems.push(`fleet/src/${path} opens a session past hosting/`);
+  }
+}
+
 const cli = join(root, "packages/cli/src");
 if (!process.argv[2]) {
   for (const path of sourceFiles(cli)) {
