@@ -51,7 +51,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   },
   sessions: { actions: ["list", "show", "rename", "rm", "export", "gc"], help: "what is stored" },
   report: { actions: [], example: "report SESSION|FILE|DIR", help: "a run as one page to look at; of many a list" },
-  compare: { actions: [], example: "compare A B", help: "two runs side by side, as a page" },
+  compare: { actions: [], example: "compare A B", help: "two runs side by side, as a page; or two batches" },
   batch: {
     actions: ["status", "cancel", "retry", "approve"],
     example: "batch FILE|DIR|-",
