@@ -54,7 +54,7 @@ const LAYERS = {
   },
   settings: { folders: ["util", "protocol", "model", "permissions"], modules: ["node:"] },
   plugins: {
-    folders: ["util", "protocol", "permissions", "hooks", "journal", "tasks", "tools", "commands"],
+    folders: ["util", "protocol", "workspace", "permissions", "hooks", "journal", "tasks", "tools", "commands"],
     modules: ["node:"],
   },
   hosting: {

@@ -46,3 +46,7 @@ export { type PreparedWorkspace, Workspaces } from "../run/workspaces.ts";
 export { readTasks, type ReadOptions } from "../tasks/read-tasks.ts";
 export type { TaskDefaults } from "../tasks/parse-task.ts";
 export { type BatchTask, type BatchUnit, type TaskCheck, toUnits } from "../tasks/task.ts";
+export { type ObjectStore, StoreFailed } from "../stores/object-store.ts";
+export { openStore } from "../stores/open-store.ts";
+export { removeRun, restoreRun, type RunPlace, saveRun, type SavedRun } from "../stores/saved-run.ts";
+export type { SavedTree } from "../stores/saved-tree.ts";
