@@ -12,6 +12,7 @@ import { journalRows, measureJournal } from "./journal.mjs";
 import { longTurnRows, measureLongTurns } from "./long-turns.mjs";
 import { measureLongSession } from "./long-session-row.mjs";
 import { startModel } from "./model-process.mjs";
+import { measureBatch } from "./batch.mjs";
 import { measureAgents } from "./agents.mjs";
 import { measureServers } from "./mcp-servers.mjs";
 import { formatTable } from "./report.mjs";
@@ -43,6 +44,7 @@ async function main() {
     "decision",
     "mcp-servers",
     "agents",
+    "batch",
     ...serverRows,
     ...journalRows,
     "size",
@@ -83,6 +85,7 @@ async function measureAll(node) {
   }
   if (isWanted("decision")) rows.push(measureDecision({ node, quick: flags.quick }));
   if (isWanted("agents")) rows.push(measureAgents({ node, quick: flags.quick }));
+  if (isWanted("batch")) rows.push(await measureBatch({ node, quick: flags.quick }));
   if (isWanted("mcp-servers")) rows.push(await measureServers({ node, quick: flags.quick }));
   if (serverRows.some(isWanted)) rows.push(...(await measureServer({ node, quick: flags.quick, isWanted })));
   rows.push(...measureJournal({ node, quick: flags.quick, isWanted }));
@@ -98,7 +101,8 @@ function isWanted(name) {
 }
 
 function buildIfMissing() {
-  if (["packages/cli/dist", "packages/runtime/dist"].every((folder) => existsSync(join(root, folder)))) return;
+  if (["packages/cli/dist", "packages/runtime/dist", "packages/fleet/dist"].every((folder) => existsSync(join(root, folder))))
+    return;
   execFileSync(process.execPath, [join(root, "scripts/build.mjs"), "--no-types"], { stdio: "inherit" });
 }
 
