@@ -133,6 +133,11 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     projectTrust: judgement && toTrustFact(judgement),
     ignoredSettings: untrusted || unheard.length > 0 ? await ignoredSettings(resolved, { unheard, project }) : undefined,
     ...defined(own),
+    ...(wantsTodoTasks(own, said) &&
+      (await import("./todo-tasks.ts")).todoTaskOptions(own, {
+        ...{ said, sessionId },
+        outriderHome: request.bare || request.persistent === false ? undefined : around.outriderHome,
+      })),
     loadedPlugins: { reload: reloader(request, { around, keySource }) },
     commandAdapters: { ...hostCommands(around, project), ...own.commandAdapters },
     env: worktree ? withoutGitPlaces(variables.env ?? {}) : variables.env,
@@ -191,6 +196,12 @@ async function worktreeOf(
   if (wanted === undefined) return undefined;
   const { planSessionWorktree } = await import("./session-worktree.ts");
   return await planSessionWorktree({ wanted, cwd: project.cwd, env: around.env, sessionId });
+}
+
+/** Claude Code's variable, or somebody names them. */
+function wantsTodoTasks({ builtinTools }: Pick<SessionOptions, "builtinTools">, said: Surroundings["env"]): boolean {
+  const isNamed = builtinTools?.some((name) => /^Task(?:Create|Get|Update|List)$/.test(name)) ?? false;
+  return isNamed || isOn(said, "CLAUDE_CODE_ENABLE_TODO_TOOLS");
 }
 
 /** A session that goes on has them on record, and one with a prompt of its own tells nobody. */
