@@ -200,6 +200,8 @@ export interface CommandHostAdapters {
   readonly applyEffect?: (effect: CommandEffect) => Promise<string | undefined>;
   /** What is kept for the user alone, for what is typed behind `/user-local`. */
   readonly userLocal?: (args: string) => Promise<CommandResult>;
+  /** How answers are written, for what is typed behind `/output-style`. */
+  readonly outputStyle?: (args: string) => Promise<CommandResult>;
   /** Profiles of providers, for what is typed behind `/provider`. */
   readonly providerSettings?: (args: string) => Promise<CommandResult>;
 }

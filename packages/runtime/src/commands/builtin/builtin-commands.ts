@@ -20,6 +20,7 @@ const rows: readonly Row[] = [
   ],
   ["model", "The model, or another one of the provider", "[MODEL]"],
   ["mode", "The permission mode, or another one", "[MODE]"],
+  ["output-style", "How answers are written, or another way", "[STYLE]"],
   ["permissions", "The permission mode, or another one", "[MODE]"],
   ["provider", "Who is asked, and the profiles there are", "[list | use PROFILE | test [NAME]]"],
   ["reload-plugins", "Look for plugins again, with all their parts"],

@@ -24,6 +24,10 @@ const runs: Readonly<Record<string, Run>> = {
   background: async (context, args) => await (await import("./background.ts")).background(context, args),
   mode: permissions,
   model,
+  "output-style": async (context, args) => {
+    const run = context.getCommandHostAdapters().outputStyle;
+    return run ? await run(args) : refuse("There are no styles here: the setting outputStyle names one");
+  },
   permissions,
   provider,
   "user-local": async (context, args) => {
