@@ -6,6 +6,7 @@ import type { Surroundings } from "./surroundings.ts";
 export function hostCommands(around: Surroundings, project: Project, style?: string): CommandHostAdapters {
   const { root } = project;
   return {
+    plugins: async (args) => await (await import("./run-plugin-command.ts")).runPluginCommand(args, around, project),
     outputStyle: async (args) => await (await import("./output-style.ts")).runOutputStyle(args, style, { around, project }),
     userLocal: async (args) => await (await import("./run-host-command.ts")).runUserLocalCommand(args, around, root),
     providerSettings: async (args) => await (await import("./run-host-command.ts")).runProviderCommand(args, around),
