@@ -19,6 +19,7 @@ import { formatTable } from "./report.mjs";
 import { measureResume } from "./resume.mjs";
 import { playScene, scenes } from "./scenes.mjs";
 import { measureServer, serverRows } from "./server.mjs";
+import { measureStandaloneSize, standaloneScenes } from "./standalone.mjs";
 import { rowsOfEveryWire, wires } from "./wires.mjs";
 
 const root = dirname(import.meta.dirname);
@@ -38,7 +39,8 @@ await main();
 
 async function main() {
   const known = [
-    ...scenes.flatMap((scene) => Object.keys(scene.rows)),
+    ...[...scenes, ...standaloneScenes].flatMap((scene) => Object.keys(scene.rows)),
+    "standalone-size",
     "resume",
     ...longTurnRows,
     "decision",
@@ -70,7 +72,7 @@ async function measureAll(node) {
   let contestants;
   try {
     contestants = await prepareContestants({ node, model, wire: flags.wire });
-    for (const scene of scenes) {
+    for (const scene of [...scenes, ...standaloneScenes]) {
       const names = Object.keys(scene.rows);
       if (!names.some(isWanted)) continue;
       const skipped = scene.available?.();
@@ -89,6 +91,7 @@ async function measureAll(node) {
   if (isWanted("mcp-servers")) rows.push(await measureServers({ node, quick: flags.quick }));
   if (serverRows.some(isWanted)) rows.push(...(await measureServer({ node, quick: flags.quick, isWanted })));
   rows.push(...measureJournal({ node, quick: flags.quick, isWanted }));
+  if (isWanted("standalone-size")) rows.push(measureStandaloneSize());
   if (isWanted("size")) rows.push(measureInstalledSize());
   // Takes minutes: only when it is asked for.
   if (wanted.includes("long-session")) rows.push(measureLongSession({ node, full: flags.full }));
