@@ -23,8 +23,7 @@ describe("a server that is killed amid its sessions", () => {
         asked.set(said, (asked.get(said) ?? 0) + 1);
         if (!said.endsWith("slow")) return { text: `answer to ${said}` };
         // A call with an effect first; the process is killed while the model is asked about its result.
-        if (asked.get(said) === 1)
-          return { calls: [{ name: "Write", input: { file_path: join(cwd, said), content: "made" } }] };
+        if (asked.get(said) === 1) return { calls: [{ name: "Write", input: { file_path: join(cwd, said), content: "made" } }] };
         return { text: `never ${said}`, delayMs: 600_000 };
       },
     });

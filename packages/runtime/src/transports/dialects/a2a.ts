@@ -56,7 +56,13 @@ export function decodeA2aRequest(body: unknown): A2aRequest {
   }
 }
 
-function decodeListing({ contextId, status, pageSize = 50, pageToken = "", includeArtifacts }: Record<string, unknown>): A2aListing {
+function decodeListing({
+  contextId,
+  status,
+  pageSize = 50,
+  pageToken = "",
+  includeArtifacts,
+}: Record<string, unknown>): A2aListing {
   if (!Number.isSafeInteger(pageSize) || Number(pageSize) < 1 || Number(pageSize) > 100)
     throw new RuntimeError("usage", "pageSize is 1 to 100");
   const start = pageToken === "" ? 0 : Number(pageToken);

@@ -113,7 +113,14 @@ async function answerA2a(host: DialectHost, wanted: A2aRequest, { tasks, now }: 
   if (wanted.method === "unknown")
     return json({ jsonrpc: "2.0", id: wanted.id, error: { code: -32601, message: "There is no such method" } });
   if (wanted.method === "ListTasks")
-    return json(envelope(listTasks([...tasks.values()].map(({ events }) => events.task), wanted)));
+    return json(
+      envelope(
+        listTasks(
+          [...tasks.values()].map(({ events }) => events.task),
+          wanted,
+        ),
+      ),
+    );
   if ("taskId" in wanted) {
     const known = tasks.get(wanted.taskId);
     if (!known) throw new RuntimeError("not-found", `There is no task ${wanted.taskId}`);

@@ -14,7 +14,15 @@ type Parts = { readonly sessions: ServedSessions; readonly version: string; read
 const mostEndpoints = 1_000;
 
 /** Of a request, what the protocol looks at. Tokens are none of its business. */
-const passedHeaders = ["accept", "content-type", "mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name", "last-event-id"];
+const passedHeaders = [
+  "accept",
+  "content-type",
+  "mcp-protocol-version",
+  "mcp-session-id",
+  "mcp-method",
+  "mcp-name",
+  "last-event-id",
+];
 
 /** `/mcp`: the sessions of the server for clients of the Model Context Protocol, over streamable HTTP. */
 export class McpRequests {
