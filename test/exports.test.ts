@@ -160,6 +160,7 @@ const published: Record<string, string[]> = {
     "expireWhenDue",
     "explainCall",
     "explainPermission",
+    "exportTrace",
     "forgetServer",
     "forgetTrust",
     "formatCommandSessionReplayValidationReport",

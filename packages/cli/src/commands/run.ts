@@ -25,7 +25,7 @@ import { closeAll, endSession } from "../run/end-session.ts";
 import type { Warnings } from "../run/framed-warnings.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags/flags.ts";
-import { ceilingsOf, spokenDuration } from "../flags/numbers.ts";
+import { ceilingsOf } from "../flags/numbers.ts";
 import { checkOutputFlags, createEarlyFormat, createOutputFormat, formatName } from "../run/output-format.ts";
 import { planRun } from "../request/plan-run.ts";
 import { type Prompt, readPrompt } from "../request/prompt.ts";
@@ -304,22 +304,8 @@ type Explained = {
 async function explain(outcome: Outcome, { session, flags, denied, isTold: isPlace }: Explained): Promise<void> {
   if (denied.length > 0) complain((await import("../terminal/ending.ts")).toDenials(denied));
   if (outcome.type === "failed") complain(`${outcome.error.message}${outcome.error.hint ? `\n${outcome.error.hint}` : ""}`);
-  else if (outcome.type !== "completed") complain(stopWords(outcome, flags));
+  else if (outcome.type !== "completed") complain((await import("../terminal/stop-words.ts")).stopWords(outcome, flags));
   else if (denied.length === 0 && !isPlace) return;
   const location = flags["no-session-persistence"] ? undefined : await session.journalLocation().catch(() => undefined);
   if (location) say(`The whole run is recorded in ${location}\n`);
-}
-
-function stopWords(outcome: Outcome & { type: "stopped" | "cancelled" }, flags: FlagValues): string {
-  if (outcome.type === "cancelled")
-    return outcome.cause === "deadline"
-      ? `stopped: ${spokenDuration(flags.deadline)} have passed (--deadline)`
-      : "stopped before the end";
-  if (outcome.limit === "hook") return `stopped by a hook: ${outcome.reason ?? "it gave no reason"}`;
-  if (outcome.limit === "loop")
-    return `stopped: ${outcome.reason ?? "the same call had the same result again and again"} (--loop-stop)`;
-  if (outcome.limit === "max-requests")
-    return `stopped: no more models may be asked for this prompt (--max-requests)${outcome.reason ? `: ${outcome.reason}` : ""}`;
-  if (outcome.limit === "max-turns") return `stopped: the model was asked ${flags["max-turns"]} times (--max-turns)`;
-  return `stopped: more than ${flags["max-budget-usd"]} dollars are spent (--max-budget-usd)`;
 }

@@ -1,3 +1,4 @@
+import type { Tracer } from "../traces/tracer.ts";
 import { withoutGitPlaces } from "../workspace/git-places.ts";
 import { join, resolve } from "node:path";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
@@ -49,6 +50,8 @@ export type SessionPlan = {
   readonly keySource: string;
   /** The checkout of its own in which the session works. */
   readonly worktree: HostedWorktree | undefined;
+  /** Follows the session and sends what it does to whom OpenTelemetry's variables name. */
+  readonly tracer: Tracer | undefined;
   /** Options with the files a session is told of: by the rules that are among them, since a forbidden file is not told. */
   tellFiles(options: SessionOptions): Promise<SessionOptions>;
   /** Stores what the session begins with, such as a copy. To be called before the session is opened. */
@@ -108,6 +111,11 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const said = { ...around.env, ...settings.env };
   const worktree = await worktreeOf(request, { around, project, settings, sessionId, said });
   const cwd = worktree?.cwd ?? project.cwd;
+  const { env } = around;
+  const tracing =
+    env["TRACEPARENT"] || Object.keys(env).some((name) => name.startsWith("OTEL_EXPORTER_OTLP_"))
+      ? await (await import("./plan-traces.ts")).planTraces(request, { env, sessionId, catalogOverride, warn })
+      : undefined;
   const place: Place = { around, project, settings, sessionId, cwd, said };
 
   const options: SessionOptions = {
@@ -137,6 +145,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     commandAdapters: { ...hostCommands(around, project), ...own.commandAdapters },
     env: worktree ? withoutGitPlaces(variables.env ?? {}) : variables.env,
     passEnv: variables.passEnv,
+    traceparent: own.traceparent ?? tracing?.traceparent,
     ...permissionOptions(own, resolved, { around, root: project.root, worktree: worktree?.path, bare: request.bare }),
     sandbox: own.sandbox ?? sandboxOptions(request, resolved, around),
     loops: { ...defined(settings.loops), ...defined(own.loops ?? {}) },
@@ -162,7 +171,19 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     await begin();
   };
   const plan: SessionPlan = {
-    ...{ request, sessionId, options, servers, project, resolved, replay, keySource, worktree, begin: beginAll },
+    ...{
+      request,
+      sessionId,
+      options,
+      servers,
+      project,
+      resolved,
+      replay,
+      keySource,
+      worktree,
+      tracer: tracing?.tracer,
+      begin: beginAll,
+    },
     tellFiles: async (options) => ({ ...options, ...(await toldFiles(request, place, options)), ...ownFiles(own) }),
   };
   const isExtended = request.plugins?.length || Object.values(settings.enabledPlugins).includes(true);

@@ -237,6 +237,7 @@ export async function createSession(
     gate,
     answerable: options.answersPermissions ?? false,
     outputLimit: options.outputLimit ?? defaultOutputLimit,
+    traceparent: options.traceparent,
     redactor,
     newId: options.newId,
     clock: monotonicMs,
