@@ -167,7 +167,7 @@ describe("traces", () => {
       `00-${parent.traceId}-${call.spanId}-01\n`,
       "a command knows its place",
     );
-    const known = new Set(Object.values(names));
+    const known = new Set<unknown>(Object.values(names));
     for (const { attributes } of spans)
       for (const { key } of attributes) assert.ok(known.has(key) || /^(?:outrider\.|error\.type$)/.test(key), key);
     assert.doesNotMatch(received.map(({ body }) => body).join(""), /Look around|I begin/, "words are not told");
