@@ -80,7 +80,7 @@ function spansOf(body: string): Span[] {
   return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
 }
 
-function valueOf({ attributes }: Pick<Span, "attributes">, name: string): unknown {
+function attributeOf({ attributes }: Pick<Span, "attributes">, name: string): unknown {
   const value = attributes.find(({ key }) => key === name)?.value;
   if (!value) return undefined;
   if (value.arrayValue) return value.arrayValue.values.map(({ stringValue }) => stringValue);
@@ -123,7 +123,7 @@ describe("traces", () => {
     assert.ok(received.every(({ headers }) => headers["x-key"] === "secret=1" && headers["content-type"] === "application/json"));
     const resource = JSON.parse(received[0]?.body ?? "").resourceSpans[0].resource;
     assert.deepEqual(
-      ["service.name", "deployment.environment.name", "team"].map((name) => valueOf(resource, name)),
+      ["service.name", "deployment.environment.name", "team"].map((name) => attributeOf(resource, name)),
       ["nightly", "ci", "a b"],
     );
     const spans = spansIn(received);
@@ -154,13 +154,13 @@ describe("traces", () => {
         names.ATTR_GEN_AI_CONVERSATION_ID,
         names.ATTR_GEN_AI_USAGE_INPUT_TOKENS,
         names.ATTR_GEN_AI_USAGE_OUTPUT_TOKENS,
-      ].map((name) => valueOf(root, name)),
+      ].map((name) => attributeOf(root, name)),
       ["invoke_agent", "anthropic", id, 300, 30],
       "of the conversation itself; the subagent's are on its own span",
     );
-    assert.equal(valueOf(root, "outrider.cost_usd"), 0.00135);
+    assert.equal(attributeOf(root, "outrider.cost_usd"), 0.00135);
     const failed = spans.find(({ name }) => name === "execute_tool Read") as Span;
-    assert.deepEqual([failed.status.code, valueOf(failed, "error.type")], [2, "error"]);
+    assert.deepEqual([failed.status.code, attributeOf(failed, "error.type")], [2, "error"]);
     const call = spans.find(({ name }) => name === "execute_tool Bash") as Span;
     assert.equal(
       readFileSync(join(here, "place.txt"), "utf8"),
@@ -190,8 +190,8 @@ describe("traces", () => {
       ],
     );
     const bash = spansIn(received).find(({ name }) => name === "execute_tool Bash") as Span;
-    assert.match(String(valueOf(bash, names.ATTR_GEN_AI_TOOL_CALL_ARGUMENTS)), /echo \$TRACEPARENT/);
-    const said = spansIn(received).map((span) => valueOf(span, names.ATTR_GEN_AI_OUTPUT_MESSAGES));
+    assert.match(String(attributeOf(bash, names.ATTR_GEN_AI_TOOL_CALL_ARGUMENTS)), /echo \$TRACEPARENT/);
+    const said = spansIn(received).map((span) => attributeOf(span, names.ATTR_GEN_AI_OUTPUT_MESSAGES));
     assert.ok(said.some((text) => JSON.stringify(JSON.parse(String(text ?? "[]"))).includes("I begin.")));
   });
 
