@@ -1,13 +1,5 @@
+import { type AgentEvent, type InteractiveSession, type Outcome, RuntimeError, type UserMessage } from "@outrider/runtime";
 import {
-  type AgentEvent,
-  type InteractiveSession,
-  type Outcome,
-  RuntimeError,
-  toRuntimeError,
-  type UserMessage,
-} from "@outrider/runtime";
-import {
-  createRedactor,
   LineOutput,
   type ModelCall,
   type OpenedSession,
@@ -18,7 +10,7 @@ import {
   type ShownOutcome,
 } from "@outrider/runtime/host";
 import type { Arguments } from "../flags/args.ts";
-import { openCi, wantsReport } from "../ci/open-ci.ts";
+import { openCi } from "../ci/open-ci.ts";
 import type { CiRun } from "../ci/start-ci.ts";
 import { type Deadline, startDeadline } from "../run/deadline.ts";
 import { closeAll, endSession } from "../run/end-session.ts";
@@ -26,11 +18,12 @@ import type { Warnings } from "../run/framed-warnings.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags/flags.ts";
 import { ceilingsOf } from "../flags/numbers.ts";
-import { checkOutputFlags, createEarlyFormat, createOutputFormat, formatName } from "../run/output-format.ts";
+import { checkOutputFlags, createOutputFormat, formatName } from "../run/output-format.ts";
+import type { EarlyWish } from "../run/fail-early.ts";
 import { planRun } from "../request/plan-run.ts";
 import { type Prompt, readPrompt } from "../request/prompt.ts";
 import { complain, say } from "../run/say.ts";
-import { StoppedEarly, watchSignals } from "../run/signals.ts";
+import { watchSignals } from "../run/signals.ts";
 import type { Ending } from "../terminal/ending.ts";
 import type { Progress } from "../terminal/progress.ts";
 
@@ -63,7 +56,7 @@ export async function runOnce(args: Arguments): Promise<number> {
     await closeAll(complain, [() => endSession(session, complain), () => ci?.end(outcome, code()), close]);
     return code();
   } catch (error) {
-    return await failEarly(error, earlyWish(args.flags), ci);
+    return await (await import("../run/fail-early.ts")).failEarly(error, earlyWish(args.flags), ci);
   } finally {
     deadline?.close();
     signals.settle();
@@ -217,51 +210,6 @@ function telling(format: OutputFormat): OutputFormat {
     },
     end: (outcome) => format.end(outcome),
   };
-}
-
-/** What a result is to look like that no session can write; a host finds it by the id it chose. */
-export type EarlyWish = {
-  readonly format: string | undefined;
-  readonly flavor: string | undefined;
-  readonly verbose?: boolean | undefined;
-  readonly sessionId?: string | undefined;
-};
-
-/** A failure before there was a session: told on stderr, in the machine formats as the one result they promise, and to CI. */
-export async function failEarly(thrown: unknown, wanted: EarlyWish, begun?: CiRun): Promise<number> {
-  const ci = begun ?? (await openCi(wantsReport(process.argv.slice(2)), complain));
-  const error = isWithoutFolder(thrown) ? noFolder() : toRuntimeError(thrown);
-  const stopped = thrown instanceof StoppedEarly;
-  const outcome = createRedactor({ env: process.env }).value<Outcome>(
-    stopped ? { type: "cancelled", cause: thrown.by, text: "" } : { type: "failed", error: error.toJSON(), text: "" },
-  );
-  complain(error.message + (error.hint ? `\n${error.hint}` : ""));
-  if (error.code === "usage") say("See outrider --help\n");
-  if (!stopped && error.code === "internal" && error.cause instanceof Error) say(`${error.cause.stack}\n`);
-  if (wanted.format === "atif-jsonl") {
-    const { createAtifJsonlFormat } = await import("@outrider/runtime/atif");
-    process.stdout.write(await (await createAtifJsonlFormat({ sessionId: "" })).end(outcome));
-  }
-  if (wanted.format === "json" || wanted.format === "stream-json") {
-    const output = new LineOutput(process.stdout);
-    const format = await createEarlyFormat(wanted.format, wanted);
-    output.write(await (ci?.watch(format, "json") ?? format).end(outcome));
-    await output.drain();
-  }
-  const code = exitCodeOf(outcome, stopped ? { signal: thrown.signal } : {});
-  await ci?.end(outcome, code);
-  return code;
-}
-
-/** Somebody has removed the folder in which the command was started. */
-function isWithoutFolder(thrown: unknown): boolean {
-  return thrown instanceof Error && (thrown as NodeJS.ErrnoException).syscall === "uv_cwd"; // looked at only
-}
-
-function noFolder(): RuntimeError {
-  return new RuntimeError("config", "The current directory is not there any more", {
-    hint: "Change to a folder that is there, or name one with --cwd",
-  });
 }
 
 /** Frames are read by a program: what happens is in them, and only errors go to stderr. */
