@@ -1,8 +1,9 @@
 import type { HeldSession, HostedSummary, SessionHost } from "../../hosting/session-host.ts";
 import { toMessages } from "../../journal/transcript.ts";
-import type { SessionStore } from "../../journal/store.ts";
+import type { ReadOptions, SessionStore } from "../../journal/store.ts";
 import type { Message, UserMessage } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { SubmitOptions } from "../../session/prompts/inbox.ts";
 import type { AcceptedPrompt } from "../../session/prompts/session-turns.ts";
@@ -136,6 +137,12 @@ export class ServedSessions {
   async messages(client: Client, id: string): Promise<Message[]> {
     const served = await this.look(client, id);
     return served ? served.session.getMessages() : toMessages(await this.#store.read(id));
+  }
+
+  /** What is stored of a session that the client sees. */
+  async stored(client: Client, id: string, options: ReadOptions): Promise<AgentEvent[]> {
+    await this.#checkSeen(client, id);
+    return await this.#store.read(id, options);
   }
 
   /** All that is stored of it as ATIF, with what it cost; undefined before its first step. */
