@@ -67,12 +67,12 @@ export function App({ api, me, onSignOut }: { api: Api; me: Me; onSignOut: () =>
   const row = rows?.find(({ id }) => id === current);
   return (
     <>
-      <a class="skip" href="#ask" onClick={focusOn("ask")}>
+      <button type="button" class="skip" onClick={() => document.getElementById("ask")?.focus()}>
         Skip to what waits for you
-      </a>
-      <a class="skip" href="#prompt" onClick={focusOn("prompt")}>
+      </button>
+      <button type="button" class="skip" onClick={() => field.current?.focus()}>
         Skip to the prompt
-      </a>
+      </button>
       <div class={`app${current === undefined ? " is-new" : ""}`} data-view={pane}>
         <SessionList
           sessions={rows ?? []}
@@ -151,13 +151,6 @@ export function App({ api, me, onSignOut }: { api: Api; me: Me; onSignOut: () =>
 
 function sessionInHash(): string | undefined {
   return /^#\/([\w.:-]+)/.exec(location.hash)?.[1];
-}
-
-function focusOn(id: string): (event: Event) => void {
-  return (event) => {
-    event.preventDefault();
-    document.getElementById(id)?.focus();
-  };
 }
 
 function useListKeys(acts: Readonly<Record<string, () => void>>): void {

@@ -167,14 +167,24 @@ function QuestionCard(props: Acts & { question: Interaction; place: string }): J
           ))}
         </fieldset>
       ) : (
-        <label class="field">
-          <span class="sr">Answer</span>
+        <div class="field">
           {prompt.masked ? (
-            <input type="password" autocomplete="off" value={value} onInput={(event) => setValue(event.currentTarget.value)} />
+            <input
+              type="password"
+              aria-label="Answer"
+              autocomplete="off"
+              value={value}
+              onInput={(event) => setValue(event.currentTarget.value)}
+            />
           ) : (
-            <input autocomplete="off" value={value} onInput={(event) => setValue(event.currentTarget.value)} />
+            <input
+              aria-label="Answer"
+              autocomplete="off"
+              value={value}
+              onInput={(event) => setValue(event.currentTarget.value)}
+            />
           )}
-        </label>
+        </div>
       )}
       {rights.mayDrive && (
         <div class="perm-b">

@@ -59,7 +59,7 @@ export function Login({ api, onSignedIn, note }: { api: Api; onSignedIn: () => v
         <button type="submit" class="btn btn-primary" disabled={isBusy}>
           {isBusy ? "Signing in" : "Sign in"}
         </button>
-        <p class="dimmer">It is kept for seven days in a cookie that no script can read. Nothing leaves this server.</p>
+        <p class="dimmer">The browser keeps a cookie for seven days that no script can read, and not the token.</p>
       </form>
     </main>
   );

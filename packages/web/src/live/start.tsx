@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Api, ApiError } from "./api.ts";
+import { type Api, ApiError } from "./api.ts";
 import { App } from "./app.tsx";
 import type { Me } from "./live-types.ts";
 import { Login } from "./login.tsx";

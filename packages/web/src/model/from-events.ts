@@ -175,7 +175,9 @@ export class RunReducer {
       ...{
         at: Math.max(0, at - durationMs),
         usage: tokensOf(message.usage),
-        costUsd: this.#price(event, (cost) => void (step.costUsd = cost)),
+        costUsd: this.#price(event, (cost) => {
+          step.costUsd = cost;
+        }),
       },
     });
   }

@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { toReadCheck } from "../../permissions/read-check.ts";
+import { readingOf } from "../../permissions/rules.ts";
 import { loadRulesAbove } from "../../tools/ignore-rules.ts";
 import { walkFiles } from "../../tools/walk.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
@@ -21,7 +22,7 @@ export async function findFiles(
   { query, limit }: { query: string; limit: number },
 ): Promise<FoundFiles> {
   const { files, isComplete } = await allFiles(workspace);
-  const mayRead = toReadCheck(policy.current, { tool: "Read", approved: [workspace.root] });
+  const mayRead = toReadCheck(policy.current, { tool: readingOf(workspace.root).tool, approved: [workspace.root] });
   const wanted = query.toLowerCase();
   const ranked = files.flatMap((path) => {
     const shown = relative(workspace.root, path);
