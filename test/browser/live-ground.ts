@@ -109,8 +109,12 @@ export class LiveGround {
     const isResult = (content: unknown): boolean => Array.isArray(content) && content.some((part) => part.type === "tool_result");
     const at = messages.findLastIndex(({ role, content }) => role === "user" && !isResult(content));
     const results = messages.slice(at + 1).filter(({ content }) => isResult(content)).length;
-    const said = messages[at]?.content;
-    const text = Array.isArray(said) ? said.map((part: { text?: string }) => part.text ?? "").join("\n") : String(said);
+    const said = messages[at]?.content; // what was cut off before may stand in the same message
+    const text = Array.isArray(said) ? ((said.at(-1) as { text?: string })?.text ?? "") : String(said);
     return this.#script(text, results);
   }
+}
+
+export async function waitText(page: Page, selector: string, text: string | RegExp): Promise<void> {
+  await page.locator(selector, { hasText: text }).first().waitFor({ timeout: 30_000 });
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { findBrowser, openBrowser, seriousFindings } from "./browser.ts";
-import { LiveGround, type Script, screens } from "./live-ground.ts";
+import { LiveGround, type Script, screens, waitText } from "./live-ground.ts";
 
 const todos = [
   { content: "Look at the cart", status: "completed" },
@@ -42,15 +42,12 @@ const script: Script = (prompt, results) => {
   return { text: `You said: ${prompt}` };
 };
 
-const waitText = async (page: Page, selector: string, text: string | RegExp): Promise<void> =>
-  await page.locator(selector, { hasText: text }).first().waitFor({ timeout: 30_000 });
-
 describe("the page of the server", { skip: findBrowser() === undefined && "there is no Chromium here" }, () => {
   const ground = new LiveGround(script);
   let browser: Browser;
   before(async () => {
     browser = await openBrowser();
-    writeFileSync(join(ground.cwd, "cart.ts"), "export const sum = (total: number) => Math.round(total);\n".repeat(1));
+    writeFileSync(join(ground.cwd, "cart.ts"), "export const sum = (total: number) => Math.round(total);\n");
     writeFileSync(join(ground.cwd, "secret.env"), "x\n");
     await ground.start();
   });
@@ -113,5 +110,84 @@ describe("the page of the server", { skip: findBrowser() === undefined && "there
     await other.page.locator("#prompt").press("Enter");
     for (const { page } of [one, other]) await waitText(page, ".steps", "You said: and now from the other one");
     assert.deepEqual([...one.complaints, ...other.complaints], []);
+  });
+
+  test("a rich session by keyboard: plan, errors, edit, completion, queue, diff and the way back", async () => {
+    const { page, complaints } = await ground.look(browser);
+    await ground.signIn(page);
+    await page.getByRole("button", { name: "New" }).click();
+    await page.getByLabel("Permission mode").selectOption("acceptEdits");
+    await page.locator("#prompt").fill("rich: round in whole cents");
+    await page.locator("#prompt").press("Enter");
+    await waitText(page, ".perm-c", "npm install decimal.js");
+    await waitText(page, ".todo", "Change the rounding");
+    await waitText(page, ".files", "cart.ts");
+    await page.locator("#prompt").fill("then say thanks");
+    await page.locator("#prompt").press("Alt+Enter");
+    await waitText(page, ".queue", "then say thanks");
+    await page.locator("#prompt").fill("look at @car");
+    await page.locator("#prompt").press("End");
+    await page.keyboard.type("t");
+    await waitText(page, ".complete .opt", "@cart.ts");
+    await page.screenshot({ path: join(screens, "live-rich-light.png") });
+    assert.deepEqual(await seriousFindings(page), []);
+    await page.keyboard.press("Enter");
+    assert.equal(await page.inputValue("#prompt"), "look at @cart.ts ");
+    await page.locator("#prompt").fill("/");
+    await page.locator("#prompt").press("End");
+    await page.keyboard.type("comp");
+    await waitText(page, ".complete .opt", "/compact");
+    await page.keyboard.press("Escape");
+    await page.locator(".complete").waitFor({ state: "detached" });
+    await page.locator("#prompt").fill("");
+    await page.getByLabel("Reason for the agent").fill("no new dependency");
+    await page.keyboard.press("Enter");
+    await waitText(page, ".steps", "Done: the total is in whole cents.");
+    await waitText(page, ".steps", "You said: then say thanks");
+    await page.locator(".bar h1").click();
+    await page.keyboard.press("E");
+    assert.equal(await page.locator(".is-sel.is-error").count(), 1);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: /Show the diff/ }).click();
+    await waitText(page, "dialog .diff", "cents(total)");
+    await page.screenshot({ path: join(screens, "live-diff.png") });
+    assert.deepEqual(await seriousFindings(page), []);
+    await page.getByRole("button", { name: "Go back" }).last().click();
+    await page.getByRole("button", { name: "Put the files back" }).click();
+    await waitText(page, "dialog .status", "1 file put back");
+    assert.match(readFileSync(join(ground.cwd, "cart.ts"), "utf8"), /Math\.round/);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("dark, narrow and on a phone everything is within reach", async () => {
+    const { page, complaints } = await ground.look(browser, { colorScheme: "dark" });
+    await ground.signIn(page);
+    await page.getByRole("button", { name: "New" }).click();
+    await page.getByLabel("Permission mode").selectOption("acceptEdits");
+    await page.locator("#prompt").fill("rich: once more");
+    await page.locator("#prompt").press("Enter");
+    await waitText(page, ".perm-c", "npm install decimal.js");
+    await page.screenshot({ path: join(screens, "live-dark.png") });
+    assert.deepEqual(await seriousFindings(page), []);
+    await page.setViewportSize({ width: 1024, height: 768 });
+    await page.getByRole("button", { name: "Plan" }).click();
+    await waitText(page, ".todo", "Change the rounding");
+    await page.screenshot({ path: join(screens, "live-1024-plan.png") });
+    await page.getByRole("button", { name: "Steps" }).click();
+    await page.setViewportSize({ width: 390, height: 780 });
+    await page.screenshot({ path: join(screens, "live-phone.png") });
+    assert.deepEqual(await seriousFindings(page), []);
+    const wide = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
+    assert.ok(wide <= 0, `${wide} px stick out`);
+    for (const name of [/^Allow once/, /^Always allow/, /^Deny/]) assert.ok(await page.getByRole("button", { name }).isVisible());
+    await page.getByRole("button", { name: "Back to sessions" }).click();
+    await page.locator(".srow").first().waitFor();
+    await page.screenshot({ path: join(screens, "live-phone-list.png") });
+    await page.locator(".srow").first().click();
+    await page.getByRole("button", { name: /^Deny/ }).click();
+    await waitText(page, ".steps", "Done: the total is in whole cents.");
+    assert.deepEqual(complaints, []);
   });
 });
