@@ -10,7 +10,11 @@ const script: Script = (prompt, results) => {
   const attack = attacks[Number(/attack (\d+)/.exec(prompt)?.[1] ?? -1)];
   if (attack !== undefined)
     return results === 0
-      ? { reasoning: attack, text: attack, calls: [{ name: "Bash", input: { command: `touch made.txt && echo ${JSON.stringify(attack.slice(0, 2000))}` } }] }
+      ? {
+          reasoning: attack,
+          text: attack,
+          calls: [{ name: "Bash", input: { command: `touch made.txt && echo ${JSON.stringify(attack.slice(0, 2000))}` } }],
+        }
       : { text: attack };
   if (prompt.includes("slow")) return { text: "slowly ".repeat(600), chunkDelayMs: 50 };
   return { text: `Answer to ${prompt}` };
@@ -46,7 +50,10 @@ describe("the page of the server in trouble", { skip: findBrowser() === undefine
     await page.screenshot({ path: join(screens, "live-offline.png") });
     assert.deepEqual(await seriousFindings(page), []);
     await ground.startAgain();
-    await page.getByRole("button", { name: "Try now" }).click().catch(() => undefined); // it has come back by itself
+    await page
+      .getByRole("button", { name: "Try now" })
+      .click()
+      .catch(() => undefined); // it has come back by itself
     await page.locator(".banner").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Send" }).waitFor();
     assert.equal(await page.inputValue("#prompt"), "typed while nobody listens");
@@ -54,7 +61,10 @@ describe("the page of the server in trouble", { skip: findBrowser() === undefine
     await waitText(page, ".steps", "Answer to typed while nobody listens");
     const told = await page.locator(".step .prose").allTextContents();
     const count = (words: string): number => told.filter((text) => text.includes(words)).length;
-    assert.deepEqual([count("Answer to number one"), count("Answer to typed"), await page.evaluate("window.isSame")], [1, 1, true]);
+    assert.deepEqual(
+      [count("Answer to number one"), count("Answer to typed"), await page.evaluate("window.isSame")],
+      [1, 1, true],
+    );
     assert.deepEqual(complaints, []);
   });
 
@@ -70,7 +80,9 @@ describe("the page of the server in trouble", { skip: findBrowser() === undefine
     const { page, complaints } = await ground.look(browser, { path: link.slice(ground.url.length) });
     await waitText(page, ".steps", "Answer to for others to see");
     assert.ok(!page.url().includes("share"));
-    const controls = page.locator("textarea, .btn-primary, .btn-danger, .perm button, button:has-text('Share'), button:has-text('New')");
+    const controls = page.locator(
+      "textarea, .btn-primary, .btn-danger, .perm button, button:has-text('Share'), button:has-text('New')",
+    );
     assert.equal(await controls.count(), 0);
     await waitText(page, ".only-look", "You are looking on");
     await ground.client.prompt(id, "and once more");
@@ -82,10 +94,12 @@ describe("the page of the server in trouble", { skip: findBrowser() === undefine
 
   test("runs nothing of what a model, a command or a name says", async () => {
     const { page, complaints } = await ground.look(browser);
-    await page.addInitScript("window.addEventListener('securitypolicyviolation', (e) => console.error('violation ' + e.violatedDirective))");
+    await page.addInitScript(
+      "window.addEventListener('securitypolicyviolation', (e) => console.error('violation ' + e.violatedDirective))",
+    );
     await page.reload();
     await ground.signIn(page);
-    const { id } = await ground.client.createSession({ name: attacks[0]?.slice(0, 200) ?? "", permissionMode: "acceptEdits" });
+    const { id } = await ground.client.createSession({ name: attacks[0]?.slice(0, 200) ?? "" });
     await page.locator(`a[data-session="${id}"]`).click();
     const deny = page.getByRole("button", { name: /^Deny/ });
     let asked = 0;

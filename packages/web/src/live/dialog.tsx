@@ -14,7 +14,7 @@ export function Dialog({ title, onClose, children, isWide = false }: DialogProps
           <Icon name="x" />
         </button>
       </div>
-      {children}
+      <div class="pop-b">{children}</div>
     </dialog>
   );
 }

@@ -140,6 +140,7 @@ export function SessionView(props: Props): JSX.Element {
             <button
               type="button"
               class="btn btn-danger"
+              aria-label="Stop"
               disabled={isOffline}
               onClick={() => void attempt(() => api.send("POST", `${base}/cancel`, { waiting: "drop" }))}
             >
@@ -238,7 +239,7 @@ function Banner({ retryAt, seq, onRetry }: { retryAt: number; seq: number; onRet
     <div class="banner" role="alert">
       <Icon name="offline" class="c-warn" />
       <span class="grow">
-        <b>Connection lost.</b> A run goes on without you. The page tries again
+        <b>Connection lost.</b> The server does not answer. The page tries again
         {seconds > 1 ? ` in ${seconds} s` : " now"} and catches up from event {seq.toLocaleString("en-US")}.
       </span>
       <button type="button" class="btn" onClick={onRetry}>
