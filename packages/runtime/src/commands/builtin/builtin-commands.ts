@@ -8,7 +8,7 @@ const rows: readonly Row[] = [
   [
     "agent",
     "The agents there are, or have one do something",
-    "[list | run AGENT PROMPT | parallel … | wait GROUP | read ID | send ID TEXT | stop ID | close ID]",
+    "[list | run AGENT PROMPT | parallel … | wait | read | send | stop | close]",
   ],
   ["background", "What goes on beside the conversation", "[list | read ID [OFFSET] | cancel ID | close ID]"],
   ["clear", "Begin anew: nothing said so far is sent any more"],
@@ -26,16 +26,8 @@ const rows: readonly Row[] = [
   ["mode", "The permission mode, or another one", "[MODE]"],
   ["output-style", "How answers are written, or another way", "[STYLE]"],
   ["permissions", "The permission mode, or another one", "[MODE]"],
-  [
-    "plugin",
-    "The plugins, and whether they count",
-    "[list | install SOURCE | uninstall NAME | enable NAME | disable NAME | marketplace …]",
-  ],
-  [
-    "provider",
-    "Who is asked, and the profiles there are",
-    "[list | use PROFILE | test [NAME] | add PROFILE PROVIDER [MODEL [VARIABLE]]]",
-  ],
+  ["plugin", "The plugins, and whether they count", "[list | install | uninstall | enable | disable | marketplace]"],
+  ["provider", "Who is asked, and the profiles there are", "[list | use PROFILE | test [NAME] | add …]"],
   ["reload-plugins", "Look for plugins again, with all their parts"],
   ["rename", "Name the session", "NAME"],
   ["reset", "Delete the user's settings"],
