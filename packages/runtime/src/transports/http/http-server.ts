@@ -87,7 +87,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     remove: options.remove,
   });
   const metrics = createMetrics(sessions);
-  const foreign = new ForeignRequests({ sessions, version });
+  const foreign = new ForeignRequests({ sessions, version, warn });
   const logins = new PageLogins(tokens);
   const parts: ServerParts = { version, sessions, tokens, metrics, defaults, foreign, logins, page: options.page };
   const rules: ServerRules = {
@@ -120,7 +120,10 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   return {
     url: listen.type === "tcp" ? `${scheme}://${name}:${address}` : listen.path,
     close(how = {}) {
-      closing ??= closeServer({ server, sockets, sessions, host, ...how }).finally(() => rules.leases.close());
+      closing ??= closeServer({ server, sockets, sessions, host, ...how }).finally(async () => {
+        rules.leases.close();
+        await foreign.close();
+      });
       return closing;
     },
   };

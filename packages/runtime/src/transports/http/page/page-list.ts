@@ -39,7 +39,7 @@ async function endingOf(sessions: ServedSessions, client: Client, { id, updatedA
   const key = `${id} ${updatedAt}`;
   const known = endings.get(key);
   if (known) return known;
-  const turns = await sessions.past(client, id, { types: ["turn.started", "turn.ended"] });
+  const turns = await sessions.read(client, id, { types: ["turn.started", "turn.ended"] });
   const last = turns.filter(({ taskId }) => taskId === undefined).at(-1);
   const ending = last === undefined ? "new" : last.type === "turn.ended" ? last.outcome.type : "unfinished";
   endings.set(key, ending);

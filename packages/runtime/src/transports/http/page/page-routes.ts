@@ -79,7 +79,7 @@ export const pageRoutes: readonly Route[] = [
     async handle({ sessions, client, params: { id = "" }, query }) {
       const { loadCallPrice } = await import("../../atif/write/call-price.ts");
       const priceOf = await loadCallPrice();
-      const events = await sessions.past(client, id, {
+      const events = await sessions.read(client, id, {
         after: Number(query.get("after") ?? 0),
         types: ["message.ended", "side-call.ended"],
       });
