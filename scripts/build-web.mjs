@@ -5,7 +5,7 @@ import { build, transform } from "esbuild";
 import { root } from "./bundle-options.mjs";
 
 const web = join(root, "packages/web");
-const pages = ["report", "index", "compare"];
+const pages = ["report", "index", "compare", "live"];
 
 /** Returns esbuild's account of what is in them. */
 export async function buildWeb() {
