@@ -11,6 +11,7 @@ import { buildWeb } from "./build-web.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const runtime = join(root, "packages/runtime");
 const cli = join(root, "packages/cli");
+const fleet = join(root, "packages/fleet");
 const readPackage = (folder) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 const { exports: published, dependencies, optionalDependencies } = readPackage(runtime);
 
@@ -44,7 +45,7 @@ const barrels = Object.fromEntries(
   Object.entries(published).map(([name, target]) => [join("@outrider/runtime", name), join(runtime, target["outrider-source"])]),
 );
 const pages = await buildWeb(); // first: the command has them inside
-const [library, command] = await Promise.all([
+const [library, command, batches] = await Promise.all([
   // What the package depends on is installed beside it; what it only needs to be built is in it.
   build({
     ...shared,
@@ -63,6 +64,16 @@ const [library, command] = await Promise.all([
     outdir: join(cli, "dist"),
     external: ["@vscode/ripgrep"],
   }),
+  // It runs on the library as it is installed.
+  build({
+    ...shared,
+    conditions: [],
+    entryPoints: Object.values(readPackage(fleet).exports).map((target) => join(fleet, target["outrider-source"])),
+    outdir: join(fleet, "dist"),
+    sourcemap: "linked",
+    sourcesContent: false,
+    packages: "external",
+  }),
 ]);
 const { files: commandFiles, core } = await linkCommand(command);
 const notices = ({ metafile }) => ({ name: noticesFile, text: thirdPartyNotices(metafile, root) });
@@ -74,13 +85,15 @@ commandFiles.push(notices({ metafile: { outputs: { ...command.metafile.outputs, 
 // Only now is the last build gone: one that fails leaves it in place.
 write(join(runtime, "dist"), libraryFiles);
 write(join(cli, "dist"), commandFiles);
+write(join(fleet, "dist"), withoutForeignMaps(batches));
 
 copyDocuments(runtime, () => true);
 copyDocuments(cli, (path) => !/^(api\b|library\.md$)/.test(path));
 
 if (!process.argv.includes("--no-types")) {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
-  execFileSync(process.execPath, [tsc, "-p", join(runtime, "tsconfig.build.json")], { stdio: "inherit" });
+  for (const place of [runtime, fleet])
+    execFileSync(process.execPath, [tsc, "-p", join(place, "tsconfig.build.json")], { stdio: "inherit" });
 }
 
 /**

@@ -54,7 +54,7 @@ const LAYERS = {
   },
   settings: { folders: ["util", "protocol", "model", "permissions"], modules: ["node:"] },
   plugins: {
-    folders: ["util", "protocol", "permissions", "hooks", "journal", "tasks", "tools", "commands"],
+    folders: ["util", "protocol", "workspace", "permissions", "hooks", "journal", "tasks", "tools", "commands"],
     modules: ["node:"],
   },
   hosting: {
@@ -229,6 +229,18 @@ for (const path of sourceFiles(src)) {
 for (const [folder, { folders }] of Object.entries(LAYERS)) {
   for (const other of folders)
     if (!used.get(folder).has(other)) problems.push(`LAYERS.${folder} allows ${other}/, which it never imports`);
+}
+
+const fleet = join(root, "packages/fleet/src");
+if (!process.argv[2]) {
+  for (const path of sourceFiles(fleet)) {
+    for (const specifier of importsOf(join(fleet, path))) {
+      edges++;
+      if (specifier.startsWith(".") && !resolve(dirname(join(fleet, path)), specifier).startsWith(fleet + sep))
+        problems.push(`fleet/src/${path}: reaches outside the package (${specifier}); import a published subpath`);
+    }
+    if (opens(join(fleet, path))) problems.push(`fleet/src/${path} opens a session past hosting/`);
+  }
 }
 
 const cli = join(root, "packages/cli/src");

@@ -173,6 +173,7 @@ const published: Record<string, string[]> = {
     "judgeTrust",
     "lintRule",
     "listCatalog",
+    "listSpending",
     "listTrust",
     "listUserLocalStorage",
     "listWorktrees",

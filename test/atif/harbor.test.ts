@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
-import { bin, model, run, tempFolder } from "../e2e/command.ts";
+import { bin, launcher, model, run, tempFolder } from "../e2e/command.ts";
 import { root } from "./reference.ts";
 
 const folder = join(root, "integrations/harbor");
@@ -230,7 +230,7 @@ describe("the Harbor agent", () => {
     writeStubs(place);
     const shim = join(place, ".outrider-agent/bin/outrider");
     mkdirSync(dirname(shim), { recursive: true });
-    writeFileSync(shim, `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`, { mode: 0o755 });
+    writeFileSync(shim, `#!/bin/sh\nexec '${launcher}' '${bin}' "$@"\n`, { mode: 0o755 });
     const python = spawn("python3", ["-B", "-c", realRun, join(place, "logs")], {
       cwd: place,
       env: { PATH: process.env["PATH"] ?? "", HOME: place, PYTHONPATH: `${place}:${folder}`, ...env },

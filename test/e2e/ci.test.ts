@@ -3,7 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { bin, eventually, lines, type Run, run, start } from "./command.ts";
+import { bin, launcher, eventually, lines, type Run, run, start } from "./command.ts";
 import { evil, type GithubStep, githubStep, obeyed, secret } from "./github-step.ts";
 
 describe("a run on GitHub", () => {
@@ -374,7 +374,7 @@ async function loggedRun(
   step: GithubStep,
   redirection = "2>&1",
 ): Promise<{ code: Run["code"]; log: string }> {
-  const child = spawn("bash", ["-c", `"$0" "$@" ${redirection} < /dev/null`, process.execPath, bin, ...args], {
+  const child = spawn("bash", ["-c", `"$0" "$@" ${redirection} < /dev/null`, launcher, bin, ...args], {
     cwd: step.cwd,
     env: { PATH: process.env["PATH"] ?? "", HOME: step.folder, ...step.env },
   });

@@ -6,10 +6,13 @@ import { after } from "node:test";
 import { type ModelServerOptions, startModelServer } from "../../packages/runtime/src/testing/model-server.ts";
 
 export const projectRoot: string = process.env["OUTRIDER_ROOT"] ?? process.cwd();
-export const bin: string = join(projectRoot, "packages/cli/bin/outrider.js");
 
-/** The Node that runs the command: the one that runs the tests, so that `npm test -- --node PATH` tests the product on it. */
-const node = process.execPath;
+/** An executable file to be tested in place of the build, such as the standalone command. */
+const tested = process.env["OUTRIDER_TEST_COMMAND"];
+export const bin: string = tested ?? join(projectRoot, "packages/cli/bin/outrider.js");
+/** What `bin` is given to: the Node that runs the tests, so that `npm test -- --node PATH` tests the product on it. */
+export const launcher: string = tested ? "/usr/bin/env" : process.execPath;
+export const isStandalone: boolean = tested !== undefined;
 
 export type Run = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string; ms: number };
 export type Started = { child: ChildProcessWithoutNullStreams; done: Promise<Run> };
@@ -33,7 +36,7 @@ export const emptyHome: string = tempFolder("home");
 export function start(args: readonly string[], options: RunOptions = {}): Started {
   const startedAt = Date.now();
   const stdin = openStdin(options.stdin);
-  const child = spawn(node, [bin, ...args], {
+  const child = spawn(launcher, [bin, ...args], {
     cwd: options.cwd ?? projectRoot,
     env: cleanEnv(options.env),
     stdio: [stdin ?? "pipe", "pipe", "pipe"],

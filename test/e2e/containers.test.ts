@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, it } from "node:test";
-import { bin, eventually, lines, model, tempFolder } from "./command.ts";
+import { bin, launcher, eventually, lines, model, tempFolder } from "./command.ts";
 
 /** A process namespace of its own, as a container has one: nobody outside is seen, and its first process has the number 1 or 2 each time. */
 const container = ["--unshare-pid", "--dev-bind", "/", "/", "--proc", "/proc", "--die-with-parent", "--"];
@@ -19,7 +19,7 @@ describe("a session in a container that was killed", { skip: canContain ? false 
     const { env, server } = await model((_, index) => (index === 0 ? { text: "late", delayMs: 600_000 } : { text: "ok" }), home);
     const id = "11111111-2222-4333-8444-555555555555";
     const begin = (args: readonly string[], inside: boolean) => {
-      const words = [process.execPath, bin, "--cwd", cwd, "--output-format", "json", ...args];
+      const words = [launcher, bin, "--cwd", cwd, "--output-format", "json", ...args];
       const [file = "", ...rest] = inside ? ["bwrap", ...container, ...words] : words;
       return spawn(file, rest, {
         env: { PATH: process.env["PATH"] ?? "", HOME: home, ...env },

@@ -27,6 +27,7 @@ describe("a slip in a command's name", () => {
     [["mcp", "serve", "odd"], /mcp serve does not take "odd"/],
     [["mcp", "add", "x", "ftp://example.com"], /ftp:\/\/ is no way to reach a server/],
     [["mcp", "add", "-t", "http", "x", "ws://example.com"], /an address begins with http/],
+    [["mcp", "add", "bad name!", "echo"], /"bad name!" cannot be a server's name: letters, digits, - and _/],
     [["config", "set", "model", "x"], /settings are files/],
   ];
   for (const [words, said] of cases) {

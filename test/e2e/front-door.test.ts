@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { bin, model, run, tempFolder } from "./command.ts";
+import { bin, launcher, model, run, tempFolder } from "./command.ts";
 
 describe("the front door", { timeout: 60_000 }, () => {
   it("a prompt that looks like a flag is a prompt: it sets nothing and runs nothing", async () => {
@@ -33,7 +33,7 @@ describe("the front door", { timeout: 60_000 }, () => {
   it("a terminal does not obey the model's words", { skip: !existsSync("/usr/bin/script") }, async () => {
     const replies = join(tempFolder(), "replies.json");
     writeFileSync(replies, JSON.stringify([{ text: title }]));
-    const command = `'${process.execPath}' '${bin}' -q -p hi --provider scripted --model '${replies}'`;
+    const command = `'${launcher}' '${bin}' -q -p hi --provider scripted --model '${replies}'`;
     const env = { PATH: process.env["PATH"] ?? "", HOME: tempFolder(), OUTRIDER_HOME: tempFolder(), TERM: "xterm" };
     const shown = execFileSync("/usr/bin/script", ["-qec", command, "/dev/null"], { env, encoding: "utf8" });
     assert.ok(shown.includes("\\u001b]0;pwned\\u0007\\u001b[2Jhello"), JSON.stringify(shown));

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, describe, it } from "node:test";
-import { bin, eventually, lines, model, processesWith, run, start, tempFolder } from "./command.ts";
+import { bin, launcher, eventually, lines, model, processesWith, run, start, tempFolder } from "./command.ts";
 
 const onLinux = { skip: process.platform !== "linux" };
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
@@ -97,7 +97,7 @@ describe("a run that is killed", onLinux, () => {
       const at = await place([bash(`touch up; sleep ${mark}`), { text: "ok" }]);
       const id = `22222222-2222-4333-8444-${String(process.pid).padStart(12, "0")}`;
       const args = [bin, "-p", "go", "--session-id", id, ...allowed, "--sandbox", "off"];
-      const child = spawn("bash", ["-c", `ulimit -x ${limit}; exec "$@"`, "bash", process.execPath, ...args], {
+      const child = spawn("bash", ["-c", `ulimit -x ${limit}; exec "$@"`, "bash", launcher, ...args], {
         cwd: at.cwd,
         env: { PATH: process.env["PATH"] ?? "", HOME: at.cwd, ...at.env },
         stdio: "ignore",
@@ -116,7 +116,7 @@ describe("a run that is killed", onLinux, () => {
     const doctor = async (limit: string): Promise<Record<string, string> | undefined> => {
       const child = spawn(
         "bash",
-        ["-c", `ulimit -x ${limit}; exec "$@"`, "bash", process.execPath, bin, "doctor", "--offline", "--json"],
+        ["-c", `ulimit -x ${limit}; exec "$@"`, "bash", launcher, bin, "doctor", "--offline", "--json"],
         {
           env: { PATH: process.env["PATH"] ?? "", HOME: tempFolder("killed-home") },
           stdio: ["ignore", "pipe", "ignore"],
@@ -155,7 +155,7 @@ describe("a run that ends", onLinux, () => {
     const words = [
       "env",
       ...env,
-      `'${process.execPath}'`,
+      `'${launcher}'`,
       `'${bin}'`,
       "-p",
       "go",

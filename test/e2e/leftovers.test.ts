@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { bin, eventually, lines, model, processesWith, run, start, tempFolder } from "./command.ts";
+import { bin, launcher, eventually, lines, model, processesWith, run, start, tempFolder } from "./command.ts";
 
 const onLinux = { skip: process.platform !== "linux" };
 /** Seconds that nobody else sleeps for: how a test knows its processes. */
@@ -132,7 +132,7 @@ describe("a reader that leaves while a tool works silently", onLinux, () => {
       const writer = format === "live" ? `printf '{"type":"user","content":"go"}\\n'; sleep ${mark}` : "true";
       const reader = "while [ ! -e started ]; do sleep 0.05; done; exec <&-";
       const script = `exec 3>&1; { ${writer}; } | { "$0" "$@"; echo "code $?" >&3; } | { ${reader}; }`;
-      const child = spawn("bash", ["-c", script, process.execPath, bin, ...words, ...allowed], {
+      const child = spawn("bash", ["-c", script, launcher, bin, ...words, ...allowed], {
         cwd: at.cwd,
         env: { PATH: process.env["PATH"] ?? "", HOME: at.cwd, ...at.env },
         stdio: ["ignore", "pipe", "ignore"],

@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { createMemoryStore } from "../../packages/runtime/src/journal/memory-store.ts";
 import { createScriptedProvider } from "../../packages/runtime/src/model/scripted.ts";
 import { InteractiveSession } from "../../packages/runtime/src/session/interactive-session.ts";
-import { bin, eventually, lines, model, processesWith, type Run, run, start, tempFolder } from "./command.ts";
+import { bin, launcher, eventually, lines, model, processesWith, type Run, run, start, tempFolder } from "./command.ts";
 
 const home = tempFolder("home");
 const project = tempFolder("project");
@@ -178,7 +178,7 @@ describe("--deadline", () => {
 
   it("ends a run whose output nobody reads", async () => {
     const { env } = await model([{ text: "word ".repeat(100_000) }], home);
-    const child = spawn(process.execPath, [bin, "-p", "x", "--deadline", "500ms", "--output-format", "stream-json"], {
+    const child = spawn(launcher, [bin, "-p", "x", "--deadline", "500ms", "--output-format", "stream-json"], {
       env: { PATH: process.env["PATH"], ...env },
       stdio: ["ignore", "pipe", "ignore"],
     });

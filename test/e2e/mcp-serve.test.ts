@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { bin, model, tempFolder } from "./command.ts";
+import { bin, launcher, model, tempFolder } from "./command.ts";
 
 type Era = "legacy" | "modern";
 const eras: readonly Era[] = ["legacy", "modern"];
@@ -34,7 +34,7 @@ async function connect({ era, env, cwd, args = [], decides }: Setting): Promise<
     });
   const path = process.env["PATH"] ?? "";
   const transport = new StdioClientTransport({
-    ...{ command: process.execPath, args: [bin, "mcp", "serve", ...args], cwd, stderr: "ignore" },
+    ...{ command: launcher, args: [bin, "mcp", "serve", ...args], cwd, stderr: "ignore" },
     env: { PATH: path, HOME: cwd, ...env },
   });
   await client.connect(transport);

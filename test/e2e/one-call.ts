@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { bin, lines, model, type Run, run, tempFolder } from "./command.ts";
+import { bin, launcher, lines, model, type Run, run, tempFolder } from "./command.ts";
 
 export const key: string = "sk-ant-zyxwvutsrq9876543210zyx";
 const secrets = {
@@ -45,7 +45,7 @@ export async function call(
   );
   const flags = ["-p", "go", "--output-format", "stream-json", "--cwd", cwd, ...args];
   const wanted = { ...modelEnv, ...secrets, ...env };
-  const ended = through ? await through([process.execPath, bin, ...flags], wanted) : await run(flags, { env: wanted, cwd });
+  const ended = through ? await through([launcher, bin, ...flags], wanted) : await run(flags, { env: wanted, cwd });
   const frames = ended.stdout.startsWith("{") ? lines(ended.stdout) : [];
   const first = server.requests[0]?.body as { system?: unknown } | undefined;
   const second = server.requests[1]?.body as { messages?: unknown[] } | undefined;

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, it } from "node:test";
-import { bin, lines, model, run, start, tempFolder } from "./command.ts";
+import { bin, launcher, lines, model, run, start, tempFolder } from "./command.ts";
 
 /** The lock is a folder when it is given back: it can neither be read nor removed. */
 const spoilLock = 'for lock in "$OUTRIDER_SPOILED"/sessions/*.lock; do rm -f "$lock"; mkdir "$lock"; done';
@@ -65,7 +65,7 @@ describe("a failure after the result", () => {
   it("is none where hardly any descriptor is left", async () => {
     for (const limit of [20, 21, 22, 23, 24, 26]) {
       const { env } = await model([{ calls: [{ name: "Bash", input: { command: "true" } }] }, { text: "done" }], tempFolder());
-      const words = [process.execPath, bin, "-p", "x", "--output-format", "json", "--sandbox", "off"];
+      const words = [launcher, bin, "-p", "x", "--output-format", "json", "--sandbox", "off"];
       const child = spawn("bash", ["-c", `ulimit -n ${limit}; exec "$@"`, "bash", ...words], {
         env: { PATH: process.env["PATH"] ?? "", HOME: env.OUTRIDER_HOME, ...env },
         stdio: ["ignore", "pipe", "pipe"],

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { describe, it } from "node:test";
-import { cleanEnv, bin, lines, model, run, tempFolder } from "./command.ts";
+import { cleanEnv, bin, launcher, lines, model, run, tempFolder } from "./command.ts";
 
 /** As in a shell that says `2>&1 | jq`: one pipe for both, and a program that reads every line of it. */
 async function mixed(
   args: readonly string[],
   place: { env: Record<string, string>; cwd?: string },
 ): Promise<Record<string, unknown>[]> {
-  const child = spawn("bash", ["-c", 'exec "$0" "$@" 2>&1', process.execPath, bin, ...args], {
+  const child = spawn("bash", ["-c", 'exec "$0" "$@" 2>&1', launcher, bin, ...args], {
     cwd: place.cwd,
     env: cleanEnv(place.env),
     stdio: ["ignore", "pipe", "inherit"],

@@ -125,6 +125,24 @@ describe("an installed plugin", () => {
     assert.deepEqual(treeOf(ground.home), before);
   });
 
+  it("shows every hook before it is accepted, also beside one that settings keep from sending", async () => {
+    const ground = await place();
+    const path = bundle(join(ground.top, "small"), { hook: "run-me" });
+    const http = { type: "http", url: "https://hooks.example.com/x" };
+    write(path, "hooks/hooks.json", { hooks: { Stop: [{ hooks: [{ type: "command", command: "run-me" }, http] }] } });
+    const asked = await ground.outrider("plugins", "install", path);
+    for (const shown of ["Stop: run-me", "Stop: https://hooks.example.com/x", "Note: hooks/hooks.json: a hook of Stop goes to"])
+      assert.ok(asked.stdout.includes(shown), asked.stdout);
+    await ground.good("plugins", "install", path, "--yes");
+    assert.match(await ground.good("plugins", "show", "small"), /Stop: run-me/);
+    write(ground.home, ".outrider/settings.json", {
+      enabledPlugins: { "small@direct": true },
+      allowedHttpHookUrls: ["hooks.example.com"],
+    });
+    assert.doesNotMatch(await ground.good("plugins", "show", "small"), /never runs/);
+    assert.equal((await ground.outrider("plugins", "validate", path)).code, 0);
+  });
+
   it("does not count when a file of it was changed, until that is accepted", async () => {
     const ground = await place();
     await ground.good("plugins", "install", bundle(join(ground.top, "small")), "--yes");

@@ -145,6 +145,22 @@ describe("a bundle in Claude Code's layout", () => {
     assert.deepEqual([init.mcp_servers, init.plugins.length], [[], 1]);
   });
 
+  it("is given no key for models, in whatever variable it stands, and every other variable", async () => {
+    const server = (name: string, env: object) => ({ [name]: { command: process.execPath, args: ["-e", "", name], env } });
+    const servers = {
+      ...server("own", { A: `\${ANTHROPIC_API_KEY:-none}` }),
+      ...server("copied", { A: `\${COPY}` }),
+      ...server("plain", { A: `\${PLAIN_TOKEN}` }),
+    };
+    const ground = await place({ "keys/.claude-plugin/plugin.json": { name: "keys", mcpServers: servers } });
+    const env = { ...ground.env, ANTHROPIC_API_KEY: "a-key-of-some-length", COPY: "a-key-of-some-length", PLAIN_TOKEN: "plain" };
+    const args = ["-p", "go", "--plugin-dir", join(ground.top, "keys"), ...stream];
+    const { stdout } = await run(args, { cwd: ground.cwd, env });
+    const states = initOf(stdout).mcp_servers as readonly { readonly name: string; readonly error?: string }[];
+    const refused = states.filter(({ error }) => error?.includes("holds a key for models")).map(({ name }) => name);
+    assert.deepEqual(refused, ["plugin:keys:own", "plugin:keys:copied"], JSON.stringify(states));
+  });
+
   it("is called by its whole name, its short one and the one it gives itself", async () => {
     for (const typed of ["/demo:greet Ada", "/greet Ada", "/hello Ada", "/demo:hello Ada"]) {
       const ground = await place();

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { bin, model, projectRoot, run, tempFolder } from "./command.ts";
+import { bin, launcher, model, projectRoot, run, tempFolder } from "./command.ts";
 
 /** Commands that a reader is shown and that are not typed here, by how they begin: why. */
 const untyped: Readonly<Record<string, string>> = {
@@ -107,7 +107,7 @@ async function sitDown(): Promise<(line: string) => Promise<{ code: number | nul
   const top = tempFolder("newcomer");
   const [home, cwd, path] = [join(top, "home"), join(top, "project"), join(top, "bin")];
   for (const folder of [home, cwd, path, join(home, "projects")]) mkdirSync(folder, { recursive: true });
-  writeFileSync(join(path, "outrider"), `#!/bin/sh\nexec "${process.execPath}" "${bin}" "$@"\n`);
+  writeFileSync(join(path, "outrider"), `#!/bin/sh\nexec "${launcher}" "${bin}" "$@"\n`);
   chmodSync(join(path, "outrider"), 0o755);
   const { env } = await model(
     ({ body }) => {

@@ -7,7 +7,7 @@ import { findModel, loadCatalog } from "../../packages/runtime/src/model/catalog
 import { ratesAt } from "../../packages/runtime/src/model/price.ts";
 import type { AgentEvent } from "../../packages/runtime/src/protocol/events.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "../../packages/runtime/src/testing/model-server.ts";
-import { bin, lines, type Run, run, tempFolder } from "./command.ts";
+import { bin, launcher, lines, type Run, run, tempFolder } from "./command.ts";
 
 type Json = Record<string, unknown>;
 
@@ -434,7 +434,7 @@ describe("who is asked", () => {
     for (const [port, expected] of rows) {
       const { stdout, stderr } = spawnSync(
         "unshare",
-        ["-rn", "sh", "-c", 'ip link set lo up && exec "$0" -e "$1" "$2" "$3"', process.execPath, localServer, bin, String(port)],
+        ["-rn", "sh", "-c", 'ip link set lo up && exec "$0" -e "$@"', process.execPath, localServer, launcher, bin, String(port)],
         { encoding: "utf8", env: { PATH: process.env["PATH"] ?? "", HOME: home, OUTRIDER_HOME: home }, cwd: project },
       );
       const ended: { code: number; stdout: string; stderr: string } = JSON.parse(stdout || JSON.stringify({ stderr }));
@@ -452,7 +452,7 @@ describe("who is asked", () => {
 
 /** Listens where a local server would, runs the command, and prints how that went. */
 const localServer = `
-  const [bin, port] = process.argv.slice(1);
+  const [launcher, bin, port] = process.argv.slice(1);
   const chunk = (delta, finish_reason = null) => "data: " + JSON.stringify({ id: "1", model: "qwen3:8b", choices: [{ index: 0, delta, finish_reason }] }) + "\\n\\n";
   const server = require("http").createServer((request, response) => {
     request.resume();
@@ -461,7 +461,7 @@ const localServer = `
     response.end(chunk({ content: "hi" }) + chunk({}, "stop") + "data: [DONE]\\n\\n");
   }).listen(Number(port), "127.0.0.1", () => {
     const args = [bin, "-p", "go", "--output-format", "json"];
-    require("child_process").execFile(process.execPath, args, (error, stdout, stderr) => {
+    require("child_process").execFile(launcher, args, (error, stdout, stderr) => {
       console.log(JSON.stringify({ code: error ? error.code : 0, stdout, stderr }));
       server.close();
       server.closeAllConnections();

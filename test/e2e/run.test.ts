@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
-import { bin, lines, model, run, tempFolder } from "./command.ts";
+import { bin, launcher, lines, model, run, tempFolder } from "./command.ts";
 
 const home = tempFolder("home");
 const project = tempFolder("project");
@@ -302,8 +302,8 @@ describe("the prompt", () => {
   it("comes through a shell's pipe too, beside the words or alone", async () => {
     const { env, server } = await model(() => ({ text: "ok" }), home);
     const shell = (command: string) => promisify(execFile)("bash", ["-c", command], { env: { ...process.env, ...env } });
-    await shell(`printf 'piped' | "${process.execPath}" "${bin}" -p "words"`);
-    await shell(`(sleep 0.5; printf 'late') | "${process.execPath}" "${bin}" -p "words" -`);
+    await shell(`printf 'piped' | "${launcher}" "${bin}" -p "words"`);
+    await shell(`(sleep 0.5; printf 'late') | "${launcher}" "${bin}" -p "words" -`);
     assert.deepEqual(
       server.requests.map((request) => promptOf(request.body)),
       ["words\n\npiped", "words\n\nlate"],
@@ -410,7 +410,15 @@ describe("the demo", () => {
   it("repairs a real project and says what changed", async () => {
     const { code, stdout } = await run(["demo"], { env: { OUTRIDER_HOME: home } });
     assert.equal(code, 0, stdout);
-    for (const words of ["the model is a script", "changed   src/average.js", "tokens", "journal"])
+    for (const words of ["the model is a script", "changed   src/average.", "tokens", "journal"])
       assert.ok(stdout.includes(words), words);
+  });
+
+  it("takes a project for the shell where there is no Node to run tests", async () => {
+    const path = tempFolder("without-node");
+    for (const name of ["sh", "bash"]) symlinkSync(`/bin/${name}`, join(path, name));
+    const { code, stdout } = await run(["demo"], { env: { OUTRIDER_HOME: home, PATH: path } });
+    assert.equal(code, 0, stdout);
+    assert.ok(stdout.includes("changed   src/average.sh"), stdout);
   });
 });

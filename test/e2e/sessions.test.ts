@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import type { AgentEvent } from "../../packages/runtime/src/protocol/events.ts";
-import { bin, eventually, lines, run, start } from "./command.ts";
+import { bin, launcher, eventually, lines, run, start } from "./command.ts";
 import { echo, failureOf, idOf, place, usage } from "./stored-sessions.ts";
 
 describe("going on with a session", () => {
@@ -376,7 +376,7 @@ describe("outrider sessions", () => {
   it("does not mind a reader that leaves", async () => {
     const { ask, env } = await place([{ text: "x".repeat(400_000), usage }]);
     const id = idOf(await ask(["one"]));
-    const command = `"${process.execPath}" "${bin}" sessions export ${id} | head -c 10; echo " \${PIPESTATUS[0]}"`;
+    const command = `"${launcher}" "${bin}" sessions export ${id} | head -c 10; echo " \${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await promisify(execFile)("bash", ["--norc", "-c", command], {
       env: { ...env, PATH: process.env["PATH"] ?? "" },
     });

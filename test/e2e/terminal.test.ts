@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { bin, tempFolder } from "./command.ts";
+import { bin, launcher, tempFolder } from "./command.ts";
 
 const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
 /** What was on the screens, for whoever wants to look at them. */
@@ -72,7 +72,7 @@ async function onTerminal(
   const command = [
     "env",
     ...set,
-    process.execPath,
+    launcher,
     bin,
     "-p",
     "Mend it",

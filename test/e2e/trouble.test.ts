@@ -3,7 +3,19 @@ import { spawn, spawnSync } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { bin, eventually, handlesSignals, lines, model, processesWith, type Run, run, start, tempFolder } from "./command.ts";
+import {
+  bin,
+  launcher,
+  eventually,
+  handlesSignals,
+  lines,
+  model,
+  processesWith,
+  type Run,
+  run,
+  start,
+  tempFolder,
+} from "./command.ts";
 
 const home = tempFolder("home");
 type Error = { code: string; message: string; retryable: boolean; http_status: number | null; hint: string | null };
@@ -111,7 +123,7 @@ describe("a home that cannot be written to", { skip: !canBox }, () => {
     it(`is told by what the system says: ${folder || "a folder"}`, () => {
       const home = join(tempFolder("read-only"), folder);
       const box = ["--ro-bind", "/", "/", "--dev", "/dev", "--setenv", "OUTRIDER_HOME", home];
-      const words = [process.execPath, bin, "-p", "hi"];
+      const words = [launcher, bin, "-p", "hi"];
       const { status, stderr } = spawnSync("bwrap", [...box, "--setenv", "ANTHROPIC_API_KEY", "k", ...words], {
         encoding: "utf8",
         input: "",
@@ -192,7 +204,7 @@ describe("stdout", () => {
   it("on a full disk is told of, and is no success", { skip: !existsSync("/dev/full") && "there is no /dev/full" }, async () => {
     const { env } = await model([{ text: "The answer." }], tempFolder("full"));
     const full = openSync("/dev/full", "w");
-    const child = spawn(process.execPath, [bin, "-p", "go"], {
+    const child = spawn(launcher, [bin, "-p", "go"], {
       env: { ...process.env, ...env },
       stdio: ["ignore", full, "pipe"],
     });
@@ -216,7 +228,7 @@ describe("stdout", () => {
       }),
       own,
     );
-    const shell = `"${process.execPath}" "${bin}" -p go --output-format stream-json --allowedTools Bash | head -1; echo "codes \${PIPESTATUS[*]}"`;
+    const shell = `"${launcher}" "${bin}" -p go --output-format stream-json --allowedTools Bash | head -1; echo "codes \${PIPESTATUS[*]}"`;
     const { promise, resolve } = withResolvers<{ stdout: string; stderr: string }>();
     const child = spawn("bash", ["-c", shell], {
       cwd: folder,
@@ -245,7 +257,7 @@ describe("stdout", () => {
   it("loses nothing of a long answer through a slow reader", { timeout: 120_000 }, async () => {
     const text = "0123456789abcdef".repeat(4 * 1024 * 1024); // 64 MB
     const { env } = await model([{ text, chunkBytes: 1024 * 1024 }], home);
-    const child = spawn(process.execPath, [bin, "-p", "go", "--no-session-persistence"], {
+    const child = spawn(launcher, [bin, "-p", "go", "--no-session-persistence"], {
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -301,17 +313,17 @@ describe("a terminal", {
 }, () => {
   it("shows progress on stderr, and none of it with --quiet or in CI", async () => {
     const { env } = await model(() => ({ text: "the answer", delayMs: 400 }), home);
-    const shown = await onTerminal(`"${process.execPath}" "${bin}" -p go > /dev/null`, { ...env, CI: "" });
+    const shown = await onTerminal(`"${launcher}" "${bin}" -p go > /dev/null`, { ...env, CI: "" });
     assert.match(shown, /thinking/);
-    const quiet = await onTerminal(`"${process.execPath}" "${bin}" -p go --quiet > /dev/null`, { ...env, CI: "" });
+    const quiet = await onTerminal(`"${launcher}" "${bin}" -p go --quiet > /dev/null`, { ...env, CI: "" });
     assert.equal(quiet, "");
-    const inCi = await onTerminal(`"${process.execPath}" "${bin}" -p go > /dev/null`, { ...env, CI: "true" });
+    const inCi = await onTerminal(`"${launcher}" "${bin}" -p go > /dev/null`, { ...env, CI: "true" });
     assert.equal(inCi, "");
   });
 
   it("shows the answer on a line of its own, where the moving line was", async () => {
     const { env } = await model(() => ({ text: "the answer", delayMs: 300 }), home);
-    const shown = await onTerminal(`"${process.execPath}" "${bin}" -p go`, { ...env, CI: "" });
+    const shown = await onTerminal(`"${launcher}" "${bin}" -p go`, { ...env, CI: "" });
     assert.match(
       shown.replaceAll("\r\n", "\n").replaceAll("\u001b", "␛"),
       /\r␛\[Jthe answer\nThe whole run is recorded in .*\n.*✓ done/,
@@ -320,7 +332,7 @@ describe("a terminal", {
 
   it("moves nothing among the frames of stream-json", async () => {
     const { env } = await model(() => ({ text: "the answer", delayMs: 300 }), home);
-    const shown = await onTerminal(`"${process.execPath}" "${bin}" -p go --output-format stream-json`, { ...env, CI: "" });
+    const shown = await onTerminal(`"${launcher}" "${bin}" -p go --output-format stream-json`, { ...env, CI: "" });
     assert.equal(lines(shown.replaceAll("\r\n", "\n")).at(-1)?.["result"], "the answer");
   });
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { refusedFlags } from "../../packages/cli/src/flags/refused-flags.ts";
 import { flags } from "../../packages/cli/src/flags/flags.ts";
-import { bin, emptyHome, lines, model, run, tempFolder } from "./command.ts";
+import { bin, launcher, emptyHome, lines, model, run, tempFolder } from "./command.ts";
 
 describe("a flag that could not do what it says", () => {
   const cases: [args: string[], needs: string][] = [
@@ -73,7 +73,7 @@ describe("a command line that a script got wrong", () => {
     const { env } = await model([], tempFolder());
     const gone = join(tempFolder(), "gone");
     mkdirSync(gone);
-    const script = `rmdir "$PWD" && exec "${process.execPath}" "${bin}" -p hi --output-format json`;
+    const script = `rmdir "$PWD" && exec "${launcher}" "${bin}" -p hi --output-format json`;
     const { status, stdout, stderr } = spawnSync("sh", ["-c", script], {
       cwd: gone,
       env: { PATH: process.env["PATH"] ?? "", HOME: emptyHome, ...env },

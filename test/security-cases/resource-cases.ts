@@ -16,7 +16,7 @@ import { readTool } from "../../packages/runtime/src/tools/builtin/read.ts";
 import { checkInput } from "../../packages/runtime/src/tools/input.ts";
 import { createToolBench, type ToolBench } from "../support/tool-bench.ts";
 import { detectSandbox } from "../../packages/runtime/src/workspace/detect-sandbox.ts";
-import { bin, processesWith } from "../e2e/command.ts";
+import { bin, launcher, processesWith } from "../e2e/command.ts";
 import { type CaseTable, folderFor } from "./case-table.ts";
 import { runIn } from "../support/sandbox-place.ts";
 import { openBox } from "./sandbox-cases.ts";
@@ -138,14 +138,14 @@ export const resourceCases: CaseTable = {
     assert.notEqual(blocked.code, 0);
     assert.match(blocked.stdout + blocked.stderr, /\.outrider/);
     assert.equal(readFileSync(join(blocked.home, ".outrider"), "utf8"), "a file");
-    const full = spawnSync("bash", ["-c", `"${process.execPath}" "${bin}" --help > /dev/full; echo $?`], { encoding: "utf8" });
+    const full = spawnSync("bash", ["-c", `"${launcher}" "${bin}" --help > /dev/full; echo $?`], { encoding: "utf8" });
     assert.match(full.stdout, /^\d+\n$/);
     const limited = folderFor(test);
     const ran = spawnSync(
       "bash",
       [
         "-c",
-        `ulimit -f 1; trap '' XFSZ; exec "${process.execPath}" "${bin}" -p go --provider scripted --model replies.json --output-format json`,
+        `ulimit -f 1; trap '' XFSZ; exec "${launcher}" "${bin}" -p go --provider scripted --model replies.json --output-format json`,
       ],
       {
         cwd: prepareScript(limited),
@@ -166,7 +166,7 @@ export const resourceCases: CaseTable = {
 
   async RS017(_one, test) {
     const folder = folderFor(test);
-    const script = `ulimit -n 64; exec "${process.execPath}" "${bin}" -p go --provider scripted --model replies.json --output-format json`;
+    const script = `ulimit -n 64; exec "${launcher}" "${bin}" -p go --provider scripted --model replies.json --output-format json`;
     const ran = spawnSync("bash", ["-c", script], {
       cwd: prepareScript(folder),
       encoding: "utf8",

@@ -30,6 +30,7 @@ export const subcommands = {
   tasks: async () => (await import("./commands/tasks.ts")).runTasks,
   trajectory: async () => (await import("./commands/trajectory.ts")).runTrajectory,
   trust: async () => (await import("./commands/trust.ts")).runTrust,
+  usage: async () => (await import("./commands/usage/usage.ts")).runUsage,
   "user-local": async () => (await import("./commands/user-local.ts")).runUserLocalCommand,
   worktrees: async () => (await import("./commands/worktrees/worktrees.ts")).runWorktrees,
 } satisfies Record<string, () => Promise<Run>>;

@@ -11,14 +11,7 @@ import {
 import { outriderHome, scrubEnvironment } from "@outrider/runtime/host";
 import { exitCodes } from "../exit-codes.ts";
 import { oneLine } from "../terminal/narrator.ts";
-
-const project: Readonly<Record<string, string>> = {
-  "package.json": '{ "name": "demo-project", "type": "module", "scripts": { "test": "node --test" } }\n',
-  "src/average.js":
-    "/** The mean of a list of numbers; 0 for an empty list. */\nexport function average(numbers) {\n  const sum = numbers.reduce((total, number) => total + number, 0);\n  return sum / numbers.length;\n}\n",
-  "src/average.test.js":
-    'import assert from "node:assert/strict";\nimport { test } from "node:test";\nimport { average } from "./average.js";\n\ntest("averages numbers", () => assert.equal(average([1, 2, 6]), 3));\ntest("answers 0 for an empty list", () => assert.equal(average([]), 0));\n',
-};
+import { chooseDemoProject, type DemoProject } from "./demo-project.ts";
 
 const prompt = "The test suite fails. Find out why, fix it, and show that it passes.";
 
@@ -30,7 +23,8 @@ export async function runDemo(args: readonly string[]): Promise<number> {
     else process.stderr.write("outrider: demo takes no arguments\n");
     return isHelp ? exitCodes.success : exitCodes.usage;
   }
-  const folder = makeProject();
+  const project = chooseDemoProject(process.env["PATH"]);
+  const folder = makeProject(project);
   const say = (text: string): void => void process.stdout.write(text);
   process.stdout.on("error", () => {}); // nobody reads any more: the run goes on to its end
   say("Outrider demo: the engine, the tools and the project are real; the model is a script that ships with Outrider.\n");
@@ -41,12 +35,12 @@ export async function runDemo(args: readonly string[]): Promise<number> {
     sandboxMode: "off",
     cwd: folder,
     provider: createScriptedProvider(
-      replies(folder).map((reply) => (request: ModelRequest) => ({ ...reply, usage: estimateUsage(request, reply) })),
+      replies(project, folder).map((reply) => (request: ModelRequest) => ({ ...reply, usage: estimateUsage(request, reply) })),
       { deltaDelayMs: 15 },
     ),
     sessionStore: createFileStore(join(outriderHome(process.env), "sessions")),
     permissionMode: "acceptEdits",
-    allowedTools: ["Bash(node --test)"],
+    allowedTools: [`Bash(${project.test})`],
     env: scrubEnvironment(process.env),
   });
   const testRuns: boolean[] = [];
@@ -65,7 +59,7 @@ export async function runDemo(args: readonly string[]): Promise<number> {
 
   const fixed = outcome.type === "completed" && testRuns[0] === false && testRuns.at(-1) === true;
   say(`\n\n${fixed ? "The project's own tests failed before and pass now." : "The demo did not work as it should."}\n`);
-  say(`  changed   ${changedFiles(folder).join(", ") || "nothing"}\n`);
+  say(`  changed   ${changedFiles(project, folder).join(", ") || "nothing"}\n`);
   if (usage?.type === "usage-summary")
     say(
       `  tokens    about ${usage.data.promptTokens} in, ${usage.data.completionTokens} out (a script has none: estimated from the text)\n`,
@@ -75,43 +69,32 @@ export async function runDemo(args: readonly string[]): Promise<number> {
   return fixed ? exitCodes.success : exitCodes.error;
 }
 
-function makeProject(): string {
+function makeProject({ files }: DemoProject): string {
   const folder = mkdtempSync(join(tmpdir(), "outrider-demo-"));
-  for (const [name, content] of Object.entries(project)) {
+  for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), content);
   }
   return folder;
 }
 
-function replies(folder: string): ScriptedReply[] {
-  const source = join(folder, "src/average.js");
+function replies({ test, source, tests, edit, words }: DemoProject, folder: string): ScriptedReply[] {
+  const file = join(folder, source);
   return [
-    { text: "I'll run the tests to see what fails.", calls: [{ name: "Bash", input: { command: "node --test" } }] },
+    { text: "I'll run the tests to see what fails.", calls: [{ name: "Bash", input: { command: test } }] },
     {
-      text: "The empty list gives NaN instead of 0. Let me look at the function and its test.",
+      text: words.found,
       calls: [
-        { name: "Read", input: { file_path: source } },
-        { name: "Read", input: { file_path: join(folder, "src/average.test.js") } },
+        { name: "Read", input: { file_path: file } },
+        { name: "Read", input: { file_path: join(folder, tests) } },
       ],
     },
     {
-      text: "An empty list divides 0 by 0. The documented answer is 0, so the function needs that case.",
-      calls: [
-        {
-          name: "Edit",
-          input: {
-            file_path: source,
-            old_string: "export function average(numbers) {\n",
-            new_string: "export function average(numbers) {\n  if (numbers.length === 0) return 0;\n",
-          },
-        },
-      ],
+      text: words.reason,
+      calls: [{ name: "Edit", input: { file_path: file, old_string: edit.old, new_string: edit.new } }],
     },
-    { text: "Now the tests again.", calls: [{ name: "Bash", input: { command: "node --test" } }] },
-    {
-      text: "Fixed: `average([])` divided by zero and answered NaN. It now returns 0 for an empty list, as its comment says, and both tests pass.",
-    },
+    { text: "Now the tests again.", calls: [{ name: "Bash", input: { command: test } }] },
+    { text: words.fixed },
   ];
 }
 
@@ -120,8 +103,8 @@ function estimateUsage(request: ModelRequest, reply: ScriptedReply): { inputToke
   return { inputTokens: tokens([request.system, request.tools, request.messages]), outputTokens: tokens(reply) };
 }
 
-function changedFiles(folder: string): string[] {
-  return Object.entries(project)
+function changedFiles({ files }: DemoProject, folder: string): string[] {
+  return Object.entries(files)
     .filter(([name, before]) => readFileSync(join(folder, name), "utf8") !== before)
     .map(([name]) => name);
 }

@@ -277,19 +277,20 @@ async function showProgress(flags: FlagValues): Promise<Progress | undefined> {
   const isWatched = isTTY && !CI && (isTold(flags) || !process.stdout.isTTY) && !flags.quiet;
   const verbose = (flags.verbose ?? false) && formatName(flags["output-format"]) === "text" && isTold(flags); // else it is about frames
   if (!isWatched && !verbose) return undefined;
-  const { startProgress } = await import("../terminal/progress.ts");
+  const [{ startProgress }, { isColoured }] = await Promise.all([
+    import("../terminal/progress.ts"),
+    import("../terminal/paint.ts"),
+  ]);
   const animated = isWatched && TERM !== "dumb";
-  return startProgress({ stream: process.stderr, animated, coloured: isColoured(), verbose });
-}
-
-function isColoured(): boolean {
-  const { CI, NO_COLOR, TERM } = process.env;
-  return process.stderr.isTTY && !CI && !NO_COLOR && TERM !== "dumb";
+  return startProgress({ stream: process.stderr, animated, coloured: isColoured(process.stderr), verbose });
 }
 
 async function close(facts: Omit<Ending, "coloured">): Promise<void> {
-  const { toClosingLine } = await import("../terminal/ending.ts");
-  process.stderr.write(`${await toClosingLine({ ...facts, coloured: isColoured() })}\n`);
+  const [{ toClosingLine }, { isColoured }] = await Promise.all([
+    import("../terminal/ending.ts"),
+    import("../terminal/paint.ts"),
+  ]);
+  process.stderr.write(`${await toClosingLine({ ...facts, coloured: isColoured(process.stderr) })}\n`);
 }
 
 type Explained = {

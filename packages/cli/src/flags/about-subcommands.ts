@@ -50,6 +50,11 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
     help: "the same, as Claude Code calls it",
   },
   sessions: { actions: ["list", "show", "rename", "rm", "export", "gc"], help: "what is stored" },
+  usage: {
+    actions: [],
+    example: "usage [--by day|model|project]",
+    help: "what all of it cost, as a chart",
+  },
   report: { actions: [], example: "report SESSION|FILE|DIR", help: "a run as one page to look at; of many a list" },
   compare: { actions: [], example: "compare A B", help: "two runs side by side, as a page" },
   tasks: { actions: [], example: "tasks SESSION [TASK]", help: "what ran beside the conversation, and what it printed" },

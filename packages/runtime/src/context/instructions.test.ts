@@ -154,7 +154,7 @@ describe("loadInstructions", () => {
     );
     assert.deepEqual(instructions.warnings, [
       "@six.md was not imported: imports are followed 5 deep",
-      "@.env was not imported: such files keep secrets",
+      ".env was not loaded: such files keep secrets",
     ]);
     assert.equal(instructions.files[1]?.importedBy, instructions.files[0]?.path);
   });
@@ -214,6 +214,32 @@ describe("loadInstructions", () => {
     assert.match(text, /<!-- shown -->/);
     assert.equal(text.match(/<\/instructions>/g)?.length, 1);
     assert.deepEqual(warnings, [`${tags.length + 1} invisible characters were taken out of AGENTS.md`]);
+  });
+
+  const secretFiles = [
+    ...[".env", ".env.local", "prod.env", ".netrc", ".npmrc", ".aws/credentials", "credentials.json", "secrets.yaml"],
+    ...["client_secret.json", "server.pem", "deploy.key", "id_ed25519", ".git/config", ".ssh/config"],
+  ];
+  for (const name of secretFiles)
+    it(`imports no file that keeps secrets, under its own name or another: ${name}`, () => {
+      const { top, load } = machine({ [`repo/${name}`]: "TOKEN=hidden", "repo/AGENTS.md": `@${name} @notes.md` });
+      symlinkSync(join(top, "repo", name), join(top, "repo/notes.md"));
+      const { text, warnings } = load();
+      assert.doesNotMatch(text, /hidden/);
+      assert.match(warnings.join("\n"), /was not loaded: such files keep secrets/);
+    });
+
+  it("imports what only speaks of secrets", () => {
+    const { load } = machine({ "repo/docs/secrets.md": "how we rotate", "repo/AGENTS.md": "@docs/secrets.md" });
+    assert.match(load().text, /how we rotate/);
+  });
+
+  it("stays short about what it leaves out", () => {
+    const many = Array.from({ length: 5_000 }, (_, n) => `@${n}.env`);
+    const files = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`repo/${n}.env`, "x"]));
+    const { warnings } = machine({ ...files, "repo/AGENTS.md": many.join("\n") }).load();
+    assert.ok(warnings.join("\n").length < 2_000, `${warnings.length}`);
+    assert.match(warnings.at(-1) ?? "", /130 more instruction files were not loaded|131 more/);
   });
 
   it("leaves out what a rule keeps from the model", () => {

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { compactInstructionsOf } from "./compact-instructions.ts";
 import { splitCode, withoutHiddenText } from "./hidden-text.ts";
 import { openInstructionFile } from "./instruction-file.ts";
+import { keepsSecrets } from "./secret-files.ts";
 import { defined } from "../util/defined.ts";
 import { isInside } from "../util/is-inside.ts";
 
@@ -47,6 +48,9 @@ export type Instructions = {
 /** Imports of imports of …; what is deeper is left out. */
 const maxDepth = 5;
 const maxTotalBytes = 256 * 1024;
+/** Of one file; and how many sentences tell what was left out. */
+const maxImports = 200;
+const maxWarnings = 20;
 
 /**
  * The instruction files of the user and of the project, the most general first. Of a project only its own files are read:
@@ -74,7 +78,7 @@ export function loadInstructions(places: InstructionPlaces): Instructions {
     text: loading.sections.length === 0 ? "" : [heading, ...loading.sections].join("\n\n"),
     files: loading.files,
     ...(focus && { compactInstructions: focus }),
-    warnings: loading.warnings,
+    warnings: bounded(loading.warnings),
     ...(isWanted(places, "project") && {
       below: (file, known, mayRead) => loadBelow({ ...places, ...defined({ mayRead }) }, file, known),
     }),
@@ -98,7 +102,12 @@ function loadBelow(places: InstructionPlaces, file: string, known: ReadonlySet<s
   if (isInside(top, folder) && !foreign.test(relative(top, folder)))
     for (const each of foldersFrom(top, folder))
       for (const name of projectNames) load(loading, { path: join(each, name), scope: "project", within: top, depth: 0 });
-  return { text: loading.sections.join("\n\n"), files: loading.files, warnings: loading.warnings };
+  return { text: loading.sections.join("\n\n"), files: loading.files, warnings: bounded(loading.warnings) };
+}
+
+function bounded(warnings: readonly string[]): readonly string[] {
+  const more = warnings.length - maxWarnings;
+  return more <= 0 ? warnings : [...warnings.slice(0, maxWarnings), `${more} more instruction files were not loaded`];
 }
 
 const projectNames = ["AGENTS.md", "CLAUDE.md", join(".claude", "CLAUDE.md"), "CLAUDE.local.md"];
@@ -140,6 +149,10 @@ function load(loading: Loading, source: Source): void {
   }
   if (loading.seen.has(file.realPath)) return;
   loading.seen.add(file.realPath);
+  if (keepsSecrets(source.path) || keepsSecrets(file.realPath)) {
+    loading.warnings.push(`${shown} was not loaded: such files keep secrets`);
+    return;
+  }
   if (loading.places.mayRead?.(file.realPath) === false) {
     loading.warnings.push(`${shown} was not loaded: a rule forbids reading it`);
     return;
@@ -157,7 +170,12 @@ function load(loading: Loading, source: Source): void {
   if (text.trim()) loading.sections.push(section(shown, text.trim()));
   const focus = compactInstructionsOf(text);
   if (focus) loading.focus.push(focus);
-  for (const target of importsIn(text)) loadImport(loading, { source, target, from: file.realPath });
+  const imports = [...new Set(importsIn(text))];
+  if (imports.length > maxImports)
+    loading.warnings.push(
+      `${shown} names ${imports.length} files with @; those behind the first ${maxImports} were not imported`,
+    );
+  for (const target of imports.slice(0, maxImports)) loadImport(loading, { source, target, from: file.realPath });
 }
 
 function section(path: string, text: string): string {
@@ -183,15 +201,7 @@ function loadImport(loading: Loading, { source, target, from }: { source: Source
     loading.warnings.push(`@${target} was not imported: imports are followed ${maxDepth} deep`);
     return;
   }
-  if (keepsSecrets(path)) {
-    loading.warnings.push(`@${target} was not imported: such files keep secrets`);
-    return;
-  }
   load(loading, { path, scope: source.scope, within: source.within, depth: source.depth + 1, importedBy: from });
-}
-
-function keepsSecrets(path: string): boolean {
-  return /^\.env(?:\.|$)|^id_[a-z0-9]+$|\.(?:pem|key)$/i.test(basename(path)) || path.split(sep).includes(".git");
 }
 
 function projectTop(cwd: string, { root, userHome }: InstructionPlaces): string {

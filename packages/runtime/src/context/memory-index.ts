@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { withoutHiddenText } from "./hidden-text.ts";
 import { openInstructionFile } from "./instruction-file.ts";
+import type { InstructionPlaces } from "./instructions.ts";
 
 const maxLines = 200;
 const maxBytes = 25_600;
@@ -9,15 +10,18 @@ const maxBytes = 25_600;
  * The index of the project's memory, `.outrider/memory/MEMORY.md`, under a heading; empty without one. Of a long index the beginning.
  * It is words like those of AGENTS.md: it permits nothing.
  */
-export function loadMemoryIndex(root: string): string {
-  const text = loadIndexFile(join(root, ".outrider/memory/MEMORY.md"), root);
+export function loadMemoryIndex(root: string, mayRead?: InstructionPlaces["mayRead"]): string {
+  const text = loadIndexFile(join(root, ".outrider/memory/MEMORY.md"), { within: root, mayRead });
   return text === "" ? "" : `# Project Memory\n\n${text}`;
 }
 
 /** The same of a file that is somewhere else, without the heading. */
-export function loadIndexFile(path: string, within: string): string {
+export function loadIndexFile(
+  path: string,
+  { within, mayRead }: { readonly within: string; readonly mayRead?: InstructionPlaces["mayRead"] | undefined },
+): string {
   const file = openInstructionFile(path, within);
-  return file.type === "read" ? capped(withoutHiddenText(file.text).text).trim() : "";
+  return file.type === "read" && mayRead?.(file.realPath) !== false ? capped(withoutHiddenText(file.text).text).trim() : "";
 }
 
 /** Cut between characters and, where it is cut, after a whole line. */

@@ -25,6 +25,8 @@ export type LoadTaskContextOptions = {
   readonly currentBranch?: string | undefined;
   /** 3 when absent. */
   readonly maxTasks?: number | undefined;
+  /** Refuses files that rules keep from the model; takes their real path. */
+  readonly mayRead?: ((realPath: string) => boolean) | undefined;
 };
 
 const folderName = ".agents/tasks";
@@ -35,11 +37,12 @@ const maxLine = 300;
 const order: readonly TaskFileStatus[] = ["in-progress", "todo", "blocked", "unknown"];
 
 /** The few tasks that matter now: those of the branch, then what is in progress, to do, blocked, or says nothing. Never throws. */
-export function loadTaskContext(cwd: string, { currentBranch, maxTasks = 3 }: LoadTaskContextOptions = {}): TaskFile[] {
+export function loadTaskContext(cwd: string, { currentBranch, maxTasks = 3, mayRead }: LoadTaskContextOptions = {}): TaskFile[] {
   const top = resolve(cwd);
   const tasks = namesIn(join(top, folderName)).flatMap((name) => {
     const file = openInstructionFile(join(top, folderName, name), join(top, folderName));
-    return file.type === "read" ? [parseTask(`${folderName}/${name}`, withoutHiddenText(file.text).text)] : [];
+    if (file.type !== "read" || mayRead?.(file.realPath) === false) return [];
+    return [parseTask(`${folderName}/${name}`, withoutHiddenText(file.text).text)];
   });
   const rank = ({ branch, status }: TaskFile): number =>
     currentBranch !== undefined && branch === currentBranch ? -1 : order.indexOf(status);

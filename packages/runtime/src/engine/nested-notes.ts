@@ -1,7 +1,6 @@
 import { type NestedFound, NestedInstructions } from "../context/nested-instructions.ts";
 import { kindOf } from "../context/nested-state.ts";
-import { toReadCheck } from "../permissions/read-check.ts";
-import { readingOf } from "../permissions/rules.ts";
+import { toTextCheck } from "../permissions/read-check.ts";
 import type { TextPart } from "../protocol/content.ts";
 import type { ToolDetails } from "../protocol/events.ts";
 import type { CallDeps } from "./deps.ts";
@@ -12,7 +11,7 @@ export type NestedNotes = { readonly notes: readonly TextPart[]; readonly detail
 export function noteNested(deps: CallDeps, callId: string, touched: readonly string[]): NestedNotes | undefined {
   const { nested } = deps;
   if (!nested) return undefined;
-  const mayRead = toReadCheck(deps.policy(), { tool: readingOf("").tool, approved: [deps.workspace.root] });
+  const mayRead = toTextCheck(deps.policy());
   nested.live ??= new NestedInstructions(nested.instructions, () => nested.earlier());
   const found = nested.live.touch({ paths: touched, callId, ...(mayRead && { mayRead }) });
   if (!found) return undefined;

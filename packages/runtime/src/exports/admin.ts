@@ -85,6 +85,7 @@ export { detectSandbox, type SandboxAvailability } from "../workspace/detect-san
 export { expireWhenDue } from "../checkpoints/expire.ts";
 export { type Collected, type CollectOptions, collectGarbage } from "../journal/collect-garbage.ts";
 export type { ForkOrigin, SessionSummary } from "../journal/store.ts";
+export { listSpending, type SessionSpending, type SpentCall } from "../journal/spending-index.ts";
 export {
   formatCommandSessionReplayValidationReport,
   type SessionReplayIssue,

@@ -5,6 +5,8 @@ import type { PluginFact } from "../protocol/events.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import { type McpServerConfig, type McpServerConfigs, parseMcpServers } from "../tools/mcp/server-config.ts";
 import { defined } from "../util/defined.ts";
+import { userEnvironment } from "../workspace/environment.ts";
+import { keyWishes } from "./child-environment.ts";
 import type { FoundPlugins, PluginGround } from "./find-plugins.ts";
 import type { SessionPlan } from "./plan-session.ts";
 
@@ -97,19 +99,21 @@ function permissionsOf(
   return { allow: of("allow"), ask: of("ask"), deny: of("deny") };
 }
 
-/** `plugin:NAME:SERVER`. One that is reached like a server which is there already is left out. */
+/** `plugin:NAME:SERVER`. One that is reached like a server which is there already is left out, and none is given a key for models. */
 export function withServers(
   before: McpServerConfigs,
   loaded: readonly LoadedBundlePlugin[],
-  { around, project }: Pick<PluginGround, "around" | "project">,
+  { around, project, resolved: { settings }, keySource }: PluginGround,
 ): McpServerConfigs {
   const configs = new Map(before);
+  const theirs = userEnvironment(around.env, keyWishes({ settings, keySource, around, passEnv: settings.passEnv }));
+  const isWithheld = (name: string): boolean => around.env[name] !== undefined && theirs[name] === undefined;
   const endpoints = new Set([...before.values()].map(endpointOf));
   for (const { name, servers, variables } of loaded) {
-    const env = { ...around.env, CLAUDE_PROJECT_DIR: project.root, ...variables };
+    const env = { ...theirs, CLAUDE_PROJECT_DIR: project.root, ...variables };
     for (const server of servers) {
       const given = { mcpServers: { [server.name]: server.value } };
-      for (const config of parseMcpServers(given, { source: server.source, env, keepsBroken: true }).values()) {
+      for (const config of parseMcpServers(given, { source: server.source, env, isWithheld, keepsBroken: true }).values()) {
         const endpoint = endpointOf(config);
         if (endpoint !== undefined && endpoints.has(endpoint)) continue;
         endpoints.add(endpoint);

@@ -18,6 +18,8 @@ export type ChosenProvider = {
   readonly providerOptions?: JsonObject | undefined;
   readonly planModel?: string | undefined;
   readonly fallback?: Fallback | undefined;
+  /** Such as that another model is asked than was named. */
+  readonly warnings?: readonly string[] | undefined;
 };
 
 type Context = {
@@ -39,7 +41,7 @@ export async function chooseProvider(
     const replay = await openReplay(recording, { around, places: placesOf(cwd, around), warn });
     return { provider: replay, keySource: "none", replay };
   }
-  const chosen = await chooseLive(request, { resolved, around, providers, warn });
+  const chosen = await chooseLive(request, { resolved, around, providers });
   if (recording === undefined) return chosen;
   const { placesOf, recordTo } = await import("./recording.ts");
   const { fallback, provider, ...rest } = chosen; // recorded as one: which of the two answered is a part of the recording
@@ -49,22 +51,17 @@ export async function chooseProvider(
 
 async function chooseLive(
   { provider: wanted, model, fallbackModel }: SessionRequest,
-  {
-    resolved: { settings },
-    around,
-    providers,
-    warn,
-  }: Pick<Context, "resolved" | "around" | "warn"> & { readonly providers: ProviderSource },
+  { resolved: { settings }, around, providers }: Pick<Context, "resolved" | "around"> & { readonly providers: ProviderSource },
 ): Promise<ChosenProvider> {
   if (typeof wanted === "object") return { provider: wanted, keySource: "none" };
   const provider = wanted ?? (isOpen(settings, model) ? cloudIn(around.env) : undefined);
   const patient = { ...around, env: { ...around.env, ...patienceIn(settings.env) } };
   const loaded = await providers.load({ provider, model: model ?? settings.model }, settings.provider, patient);
-  for (const line of loaded.warnings ?? []) warn(line);
   const other = fallbackModel ?? settings.fallbackModel;
   return {
     provider: loaded.provider,
     keySource: loaded.keySource,
+    warnings: loaded.warnings,
     providerOptions: loaded.options,
     planModel: loaded.planModel,
     fallback: other ? await loadFallback(other, loaded, { settings: settings.provider, env: patient.env }) : undefined,

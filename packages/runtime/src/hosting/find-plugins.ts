@@ -24,6 +24,8 @@ export type PluginGround = {
   readonly around: Surroundings;
   readonly project: Project;
   readonly resolved: ResolvedSettings;
+  /** Where the key for the model comes from. */
+  readonly keySource: string;
 };
 
 /** One of those that are to be loaded, and whether it is still what was accepted. */

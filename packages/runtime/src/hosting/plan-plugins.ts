@@ -20,22 +20,25 @@ export async function withMorePlugins(
   named: readonly NamedPlugin[],
   around: Surroundings,
 ): Promise<SessionPlan> {
-  const { project, resolved } = plan;
+  const ground = { around, project: plan.project, resolved: plan.resolved, keySource: plan.keySource };
   const taken = plan.options.loadedPlugins?.loaded ?? [];
-  const found = await findPlugins({ plugins: named, without: ["plugins"] }, { around, project, resolved }, taken);
+  const found = await findPlugins({ plugins: named, without: ["plugins"] }, ground, taken);
   const request = { ...plan.request, plugins: [...(plan.request.plugins ?? []), ...named] };
-  const extended = await applyPlugins(plan, found, { around, project, resolved });
+  const extended = await applyPlugins(plan, found, ground);
   const before = plan.options.loadedPlugins?.reload;
   const reload: typeof before = before && ((more = []) => before([...named, ...more]));
   const options = { ...extended.options, loadedPlugins: { ...extended.options.loadedPlugins, reload } };
-  return { ...plan, request, ...extended, options };
+  return { ...plan, request, ...extended, options: await plan.tellFiles(options) };
 }
 
 /** Settings and folders as they are now, and what the bundles bring that count by them. */
-export async function reloadPlugins(request: SessionRequest, around: Surroundings): Promise<ReloadedPlugins> {
+export async function reloadPlugins(
+  request: SessionRequest,
+  { around, keySource }: Pick<PluginGround, "around" | "keySource">,
+): Promise<ReloadedPlugins> {
   const project = await openProject(request, around);
   const resolved = await resolveProject(project);
-  const ground = { around, project, resolved };
+  const ground = { around, project, resolved, keySource };
   const { loaded, problems, warnings } = await findPlugins(request, ground);
   const { skills, warnings: told } = await findSkills(loaded.flatMap(({ skillFolders }) => skillFolders));
   const { disableAllHooks, allowedHttpHookUrls } = resolved.settings;

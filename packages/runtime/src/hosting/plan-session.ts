@@ -1,8 +1,6 @@
 import { withoutGitPlaces } from "../workspace/git-places.ts";
-import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
-import { type Instructions, loadInstructions } from "../context/instructions.ts";
 import { createFileStore } from "../journal/file-store.ts";
 import type { SessionStore } from "../journal/store.ts";
 import type { CatalogOverride } from "../model/catalog-override.ts";
@@ -22,6 +20,7 @@ import { type ChosenProvider, chooseProvider } from "./choose-provider.ts";
 import { toChosenSession } from "./chosen-session.ts";
 import { beginFolderFacts } from "./folder-facts.ts";
 import { findAgents } from "./find-agents.ts";
+import type { PluginGround } from "./find-plugins.ts";
 import { skillsOfPlan } from "./find-skills.ts";
 import { planServers, type ServerPlan } from "./plan-servers.ts";
 
@@ -32,6 +31,7 @@ import type { HostedWorktree } from "./session-worktree.ts";
 import type { LoadedPart, SessionChoice, SessionRequest } from "./session-request.ts";
 import type { ProviderSource } from "./shared-providers.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { ownFiles, toldFiles } from "./told-files.ts";
 import { homeTrouble } from "./usable-home.ts";
 
 /** A session that could be opened. What is wrong with the request has been found; nothing is stored, started or asked yet. */
@@ -49,6 +49,8 @@ export type SessionPlan = {
   readonly keySource: string;
   /** The checkout of its own in which the session works. */
   readonly worktree: HostedWorktree | undefined;
+  /** Options with the files a session is told of: by the rules that are among them, since a forbidden file is not told. */
+  tellFiles(options: SessionOptions): Promise<SessionOptions>;
   /** Stores what the session begins with, such as a copy. To be called before the session is opened. */
   begin(): Promise<void>;
 };
@@ -79,7 +81,13 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   await checkRules(settings);
 
   const catalogOverride = own.catalogOverride ?? (request.bare ? undefined : await loadCatalogOverride(around.outriderHome));
-  const { provider, keySource, replay, ...ways } = await chooseProvider(request, {
+  const {
+    provider,
+    keySource,
+    replay,
+    warnings: told = [],
+    ...ways
+  } = await chooseProvider(request, {
     resolved,
     around,
     cwd: project.cwd,
@@ -118,8 +126,6 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     compaction: compactionOf(settings, said),
     maxRequests: settings.limits.maxRequests,
     hookSettings: request.without?.includes("hooks") ? undefined : hooksOf(settings, around),
-    instructions: instructionsOf(request, place),
-    ...(await notesOf(request, place)),
     folderFacts,
     ...(request.bare || trouble !== undefined ? {} : keptFor(request, place)),
     ...claudeVariables(said),
@@ -127,7 +133,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     projectTrust: judgement && toTrustFact(judgement),
     ignoredSettings: untrusted || unheard.length > 0 ? await ignoredSettings(resolved, { unheard, project }) : undefined,
     ...defined(own),
-    loadedPlugins: { reload: reloader(request, around) },
+    loadedPlugins: { reload: reloader(request, { around, keySource }) },
     commandAdapters: { ...hostCommands(around, project), ...own.commandAdapters },
     env: worktree ? withoutGitPlaces(variables.env ?? {}) : variables.env,
     passEnv: variables.passEnv,
@@ -144,6 +150,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
       ...(trouble === undefined ? [] : [trouble]),
       ...(worktree?.warnings ?? []),
       ...resolved.warnings,
+      ...told,
       ...(await retirementsOf(provider, own.now, catalogOverride)),
       ...variables.warnings,
       ...agents.warnings,
@@ -154,17 +161,26 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     await worktree?.begin();
     await begin();
   };
-  const plan = { request, sessionId, options, servers, project, resolved, replay, keySource, worktree, begin: beginAll };
+  const plan: SessionPlan = {
+    ...{ request, sessionId, options, servers, project, resolved, replay, keySource, worktree, begin: beginAll },
+    tellFiles: async (options) => ({ ...options, ...(await toldFiles(request, place, options)), ...ownFiles(own) }),
+  };
   const isExtended = request.plugins?.length || Object.values(settings.enabledPlugins).includes(true);
-  return isExtended ? await (await import("./plan-plugins.ts")).withPlugins(plan, { around, project, resolved }) : plan;
+  const whole = isExtended
+    ? await (await import("./plan-plugins.ts")).withPlugins(plan, { around, project, resolved, keySource })
+    : plan;
+  return { ...whole, options: await plan.tellFiles(whole.options) };
 }
 
 /** Bundles that are named later stay named. */
-function reloader(request: SessionRequest, around: Surroundings): NonNullable<SessionOptions["loadedPlugins"]>["reload"] {
+function reloader(
+  request: SessionRequest,
+  ground: Pick<PluginGround, "around" | "keySource">,
+): NonNullable<SessionOptions["loadedPlugins"]>["reload"] {
   const named = [...(request.plugins ?? [])];
   return async (more = []) => {
     named.push(...more.filter(({ path }) => named.every((one) => one.path !== path)));
-    return await (await import("./plan-plugins.ts")).reloadPlugins({ ...request, plugins: named }, around);
+    return await (await import("./plan-plugins.ts")).reloadPlugins({ ...request, plugins: named }, ground);
   };
 }
 
@@ -293,29 +309,6 @@ function hooksOf(
 ): SessionOptions["hookSettings"] {
   if (hooks.length === 0) return undefined;
   return { sources: hooks, disableAllHooks, ...defined({ allowedHttpHookUrls }), variables: env };
-}
-
-/** Whose settings files count says whose instruction files do. */
-function instructionsOf(
-  { without, settingSources: sources }: SessionRequest,
-  { around, project, said }: Place,
-): Instructions | undefined {
-  if (without?.includes("instructions") || isOn(said, "CLAUDE_CODE_DISABLE_CLAUDE_MDS")) return undefined;
-  const { userHome, outriderHome, claudeHome } = around;
-  const scopes = (["user", "project"] as const).filter(
-    (scope) => !sources || sources.includes(scope) || (scope === "project" && sources.includes("local")),
-  );
-  return loadInstructions({ cwd: project.cwd, root: project.root, userHome, outriderHome, claudeHome, scopes });
-}
-
-/** What the project says about itself beside its instructions, where there is anything. */
-async function notesOf(request: SessionRequest, place: Place): Promise<Partial<SessionOptions>> {
-  const { project, settings, said } = place;
-  const hasNotes =
-    settings.autoMemoryEnabled || [".outrider/memory", ".agents/tasks"].some((name) => existsSync(join(project.root, name)));
-  if (!hasNotes) return request.bare ? {} : { memory: { root: project.root, isOffered: false } };
-  const { projectNotes } = await import("./project-notes.ts");
-  return await projectNotes(request, { ...place, withoutClaude: isOn(said, "CLAUDE_CODE_DISABLE_AUTO_MEMORY") });
 }
 
 /** What an untrusted project wanted, and why it does not count. */

@@ -159,7 +159,12 @@ async function refuseFailures(
   if (status >= 200 && status < 300) return;
   const body = await readText(response.body, maxErrorBytes);
   const error = options.toError({ status, headers, body, now: (options.now ?? Date.now)(), secrets });
-  throw await pointAtPart(error, seen, body);
+  throw await pointAtPart(await pointAtModel(error, { provider: options.name, model: seen.request.model }), seen, body);
+}
+
+async function pointAtModel(error: RuntimeError, asked: { provider: string; model: string }): Promise<RuntimeError> {
+  if (error.code !== "provider-bad-request") return error;
+  return (await import("./unknown-model.ts")).hintAtModel(error, asked);
 }
 
 const wholeType = "application/json";

@@ -1,4 +1,4 @@
-import { addUsage, noUsage, type ModelRef, type Usage } from "../protocol/content.ts";
+import { addUsage, type AssistantMessage, noUsage, type ModelRef, type Usage } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import { type Catalog, findBilledModel } from "./catalog.ts";
 import { addUsd, priceOf } from "./price.ts";
@@ -39,8 +39,13 @@ export function addCall(ledger: Ledger, call: PricedCall): Ledger {
   return { total: addCosts(ledger.total, call), models };
 }
 
+/** All of an answer that its price depends on. */
+export type BilledCall = Pick<AgentEvent<"message.ended">, "at" | "requestedModel"> & {
+  readonly message: Pick<AssistantMessage, "model" | "usage">;
+};
+
 /** Prices an answer at the time it was given. */
-export function toPricedCall(catalog: Catalog, event: AgentEvent<"message.ended" | "side-call.ended">): PricedCall {
+export function toPricedCall(catalog: Catalog, event: BilledCall): PricedCall {
   const { model: served, usage } = event.message;
   const requested = event.requestedModel;
   const facts = findBilledModel(catalog, { provider: served.provider, served: served.id, requested });

@@ -1,10 +1,24 @@
 import { foldPath, guardOf, isSecretOfProcess } from "./paths.ts";
 import { isInside } from "../util/is-inside.ts";
 import type { Policy } from "./policy.ts";
-import { type Action, allows, denies, isWrittenFor, namesTool, toPathTest } from "./rules.ts";
+import { type Action, allows, denies, isWrittenFor, namesTool, type Rule, readingOf, toPathTest } from "./rules.ts";
 
 /** Takes the real path of a file that lies in what the call was given permission for. */
 export type ReadCheck = (path: string) => boolean;
+
+type ReadPolicy = Pick<Policy, "mode" | "allow" | "ask" | "deny" | "base" | "directories">;
+
+/**
+ * For files that come to the model without a call of its own: instructions, notes, and whatever a person adds for every prompt. Rules count
+ * that name files; one that takes a tool away says nothing about them.
+ */
+export function toTextCheck({ deny, ask, ...policy }: ReadPolicy): ReadCheck | undefined {
+  const named = (rules: readonly Rule[]): Rule[] => rules.filter(({ pattern }) => pattern !== undefined);
+  return toReadCheck(
+    { ...policy, deny: named(deny), ask: named(ask) },
+    { tool: readingOf("").tool, approved: [policy.base.root] },
+  );
+}
 
 /**
  * Permission for a folder is none for the files in it that deny or ask rules protect, nor for credentials outside the project.
@@ -12,7 +26,7 @@ export type ReadCheck = (path: string) => boolean;
  * Undefined where nothing speaks against any file, so that nobody has to ask.
  */
 export function toReadCheck(
-  policy: Policy,
+  policy: ReadPolicy,
   { tool, approved }: { tool: string; approved: readonly string[] },
 ): ReadCheck | undefined {
   const { base } = policy;
@@ -33,7 +47,7 @@ export function toReadCheck(
 type Scope = { readonly look: (resource: string) => Action; readonly approved: readonly string[] };
 
 /** What is protected without a rule, as for a file that is named: only outside the project, and in the folder of processes. */
-function toGuard(policy: Policy, { look, approved }: Scope): ReadCheck | undefined {
+function toGuard(policy: ReadPolicy, { look, approved }: Scope): ReadCheck | undefined {
   const { base, mode, directories } = policy;
   const mayMatter = (path: string): boolean => !isInside(base.root, path) || isInside(path, "/proc") || isInside("/proc", path);
   if (!approved.some(mayMatter)) return undefined;

@@ -15,13 +15,13 @@ export type BundleEntry =
   | { readonly type: "link"; readonly name: string; readonly target: string };
 
 /** Every file and link of a bundle, sorted by name. Throws for what is too much, and for pipes, sockets and devices. */
-export function listBundle(root: string): BundleEntry[] {
+export function listBundle(root: string, { withoutGit = false }: { readonly withoutGit?: boolean } = {}): BundleEntry[] {
   const entries: BundleEntry[] = [];
   let bytes = 0;
   const visit = (folder: string, depth: number): void => {
     if (depth > bundleLimits.depth) throw tooMuch(`${folder} is nested too deeply`);
     for (const child of readdirSync(join(root, folder)).sort()) {
-      if (folder === "" && child === ".git") continue;
+      if (withoutGit && folder === "" && child === ".git") continue;
       const name = folder === "" ? child : `${folder}/${child}`;
       const stat = lstatSync(join(root, name));
       if (stat.isDirectory()) {

@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import type { HookLimits } from "../hooks/config.ts";
 import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { replaceFile } from "../util/replace-file.ts";
@@ -51,6 +52,8 @@ export type InstallRequest = {
 export type InstallerOptions = GitWays & {
   /** Where plugins are kept: of the user, or of a project. */
   readonly home: string;
+  /** What hooks may do by the user's settings. */
+  readonly hookLimits?: HookLimits | undefined;
   /** Paths in the registry start there, so that a project can be moved. */
   readonly isShared?: boolean | undefined;
   readonly now?: (() => number) | undefined;
@@ -129,7 +132,7 @@ export class BundlePluginInstaller {
   }
 
   async #inspect({ source, marketplace, entry, ...wanted }: InstallRequest, staging: string): Promise<PluginInspection> {
-    const { home, signal, env } = this.#options;
+    const { home, signal, env, hookLimits } = this.#options;
     const staged = await stageBundle(source, staging, { signal, env });
     const named = entry?.["name"];
     if (entry) completeManifest(staged.path, entry);
@@ -137,7 +140,9 @@ export class BundlePluginInstaller {
     if (wanted.contentHash !== undefined && wanted.contentHash !== contentHash)
       throw new RuntimeError("config", `The content is ${contentHash}, and ${wanted.contentHash} was accepted`);
     const name = isPluginName(named) ? named : undefined;
-    const plugin = await loadPlugin({ path: staged.path, name, fallbackName: nameIn(source), marketplace, pluginHome: home });
+    const plugin = await loadPlugin({
+      ...{ path: staged.path, name, fallbackName: nameIn(source), marketplace, pluginHome: home, hookLimits },
+    });
     if (wanted.expected !== undefined && plugin.id !== wanted.expected)
       throw new RuntimeError("config", `The source of ${wanted.expected} holds ${plugin.id} now`);
     const [before, executors] = [readRegistry(home).get(plugin.id), await pluginExecutors(plugin)];
@@ -145,13 +150,25 @@ export class BundlePluginInstaller {
       ({ id }) => id !== plugin.id && id.toLowerCase() === plugin.id.toLowerCase(),
     );
     if (other) throw new RuntimeError("config", `${plugin.id} and ${other.id}, which is installed, are one name on some systems`);
-    const earlier = before ? await earlierExecutors({ ...before, path: resolve(home, before.path) }, home) : [];
+    const earlier = before ? await this.#earlierExecutors(before) : [];
     return {
       ...{ id: plugin.id, plugin, contentHash, commit: staged.commit, executors, before },
       version: versionOf(plugin, { entry, commit: staged.commit, contentHash }),
       added: executors.filter((one) => !earlier.some((other) => isSame(one, other))),
       removed: earlier.filter((one) => !executors.some((other) => isSame(one, other))),
     };
+  }
+
+  async #earlierExecutors({ id, path }: InstalledPlugin): Promise<PluginExecutor[]> {
+    const { home: pluginHome, hookLimits } = this.#options;
+    const [name, marketplace = ""] = id.split("@");
+    try {
+      return await pluginExecutors(
+        await loadPlugin({ path: resolve(pluginHome, path), name, marketplace, pluginHome, hookLimits }),
+      );
+    } catch {
+      return []; // it is broken by now
+    }
   }
 
   async #write(change: (registry: Map<string, InstalledPlugin>) => unknown): Promise<void> {
@@ -168,15 +185,6 @@ function nameIn(source: PluginSource): string {
   const place = source.type === "git" ? (source.path ?? source.url) : describeSource(source);
   const name = basename(place).replace(/\.(?:git|zip|tgz|tar\.gz|tar)$/, "");
   return isPluginName(name) ? name : "";
-}
-
-async function earlierExecutors({ id, path }: InstalledPlugin, pluginHome: string): Promise<PluginExecutor[]> {
-  const [name, marketplace = ""] = id.split("@");
-  try {
-    return await pluginExecutors(await loadPlugin({ path, name, marketplace, pluginHome }));
-  } catch {
-    return []; // it is broken by now
-  }
 }
 
 function isSame(a: PluginExecutor, b: PluginExecutor): boolean {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { SkillFolder } from "../commands/skills/skill.ts";
-import type { HookLimits, HookSource } from "../hooks/config.ts";
+import type { HookLimits } from "../hooks/config.ts";
 import { isJsonObject, type JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { isInside } from "../util/is-inside.ts";
@@ -45,7 +45,7 @@ export async function loadPlugin({ path, marketplace, pluginHome, ...ways }: Plu
     ...{ manifest, name, id, path: root, data, variables, warnings },
     skillFolders: skillFoldersOf(bundle),
     agents: await loadPluginAgents(bundle),
-    hooks: hooksOf(bundle, ways.hookLimits ?? {}),
+    ...hooksOf(bundle, ways.hookLimits ?? {}),
     servers: ways.withoutServers ? [] : serversOf(bundle),
     outputStyles: foldersOf(bundle, manifest.outputStyles ?? ["output-styles"]),
     bin: foldersOf(bundle, ["bin"])[0],
@@ -99,19 +99,22 @@ function skillFoldersOf(bundle: Bundle): SkillFolder[] {
   ];
 }
 
-function hooksOf({ root, manifest, variables, warnings }: Bundle, limits: HookLimits): HookSource[] {
+function hooksOf(
+  { root, manifest, variables, warnings }: Bundle,
+  limits: HookLimits,
+): Pick<LoadedBundlePlugin, "hooks" | "writtenHooks"> {
   const files = ["hooks/hooks.json", ...manifest.hooks.filter((part) => part !== "hooks/hooks.json")];
-  return files.flatMap((part) => {
+  const read = files.flatMap((part) => {
     const file = typeof part === "string" ? readBundleJson(root, part) : { hooks: part["hooks"] ?? part };
     if (!file) {
       if (part !== "hooks/hooks.json") throw new RuntimeError("config", `${join(root, String(part))} is not there`);
       return [];
     }
     const source = typeof part === "string" ? join(root, part) : `${join(root, ".claude-plugin/plugin.json")}`;
-    const { hooks, warning } = toHookSource(file, { source, variables, limits });
-    if (warning !== undefined) warnings.push(warning);
-    return hooks ? [hooks] : [];
+    return [toHookSource(file, { source, variables, limits })];
   });
+  warnings.push(...read.flatMap((one) => one.warnings));
+  return { hooks: read.flatMap(({ hooks }) => hooks ?? []), writtenHooks: read.map(({ written }) => written) };
 }
 
 function serversOf({ root, manifest, warnings }: Bundle): PluginServer[] {
@@ -122,16 +125,23 @@ function serversOf({ root, manifest, warnings }: Bundle): PluginServer[] {
     const file = typeof part === "string" ? readServers(root, part, warnings) : part;
     const servers = file && isJsonObject(file["mcpServers"]) ? file["mcpServers"] : file;
     for (const [name, value] of Object.entries(servers ?? {}))
-      if (isJsonObject(value)) found.set(name, { name, value, source });
-      else warnings.push(`${source}: the server ${JSON.stringify(name)} must be an object; it was left out`);
+      if (!isJsonObject(value)) warnings.push(`${source}: the server ${JSON.stringify(name)} must be an object; it was left out`);
+      else {
+        const other = found.get(name);
+        if (other) warnings.push(`${source}: the server ${JSON.stringify(name)} takes the place of the one in ${other.source}`);
+        found.set(name, { name, value, source });
+      }
   }
   return [...found.values()];
 }
 
+/** The usual file may be missing, one that the manifest names may not. */
 function readServers(root: string, name: string, warnings: string[]): JsonObject | undefined {
   try {
     if (!name.endsWith(".json")) throw new RuntimeError("config", `${join(root, name)} is no JSON file`);
-    return readBundleJson(root, name);
+    const file = readBundleJson(root, name);
+    if (!file && name !== ".mcp.json") throw new RuntimeError("config", `${join(root, name)} is not there`);
+    return file;
   } catch (error) {
     warnings.push(`${error instanceof Error ? error.message : error}; its servers were left out`);
     return undefined;

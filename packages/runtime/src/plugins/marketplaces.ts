@@ -7,6 +7,7 @@ import { replaceFile } from "../util/replace-file.ts";
 import { fetchGit, type GitWays } from "./fetch-git.ts";
 import { fetchUrl } from "./fetch-url.ts";
 import { removeFrom, withPluginHome } from "./plugin-home.ts";
+import { checkNamedPlace } from "./named-place.ts";
 import { isMarketplaceName, isPluginName } from "./plugin-name.ts";
 import { type PluginSource, toSource } from "./plugin-source.ts";
 import { bundlePath, readBundleJson } from "./read-bundle.ts";
@@ -121,6 +122,7 @@ export class MarketplaceClient {
     const isBare = typeof written === "string" && !written.startsWith("./") && pluginRoot !== undefined;
     const source = toSource(isBare ? `${pluginRoot}/${written}` : written, { base: path, local: false });
     if (source.type === "folder") refuseOutside(path, source.path);
+    await checkNamedPlace(source, known.source);
     return { source, entry: found.value };
   }
 

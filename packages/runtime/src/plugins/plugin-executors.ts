@@ -13,10 +13,10 @@ export type PluginExecutor = {
 
 /** What somebody says yes to when they install it. */
 export async function pluginExecutors(plugin: LoadedBundlePlugin): Promise<PluginExecutor[]> {
-  const { hooks, servers, manifest, bin, skillFolders, path, data } = plugin;
+  const { writtenHooks, servers, manifest, bin, skillFolders, path, data } = plugin;
   const { skills } = await findSkills(skillFolders);
   const all: PluginExecutor[] = [
-    ...hooks.flatMap(({ value }) => (isJsonObject(value) ? Object.entries(value).flatMap(hooksOf) : [])),
+    ...writtenHooks.flatMap((hooks) => (isJsonObject(hooks) ? Object.entries(hooks).flatMap(hooksOf) : [])),
     ...servers.map(({ name, value }): PluginExecutor => ({ kind: "mcp-server", what: `${name}: ${describeServer(value)}` })),
     ...skills.flatMap((skill): PluginExecutor[] => [
       ...preprocessShellCommands(readSkill(skill)).map(
@@ -40,9 +40,9 @@ function hooksOf([event, groups]: [string, JsonValue]): PluginExecutor[] {
     const { matcher, hooks } = isJsonObject(group) ? group : {};
     const shown = typeof matcher === "string" && matcher !== "" ? ` (${matcher})` : "";
     return (Array.isArray(hooks) ? hooks : []).map((hook): PluginExecutor => {
-      const { command, args, url, prompt } = isJsonObject(hook) ? hook : {};
-      const words = [command ?? url ?? prompt ?? hook, ...(Array.isArray(args) ? args : [])].map(inWords).join(" ");
-      return { kind: "hook", what: `${event}${shown}: ${words}` };
+      const { command, args, url, prompt, headers } = isJsonObject(hook) ? hook : {};
+      const words = [command ?? url ?? prompt ?? hook, ...(Array.isArray(args) ? args : [])].map(inWords);
+      return { kind: "hook", what: `${event}${shown}: ${[...words, ...pairsOf("headers", headers)].join(" ")}` };
     });
   });
 }

@@ -1,7 +1,9 @@
+import { isAllowedUrl } from "../hooks/allowed-urls.ts";
 import { type HookLimits, type HookSource, parseHooks } from "../hooks/config.ts";
 import { readMatcher } from "../hooks/matcher.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
+import { modelKeys } from "../workspace/environment.ts";
 import { fillIn } from "./plugin-variables.ts";
 
 type Ground = {
@@ -10,25 +12,71 @@ type Ground = {
   readonly limits: HookLimits;
 };
 
+export type ReadHooks = {
+  /** Those that run. */
+  readonly hooks?: HookSource;
+  /** All that stands in the file: what somebody is shown who says yes to it, since settings may let more of it run later. */
+  readonly written: JsonValue;
+  readonly warnings: readonly string[];
+};
+
 /**
  * What a `hooks.json` says, with the plugin's variables. Where a hook that judges calls is wrongly written, it throws: work that was meant to
- * be watched must not go on unwatched. Other mistakes cost the hooks of the file, and are told.
+ * be watched must not go on unwatched. An address that hooks may not send to costs that one hook, other mistakes the hooks of the file.
  */
-export function toHookSource(file: JsonObject, { source, variables, limits }: Ground): { hooks?: HookSource; warning?: string } {
+export function toHookSource(file: JsonObject, { source, variables, limits }: Ground): ReadHooks {
   const hooks = file["hooks"] ?? file;
   try {
     if (!isJsonObject(hooks)) throw new RuntimeError("config", `${source}: hooks must be an object with a list for each event`);
-    const value = Object.fromEntries(Object.entries(hooks).map(([event, groups]) => [event, withVariables(groups, variables)]));
+    const written = Object.fromEntries(Object.entries(hooks).map(([event, groups]) => [event, withVariables(groups, variables)]));
+    const { value, warnings } = withinLimits(written, { source, limits });
     const made: HookSource = { value, source, trusted: true, isForeign: true };
     for (const event of judging) refuseUnreadable(value[event], `${source}: hooks.${event}`);
     parseHooks([made], limits);
-    return { hooks: made };
+    return { hooks: made, written, warnings };
   } catch (error) {
     const { message } = toRuntimeError(error);
     if (isJsonObject(hooks) && !judging.some((event) => Object.hasOwn(hooks, event)))
-      return { warning: `${message}; the hooks of the file were left out` };
+      return { written: hooks, warnings: [`${message}; the hooks of the file were left out`] };
     throw new RuntimeError("config", message);
   }
+}
+
+type Written = { readonly value: JsonObject; readonly warnings: readonly string[] };
+
+/** Without the http hooks that send where settings let no hook send. One that judges, guards or blocks stays, and is an error. */
+function withinLimits(written: JsonObject, { source, limits }: Omit<Ground, "variables">): Written {
+  const warnings: string[] = [];
+  const warn = (what: string): void => void warnings.push(`${source}: ${what}`);
+  const isKept = (event: string, hook: JsonValue): boolean => {
+    if (judging.includes(event) || !isJsonObject(hook) || hook["guard"] === true || hook["onFailure"] === "block") return true;
+    const { type, url } = hook;
+    if (type !== "http" || typeof url !== "string" || !URL.canParse(url) || !/^https?:/i.test(url)) return true;
+    if (isAllowedUrl(url, limits.allowedHttpHookUrls ?? [])) return true;
+    warn(`a hook of ${event} goes to ${new URL(url).host}, which is not in allowedHttpHookUrls; it never runs`);
+    return false;
+  };
+  const within = (event: string, group: JsonValue): JsonValue => {
+    const hooks = isJsonObject(group) ? group["hooks"] : undefined;
+    if (!isJsonObject(group) || !Array.isArray(hooks)) return group;
+    return { ...group, hooks: hooks.filter((hook) => isKept(event, hook)).map((hook) => withoutKeys(hook, warn)) };
+  };
+  const value = Object.fromEntries(
+    Object.entries(written).map(([event, groups]) => [
+      event,
+      Array.isArray(groups) ? groups.map((group) => within(event, group)) : groups,
+    ]),
+  );
+  return { value, warnings };
+}
+
+/** A header never carries a key for models. */
+function withoutKeys(hook: JsonValue, warn: (what: string) => void): JsonValue {
+  const names = isJsonObject(hook) ? hook["allowedEnvVars"] : undefined;
+  if (!isJsonObject(hook) || !Array.isArray(names)) return hook;
+  const keys = names.filter((name) => typeof name === "string" && modelKeys.includes(name));
+  if (keys.length > 0) warn(`a hook wants ${keys.join(", ")}, and no key for models is sent`);
+  return { ...hook, allowedEnvVars: names.filter((name) => !keys.includes(name)) };
 }
 
 /** Their hooks say what may happen. */

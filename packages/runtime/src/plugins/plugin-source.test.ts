@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
+import { checkNamedPlace } from "./named-place.ts";
 import { checkUrl, describeSource, parseSource, type PluginSource, toSource } from "./plugin-source.ts";
 
 const commit = "0123456789abcdef0123456789abcdef01234567";
@@ -37,6 +41,37 @@ describe("a source as people write it", () => {
     "http://localhost.e.com/x",
   ])
     it(`${JSON.stringify(text)} is refused`, () => assert.throws(() => parseSource(text, "/w"), /is refused/));
+});
+
+it("a folder that is there is meant, and not a repository of its name", () => {
+  const cwd = realpathSync(mkdtempSync(join(tmpdir(), "outrider-source-")));
+  mkdirSync(join(cwd, "hs/c1"), { recursive: true });
+  assert.deepEqual(parseSource("hs/c1", cwd), { type: "folder", path: join(cwd, "hs/c1") });
+  assert.deepEqual(parseSource("hs/c1#main", cwd), git("https://github.com/hs/c1.git", { ref: "main" }));
+  rmSync(cwd, { recursive: true });
+});
+
+describe("what a marketplace may name", () => {
+  const at = (url: string): PluginSource => ({ type: "git", url });
+  const rows: readonly (readonly [string, PluginSource, boolean])[] = [
+    ["https://10.1.2.3/x.git", at("https://example.com/m.git"), false],
+    ["https://169.254.169.254/x.git", at("https://example.com/m.git"), false],
+    ["https://[fd00::1]/x.git", at("https://example.com/m.git"), false],
+    ["https://git.corp/x.git", at("https://example.com/m.git"), false],
+    ["https://git.corp/x.git", at("https://git.corp/m.git"), true],
+    ["http://127.0.0.1:9/x.git", at("https://example.com/m.git"), false],
+    ["http://127.0.0.1:9/x.git", at("http://127.0.0.1:8/m.git"), true],
+    ["file:///srv/x.git", at("https://example.com/m.git"), false],
+    ["file:///srv/x.git", { type: "folder", path: "/srv/m" }, true],
+    ["https://192.168.1.1/x.git", { type: "folder", path: "/srv/m" }, false],
+    ["https://93.184.216.34/x.git", at("https://example.com/m.git"), true],
+  ];
+  for (const [url, from, taken] of rows)
+    it(`${url} of ${describeSource(from)} is ${taken ? "taken" : "refused"}`, async () => {
+      const checked = checkNamedPlace({ type: "git", url }, from);
+      if (taken) await checked;
+      else await assert.rejects(checked, /is refused/);
+    });
 });
 
 describe("a source as a marketplace has it", () => {

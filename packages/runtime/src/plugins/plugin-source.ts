@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { isJsonObject, type JsonValue } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
@@ -21,9 +22,10 @@ export type PluginSource =
   /** A `marketplace.json` at an address. */
   | { readonly type: "file"; readonly location: string };
 
-/** As people write it: a folder, an archive, `owner/repo`, an address of a repository, `#ref` behind both. Throws a `usage` error. */
+/** As people write it: a folder, an archive, `owner/repo` where no folder is called that, an address of a repository, `#ref` behind both. Throws a `usage` error. */
 export function parseSource(text: string, cwd: string): PluginSource {
-  if (/^\.{0,2}\//.test(text) || text === "." || text === "..") return localSource(resolve(cwd, text));
+  const isHere = /^\.{0,2}\//.test(text) || text === "." || text === ".." || (text !== "" && existsSync(resolve(cwd, text)));
+  if (isHere) return localSource(resolve(cwd, text));
   const [address = "", ref, ...more] = text.split("#");
   if (more.length > 0) throw refused(text, "it has more than one #");
   const github = /^([\w-][\w.-]*)\/([\w-][\w.-]*)$/.exec(address);

@@ -1,6 +1,6 @@
 import type { SkillFolder } from "../commands/skills/skill.ts";
 import type { HookSource } from "../hooks/config.ts";
-import type { JsonObject } from "../protocol/content.ts";
+import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
 
 /** What a bundle says about itself; every path in it is below the bundle. */
@@ -49,6 +49,8 @@ export type LoadedBundlePlugin = {
   readonly skillFolders: readonly SkillFolder[];
   readonly agents: readonly AgentDefinition[];
   readonly hooks: readonly HookSource[];
+  /** Also those that settings keep from running. */
+  readonly writtenHooks: readonly JsonValue[];
   readonly servers: readonly PluginServer[];
   readonly outputStyles: readonly string[];
   /** A folder of programs for commands. */

@@ -65,9 +65,9 @@ async function fill(source: PluginSource, { folder, path, ways }: Filling): Prom
   }
 }
 
-/** Contents and what may be executed; owners, times and other bits of the mode stay behind. */
+/** Contents and what may be executed; the repository, owners, times and other bits of the mode stay behind. */
 export function copyBundle(from: string, to: string): void {
-  for (const entry of listBundle(from)) {
+  for (const entry of listBundle(from, { withoutGit: true })) {
     const target = join(to, entry.name);
     mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
     if (entry.type === "link") symlinkSync(entry.target, target);

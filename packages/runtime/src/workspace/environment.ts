@@ -43,7 +43,7 @@ export function carefulVariables(env: Environment, keep: readonly string[] = [])
   };
 }
 
-type UserWishes = {
+export type UserWishes = {
   readonly keys?: readonly string[];
   readonly keep?: readonly string[];
   readonly known?: Environment;

@@ -47,6 +47,11 @@ export async function removeServer(args: readonly string[], usage: string): Prom
 }
 
 async function save(words: ServerWords, name: string, server: Server): Promise<number> {
+  if (!/^[\w-]{1,64}$/.test(name))
+    throw new RuntimeError(
+      "usage",
+      `${JSON.stringify(name)} cannot be a server's name: letters, digits, - and _ only, at most 64`,
+    );
   const { scope = "user", force } = words;
   const project = await lookAtProject({ cwd: words.cwd });
   const there = writtenServers(project).find((one) => one.name === name && one.scope === scope);

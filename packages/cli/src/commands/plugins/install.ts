@@ -3,6 +3,7 @@ import {
   type BundlePluginInstaller,
   describeSource,
   type InstalledPlugin,
+  type InstallerOptions,
   type InstallRequest,
   type MarketplaceClient,
   type PluginExecutor,
@@ -18,6 +19,7 @@ import { print, visible } from "../../terminal/visible.ts";
 export type Desk = {
   readonly installer: BundlePluginInstaller;
   readonly marketplaces: MarketplaceClient;
+  readonly hookLimits: InstallerOptions["hookLimits"];
   /** What settings say, by id. */
   readonly enabled: Readonly<Record<string, boolean>>;
   /** Where it is written whether one counts. */
@@ -76,7 +78,7 @@ async function put(desk: Desk, place: Place): Promise<number> {
   const result = await installer.install({ ...place, contentHash, older, accept });
   const { inspection } = result;
   const { id, version, plugin, executors, contentHash: hash, before } = inspection;
-  const told = { id, version, contentHash: hash, commit: inspection.commit ?? null, executors };
+  const told = { id, version, contentHash: hash, commit: inspection.commit ?? null, warnings: plugin.warnings, executors };
   if (result.type === "declined") {
     if (json) await print(`${JSON.stringify({ status: "declined", ...told }, null, 2)}\n`);
     process.stderr.write(
@@ -93,12 +95,13 @@ async function put(desk: Desk, place: Place): Promise<number> {
 }
 
 function describe(
-  { id, version, executors, contentHash, commit, before, added, removed }: PluginInspection,
+  { id, version, plugin, executors, contentHash, commit, before, added, removed }: PluginInspection,
   source: PluginSource,
 ): string {
   const lines = [
     `Plugin: ${id} ${version}${before ? ` (installed: ${before.version})` : ""}`,
     `From: ${describeSource(source)}${commit === undefined ? "" : ` at ${commit}`}`,
+    ...plugin.warnings.map((warning) => `Note: ${warning.replaceAll(`${plugin.path}/`, "")}`),
     ...describeExecutors(executors),
     ...(before && added.length > 0 ? ["New since then:", ...added.map(line)] : []),
     ...(before && removed.length > 0 ? ["No longer:", ...removed.map(line)] : []),

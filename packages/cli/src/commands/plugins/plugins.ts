@@ -79,8 +79,11 @@ async function openDesk(words: OwnWords): Promise<Desk> {
   const isUser = scope === "user";
   const base = isUser ? outriderHome : join(root, ".outrider");
   const ways = { home: join(base, "plugins"), signal: new AbortController().signal, env: process.env };
+  const { disableAllHooks, allowedHttpHookUrls } = settings;
+  const hookLimits = { disableAllHooks, ...(allowedHttpHookUrls && { allowedHttpHookUrls }) };
   return {
-    installer: new BundlePluginInstaller({ ...ways, isShared: !isUser }),
+    installer: new BundlePluginInstaller({ ...ways, hookLimits, isShared: !isUser }),
+    hookLimits,
     marketplaces: new MarketplaceClient({
       ...ways,
       home: join(outriderHome, "plugins"),
@@ -121,11 +124,12 @@ async function show(desk: Desk, names: readonly string[]): Promise<number> {
   const plugin = found(desk, one(names, "a name"));
   const row = rowOf(desk, plugin);
   const [name = "", marketplace = ""] = plugin.id.split("@");
-  const loaded = await loadPlugin({ path: plugin.path, name, marketplace, pluginHome: desk.home });
+  const loaded = await loadPlugin({ path: plugin.path, name, marketplace, pluginHome: desk.home, hookLimits: desk.hookLimits });
   const executors = await pluginExecutors(loaded);
-  if (desk.json) return await say(JSON.stringify({ ...row, manifest: loaded.manifest, executors }, null, 2));
+  if (desk.json)
+    return await say(JSON.stringify({ ...row, manifest: loaded.manifest, warnings: loaded.warnings, executors }, null, 2));
   const facts = Object.entries(row).flatMap(([key, value]) => (value === "" ? [] : [`${key}: ${value}`]));
-  return await say([...facts, ...describeExecutors(executors)].map(visible).join("\n"));
+  return await say([...facts, ...loaded.warnings, ...describeExecutors(executors)].map(visible).join("\n"));
 }
 
 async function turn(desk: Desk, name: string, on: boolean): Promise<number> {
@@ -144,7 +148,12 @@ async function remove(desk: Desk, names: readonly string[]): Promise<number> {
 async function validate(desk: Desk, names: readonly string[]): Promise<number> {
   const source = desk.toSource(one(names, "a folder"));
   if (source.type !== "folder") throw new RuntimeError("usage", "validate takes a folder");
-  const plugin = await loadPlugin({ path: source.path, marketplace: "inline", pluginHome: desk.home });
+  const plugin = await loadPlugin({
+    path: source.path,
+    marketplace: "inline",
+    pluginHome: desk.home,
+    hookLimits: desk.hookLimits,
+  });
   const executors = await pluginExecutors(plugin);
   const unused = plugin.unused.map((part) => `${part} means nothing here`);
   const problems = [...plugin.warnings, ...unused];

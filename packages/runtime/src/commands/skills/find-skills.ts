@@ -73,12 +73,18 @@ export async function findSkills(folders: readonly SkillFolder[], shownFrom?: st
         warnings.push(`${shown} was left out: there is another /${name}, in ${known.path}`);
         continue;
       }
-      const { skill, problems } = await parseSkill(file.text, place, shown);
+      const { skill, problems } = await parseSkill(beginningOf(file.text), place, shown);
       byName.set(name, skill);
       warnings.push(...problems);
     }
   }
   return { skills: [...byName.values()], warnings };
+}
+
+/** What it says about itself, and the first words. */
+function beginningOf(text: string): string {
+  const end = text.startsWith("---") ? text.search(/\n---[ \t]*(?:\r?\n|$)/) : 0;
+  return end < 0 ? text : text.slice(0, end + 1024);
 }
 
 /** The whole text of a skill as it is now. */
@@ -144,8 +150,8 @@ type Opened =
 function openFile({ path, within, plugin }: FilePlace, limit: number): Opened {
   try {
     const realPath = realpathSync.native(path);
-    if (within !== undefined && !isInside(realpathSync.native(within), realPath))
-      return { type: "refused", reason: `it leads out of the ${plugin ? "plugin" : "project"}` };
+    const isWithin = within === undefined || isInside(within, realPath) || isInside(realpathSync.native(within), realPath);
+    if (!isWithin) return { type: "refused", reason: `it leads out of the ${plugin ? "plugin" : "project"}` };
     // Not blocking and not following: a pipe would wait for ever, and a link put there just now leads elsewhere.
     const descriptor = openSync(realPath, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     try {

@@ -67,9 +67,10 @@ async function readHead(text: string, shown: string): Promise<Head> {
   }
 }
 
-const simpleLine = /^([a-z][\w-]*):[ \t]+([A-Za-z][^\r\n]*?)[ \t]*\r?$/;
+/** A value that begins with a letter, or stands in quotes with nothing in them that YAML would change. */
+const simpleLine = /^([a-z][\w-]*):[ \t]+(?:([A-Za-z][^\r\n]*?)|"([^"\\\r\n]*)"|'([^'\r\n]*)')[ \t]*\r?$/;
 
-/** Heads of plain words are most of them, and a thousand of them must not take the time of a YAML reader. Undefined for any other one. */
+/** Heads of plain or quoted words are most of them, and a thousand of them must not take the time of a YAML reader. Undefined for any other one. */
 function readSimpleHead(text: string): Head | undefined {
   const opening = /^---[ \t]*\r?\n/.exec(text);
   if (!opening) return { attributes: {}, body: text };
@@ -78,9 +79,10 @@ function readSimpleHead(text: string): Head | undefined {
   const attributes: Record<string, JsonValue> = {};
   for (const line of text.slice(opening[0].length, opening[0].length + end.index).split("\n")) {
     if (line.trim() === "") continue;
-    const [, key = "", value = ""] = simpleLine.exec(line) ?? [];
-    if (key === "" || /:(?:\s|$)|\s#|^(?:true|false|null)$/i.test(value) || Object.hasOwn(attributes, key)) return undefined;
-    attributes[key] = value;
+    const [, key = "", plain, ...quoted] = simpleLine.exec(line) ?? [];
+    const isOther = plain !== undefined && /:(?:\s|$)|\s#|^(?:true|false|null)$/i.test(plain);
+    if (key === "" || isOther || Object.hasOwn(attributes, key)) return undefined;
+    attributes[key] = plain ?? quoted.find((value) => value !== undefined) ?? "";
   }
   return { attributes, body: text.slice(opening[0].length + end.index + end[0].length) };
 }

@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { withFileLock } from "../../util/file-lock.ts";
@@ -28,9 +28,19 @@ export class MemoryFiles {
     }
   }
 
+  /** The files for topics. */
+  topics(): string[] {
+    try {
+      return readdirSync(dirname(this.#place("topics/any")));
+    } catch {
+      return []; // nothing was remembered yet, or it leads elsewhere
+    }
+  }
+
   /** Changes files with nobody else at it. */
   async change<T>(work: () => Promise<T>): Promise<T> {
     const folder = join(this.root, memoryFolder);
+    this.#refuseStrayLinks();
     try {
       makeFolder(join(folder, "topics"));
     } catch (error) {
@@ -46,6 +56,16 @@ export class MemoryFiles {
       await replaceFile(path, text, { mode: 0o644 });
     } catch (error) {
       throw unusable(path, error);
+    }
+  }
+
+  /** Before anything is made in it: no folder on the way may lead out of the project, or to nowhere. */
+  #refuseStrayLinks(): void {
+    for (const name of [dirname(memoryFolder), memoryFolder, join(memoryFolder, "topics")]) {
+      const path = join(this.root, name);
+      if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
+      const isThere = existsSync(path) && isInside(realpathSync(this.root), realpathSync(path));
+      if (!isThere) throw unusable(path, "it leads out of the project");
     }
   }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -121,6 +121,18 @@ describe("the project's memory", () => {
     symlinkSync(join(outside, "target"), join(root, ".outrider/memory/topics/a.md"));
     await assert.rejects(new ProjectMemoryStore({ root }).append({ type: "user", topic: "a", text: "x" }), /it is a link/);
     assert.equal(existsSync(join(outside, "target")), false);
+  });
+
+  it("makes nothing where a link leads, and lists no names there", async () => {
+    for (const link of [".outrider", ".outrider/memory"]) {
+      const [root, elsewhere] = [project(), project()];
+      mkdirSync(join(elsewhere, "kept"));
+      if (link !== ".outrider") mkdirSync(join(root, ".outrider"));
+      symlinkSync(elsewhere, join(root, link));
+      const store = new ProjectMemoryStore({ root, now });
+      await assert.rejects(store.append({ type: "user", topic: "a", text: "b" }), { code: "storage-failed" });
+      assert.deepEqual([readdirSync(elsewhere), store.topics()], [["kept"], []], link);
+    }
   });
 
   it("loses nothing when two processes write at once", async () => {

@@ -1,4 +1,3 @@
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { RuntimeError } from "../../protocol/errors.ts";
 import {
@@ -10,7 +9,7 @@ import {
   normalizedText,
   parseEntry,
 } from "./memory-entry.ts";
-import { MemoryFiles, memoryFolder } from "./memory-files.ts";
+import { MemoryFiles } from "./memory-files.ts";
 import { MemoryPolicyEvaluator } from "./memory-policy.ts";
 
 export type ProjectMemoryOptions = {
@@ -84,12 +83,10 @@ export class ProjectMemoryStore {
   }
 
   topics(): string[] {
-    try {
-      const names = readdirSync(join(this.#files.root, memoryFolder, "topics"));
-      return names.flatMap((name) => (name.endsWith(".md") ? [name.slice(0, -3)] : [])).sort();
-    } catch {
-      return []; // nothing was remembered yet
-    }
+    return this.#files
+      .topics()
+      .flatMap((name) => (name.endsWith(".md") ? [name.slice(0, -3)] : []))
+      .sort();
   }
 
   /** The whole file of a topic; undefined when there is none. */

@@ -123,11 +123,11 @@ export function createCommandHost(ground: HostGround): CommandHost {
       });
     },
     async references() {
-      const [{ workspace, references }, { createContextFiles }] = await Promise.all([
+      const [{ workspace, references, deps }, { createContextFiles }] = await Promise.all([
         ground.open(),
         import("../references/context-files.ts"),
       ]);
-      return createContextFiles({ workspace, references, emit: ground.emit });
+      return createContextFiles({ workspace, references, emit: ground.emit, policy: deps.policy });
     },
     listCommands: () => session.listCommands(),
     listSkills: () => session.listSkills().map(({ name, description }) => ({ name, description })),

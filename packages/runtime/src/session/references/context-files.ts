@@ -1,5 +1,7 @@
 import { relative } from "node:path";
 import type { CommandReferences } from "../../commands/command.ts";
+import type { Policy } from "../../permissions/policy.ts";
+import { toTextCheck } from "../../permissions/read-check.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { Emit } from "../../protocol/events.ts";
 import { isInside } from "../../util/is-inside.ts";
@@ -14,10 +16,11 @@ export type ContextFilesGround = {
   readonly workspace: Workspace;
   readonly references: SessionReferences;
   readonly emit: Emit;
+  readonly policy: () => Policy;
 };
 
-/** What `/context add`, `remove` and `clear` do. What the model may not read is told with the prompt that would bring it. */
-export function createContextFiles({ workspace, references, emit }: ContextFilesGround): CommandReferences {
+/** What `/context add`, `remove` and `clear` do. A file that rules forbid is refused; what else keeps it away is told with the prompt that would bring it. */
+export function createContextFiles({ workspace, references, emit, policy }: ContextFilesGround): CommandReferences {
   const shown = (path: string): string => (isInside(workspace.root, path) ? relative(workspace.root, path) : path);
   const keep = (active: readonly string[]): void => {
     references.active = active;
@@ -32,6 +35,7 @@ export function createContextFiles({ workspace, references, emit }: ContextFiles
     ],
     async add(name) {
       const path = await workspace.resolve(name);
+      if (toTextCheck(policy())?.(path) === false) throw new RuntimeError("usage", `A rule forbids to read ${name}`);
       const stat = await workspace.stat(path);
       if (stat?.kind !== "file") throw new RuntimeError("not-found", `There is no file ${name}`);
       if (references.active.includes(path)) return shown(path);

@@ -129,6 +129,12 @@ describe("@file in a prompt", () => {
     assert.match(sent, /\[@n8\.txt was left out\.\]/);
   });
 
+  it("stays short about many that are not there", async () => {
+    const { sent, read, warnings } = await ask(Array.from({ length: 5_000 }, (_, n) => `@./none-${n}.txt`).join(" "));
+    assert.deepEqual([read.length, warnings.length, sent.length < 1_000], [8, 9, true]);
+    assert.match(sent, /4992 more of the files that the prompt names are not there/);
+  });
+
   it("gives the beginning of a long file, and says so", async () => {
     const { sent, warnings } = await ask("@big.txt");
     assert.match(sent, /Go on with offset/);
@@ -198,6 +204,14 @@ describe("/context add", () => {
       ["first", "second"],
       ["first", "second"],
     ]);
+  });
+
+  it("takes no file that a rule forbids", async () => {
+    const { session } = open({ permissions: { deny: [{ text: "Read(./secrets/**)", source: "settings" }] } });
+    const outcome = await session.submit("/context add secrets/key.txt");
+    assert.match(outcome.type === "failed" ? outcome.error.message : "", /A rule forbids to read secrets\/key\.txt/);
+    assert.equal((await session.submit("/context list")).text, "No file was named or added");
+    await session.shutdown();
   });
 
   const refused: readonly (readonly [string, RegExp])[] = [

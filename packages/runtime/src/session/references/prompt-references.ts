@@ -44,6 +44,7 @@ class Reading {
   readonly #seen = new Set<string>();
   #bytes = 0;
   #overflow = 0;
+  #missing = 0;
 
   constructor(ground: ReferenceGround) {
     this.#ground = ground;
@@ -93,6 +94,11 @@ class Reading {
       emit({ type: "warning.raised", message });
       this.#parts.push({ type: "text", text: `[${message}.]` });
     }
+    if (this.#missing > maxReferences) {
+      const message = `${this.#missing - maxReferences} more of the files that the prompt names are not there`;
+      emit({ type: "warning.raised", message });
+      this.#parts.push({ type: "text", text: `[${message}.]` });
+    }
     return { type: "input.added", input: { role: "user", content: this.#parts }, origin: "file" };
   }
 
@@ -103,14 +109,15 @@ class Reading {
     if (resource) return await this.#within(written, () => this.#addResource(written, resource, place));
     const file = await this.#find(written, place);
     if (file) return await this.#within(written, () => this.#addFile(written, file, place));
-    if (isPath && place.depth === 1)
+    if (!isPath || place.depth > 1) return;
+    if (++this.#missing <= maxReferences)
       this.#leaveOut({ reference: written, path: written, depth: 1, byteLength: 0 }, "there is no such file");
   }
 
   async #within(written: string, add: () => Promise<void>): Promise<void> {
     if (this.#records.length < maxReferences) return await add();
     this.#overflow++;
-    this.#parts.push({ type: "text", text: `[@${written} was left out.]` });
+    if (this.#overflow <= maxReferences) this.#parts.push({ type: "text", text: `[@${written} was left out.]` });
   }
 
   /** Undefined for what is not there. A file that another one names lies in the project. */

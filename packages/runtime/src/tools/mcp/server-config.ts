@@ -46,14 +46,19 @@ export type McpServerLimits = {
 
 export type McpServerConfigs = ReadonlyMap<string, McpServerConfig>;
 
+type ServerReading = {
+  readonly source: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Variables that whoever wrote this may not have. */
+  readonly isWithheld?: (name: string) => boolean;
+  readonly keepsBroken?: boolean;
+};
+
 /**
  * Reads `{ "mcpServers": { … } }`, or the inner object alone. `${NAME}` and `${NAME:-value}` stand for variables of `env`. A server that is
  * not written as it should be is an error, or with `keepsBroken` one of its own.
  */
-export function parseMcpServers(
-  value: unknown,
-  { source, env, keepsBroken }: { source: string; env: Readonly<Record<string, string | undefined>>; keepsBroken?: boolean },
-): McpServerConfigs {
+export function parseMcpServers(value: unknown, { source, env, isWithheld, keepsBroken }: ServerReading): McpServerConfigs {
   const fail = (problem: string): RuntimeError => new RuntimeError("config", `${source}: ${problem}`);
   if (!isJsonObject(value)) throw fail("expected an object with mcpServers");
   const servers = serversIn(value);
@@ -63,7 +68,7 @@ export function parseMcpServers(
     const problem = (text: string): RuntimeError => fail(`server ${JSON.stringify(name)}: ${text}`);
     if (toServerName(name) === "") throw problem("its name has no letter or digit");
     try {
-      const server = expand(entry, { env, problem });
+      const server = expand(entry, { env, isWithheld, problem });
       const asked = isJsonObject(server) ? server["elicitation"] : undefined;
       const elicitation = asked === undefined ? undefined : parseElicitation(asked, problem);
       found.set(name, { ...parseServer(server, problem), ...parseServerLimits(entry), ...defined({ elicitation }) });
@@ -149,8 +154,8 @@ function stringsOf(value: unknown, key: string, problem: (text: string) => Runti
   );
 }
 
-type Expansion = {
-  readonly env: Readonly<Record<string, string | undefined>>;
+type Expansion = Pick<ServerReading, "env"> & {
+  readonly isWithheld: ServerReading["isWithheld"];
   readonly problem: (text: string) => RuntimeError;
   /** In a place that the list of processes shows. */
   readonly visible?: boolean;
@@ -161,6 +166,8 @@ function expand(value: unknown, by: Expansion): unknown {
     return value.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, name: string, otherwise: string | undefined) => {
       if (by.visible && isSecretName(name))
         throw by.problem(`${name} would be seen by every user of the machine: put it into env`);
+      if (by.isWithheld?.(name))
+        throw by.problem(`${name} holds a key for models, which it is not given (passEnv would name it)`);
       const text = by.env[name] ?? otherwise;
       if (text === undefined) throw by.problem(`the variable ${name} is not set`);
       return text;

@@ -4,6 +4,7 @@ import type { PermissionRequest } from "../../session/session-view.ts";
 import { toCallResult } from "./call-result.ts";
 import { type CallDescription, describeCall } from "./describe-call.ts";
 import { toNotices } from "./notices.ts";
+import { TaskUpdates } from "./task-updates.ts";
 import type { ContentBlock, PermissionQuestion, PlanEntry, SessionUpdate } from "./wire.ts";
 import { defined } from "../../util/defined.ts";
 import { builtinFacts } from "../../tools/builtin/facts.ts";
@@ -36,6 +37,7 @@ export class SessionUpdates {
   #hasNewUsage = false;
   /** The turn runs a command: what it answers is said by nobody but its end. */
   #isCommand = false;
+  readonly #tasks = new TaskUpdates();
 
   constructor(options: UpdatesOptions) {
     this.#options = options;
@@ -82,7 +84,7 @@ export class SessionUpdates {
           ...this.#tellUsage(),
         ];
       default:
-        return toNotices(event, this.#options.shows);
+        return [...this.#tasks.encode(event), ...toNotices(event, this.#options.shows)];
     }
   }
 

@@ -6,15 +6,21 @@ import type { TaskFrame } from "./task-frames.ts";
 /** What frames say about work that goes on beside the conversation: which there is, that one has begun, how it ended. */
 export class BackgroundFrames {
   readonly #active = new Map<string, BackgroundTaskState>();
+  readonly #tellsAgents: boolean;
+
+  /** `tellsAgents`: nobody else tells of an agent's beginning and end. */
+  constructor({ tellsAgents = false }: { readonly tellsAgents?: boolean } = {}) {
+    this.#tellsAgents = tellsAgents;
+  }
 
   frames(event: AgentEvent): TaskFrame[] {
     switch (event.type) {
       case "background.started":
         this.#active.set(event.task.id, event.task);
-        return [this.changed(), ...startedFrames(event.task)];
+        return [this.changed(), ...(this.#isTold(event.task) ? [toStarted(event.task)] : [])];
       case "background.ended": {
         const wasActive = this.#active.delete(event.task.id);
-        return [...endedFrames(event.task), ...(wasActive ? [this.changed()] : [])];
+        return [...(this.#isTold(event.task) ? endedFrames(event.task) : []), ...(wasActive ? [this.changed()] : [])];
       }
       default:
         return [];
@@ -23,6 +29,11 @@ export class BackgroundFrames {
 
   has(taskId: string | undefined): boolean {
     return taskId !== undefined && this.#active.has(taskId);
+  }
+
+  /** An agent tells its own beginning and end, with what it was asked; not the end of one whose session was killed. */
+  #isTold({ kind, timeoutReason }: BackgroundTaskState): boolean {
+    return this.#tellsAgents || kind !== "agent" || timeoutReason === "stale_worker";
   }
 
   changed(): TaskFrame {
@@ -36,22 +47,11 @@ export class BackgroundFrames {
   }
 }
 
-/** An agent tells its own beginning, with what it was asked. */
-function startedFrames(task: BackgroundTaskState): TaskFrame[] {
-  if (task.kind === "agent") return [];
-  return [
-    {
-      subtype: "task_started",
-      ...idsOf(task),
-      description: task.label,
-      is_backgrounded: true,
-      task_type: typeOf(task),
-    },
-  ];
+function toStarted(task: BackgroundTaskState): TaskFrame {
+  return { subtype: "task_started", ...idsOf(task), description: task.label, is_backgrounded: true, task_type: typeOf(task) };
 }
 
 function endedFrames(task: BackgroundTaskState): TaskFrame[] {
-  if (task.kind === "agent" && task.timeoutReason !== "stale_worker") return [];
   const status = task.status === "cancelled" ? "stopped" : task.status;
   return [
     { subtype: "task_updated", ...runOf(task), patch: { status, end_time: Date.parse(task.completedAt ?? task.updatedAt) } },

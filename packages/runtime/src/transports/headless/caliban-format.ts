@@ -4,6 +4,7 @@ import { type AssistantPart, callsOf, type ToolResultPart, textOf } from "../../
 import type { ErrorData } from "../../protocol/errors.ts";
 import type { AgentEvent, EventType, SessionFacts, WorktreeFacts } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
+import { BackgroundFrames } from "./background-frames.ts";
 import { toCalibanResult, toPromptWarning } from "./caliban-result.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import { priceCalls } from "./price-run.ts";
@@ -79,6 +80,7 @@ class CalibanRun {
     warnings: [],
   };
   readonly calls: ModelCall[] = [];
+  readonly background: BackgroundFrames = new BackgroundFrames({ tellsAgents: true });
 
   /** What went wrong with the prompt before, told once it is not the last: the last one has the result. */
   earlier: Frame[] = [];
@@ -177,7 +179,7 @@ function toFrames(event: AgentEvent, run: CalibanRun, options: CalibanFormatOpti
     case "warning.raised":
       return [{ type: "warning", message: event.message }];
     default:
-      return [];
+      return run.background.frames(event).map((frame) => ({ type: "system", ...frame }));
   }
 }
 

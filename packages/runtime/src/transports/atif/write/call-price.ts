@@ -1,8 +1,8 @@
 import type { CatalogOverride } from "../../../model/catalog-override.ts";
-import type { AgentEvent } from "../../../protocol/events.ts";
+import type { BilledCall } from "../../../model/ledger.ts";
 
 /** What an answer cost in US dollars; null when nobody knows its price. */
-export type CallPrice = (call: AgentEvent<"message.ended" | "side-call.ended">) => number | null;
+export type CallPrice = (call: BilledCall) => number | null;
 
 /** Prices are loaded here, before they are needed, so that what is written with them can be written at once. */
 export async function loadCallPrice(override?: CatalogOverride): Promise<CallPrice> {

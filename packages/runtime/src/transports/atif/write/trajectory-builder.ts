@@ -181,6 +181,7 @@ export class TrajectoryBuilder {
     this.#end = {};
     this.#calls?.close(); // a run that was killed did not
     const message = this.media.toContent(event.input.content);
+    if (event.tasks) return this.#add(event, { source: "system", message, extra: { origin: "task" } }); // nobody typed it
     const extra = event.displayInput === undefined ? {} : { extra: { display_input: event.displayInput } };
     return this.#add(event, { source: "user", message, ...extra });
   }

@@ -1,0 +1,61 @@
+// Runs suites against the standalone command instead of the build, with no Node, npm or Bun on the PATH.
+// npm run test:standalone -- [PATTERN…] [--short] [--no-build] [--again]; docs/standalone.md says which suites it is for.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { root } from "./bundle-options.mjs";
+import { ownPlatform } from "./standalone/platforms.mjs";
+
+const args = process.argv.slice(2);
+const patterns = args.filter((arg) => !arg.startsWith("--"));
+const suites = args.includes("--short")
+  ? ["test/standalone", "test/e2e/run.test", "test/e2e/sessions.test", "test/e2e/first-day.test", "test/e2e/mcp-serve.test"]
+  : ["test/standalone", "test/e2e/", "test/contract/"];
+
+const platform = ownPlatform();
+if (!platform) throw new Error("There is no standalone command for this machine");
+if (!args.includes("--no-build")) mustRun(join(root, "scripts/build-standalone.mjs"), [platform.name]);
+
+const folder = mkdtempSync(join(tmpdir(), "outrider-without-node-"));
+try {
+  const flags = args.filter((arg) => arg === "--again");
+  process.exitCode = run(join(root, "scripts/test.mjs"), ["--no-build", ...flags, ...(patterns.length > 0 ? patterns : suites)], {
+    ...process.env,
+    PATH: linkPrograms(join(folder, "bin")),
+    OUTRIDER_TEST_COMMAND: join(root, `dist/standalone/outrider-${platform.name}`),
+  });
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** A folder with links to all that is on the PATH, but for what the command must do without. */
+function linkPrograms(place) {
+  mkdirSync(place);
+  const seen = new Set(["node", "nodejs", "npm", "npx", "corepack", "bun", "bunx", "deno"]);
+  for (const directory of (process.env.PATH ?? "").split(delimiter)) {
+    for (const name of listFolder(directory)) {
+      if (seen.has(name)) continue;
+      seen.add(name);
+      symlinkSync(join(directory, name), join(place, name));
+    }
+  }
+  return place;
+}
+
+function listFolder(directory) {
+  try {
+    return directory.includes("node_modules") ? [] : readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function run(script, words, env = process.env) {
+  return spawnSync(process.execPath, [script, ...words], { stdio: "inherit", env }).status ?? 1;
+}
+
+function mustRun(script, words) {
+  const status = run(script, words);
+  if (status !== 0) process.exit(status);
+}
