@@ -2,7 +2,6 @@
 // npm run test:standalone -- [PATTERN…] [--short] [--no-build] [--again]; docs/standalone.md says which suites it is for.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { root } from "./bundle-options.mjs";
 import { ownPlatform } from "./standalone/platforms.mjs";
@@ -17,7 +16,9 @@ const platform = ownPlatform();
 if (!platform) throw new Error("There is no standalone command for this machine");
 if (!args.includes("--no-build")) mustRun(join(root, "scripts/build-standalone.mjs"), [platform.name]);
 
-const folder = mkdtempSync(join(tmpdir(), "outrider-without-node-"));
+// Not below /tmp, which the sandbox does not show.
+mkdirSync(join(root, ".cache"), { recursive: true });
+const folder = mkdtempSync(join(root, ".cache/without-node-"));
 try {
   const flags = args.filter((arg) => arg === "--again");
   process.exitCode = run(join(root, "scripts/test.mjs"), ["--no-build", ...flags, ...(patterns.length > 0 ? patterns : suites)], {

@@ -5,6 +5,7 @@ export type Run = (args: readonly string[]) => Promise<number>;
 export const subcommands = {
   acp: async () => (await import("./commands/acp.ts")).runAcp,
   attach: async () => (await import("./commands/serve/attach.ts")).runAttach,
+  batch: async () => (await import("./commands/batch/batch.ts")).runBatchCommand,
   checkpoints: async () => (await import("./commands/checkpoints/checkpoints.ts")).runCheckpoints,
   compare: async () => (await import("./commands/report/compare.ts")).runCompare,
   completion: async () => (await import("./commands/completion/completion.ts")).runCompletion,
@@ -24,6 +25,7 @@ export const subcommands = {
   providers: async () => (await import("./commands/providers.ts")).runProviders,
   ps: async () => (await import("./commands/serve/ps.ts")).runPs,
   serve: async () => (await import("./commands/serve/serve.ts")).runServe,
+  replay: async () => (await import("./commands/replay/replay.ts")).runReplay,
   report: async () => (await import("./commands/report/report.ts")).runReport,
   sessions: async () => (await import("./commands/sessions/sessions.ts")).runSessions,
   skills: async () => (await import("./commands/skills.ts")).runSkills,

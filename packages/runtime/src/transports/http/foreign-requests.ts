@@ -31,7 +31,7 @@ export type ForeignRequest = {
 /** Requests in the formats of others, over the sessions of whoever sends them. */
 export class ForeignRequests {
   readonly #parts: { readonly sessions: ServedSessions; readonly version: string };
-  /** By client: what one began another does not see. */
+  /** By name: the tasks that one began another does not see. */
   readonly #dialects = new Map<string, Promise<Dialects>>();
 
   constructor(parts: { readonly sessions: ServedSessions; readonly version: string }) {
@@ -39,6 +39,7 @@ export class ForeignRequests {
   }
 
   async answer({ request, response, client, path, body, headers }: ForeignRequest): Promise<void> {
+    const { sessions, version } = this.#parts;
     const dialects = await this.#dialectsOf(client);
     const given = passedHeaders.flatMap((name) => {
       const value = request.headers[name];
@@ -49,7 +50,7 @@ export class ForeignRequests {
       headers: given,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const answer = await dialects.fetch(asked);
+    const answer = await dialects.fetch(asked, { version, open: (wish) => openSession(sessions, client, wish) });
     if (!answer) throw new RuntimeError("not-found", `There is no ${request.method} ${path}`);
     response.writeHead(answer.status, { ...headers, ...Object.fromEntries(answer.headers) });
     if (answer.body) await pass(answer.body, response);
@@ -59,10 +60,7 @@ export class ForeignRequests {
   #dialectsOf(client: Client): Promise<Dialects> {
     const known = this.#dialects.get(client.name);
     if (known) return known;
-    const { sessions, version } = this.#parts;
-    const made = import("../dialects/serve-dialects.ts").then(({ createDialects }) =>
-      createDialects({ version, open: (wish) => openSession(sessions, client, wish) }),
-    );
+    const made = import("../dialects/serve-dialects.ts").then(({ createDialects }) => createDialects());
     this.#dialects.set(client.name, made);
     return made;
   }

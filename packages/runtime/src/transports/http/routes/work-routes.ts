@@ -5,7 +5,6 @@ import { listCatalog } from "../../../model/list-catalog.ts";
 import { jobGroupsOf } from "../../ws/job-groups.ts";
 import type { Route } from "../route.ts";
 import * as schemas from "../schemas.ts";
-import { checkMode } from "../session-wish.ts";
 
 /** Around the conversation: commands, tasks, files, what was used, what holds. */
 export const workRoutes: readonly Route[] = [
@@ -167,9 +166,9 @@ export const workRoutes: readonly Route[] = [
     scope: "drive",
     body: schemas.settingsChange,
     answers: { 200: { description: "Settings as they hold", schema: schemas.anything("SessionSettings") } },
-    async handle({ sessions, client, params: { id = "" }, body, defaults }) {
+    async handle({ sessions, client, params: { id = "" }, body }) {
       const change = body as { model?: string; effort?: Effort; permissionMode?: PermissionMode }; // it fits the schema
-      checkMode(change.permissionMode, client, defaults);
+      await sessions.checkMode(client, id, change.permissionMode);
       await sessions.with(client, id, async (session) => {
         const controls = await session.controls();
         if (change.model !== undefined) controls.setModel(change.model);
