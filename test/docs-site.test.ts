@@ -58,6 +58,17 @@ describe("the site of the documents", () => {
   });
 });
 
+it("the README names every variable that --help names", () => {
+  const help = execFileSync(process.execPath, [join(root, "packages/cli/bin/outrider.js"), "--help"], { encoding: "utf8" });
+  const named = /\nEnvironment:\n([\s\S]*?)\n\n/.exec(help)?.[1]?.match(/\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b/g) ?? [];
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  assert.ok(named.length > 8, named.join(", "));
+  assert.deepEqual(
+    named.filter((name) => !readme.includes(`\`${name}\``)),
+    [],
+  );
+});
+
 describe("the picture in the README", () => {
   it("is what the command's own narrator says of the recorded session", () => {
     const folder = mkdtempSync(join(tmpdir(), "outrider-picture-"));

@@ -13,6 +13,7 @@ const names = readdirSync(examples).filter((name) => statSync(join(examples, nam
 /** Which test runs each example. */
 const shownBy: Readonly<Record<string, string>> = {
   "agent-sdk": "test/agent-sdk/examples.suite.ts",
+  batch: "test/examples.test.ts",
   "batch-refactor": "test/examples.test.ts",
   "chat-page": "test/browser/chat-page.test.ts",
   "command-module": "test/examples.test.ts",
@@ -148,6 +149,20 @@ describe("examples/dependency-upgrade", () => {
     const { code, stdout } = await copy("dependency-upgrade").attempt({ TRIES: "1" });
     assert.equal(code, 1);
     assert.match(stdout, /After 1 tries the check still fails:[\s\S]*Hello, undefined!/);
+  });
+});
+
+describe("examples/batch", () => {
+  it("has one model do all three tasks, and the other one of them", async () => {
+    const { folder, env } = copy("batch");
+    const { code, stderr, stdout } = await say("outrider", ["batch", "tasks.jsonl", "--out", "results", "--bare"], {
+      cwd: folder,
+      env,
+    });
+    assert.equal(code, 1, stdout + stderr);
+    const summary = readFileSync(join(folder, "results/summary.txt"), "utf8");
+    assert.match(summary, /diligent\.json +3\/3/);
+    assert.match(summary, /hasty\.json +1\/3/);
   });
 });
 

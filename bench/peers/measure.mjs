@@ -3,11 +3,12 @@ import { readFileSync } from "node:fs";
 import { peers } from "./peers.mjs";
 import { openPlace, openStage, runOnce } from "./stage.mjs";
 
-const { bins, repetitions, atOnce, limitMs } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { only, bins, repetitions, atOnce, limitMs } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const manyTurns = 20;
 
 const stage = await openStage();
 for (const peer of peers) {
+  if (only.length > 0 && peer.name !== "bare Node" && !only.includes(peer.name)) continue;
   const skipped = peer.package !== undefined && bins[peer.name]?.path === undefined;
   const row = skipped ? { skipped: bins[peer.name]?.reason ?? "not installed" } : await measure(peer);
   process.stdout.write(`${JSON.stringify({ name: peer.name, version: bins[peer.name]?.version, ...row })}\n`);

@@ -1,4 +1,4 @@
-// npm run bench:peers -- [--quick] [--at-once N] [--folder DIR]: peers from npm side by side with the built command, on a scripted model, in a
+// npm run bench:peers -- [--quick] [--only NAME,NAME] [--at-once N] [--folder DIR]: peers from npm side by side with the built command, on a scripted model, in a
 // network namespace that has loopback only. Writes the tables of bench/README.md and README.md; they are never written by hand.
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -15,11 +15,13 @@ const { values: flags } = parseArgs({
     "at-once": { type: "string", default: "20" },
     folder: { type: "string", default: join(tmpdir(), "outrider-bench-peers") },
     "no-write": { type: "boolean", default: false },
+    only: { type: "string", default: "" },
   },
 });
 
 const bins = Object.fromEntries(peers.filter((peer) => peer.package).map((peer) => [peer.name, install(peer)]));
-const plan = { bins, repetitions: flags.quick ? 3 : 9, atOnce: Number(flags["at-once"]), limitMs: 60_000 };
+const only = flags.only.split(",").filter(Boolean);
+const plan = { only, bins, repetitions: flags.quick ? 3 : 9, atOnce: Number(flags["at-once"]), limitMs: 60_000 };
 const machine = {
   cpu: cpus()[0]?.model.trim(),
   cores: cpus().length,

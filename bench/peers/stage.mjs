@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { startModelServer } from "../../packages/runtime/dist/testing.js";
 
-/** How each peer calls its shell, and what makes it run `true`. */
+/** How each peer calls its shell, and what makes it run `true`; never twice the same call, which some take for going round in circles. */
 const shells = {
-  Bash: { command: "true", description: "nothing" },
-  bash: { command: "true", description: "nothing" },
-  exec_command: { cmd: "true" },
-  shell_command: { command: "true" },
-  shell: { command: ["true"] },
-  run_shell_command: { command: "true", description: "nothing" },
+  Bash: (turn) => ({ command: `true ${turn}`, description: "nothing" }),
+  bash: (turn) => ({ command: `true ${turn}`, description: "nothing" }),
+  exec_command: (turn) => ({ cmd: `true ${turn}` }),
+  shell_command: (turn) => ({ command: `true ${turn}` }),
+  shell: (turn) => ({ command: ["true", String(turn)] }),
+  run_shell_command: (turn) => ({ command: `true ${turn}`, description: "nothing" }),
 };
 
 /** A scripted model that speaks every wire: `turns - 1` commands, then an answer. Requests without tools are about titles and the like. */
@@ -24,7 +24,7 @@ export async function openStage() {
       const shell = Object.keys(shells).find((name) => JSON.stringify(body?.tools ?? null).includes(`"name":"${name}"`));
       if (shell === undefined) return { text: "pong" };
       seen.push(performance.now());
-      return seen.length % turns === 0 ? { text: "pong" } : { calls: [{ name: shell, input: shells[shell] }] };
+      return seen.length % turns === 0 ? { text: "pong" } : { calls: [{ name: shell, input: shells[shell](seen.length) }] };
     },
   });
   return {

@@ -12,6 +12,7 @@ export const readers = [
       "docs/testing-pipelines.md",
       "docs/report.md",
       "docs/atif.md",
+      "docs/batch.md",
       "docs/worktrees.md",
       "examples/README.md",
     ],
