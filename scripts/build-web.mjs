@@ -7,7 +7,7 @@ import { root } from "./bundle-options.mjs";
 import { buildSite } from "./docs-site/build-site.mjs";
 
 const web = join(root, "packages/web");
-const pages = ["report", "index", "compare"];
+const pages = ["report", "index", "compare", "live"];
 
 /** Returns esbuild's account of what is in them. */
 export async function buildWeb() {

@@ -20,7 +20,7 @@ export const bundleOptions = {
     ),
     "@outrider/runtime": join(root, "packages/runtime/src/exports/index.ts"),
     ...Object.fromEntries(
-      ["report", "index", "compare", "docs"].map((name) => [
+      ["report", "index", "compare", "live", "docs"].map((name) => [
         `@outrider/web/assets/${name}`,
         join(root, `packages/web/dist/${name}-assets.js`),
       ]),

@@ -162,6 +162,7 @@ const published: Record<string, string[]> = {
     "expireWhenDue",
     "explainCall",
     "explainPermission",
+    "exportTrace",
     "forgetServer",
     "forgetTrust",
     "formatCommandSessionReplayValidationReport",

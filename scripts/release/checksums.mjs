@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export const sumsFile = "SHA256SUMS";
+const sumsFile = "SHA256SUMS";
 /** What a signature of ours is for: one made for anything else does not pass. */
-export const signatureNamespace = "outrider-release";
+const signatureNamespace = "outrider-release";
 
 /** Writes SHA256SUMS of the files in a folder, as sha256sum does. */
 export function writeChecksums(folder) {

@@ -74,7 +74,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   },
   worktrees: { actions: ["list", "open", "merge", "remove", "gc"], help: "checkouts of their own in which agents worked" },
   "user-local": { actions: ["storage", "memory"], help: "what is kept for you alone, outside of any project" },
-  trajectory: { actions: ["export", "validate"], help: "sessions as ATIF" },
+  trajectory: { actions: ["export", "validate"], help: "sessions as ATIF, or as traces (OTLP)" },
   acp: { actions: [], help: "an agent for Zed, JetBrains and other editors (Agent Client Protocol)" },
   serve: { actions: ["token"], example: "serve [--port N]", help: "a server that hosts many sessions for other programs (HTTP)" },
   attach: { actions: [], example: "attach [URL] [SESSION]", help: "watch and steer a session of a server from a terminal" },

@@ -1,6 +1,6 @@
 import type { HeldSession } from "../../hosting/session-host.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
-import { A2aEvents, type A2aRequest, type A2aTask, decodeA2aRequest, toAgentCard } from "./a2a.ts";
+import { A2aEvents, type A2aRequest, type A2aTask, decodeA2aRequest, listTasks, toAgentCard } from "./a2a.ts";
 import { AgUiEvents, decodeAgUiRequest } from "./ag-ui.ts";
 import { decodeUiRequest, toUiParts, uiStreamHeaders } from "./ai-sdk-ui.ts";
 import { ChatChunks, decodeChatRequest, toCompletion } from "./openai-chat.ts";
@@ -112,6 +112,15 @@ async function answerA2a(host: DialectHost, wanted: A2aRequest, { tasks, now }: 
   const envelope = (result: object): object => ({ jsonrpc: "2.0", id: wanted.id, result });
   if (wanted.method === "unknown")
     return json({ jsonrpc: "2.0", id: wanted.id, error: { code: -32601, message: "There is no such method" } });
+  if (wanted.method === "ListTasks")
+    return json(
+      envelope(
+        listTasks(
+          [...tasks.values()].map(({ events }) => events.task),
+          wanted,
+        ),
+      ),
+    );
   if ("taskId" in wanted) {
     const known = tasks.get(wanted.taskId);
     if (!known) throw new RuntimeError("not-found", `There is no task ${wanted.taskId}`);

@@ -67,6 +67,7 @@ export class Leases {
   }
 }
 
-function rightsOf({ name, scopes, roots, sessions, of }: Client): string {
+/** All that a token gives, to be compared. */
+export function rightsOf({ name, scopes, roots, sessions, of }: Client): string {
   return JSON.stringify([name, [...scopes].sort(), roots, sessions, of]);
 }

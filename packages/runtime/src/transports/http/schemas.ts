@@ -246,6 +246,17 @@ export const settingsChange: JsonObject = strict("SettingsChange", {
   permissionMode: oneOf(permissionModes),
 });
 
+export const modelList: JsonObject = open(
+  "ModelList",
+  {
+    asOf: anyText,
+    models: list({ type: "object" }),
+    object: oneOf(["list"]),
+    data: list(open("Model", { id: anyText, object: oneOf(["model"]), created: count, owned_by: anyText }, ["id", "object"])),
+  },
+  ["models", "object", "data"],
+);
+
 /** An object that is described elsewhere. */
 export function anything(title: string): JsonObject {
   return { title, type: "object" };

@@ -1,8 +1,10 @@
 import type { HeldSession, HostedSummary, SessionHost } from "../../hosting/session-host.ts";
+import type { CommandSummary } from "../../commands/command.ts";
 import { toMessages } from "../../journal/transcript.ts";
-import type { SessionStore } from "../../journal/store.ts";
+import type { ReadOptions, SessionStore } from "../../journal/store.ts";
 import type { Message, UserMessage } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
 import type { PermissionMode } from "../../protocol/permission.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { SubmitOptions } from "../../session/prompts/inbox.ts";
@@ -154,6 +156,27 @@ export class ServedSessions {
   async messages(client: Client, id: string): Promise<Message[]> {
     const served = await this.look(client, id);
     return served ? served.session.getMessages() : toMessages(await this.#store.read(id));
+  }
+
+  async has(client: Client, id: string): Promise<boolean> {
+    return this.#sees(client, id) && (await this.#store.has(id));
+  }
+
+  /** All that is stored of it, or what of it is wanted. */
+  async read(client: Client, id: string, options?: ReadOptions): Promise<AgentEvent[]> {
+    await this.#checkSeen(client, id);
+    return await this.#store.read(id, options);
+  }
+
+  /** What a prompt that begins with a slash may start, in the first folder of the client. */
+  async commands(client: Client): Promise<readonly CommandSummary[]> {
+    const { host, roots, defaults, warn } = this.#options;
+    const { cwd } = checkWish({}, client, { roots, defaults });
+    const [{ toOptions }, { listCommands }] = await Promise.all([
+      import("../../hosting/open-session.ts"),
+      import("../../session/prompts/session-commands.ts"),
+    ]);
+    return listCommands(await toOptions(await host.plan({ cwd }), { warn }));
   }
 
   /** All that is stored of it as ATIF, with what it cost; undefined before its first step. */

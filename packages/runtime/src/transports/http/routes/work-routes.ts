@@ -182,10 +182,20 @@ export const workRoutes: readonly Route[] = [
     method: "GET",
     path: "/v1/models",
     operationId: "listModels",
-    summary: "Known models with their windows and prices",
+    summary: "Known models with their windows and prices; data has them as OpenAI's clients read it",
     scope: "view",
     query: [{ name: "provider", schema: schemas.text, description: "Only those of this provider." }],
-    answers: { 200: { description: "The catalog", schema: schemas.listOf("models") } },
-    handle: async ({ query }) => ({ status: 200, body: await listCatalog(query.get("provider") ?? undefined, undefined) }),
+    answers: { 200: { description: "The catalog", schema: schemas.modelList } },
+    async handle({ query }) {
+      const catalog = await listCatalog(query.get("provider") ?? undefined, undefined);
+      return { status: 200, body: { ...catalog, object: "list", data: toOpenAiModels(catalog) } };
+    },
   },
 ];
+
+/** `default` is the model of the settings. */
+function toOpenAiModels({ asOf, models }: Awaited<ReturnType<typeof listCatalog>>): object[] {
+  const created = Math.floor(Date.parse(asOf) / 1000) || 0;
+  const own = { id: "default", object: "model", created, owned_by: "outrider" };
+  return [own, ...models.map(({ id, provider }) => ({ id, object: "model", created, owned_by: provider }))];
+}
