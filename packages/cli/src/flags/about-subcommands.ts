@@ -80,6 +80,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   attach: { actions: [], example: "attach [URL] [SESSION]", help: "watch and steer a session of a server from a terminal" },
   ps: { actions: [], help: "the sessions of the server that runs here" },
   stop: { actions: [], help: "end the server that runs here, in order" },
+  docs: { actions: [], example: "docs [--port N]", help: "these documents as a site on this machine, with search; no network" },
   completion: { actions: ["bash", "zsh", "fish"], help: "what a shell needs to complete all of this" },
   help: { actions: [], example: "help [COMMAND]", help: "this, or what one command takes" },
 };
