@@ -1,6 +1,6 @@
 // Tests with packages that are no dependencies of the project. They are installed on the first run, into the folder of the suite: the Claude
 // Agent SDK, which drives the built command (without the 200 MB binary it would bring along), the libraries whose models and schemas
-// the runtime takes, clients of other front ends, and the conformance suite of MCP. `npm run test:sdk -- PATTERN…` runs the files whose path contains a pattern; `--no-build` uses the last build, `--node PATH` another Node,
+// the runtime takes, clients of other front ends, the conformance suite of MCP, and the engine and stores of fleets. `npm run test:sdk -- PATTERN…` runs the files whose path contains a pattern; `--no-build` uses the last build, `--node PATH` another Node,
 // `--again` gives files that failed a second try.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -19,7 +19,7 @@ const patterns = writesTable ? ["agent-sdk/table."] : args.filter((arg) => !arg.
 
 if (!skipBuild) mustRun(process.execPath, [join(root, "scripts/build.mjs")], root);
 
-const suites = ["test/agent-sdk", "test/libraries", "test/mcp-conformance", "test/dialects"].map((folder) => ({
+const suites = ["test/agent-sdk", "test/libraries", "test/mcp-conformance", "test/dialects", "test/fleet"].map((folder) => ({
   folder,
   files: filesOf(folder),
 }));
@@ -37,7 +37,7 @@ function filesOf(folder) {
 }
 
 async function passes(suite, sources) {
-  if (!isInstalled(suite)) mustRun("npm", ["ci", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"], suite);
+  if (!isInstalled(suite)) mustRun("npm", ["ci", ...omitted(suite), "--ignore-scripts", "--no-audit", "--no-fund"], suite);
   mustRun(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "--noEmit", "-p", suite], root);
   const output = join(suite, `.cache/${process.pid}`); // inside the suite, so that its packages resolve
   mkdirSync(output, { recursive: true });
@@ -60,7 +60,7 @@ async function passes(suite, sources) {
     node,
     files: sources.map((file) => join(output, file.replace(/\.ts$/, ".mjs"))),
     flags: [
-      `--test-timeout=${suite.endsWith("mcp-conformance") ? 600_000 : 60_000}`,
+      `--test-timeout=${/mcp-conformance$|fleet$/.test(suite) ? 600_000 : 60_000}`,
       "--test-reporter=spec",
       "--test-reporter-destination=stdout",
     ],
@@ -71,6 +71,11 @@ async function passes(suite, sources) {
   });
   rmSync(output, { recursive: true, force: true });
   return passed;
+}
+
+/** A binary is among them: that of the Agent SDK is not used, that of the durable engine is. */
+function omitted(suite) {
+  return suite.endsWith("fleet") ? [] : ["--omit=optional"];
 }
 
 /** The versions that package.json asks for are there. */

@@ -14,3 +14,7 @@ export {
   type StepPolicy,
 } from "../durable/durable.ts";
 export { createLocalBackend, type LocalBackendOptions } from "../durable/local-backend.ts";
+export { type ObjectStore, StoreFailed } from "../stores/object-store.ts";
+export { openStore } from "../stores/open-store.ts";
+export { removeRun, restoreRun, type RunPlace, saveRun, type SavedRun } from "../stores/saved-run.ts";
+export type { SavedTree } from "../stores/saved-tree.ts";
