@@ -22,7 +22,11 @@ describe("the backend on Restate", () => {
         const worker = await openRestateWorker({ runs, service, port });
         await new RestateApi(engine).register(`http://127.0.0.1:${port}`);
         const backend = createRestateBackend({ ...engine, service });
-        const closing = { ...backend, close: async () => (await backend.close(), await worker.close()) };
+        const close = async (): Promise<void> => {
+          await backend.close();
+          await worker.close();
+        };
+        const closing = { ...backend, close };
         workers.set(closing, worker);
         return closing;
       };
