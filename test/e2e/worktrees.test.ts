@@ -186,3 +186,36 @@ describe("outrider worktrees", () => {
     assert.deepEqual(await asked("open", "none"), [66, 'outrider: There is no worktree "none"']);
   });
 });
+
+describe("a session that worked in a worktree", () => {
+  const steps: Reply = [
+    ...(edit("echo two >> a.txt; echo mark > here.txt") as unknown[]),
+    ...(edit("pwd > where.txt") as unknown[]),
+    ...(edit("pwd > where.txt") as unknown[]),
+    ...(edit("pwd > where.txt") as unknown[]),
+  ] as Reply;
+  const json = ["--allowedTools", "Bash", "--output-format", "json"];
+
+  it("goes on there; a copy and one whose worktree is gone say where they are", async () => {
+    const { outrider, project, sh } = await scene(steps);
+    const first = await outrider("-p", "go", "--worktree", "feature", ...json);
+    assert.equal(first.code, 0, first.stderr);
+    const { session_id: id } = JSON.parse(first.stdout);
+    const path = join(project, ".outrider/worktrees/feature");
+
+    const second = await outrider("-p", "more", "--resume", id, ...json);
+    assert.equal(second.code, 0, second.stderr);
+    assert.equal(readFileSync(join(path, "where.txt"), "utf8").trim(), path);
+    assert.equal(existsSync(join(project, "where.txt")), false);
+    assert.equal(JSON.parse(second.stdout).worktree.name, "feature");
+
+    const copy = await outrider("-p", "more", "--resume", id, "--fork-session", ...json);
+    assert.match(JSON.parse(copy.stdout).warnings.join(), /copy of worked in the worktree feature; --worktree feature/);
+    assert.equal(readFileSync(join(project, "where.txt"), "utf8").trim(), project);
+
+    sh("git worktree unlock .outrider/worktrees/feature; git worktree remove --force .outrider/worktrees/feature");
+    const gone = await outrider("-p", "more", "--resume", id, ...json);
+    assert.equal(gone.code, 0, gone.stderr);
+    assert.match(JSON.parse(gone.stdout).warnings.join(), /worked in the worktree feature, which is gone: it goes on in/);
+  });
+});

@@ -27,6 +27,7 @@ import { planServers, type ServerPlan } from "./plan-servers.ts";
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
 import { hostCommands } from "./host-commands.ts";
 import { openProject, type Project, resolveProject } from "./project.ts";
+import type { EarlierWorktree } from "./earlier-worktree.ts";
 import type { HostedWorktree } from "./session-worktree.ts";
 import type { LoadedPart, SessionChoice, SessionRequest } from "./session-request.ts";
 import type { ProviderSource } from "./shared-providers.ts";
@@ -106,7 +107,8 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const judgement = await project.judged();
   const variables = childEnvironment(request, resolved, { keySource, around });
   const said = { ...around.env, ...settings.env };
-  const worktree = await worktreeOf(request, { around, project, settings, sessionId, said });
+  const earlier = request.worktree === undefined && choice.type !== "new" ? await earlierOf(choice, { store, project }) : {};
+  const worktree = await worktreeOf(request.worktree ?? earlier.name, { around, project, sessionId });
   const cwd = worktree?.cwd ?? project.cwd;
   const place: Place = { around, project, settings, sessionId, cwd, said };
 
@@ -148,6 +150,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     warnings: [
       ...(own.warnings ?? []),
       ...(trouble === undefined ? [] : [trouble]),
+      ...(earlier.warning === undefined ? [] : [earlier.warning]),
       ...(worktree?.warnings ?? []),
       ...resolved.warnings,
       ...told,
@@ -184,9 +187,16 @@ function reloader(
   };
 }
 
+async function earlierOf(
+  choice: SessionChoice,
+  { store, project: { root, cwd } }: { readonly store: SessionStore | undefined; readonly project: Project },
+): Promise<EarlierWorktree> {
+  return await (await import("./earlier-worktree.ts")).earlierWorktree(choice, { store, root, cwd });
+}
+
 async function worktreeOf(
-  { worktree: wanted }: SessionRequest,
-  { around, project, sessionId }: Omit<Place, "cwd">,
+  wanted: SessionRequest["worktree"],
+  { around, project, sessionId }: Pick<Place, "around" | "project" | "sessionId">,
 ): Promise<HostedWorktree | undefined> {
   if (wanted === undefined) return undefined;
   const { planSessionWorktree } = await import("./session-worktree.ts");

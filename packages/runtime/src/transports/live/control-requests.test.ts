@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import type { JsonObject } from "../../protocol/content.ts";
 import { type HostOptions, LiveHost } from "../../../../../test/support/live-host.ts";
 
@@ -201,6 +202,21 @@ describe("requests of the host", () => {
       "response"
     ] as JsonObject;
     assert.match(String(turnId), /^[0-9a-f-]{36}$/);
+  });
+
+  it("get_task_output has what a task printed, and how much that is", async () => {
+    const call = { name: "Bash", input: { command: "printf 'one\\ntwo\\n'", run_in_background: true } };
+    const live = start([{ calls: [call] }, { text: "begun" }, { text: "told" }], { session: { allowedTools: ["Bash"] } });
+    live.say("go");
+    await live.result();
+    const deadline = Date.now() + 20_000;
+    let answer: JsonObject = {};
+    for (; !String(answer["output"]).includes("exited") && Date.now() < deadline; await wait(50))
+      answer = (await ask(live, { subtype: "get_task_output", task_id: "process_1" }))["response"] as JsonObject;
+    const { output, ...sizes } = answer;
+    assert.match(String(output), /^one\ntwo\n\n?\[exited with code 0\]\n$/);
+    assert.deepEqual(sizes, { total_bytes: String(output).length, truncated: false });
+    assert.match(String((await ask(live, { subtype: "get_task_output", task_id: "x" }))["error"]), /There is no task x/);
   });
 
   it("stop_task, mcp_reconnect and mcp_toggle say when there is no such thing", async () => {

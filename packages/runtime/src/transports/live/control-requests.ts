@@ -160,6 +160,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     const isAutoCompactEnabled = (await open.getAutoCompactThreshold()) !== false;
     return { response: { ...toContextUsage(open.getContextState(), facts), isAutoCompactEnabled } };
   },
+  set_has_subscribers: async () => done, // everything is told in any case
   get_settings: async (_, { settings }) => ({ response: settings() }),
   async rewind_files({ user_message_id: target, dry_run: dryRun }, { rewind }) {
     if (typeof target !== "string") return { error: "user_message_id must be a string" };

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../protocol/content.ts";
 import type { Policy } from "../../permissions/policy.ts";
 import type { Rule } from "../../permissions/rules.ts";
+import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { Handler } from "./control-requests.ts";
 import { pluginsIn } from "./initialize.ts";
 
@@ -16,6 +17,11 @@ export const questions: Readonly<Record<string, Handler>> = {
   async list_permission_rules(_, { session }) {
     const { facts, policy } = await (await session()).controls();
     return { response: { state: toRulesState(policy, facts.cwd) } };
+  },
+  async get_task_output({ task_id: task }, { session }) {
+    const open = await session();
+    if (typeof task !== "string" || !open.getBackgroundTask(task)) return { error: `There is no task ${String(task)}` };
+    return { response: await outputOf(open, task) };
   },
   async reload_skills(_, { session }) {
     const skills = await (await session()).reloadSkills();
@@ -43,6 +49,23 @@ export const questions: Readonly<Record<string, Handler>> = {
     };
   },
 };
+
+/** The end of it, where it is long. */
+const longestOutput = 256 * 1024;
+
+async function outputOf(session: InteractiveSession, task: string): Promise<JsonObject> {
+  let output = "";
+  let total = 0;
+  for (let offset = 0; ; ) {
+    const { lines, nextCursor } = await session.readBackgroundTaskLog(task, { offset });
+    const text = lines.map((line) => `${line.replace(/^\[\w+\] /, "")}\n`).join("");
+    total += Buffer.byteLength(text);
+    output = (output + text).slice(-longestOutput);
+    if (lines.length === 0 || nextCursor?.offset === undefined || nextCursor.offset === offset) break;
+    offset = nextCursor.offset;
+  }
+  return { output, total_bytes: total, truncated: Buffer.byteLength(output) < total };
+}
 
 function toRulesState({ allow, ask, deny, directories = [] }: Policy, cwd: string): JsonObject {
   const entries = (behavior: string, rules: readonly Rule[]): JsonObject[] =>
