@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { JsonValue } from "@outrider/runtime";
 import type { WorkflowContext, WorkflowSharedContext } from "@restatedev/restate-sdk";
 import { type Approval, type DurableRun, RunSuspended, toKeptFailure } from "../durable/durable.ts";
+import { governorName, governorObject } from "./governor-object.ts";
 import { loadSdk, type RestateSdk } from "./load-sdk.ts";
 import { type Ended, RestateContext } from "./restate-context.ts";
 
@@ -75,7 +76,7 @@ export async function openRestateWorker(options: RestateWorkerOptions): Promise<
   const logger = ({ level }: { level: string }, ...words: unknown[]): void => {
     if (level === "error" && !leaving.signal.aborted) onProblem(words.map(String).join(" "));
   };
-  const server = createServer(sdk.createEndpointHandler({ services: [workflow], logger: logger as never })); // of its logger only the level is used
+  const server = createServer(sdk.createEndpointHandler({ services: [workflow, governorObject(sdk, governorName(service))], logger: logger as never })); // of its logger only the level is used
   const sessions = followSessions(server);
   server.listen(port, host);
   await once(server, "listening");
