@@ -37,9 +37,11 @@ const commonJs = {
   minify: true,
   supported: { "dynamic-import": false },
 };
-// ripgrep's package is an ES module, which `require` cannot load on Node 20: that import stays what it is.
-const ripgrepImport = 'import("@vscode/ripgrep")';
-const ripgrepStandIn = "__ripgrep()";
+// These packages are ES modules, which `require` cannot load on every Node 20: their imports stay what they are.
+const keptImports = [
+  { written: 'import("@vscode/ripgrep")', standIn: "__ripgrep()" },
+  { written: 'import("@outrider/fleet")', standIn: "__fleet()" },
+];
 
 const barrels = Object.fromEntries(
   Object.entries(published).map(([name, target]) => [join("@outrider/runtime", name), join(runtime, target["outrider-source"])]),
@@ -62,13 +64,17 @@ const [library, command, batches] = await Promise.all([
     entryPoints: [join(cli, "src/main.ts")],
     plugins: [...shared.plugins, directImports(barrels, join(cli, "src"))],
     outdir: join(cli, "dist"),
-    external: ["@vscode/ripgrep"],
+    external: ["@vscode/ripgrep", "@outrider/fleet"],
   }),
   // It runs on the library as it is installed.
   build({
     ...shared,
     conditions: [],
-    entryPoints: Object.values(readPackage(fleet).exports).map((target) => join(fleet, target["outrider-source"])),
+    entryPoints: [
+      ...Object.values(readPackage(fleet).exports).map((target) => join(fleet, target["outrider-source"])),
+      join(fleet, "src/exports/worker.ts"),
+      join(fleet, "src/exports/engine-worker.ts"),
+    ],
     outdir: join(fleet, "dist"),
     sourcemap: "linked",
     sourcesContent: false,
@@ -101,7 +107,7 @@ if (!process.argv.includes("--no-types")) {
  * esbuild splits ES modules only, into many small files, and Node 20 takes 25 ms longer to start from those.
  */
 async function linkCommand({ outputFiles, metafile }) {
-  const texts = new Map(outputFiles.map((file) => [basename(file.path), keepRipgrep(file.text)]));
+  const texts = new Map(outputFiles.map((file) => [basename(file.path), withoutImports(file.text)]));
   const main = "main.js";
   // The wire that most runs speak is in there too, what reads settings files, which most people have, and what knows the window of the model.
   const needed = ["run", "anthropic-messages", "claude-parameters", "read-layer", "resolve", "pricing"].map((part) => {
@@ -184,7 +190,7 @@ async function linkCore(texts, { core, main, metafile }) {
     write: false,
     logLevel: "warning",
   });
-  return outputFiles[0].text.replaceAll(ripgrepStandIn, ripgrepImport);
+  return withImports(outputFiles[0].text);
 
   /** By another file, or on demand. */
   function isAsked(name, { kind }) {
@@ -241,11 +247,15 @@ function withoutDefaultValidator() {
 
 async function toCommonJs(source) {
   const { code } = await transform(source, commonJs);
-  return code.replaceAll(ripgrepStandIn, ripgrepImport);
+  return withImports(code);
 }
 
-function keepRipgrep(source) {
-  return source.replaceAll(ripgrepImport, ripgrepStandIn);
+function withoutImports(source) {
+  return keptImports.reduce((text, { written, standIn }) => text.replaceAll(written, standIn), source);
+}
+
+function withImports(source) {
+  return keptImports.reduce((text, { written, standIn }) => text.replaceAll(standIn, written), source);
 }
 
 /** What a package says of itself is in it: help and hints name these files. They are copies, and not in git. */

@@ -5,6 +5,7 @@ export type Run = (args: readonly string[]) => Promise<number>;
 export const subcommands = {
   acp: async () => (await import("./commands/acp.ts")).runAcp,
   attach: async () => (await import("./commands/serve/attach.ts")).runAttach,
+  batch: async () => (await import("./commands/batch/batch.ts")).runBatchCommand,
   checkpoints: async () => (await import("./commands/checkpoints/checkpoints.ts")).runCheckpoints,
   compare: async () => (await import("./commands/report/compare.ts")).runCompare,
   completion: async () => (await import("./commands/completion/completion.ts")).runCompletion,

@@ -57,6 +57,11 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   },
   report: { actions: [], example: "report SESSION|FILE|DIR", help: "a run as one page to look at; of many a list" },
   compare: { actions: [], example: "compare A B", help: "two runs side by side, as a page" },
+  batch: {
+    actions: ["status", "cancel", "retry", "approve"],
+    example: "batch FILE|DIR|-",
+    help: "many tasks, each a run of its own; goes on after any crash",
+  },
   tasks: { actions: [], example: "tasks SESSION [TASK]", help: "what ran beside the conversation, and what it printed" },
   checkpoints: {
     actions: ["list", "show", "restore", "rollback", "recover", "gc"],

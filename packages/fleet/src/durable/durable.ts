@@ -81,7 +81,7 @@ export class RunCancelled extends Error {
   }
 }
 
-/** The process stops working on the run, which has not ended. */
+/** The process stops working on the run, which has not ended. A step that throws it is done again when the run goes on. */
 export class RunSuspended extends Error {
   constructor(runId: string) {
     super(`Run ${runId} is suspended`);

@@ -40,7 +40,7 @@ export function createLocalBackend({ folder, pollMs = 200 }: LocalBackendOptions
         await file.write({ type: "ended", value });
         return value;
       } catch (error) {
-        if (leaving.signal.aborted && !file.isCancelled) throw new RunSuspended(runId);
+        if (error instanceof RunSuspended || (leaving.signal.aborted && !file.isCancelled)) throw new RunSuspended(runId);
         await file.write({ type: "ended-badly", failure: toKeptFailure(error) });
         throw error;
       } finally {
@@ -119,6 +119,7 @@ class LocalContext implements DurableContext {
       return value as T;
     } catch (error) {
       this.#check(); // a step that was stopped has not failed: it is done again
+      if (error instanceof RunSuspended) throw error;
       await file.write({ type: "failed", step: name, failure: toKeptFailure(error) });
       throw error;
     }

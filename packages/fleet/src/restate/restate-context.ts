@@ -28,8 +28,10 @@ export type ContextGround = {
   readonly sdk: RestateSdk;
   readonly service: string;
   readonly runId: string;
-  /** The worker is being closed. */
+  /** The worker ends now. */
   readonly leaving: AbortSignal;
+  /** The worker begins no more steps. */
+  readonly isDraining: () => boolean;
 };
 
 /** The durable interface on one of the engine's workflows. */
@@ -64,7 +66,7 @@ export class RestateContext implements DurableContext {
     const isMine = policy === "retry" || (await this.#isFirst(`${name}:begins`));
     const attempted = async (): Promise<Ended> => {
       const { signal } = this;
-      if (this.#ground.leaving.aborted) throw new RunSuspended(this.runId);
+      if (this.#ground.isDraining()) throw new RunSuspended(this.runId);
       const attempt = this.#isTakenOver ? 2 : 1;
       this.#isTakenOver = false;
       try {

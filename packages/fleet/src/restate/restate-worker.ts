@@ -2,6 +2,7 @@ import type { Http2Server, ServerHttp2Session } from "node:http2";
 import { createServer } from "node:http2";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import type { JsonValue } from "@outrider/runtime";
 import type { WorkflowContext, WorkflowSharedContext } from "@restatedev/restate-sdk";
 import { type Approval, type DurableRun, RunSuspended, toKeptFailure } from "../durable/durable.ts";
@@ -23,8 +24,8 @@ export interface RestateWorker {
   readonly port: number;
   /** How many runs are worked on at this moment. */
   readonly running: number;
-  /** Takes no more runs, lets those of this worker go at their next step, and ends. The engine gives them to others. */
-  close(): Promise<void>;
+  /** Begins no more steps, and ends when those under way are done, or are stopped after `graceMs`. The engine gives their runs to others. */
+  close(graceMs?: number): Promise<void>;
   /** As if the process were killed. */
   kill(): void;
 }
@@ -40,11 +41,12 @@ export async function openRestateWorker(options: RestateWorkerOptions): Promise<
   const { runs, service = defaultService, host = "127.0.0.1", port = 0, onProblem = () => {} } = options;
   const leaving = new AbortController();
   let running = 0;
+  let isDraining = false;
   const byName = new Map(runs.map((run) => [run.name, run]));
   const handle = async (engine: WorkflowContext, { run: name, input }: RunInput): Promise<Ended> => {
     const run = byName.get(name);
     if (!run) throw new Error(`This worker has no run named ${name}`); // another version of the worker may
-    const context = new RestateContext(engine, { sdk, service, runId: engine.key, leaving: leaving.signal });
+    const context = new RestateContext(engine, { sdk, service, runId: engine.key, leaving: leaving.signal, isDraining: () => isDraining });
     running++;
     try {
       await context.begin();
@@ -85,13 +87,18 @@ export async function openRestateWorker(options: RestateWorkerOptions): Promise<
     get running() {
       return running;
     },
-    async close() {
-      leaving.abort(new RunSuspended("all"));
+    async close(graceMs = 0) {
+      isDraining = true;
       server.close();
-      for (let rounds = 0; running > 0 && rounds < 600; rounds++) await new Promise((resolve) => setTimeout(resolve, 50));
+      for (const session of sessions) session.close(); // what is under way goes on, nothing new comes
+      const until = Date.now() + graceMs;
+      while (running > 0 && Date.now() < until) await delay(50);
+      leaving.abort(new RunSuspended("all"));
+      for (let rounds = 0; running > 0 && rounds < 100; rounds++) await delay(50);
       for (const session of sessions) session.destroy();
     },
     kill() {
+      isDraining = true;
       leaving.abort(new RunSuspended("all"));
       for (const session of sessions) session.destroy();
       server.close();

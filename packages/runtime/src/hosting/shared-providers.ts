@@ -16,7 +16,8 @@ export class SharedProviders implements ProviderSource {
   readonly #loaded = new Map<string, Promise<LoadedProvider>>();
 
   async load(choice: ProviderChoice, settings: ProviderSettingsFile, { env }: Surroundings): Promise<LoadedProvider> {
-    if (choice.provider === "scripted") return await loadProvider(choice, settings, env); // each session has the script from its beginning
+    const isScript = choice.provider === "scripted" || choice.model?.startsWith("scripted/") === true;
+    if (isScript) return await loadProvider(choice, settings, env); // each session has the script from its beginning
     const key = JSON.stringify([choice.provider, choice.model, settings, patienceIn(env)]);
     const known = this.#loaded.get(key) ?? loadProvider(choice, settings, env);
     this.#loaded.set(key, known);

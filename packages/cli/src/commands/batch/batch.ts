@@ -1,0 +1,152 @@
+import { text } from "node:stream/consumers";
+import type { BatchEnd, BatchFolder } from "@outrider/fleet";
+import { RuntimeError } from "@outrider/runtime";
+import { modelKeys, nearest } from "@outrider/runtime/host";
+import { exitCodes } from "../../exit-codes.ts";
+import { type OwnWords, takeOwnWords } from "../../flags/words.ts";
+import { surroundings } from "../../request/plan-run.ts";
+import { withdrawKeys } from "../../request/withdraw-keys.ts";
+import { complain } from "../../run/say.ts";
+import { print, visible } from "../../terminal/visible.ts";
+import { batchFlags, defaultsOf, settingsOf } from "./batch-flags.ts";
+import { usage } from "./batch-usage.ts";
+import { asOurs, loadFleet } from "./load-fleet.ts";
+import { watchBatch } from "./watch-batch.ts";
+
+/** Many tasks, each a run of its own; and what looks after them. */
+export async function runBatchCommand(args: readonly string[]): Promise<number> {
+  try {
+    return await choose(args);
+  } catch (error) {
+    throw asOurs(error);
+  }
+}
+
+async function choose(args: readonly string[]): Promise<number> {
+  const words = takeOwnWords(args, batchFlags);
+  if (words.has("--help") || words.has("-h")) {
+    await print(usage);
+    return exitCodes.success;
+  }
+  const flag = words.rest.find((word) => word.startsWith("-") && word !== "-");
+  if (flag !== undefined)
+    throw misuse(`batch has no flag ${flag}`, nearest(flag, [...batchFlags.switches, ...batchFlags.values]));
+  const [first, ...more] = words.rest;
+  if (first === "status") return await showStatus(more, words);
+  if (first === "cancel") return await cancel(more);
+  if (first === "approve") return await approve(more, words);
+  if (first === "retry") return await retry(more, words);
+  if (more.length > 0) throw misuse(`batch takes one file or folder of tasks, not also ${more[0]}`);
+  return await begin(first, words);
+}
+
+async function begin(source: string | undefined, words: OwnWords): Promise<number> {
+  const fleet = await loadFleet();
+  const settings = settingsOf(words);
+  if (words.has("--resume")) {
+    const out = words.value("--out") ?? source ?? "results";
+    return await work(await fleet.BatchFolder.open(out), words);
+  }
+  if (source === undefined) throw misuse("batch takes a file or a folder of tasks, or - for stdin");
+  const tasks = await fleet.readTasks(source, {
+    cwd: process.cwd(),
+    defaults: defaultsOf(words),
+    stdin: () => text(process.stdin),
+  });
+  return await work(await fleet.createBatch(words.value("--out") ?? "results", tasks, settings), words);
+}
+
+async function work(folder: BatchFolder, words: OwnWords): Promise<number> {
+  const fleet = await loadFleet();
+  const around = surroundings();
+  withdrawKeys(modelKeys);
+  const stopping = new AbortController();
+  let signals = 0;
+  const onSignal = (): void => {
+    if (++signals > 1) process.exit(exitCodes.killed);
+    if (!words.has("--quiet")) complain("Stopping: what runs is kept for --resume. A second Ctrl-C leaves at once.");
+    stopping.abort();
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, onSignal);
+  const watch = watchBatch({ isQuiet: words.has("--quiet"), isAnimated: process.stderr.isTTY && !process.env["CI"] });
+  try {
+    const end = await fleet.runBatch({
+      folder,
+      settings: settingsOf(words),
+      around,
+      signal: stopping.signal,
+      onProgress: watch.onProgress,
+      warn: words.has("--quiet") ? () => {} : watch.say,
+    });
+    watch.stop();
+    await print(words.has("--json") ? `${JSON.stringify(end.summary)}\n` : fleet.summaryText(end.summary));
+    if (end.left > 0 && !words.has("--quiet")) complain(whyLeft(end, folder.path));
+    return exitCodeOfBatch(end);
+  } finally {
+    watch.stop();
+    setImmediate(() => process.exit()); // whatever a tool left open must not keep a finished batch alive
+  }
+}
+
+function whyLeft({ left, why }: BatchEnd, path: string): string {
+  const reason = {
+    done: "It ended early",
+    signal: "It was stopped",
+    "fail-fast": "One did not pass",
+    budget: "The budget is spent",
+  }[why];
+  return `${reason}: ${left} left. Go on with: outrider batch --resume --out ${path}`;
+}
+
+function exitCodeOfBatch({ summary, left, why }: BatchEnd): number {
+  if (why === "budget" && left > 0) return exitCodes.maxBudget;
+  if (why === "signal" && left > 0) return exitCodes.cancelled;
+  return summary.failed > 0 || left > 0 ? exitCodes.error : exitCodes.success;
+}
+
+async function showStatus([path = "results"]: readonly string[], words: OwnWords): Promise<number> {
+  const fleet = await loadFleet();
+  const state = fleet.readBatch(path);
+  const summary = fleet.summaryOf({ state });
+  if (words.has("--json")) {
+    const units = state.units.map(({ unit, attempt, isStarted, result }) => {
+      return { id: unit.id, attempt, state: result?.status ?? (isStarted ? "started" : "waiting") };
+    });
+    await print(`${JSON.stringify({ running: state.isRunning, summary, questions: state.questions, units })}\n`);
+    return exitCodes.success;
+  }
+  const asked = state.questions.map(
+    ({ id, name, tool, reason }) => `asks: ${visible(id)} ${name}: ${tool} (${visible(reason)})\n`,
+  );
+  await print(`${state.isRunning ? "running" : "nobody works on it"}\n${fleet.summaryText(summary)}${asked.join("")}`);
+  return exitCodes.success;
+}
+
+async function cancel([path = "results", ...ids]: readonly string[]): Promise<number> {
+  const fleet = await loadFleet();
+  const state = fleet.readBatch(path);
+  fleet.giveOrder(path, { type: "cancel", ...(ids.length > 0 && { ids }) });
+  const when = state.isRunning ? "at once" : "when it is resumed";
+  await print(`${ids.length === 0 ? "All that is not finished" : ids.join(", ")} is cancelled ${when}\n`);
+  return exitCodes.success;
+}
+
+async function approve([path = "results", id, name]: readonly string[], words: OwnWords): Promise<number> {
+  if (id === undefined) throw misuse("batch approve takes a folder and the id of a task");
+  await (await loadFleet()).answerQuestion(path, id, { name, approved: !words.has("--deny") });
+  return exitCodes.success;
+}
+
+async function retry([path = "results", ...ids]: readonly string[], words: OwnWords): Promise<number> {
+  const fleet = await loadFleet();
+  const folder = await fleet.BatchFolder.open(path);
+  const count = folder.takeBack(({ passed, unit_id, task_id }) =>
+    ids.length === 0 ? !passed : ids.includes(unit_id) || ids.includes(task_id),
+  );
+  if (count === 0) complain("Nothing of it is to be run again");
+  return await work(folder, words);
+}
+
+function misuse(message: string, guess?: string): RuntimeError {
+  return new RuntimeError("usage", `${message}${guess === undefined ? "" : `; did you mean ${guess}?`}\n${usage}`);
+}

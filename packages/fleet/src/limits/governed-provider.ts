@@ -1,0 +1,96 @@
+import { type AgentEvent, type ModelEvent, type ModelRequest, type Provider, RuntimeError, type Usage } from "@outrider/runtime";
+import type { Governor, RequestFacts } from "./governor.ts";
+
+/** What an answer cost in US dollars; null when nobody knows its price. */
+export type PriceOf = (call: AgentEvent<"message.ended" | "side-call.ended">) => number | null;
+
+export type Governing = {
+  readonly governor: Governor;
+  readonly priceOf: PriceOf;
+  /** A budget cannot be held for a model whose price nobody knows. */
+  readonly needsPrice: boolean;
+};
+
+/** The same provider, which asks before each request and tells what became of it. */
+export function governedProvider(provider: Provider, governing: Governing): Provider {
+  const { name, model, contextWindow, contextWindowIsGuess, nativeSchema } = provider; // a class may have them as getters
+  return {
+    name,
+    model,
+    contextWindow,
+    nativeSchema,
+    ...(contextWindowIsGuess !== undefined && { contextWindowIsGuess }),
+    ...(provider.fitsSchema && { fitsSchema: (schema) => provider.fitsSchema?.(schema) ?? true }),
+    ...(provider.close && { close: () => provider.close?.() }),
+    stream: (request, options) => ask(provider, governing, request, options.signal),
+  };
+}
+
+async function* ask(
+  provider: Provider,
+  { governor, priceOf, needsPrice }: Governing,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
+  const facts: RequestFacts = { provider: provider.name, model: request.model, tokens: expectedTokens(request) };
+  if (needsPrice && price(priceOf, { ...facts, served: facts, usage: oneToken }) === null)
+    throw new RuntimeError(
+      "config",
+      `The price of ${provider.name}/${request.model} is not known: the batch's budget cannot be held`,
+      {
+        hint: "Add the price to models.json, or leave --max-budget out",
+      },
+    );
+  await governor.admit(facts, signal);
+  let usage: Usage | undefined;
+  let costUsd: number | null = 0;
+  try {
+    for await (const event of provider.stream(request, { signal })) {
+      if (event.type === "retry.scheduled" && event.error.code === "provider-rate-limit")
+        governor.throttled(provider.name, event.delayMs);
+      if (event.type === "finished") {
+        usage = event.message.usage;
+        const { provider: by, id } = event.message.model;
+        costUsd = price(priceOf, { ...facts, served: { provider: by, model: id }, usage });
+      }
+      yield event;
+    }
+  } catch (error) {
+    if (error instanceof RuntimeError && error.code === "provider-rate-limit")
+      governor.throttled(provider.name, error.retryAfterMs ?? 5_000);
+    throw error;
+  } finally {
+    governor.ended({ ...facts, usage, costUsd });
+  }
+}
+
+const oneToken: Usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+
+type Priced = RequestFacts & { readonly served: { readonly provider: string; readonly model: string }; readonly usage: Usage };
+
+function price(priceOf: PriceOf, { served, model, usage }: Priced): number | null {
+  const message = {
+    role: "assistant",
+    content: [],
+    finish: "stop",
+    usage,
+    model: { provider: served.provider, id: served.model },
+  };
+  const call = {
+    type: "message.ended",
+    message,
+    requestedModel: model,
+    at: new Date().toISOString(),
+    messageId: "",
+    durationMs: 0,
+    seq: 0,
+    sessionId: "",
+  };
+  return priceOf(call as unknown as Parameters<PriceOf>[0]); // prices look at models, usage and time alone
+}
+
+/** Four characters are about a token; pictures are not counted. What is asked for as an answer is a guess, corrected afterwards. */
+function expectedTokens({ system, messages, tools }: ModelRequest): number {
+  const characters = system.length + JSON.stringify(messages).length + JSON.stringify(tools).length;
+  return Math.ceil(characters / 4) + 500;
+}

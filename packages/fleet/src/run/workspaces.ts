@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { RuntimeError } from "@outrider/runtime";
+import type { BatchUnit } from "../tasks/task.ts";
+import { runProgram } from "../util/run-program.ts";
+
+export type PreparedWorkspace = {
+  /** Where the agent works. */
+  readonly cwd: string;
+  /** The top of the folder that belongs to the task alone, and the state that patches are made against. */
+  readonly own?: { readonly root: string; readonly base: string } | undefined;
+};
+
+/** Where tasks work: in the user's folder, or in one of their own that is made afresh. */
+export class Workspaces {
+  readonly #folder: string;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #mirrors = new Map<string, Promise<string>>();
+
+  constructor(folder: string, env: Readonly<Record<string, string>>) {
+    this.#folder = resolve(folder);
+    this.#env = { ...env, GIT_TERMINAL_PROMPT: "0", GIT_CONFIG_NOSYSTEM: "1" };
+  }
+
+  /** Throws away what an earlier try has left: to be called before anything was done in it. */
+  async prepare({ task }: BatchUnit, name: string): Promise<PreparedWorkspace> {
+    if (!task.git && task.seed === undefined) return { cwd: task.cwd ?? process.cwd() };
+    const root = join(this.#folder, "workspaces", name);
+    rmSync(root, { recursive: true, force: true });
+    mkdirSync(root, { recursive: true });
+    const base = task.git ? await this.#checkOut(root, task.git) : await this.#copy(root, task.seed ?? "");
+    return { cwd: resolve(root, task.cwd ?? "."), own: { root, base } };
+  }
+
+  /** What the agent changed, as a patch that `git apply` takes; undefined where nobody can tell. */
+  async patch({ own }: PreparedWorkspace): Promise<string | undefined> {
+    if (!own) return undefined;
+    await this.#git(own.root, ["add", "-A"]);
+    return await this.#git(own.root, ["diff", "--cached", "--binary", own.base]);
+  }
+
+  remove(name: string): void {
+    rmSync(join(this.#folder, "workspaces", name), { recursive: true, force: true });
+  }
+
+  /**
+   * A repository of its own that borrows the objects of a copy of the source: no branch, tag or remote of the source is in it, so that nobody
+   * finds the future there, and what one task commits no other sees.
+   */
+  async #checkOut(root: string, { repository, commit }: { repository: string; commit: string }): Promise<string> {
+    const mirror = await this.#mirror(repository);
+    const base = await this.#commitIn(mirror, repository, commit);
+    await this.#git(root, ["init", "-q"]);
+    writeFileSync(join(root, ".git/objects/info/alternates"), `${join(mirror, "objects")}\n`);
+    await this.#git(root, ["checkout", "-q", "--detach", base]);
+    return base;
+  }
+
+  async #copy(root: string, seed: string): Promise<string> {
+    if (existsSync(seed))
+      cpSync(seed, root, { recursive: true, filter: (path) => !/\/(?:Dockerfile|docker-compose\.ya?ml)$/.test(path) });
+    await this.#git(root, ["init", "-q"]);
+    await this.#git(root, ["add", "-A"]);
+    const author = ["-c", "user.name=outrider", "-c", "user.email=outrider@localhost"];
+    await this.#git(root, [...author, "commit", "-q", "--allow-empty", "-m", "As the task gives it"]);
+    return (await this.#git(root, ["rev-parse", "HEAD"])).trim();
+  }
+
+  async #mirror(repository: string): Promise<string> {
+    const known = this.#mirrors.get(repository) ?? this.#cloneMirror(repository);
+    this.#mirrors.set(repository, known);
+    known.catch(() => this.#mirrors.delete(repository));
+    return await known;
+  }
+
+  async #cloneMirror(repository: string): Promise<string> {
+    const name = createHash("sha256").update(repository).digest("hex").slice(0, 24);
+    const place = join(this.#folder, "repositories", name);
+    if (existsSync(place)) return place;
+    const fresh = `${place}.${process.pid}`;
+    rmSync(fresh, { recursive: true, force: true });
+    mkdirSync(join(this.#folder, "repositories"), { recursive: true });
+    await this.#git(this.#folder, ["clone", "-q", "--bare", "--", repository, fresh]);
+    try {
+      renameSync(fresh, place); // whole or not there
+    } catch (error) {
+      if (!existsSync(place)) throw error; // another process was first
+      rmSync(fresh, { recursive: true, force: true });
+    }
+    return place;
+  }
+
+  async #commitIn(mirror: string, repository: string, commit: string): Promise<string> {
+    const find = (): Promise<string> => this.#git(mirror, ["rev-parse", "--verify", "-q", `${commit}^{commit}`]);
+    const found = await find().catch(async () => {
+      await this.#git(mirror, ["fetch", "-q", "--", repository, commit]);
+      return await find();
+    });
+    return found.trim();
+  }
+
+  async #git(cwd: string, args: readonly string[]): Promise<string> {
+    const harmless = [
+      "-c",
+      "core.hooksPath=/dev/null",
+      "-c",
+      "core.fsmonitor=false",
+      "-c",
+      "protocol.ext.allow=never",
+      "-c",
+      "advice.detachedHead=false",
+    ];
+    const { code, stdout, stderr } = await runProgram("git", [...harmless, ...args], {
+      cwd,
+      env: this.#env,
+      maxBytes: 256 * 1024 * 1024,
+    });
+    if (code === 0) return stdout;
+    throw new RuntimeError("config", `git ${args[0]} failed: ${stderr.trim().slice(0, 500) || `exit ${code}`}`);
+  }
+}

@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+
+export type ProgramOptions = {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Of each stream; more is left out. */
+  readonly maxBytes?: number | undefined;
+};
+
+export type ProgramEnd = {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly isTimedOut: boolean;
+};
+
+/** A program to its end. At the time limit, or when the signal comes, all that it has started is ended with it. */
+export async function runProgram(file: string, args: readonly string[], options: ProgramOptions): Promise<ProgramEnd> {
+  const { cwd, env, timeoutMs, signal, maxBytes = 1024 * 1024 } = options;
+  signal?.throwIfAborted();
+  return await new Promise<ProgramEnd>((resolve, reject) => {
+    const child = spawn(file, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const texts = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+    let isTimedOut = false;
+    const end = (): void => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL"); // the group is its own
+      } catch {} // it has ended already
+    };
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => ((isTimedOut = true), end()), timeoutMs);
+    signal?.addEventListener("abort", end, { once: true });
+    const collect = (name: "stdout" | "stderr"): void => {
+      let size = 0;
+      child[name].on("data", (chunk: Buffer) => {
+        if (size < maxBytes) texts[name].push(chunk.subarray(0, maxBytes - size));
+        size += chunk.length;
+      });
+    };
+    collect("stdout");
+    collect("stderr");
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+    };
+    child.on("error", (error) => {
+      settle();
+      reject(error);
+    });
+    child.on("close", (code) => {
+      settle();
+      if (signal?.aborted) return reject(signal.reason);
+      const [stdout, stderr] = [Buffer.concat(texts.stdout).toString("utf8"), Buffer.concat(texts.stderr).toString("utf8")];
+      resolve({ code, stdout, stderr, isTimedOut });
+    });
+  });
+}
