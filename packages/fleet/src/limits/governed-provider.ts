@@ -1,8 +1,9 @@
-import { type AgentEvent, type ModelEvent, type ModelRequest, type Provider, RuntimeError, type Usage } from "@outrider/runtime";
+import { type ModelEvent, type ModelRequest, type Provider, RuntimeError, type Usage } from "@outrider/runtime";
+import type { loadCallPrice } from "@outrider/runtime/atif";
 import type { Governor, RequestFacts } from "./governor.ts";
 
 /** What an answer cost in US dollars; null when nobody knows its price. */
-export type PriceOf = (call: AgentEvent<"message.ended" | "side-call.ended">) => number | null;
+export type PriceOf = Awaited<ReturnType<typeof loadCallPrice>>;
 
 export type Governing = {
   readonly governor: Governor;

@@ -77,8 +77,16 @@ export function readFleet(folder: string): FleetState | undefined {
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as FleetState) : undefined; // of our own writing
 }
 
+export type FleetStatus = {
+  readonly isHealthy: boolean;
+  /** How many, by the engine's word for how they stand. */
+  readonly runs: Readonly<Record<string, number>>;
+  readonly waiting: number;
+  readonly deployments: readonly string[];
+};
+
 /** Runs of a service by how they stand, and how deep the queue is. */
-export async function fleetStatus(address: RestateAddress, service: string = defaultService) {
+export async function fleetStatus(address: RestateAddress, service: string = defaultService): Promise<FleetStatus> {
   const api = new RestateApi(address, 2_000);
   const rows = await api.query(
     `select status, count(*) as runs from sys_invocation where target_service_name = '${service.replaceAll("'", "''")}' and target_handler_name = 'run' group by status`,

@@ -24,4 +24,5 @@ export function workForEngine(): void {
       setImmediate(() => process.exit(1));
     });
   });
+  send({ type: "hello" });
 }

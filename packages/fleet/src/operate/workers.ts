@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Surroundings } from "@outrider/runtime/host";
 import { RestateApi } from "../restate/restate-api.ts";
+import { freePort } from "../util/free-port.ts";
 import { type ServeSettings, serveTasks } from "./serve-tasks.ts";
 
 export type WorkersOptions = ServeSettings & {
@@ -24,7 +25,10 @@ export interface Workers {
 export type ToProcess =
   | { readonly type: "serve"; readonly settings: ServeSettings; readonly around: Surroundings }
   | { readonly type: "close"; readonly graceMs: number };
-export type FromProcess = { readonly type: "ready"; readonly port: number } | { readonly type: "warning"; readonly line: string };
+export type FromProcess =
+  | { readonly type: "hello" }
+  | { readonly type: "ready"; readonly port: number }
+  | { readonly type: "warning"; readonly line: string };
 
 /** Workers of an engine in this process or in children of it. The engine knows them when this resolves. */
 export async function openWorkers(options: WorkersOptions): Promise<Workers> {
@@ -42,7 +46,7 @@ async function openHere({ around, warn, ...settings }: WorkersOptions): Promise<
 
 async function openProcesses({ processes, around, warn, ...rest }: WorkersOptions): Promise<Workers> {
   const { ingress, admin, service, store, folder, host } = rest;
-  let port = rest.port;
+  const port = rest.port === 0 ? await freePort() : rest.port; // the same for all: that is how they share it
   let isClosing = false;
   const living = new Set<Worker>();
   cluster.schedulingPolicy = cluster.SCHED_RR;
@@ -55,11 +59,11 @@ async function openProcesses({ processes, around, warn, ...rest }: WorkersOption
       if (!isClosing) void replace();
     });
     const settings: ServeSettings = { ingress, admin, service, store, folder, host, port };
-    worker.send({ type: "serve", settings, around } satisfies ToProcess);
     await new Promise<void>((resolve, reject) => {
       worker.on("message", (message: FromProcess) => {
         if (message.type === "warning") return warn(message.line);
-        port = message.port;
+        // Only now: what is sent to a process that does not listen yet is lost.
+        if (message.type === "hello") return void worker.send({ type: "serve", settings, around } satisfies ToProcess);
         resolve();
       });
       worker.once("exit", (code) => reject(new Error(`A worker process ended with ${code} before it was ready`)));
@@ -69,8 +73,7 @@ async function openProcesses({ processes, around, warn, ...rest }: WorkersOption
     await delay(100);
     if (!isClosing) await begin().catch((error: unknown) => warn(String(error)));
   };
-  await begin(); // the first one finds the port that the others share
-  await Promise.all(Array.from({ length: processes - 1 }, begin));
+  await Promise.all(Array.from({ length: processes }, begin));
   return {
     port,
     pids: () => [...living].flatMap((worker) => worker.process.pid ?? []),

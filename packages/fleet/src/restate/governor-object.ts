@@ -4,9 +4,9 @@ import { type Admission, admitShared, endShared, noLimits, type SharedLimits, th
 import type { RestateSdk } from "./load-sdk.ts";
 
 /** One per batch: the engine lets one caller in at a time, so that what is counted is right, whoever asks from wherever. */
-export function governorObject(sdk: RestateSdk, name: string) {
+export function governorObject(sdk: RestateSdk, name: string): ReturnType<RestateSdk["object"]> {
   const read = async (engine: ObjectContext): Promise<SharedLimits> => (await engine.get<SharedLimits>("limits")) ?? noLimits;
-  return sdk.object({
+  const object = sdk.object({
     name,
     handlers: {
       limit: async (engine: ObjectContext, limits: Pick<SharedLimits, "maxBudgetUsd" | "rates">): Promise<void> => {
@@ -26,6 +26,7 @@ export function governorObject(sdk: RestateSdk, name: string) {
       },
     },
   });
+  return object as unknown as ReturnType<RestateSdk["object"]>; // its handlers are called by name, over HTTP
 }
 
 export function governorName(service: string): string {

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "../util/free-port.ts";
 import { EngineFailed, RestateApi, type RestateAddress } from "./restate-api.ts";
 
 export type RestateServerOptions = {
@@ -86,13 +86,4 @@ export function findServer(from: readonly string[]): string {
     if (existsSync(beside)) return beside;
   }
   throw new EngineFailed("The engine's server is not installed: npm install @restatedev/restate-server@1.7.12");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
