@@ -124,7 +124,8 @@ class BatchWork {
     const ground = { settings, around, governor, warn, onQuestion };
     const elsewhere = await this.#run.openExecutor?.({ maxBudgetUsd, rates, bare });
     const executor =
-      elsewhere ?? (processes > 1
+      elsewhere ??
+      (processes > 1
         ? openWorkers({ ...ground, processes, onWorker: (pid) => folder.addWorker(pid) })
         : await openExecutor(ground));
     const onSignal = (): void => this.#end("signal");

@@ -5,5 +5,13 @@ export { type RestateServer, type RestateServerOptions, startRestateServer } fro
 export { openRestateWorker, type RestateWorker, type RestateWorkerOptions } from "../restate/restate-worker.ts";
 export { type EngineExecutorOptions, openEngineExecutor } from "../restate/engine-executor.ts";
 export { batchInEngine } from "../operate/batch-in-engine.ts";
-export { drainFleet, type FleetState, type FleetStatus, fleetStatus, type FleetUpOptions, readFleet, runFleet } from "../operate/local-fleet.ts";
+export {
+  drainFleet,
+  type FleetState,
+  type FleetStatus,
+  fleetStatus,
+  type FleetUpOptions,
+  readFleet,
+  runFleet,
+} from "../operate/local-fleet.ts";
 export { openWorkers, type WorkersOptions } from "../operate/workers.ts";

@@ -17,7 +17,11 @@ export const noLimits: SharedLimits = { spentUsd: 0, dueAt: {} };
 export type Admission = { readonly type: "go"; readonly waitMs: number } | { readonly type: "spent" };
 
 /** Pure: requests are spaced as the rates want it, so that no minute has more of them than it may. */
-export function admitShared(limits: SharedLimits, { provider, tokens }: RequestFacts, now: number): { limits: SharedLimits; admission: Admission } {
+export function admitShared(
+  limits: SharedLimits,
+  { provider, tokens }: RequestFacts,
+  now: number,
+): { limits: SharedLimits; admission: Admission } {
   const { maxBudgetUsd, spentUsd, rates = {}, dueAt } = limits;
   if (maxBudgetUsd !== undefined && spentUsd >= maxBudgetUsd) return { limits, admission: { type: "spent" } };
   const rate = rates[provider] ?? rates["*"];

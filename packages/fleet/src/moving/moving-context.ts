@@ -1,5 +1,5 @@
 import type { JsonValue } from "@outrider/runtime";
-import type { DurableContext } from "../durable/durable.ts";
+import { type DurableContext, RunSuspended } from "../durable/durable.ts";
 import type { MovingPlace } from "./moving-place.ts";
 
 export type Moving = {
@@ -36,10 +36,10 @@ export function movingContext(context: DurableContext, { place, folder, onStep }
       const kept = await context.step(
         name,
         async (attempt) => {
-          await place.bring(before, number);
+          await orLater(place.bring(before, number), context.runId);
           onStep();
           const value = (await work(attempt)) ?? null;
-          return { value: JSON.stringify(value).replaceAll(quoted, word), key: await place.save() };
+          return { value: JSON.stringify(value).replaceAll(quoted, word), key: await orLater(place.save(), context.runId) };
         },
         options,
       );
@@ -52,6 +52,13 @@ export function movingContext(context: DurableContext, { place, folder, onStep }
     kept: () => at,
     bring: () => place.bring(at, steps + 1),
   };
+}
+
+/** A store that fails is no failure of the run: the engine tries the step again, here or elsewhere. */
+async function orLater<T>(work: Promise<T>, runId: string): Promise<T> {
+  return await work.catch((error: unknown) => {
+    throw Object.assign(new RunSuspended(runId), { cause: error });
+  });
 }
 
 const word = "{{OUTRIDER-WORKER}}";

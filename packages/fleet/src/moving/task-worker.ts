@@ -57,7 +57,11 @@ export function createMovingTaskRun(ground: TaskWorkerGround): DurableRun {
   };
 }
 
-async function runHere(ground: TaskWorkerGround, context: Parameters<DurableRun["run"]>[0], task: MovingTask): Promise<MovedResult> {
+async function runHere(
+  ground: TaskWorkerGround,
+  context: Parameters<DurableRun["run"]>[0],
+  task: MovingTask,
+): Promise<MovedResult> {
   const { store, folder, around, warn } = ground;
   const { unit } = task.input;
   const name = safeName(runIdOf(task.input));

@@ -19,7 +19,11 @@ type EngineOfBatch = {
 export type GivenEngine = { readonly [Name in "ingress" | "admin" | "service" | "store"]?: string | undefined };
 
 /** Lets the workers of an engine run the units of a batch. A batch that is resumed joins the runs that it began. */
-export function batchInEngine(path: string, given: GivenEngine, env: Readonly<Record<string, string | undefined>>): BatchRun["openExecutor"] {
+export function batchInEngine(
+  path: string,
+  given: GivenEngine,
+  env: Readonly<Record<string, string | undefined>>,
+): BatchRun["openExecutor"] {
   return async ({ maxBudgetUsd, rates, bare = false }) => {
     const file = join(path, "engine.json");
     const before = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as EngineOfBatch) : undefined; // of our own writing

@@ -40,12 +40,20 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
   const folder = resolve(options.folder);
   const { around, signal, warn, from } = options;
   const before = readFleet(folder);
-  if (before && isAlive(before.pid)) throw new RuntimeError("busy", `The fleet of ${folder} is up already (process ${before.pid})`);
+  if (before && isAlive(before.pid))
+    throw new RuntimeError("busy", `The fleet of ${folder} is up already (process ${before.pid})`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const env = { PATH: around.env["PATH"] };
   let engine = await startRestateServer({ folder: join(folder, "engine"), from, env, ports: before?.ports });
   const store = options.store ?? join(folder, "store");
-  const serving = { ingress: engine.ingress, admin: engine.admin, store, folder: join(folder, "work"), host: "127.0.0.1", port: 0 };
+  const serving = {
+    ingress: engine.ingress,
+    admin: engine.admin,
+    store,
+    folder: join(folder, "work"),
+    host: "127.0.0.1",
+    port: 0,
+  };
   const workers = await openWorkers({ ...serving, processes: options.workers, around, warn });
   const tell = (): FleetState => {
     const { ingress, admin, ports } = engine;

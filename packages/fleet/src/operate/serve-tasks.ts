@@ -18,7 +18,11 @@ export type ServeSettings = RestateAddress & {
 };
 
 /** Serves tasks to the engine, with the limits that the engine keeps for all workers. */
-export async function serveTasks(settings: ServeSettings, around: Surroundings, warn: (line: string) => void): Promise<RestateWorker> {
+export async function serveTasks(
+  settings: ServeSettings,
+  around: Surroundings,
+  warn: (line: string) => void,
+): Promise<RestateWorker> {
   const { ingress, admin, service = defaultService, folder, host, port } = settings;
   const api = new RestateApi({ ingress, admin });
   const store = await openStore(settings.store, around.env);

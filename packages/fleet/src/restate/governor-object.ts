@@ -1,6 +1,13 @@
 import type { ObjectContext } from "@restatedev/restate-sdk";
 import type { RequestFacts } from "../limits/governor.ts";
-import { type Admission, admitShared, endShared, noLimits, type SharedLimits, throttleShared } from "../limits/shared-governor.ts";
+import {
+  type Admission,
+  admitShared,
+  endShared,
+  noLimits,
+  type SharedLimits,
+  throttleShared,
+} from "../limits/shared-governor.ts";
 import type { RestateSdk } from "./load-sdk.ts";
 
 /** One per batch: the engine lets one caller in at a time, so that what is counted is right, whoever asks from wherever. */

@@ -46,7 +46,13 @@ export async function openRestateWorker(options: RestateWorkerOptions): Promise<
   const handle = async (engine: WorkflowContext, { run: name, input }: RunInput): Promise<Ended> => {
     const run = byName.get(name);
     if (!run) throw new Error(`This worker has no run named ${name}`); // another version of the worker may
-    const context = new RestateContext(engine, { sdk, service, runId: engine.key, leaving: leaving.signal, isDraining: () => isDraining });
+    const context = new RestateContext(engine, {
+      sdk,
+      service,
+      runId: engine.key,
+      leaving: leaving.signal,
+      isDraining: () => isDraining,
+    });
     running++;
     try {
       await context.begin();
@@ -78,7 +84,9 @@ export async function openRestateWorker(options: RestateWorkerOptions): Promise<
   const logger = ({ level }: { level: string }, ...words: unknown[]): void => {
     if (level === "error" && !leaving.signal.aborted) onProblem(words.map(String).join(" "));
   };
-  const server = createServer(sdk.createEndpointHandler({ services: [workflow, governorObject(sdk, governorName(service))], logger: logger as never })); // of its logger only the level is used
+  const server = createServer(
+    sdk.createEndpointHandler({ services: [workflow, governorObject(sdk, governorName(service))], logger: logger as never }),
+  ); // of its logger only the level is used
   const sessions = followSessions(server);
   server.listen(port, host);
   await once(server, "listening");

@@ -75,7 +75,8 @@ async function status(words: OwnWords): Promise<number> {
   const local = engine.readFleet(folderOf(words));
   const ingress = words.value("--ingress") ?? local?.ingress;
   const admin = words.value("--admin") ?? local?.admin;
-  if (!ingress || !admin) throw new RuntimeError("no-input", `There is no fleet in ${folderOf(words)}; name one with --ingress and --admin`);
+  if (!ingress || !admin)
+    throw new RuntimeError("no-input", `There is no fleet in ${folderOf(words)}; name one with --ingress and --admin`);
   const found = await engine.fleetStatus({ ingress, admin }, words.value("--service"));
   if (words.has("--json")) {
     await print(`${JSON.stringify({ ...found, ...(local && { local }) })}\n`);

@@ -33,7 +33,19 @@ Who reaches the port can start runs: keep it to the engine's network. See docs/f
 export async function runWorker(args: readonly string[]): Promise<number> {
   const words = takeOwnWords(args, {
     switches: ["--help", "-h"],
-    values: ["--engine", "--ingress", "--admin", "--store", "--folder", "--port", "--host", "--advertise", "--processes", "--drain", "--service"],
+    values: [
+      "--engine",
+      "--ingress",
+      "--admin",
+      "--store",
+      "--folder",
+      "--port",
+      "--host",
+      "--advertise",
+      "--processes",
+      "--drain",
+      "--service",
+    ],
   });
   if (words.has("--help") || words.has("-h")) {
     await print(usage);
@@ -64,7 +76,9 @@ export async function runWorker(args: readonly string[]): Promise<number> {
     withdrawKeys(modelKeys);
     const stopping = untilSignal("Draining: steps under way are finished. A second signal does not wait.");
     const workers = await engine.openWorkers({ ...settings, around, warn: complain });
-    await print(`The engine knows ${settings.processes === 1 ? "this worker" : `these ${settings.processes} workers`}, port ${workers.port}\n`);
+    await print(
+      `The engine knows ${settings.processes === 1 ? "this worker" : `these ${settings.processes} workers`}, port ${workers.port}\n`,
+    );
     if (!stopping.aborted) await once(stopping, "abort");
     await workers.close(graceMs);
     return exitCodes.success;
