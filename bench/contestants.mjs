@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { runChild } from "./children.mjs";
 import { historyFileBytes, historyFiles } from "./scripts.mjs";
+import { standaloneFile } from "./standalone.mjs";
 import { wires } from "./wires.mjs";
 
 const root = dirname(import.meta.dirname);
@@ -27,6 +28,7 @@ export async function prepareContestants({ node, model, wire }) {
       floor: (format, url) => floorCommand({ node, wire, requestFile, folder, format, url }),
       // The floor has no sandbox either.
       ours: (format) => [node, program, ...flags, "off", ...output[format]],
+      standalone: (format) => [standaloneFile(), ...flags, "off", ...output[format]],
       boxed: (format) => [node, program, ...flags, "require", ...output[format]],
     };
     writeProject(project);

@@ -12,12 +12,14 @@ import { journalRows, measureJournal } from "./journal.mjs";
 import { longTurnRows, measureLongTurns } from "./long-turns.mjs";
 import { measureLongSession } from "./long-session-row.mjs";
 import { startModel } from "./model-process.mjs";
+import { measureBatch } from "./batch.mjs";
 import { measureAgents } from "./agents.mjs";
 import { measureServers } from "./mcp-servers.mjs";
 import { formatTable } from "./report.mjs";
 import { measureResume } from "./resume.mjs";
 import { playScene, scenes } from "./scenes.mjs";
 import { measureServer, serverRows } from "./server.mjs";
+import { measureStandaloneSize, standaloneScenes } from "./standalone.mjs";
 import { rowsOfEveryWire, wires } from "./wires.mjs";
 
 const root = dirname(import.meta.dirname);
@@ -37,12 +39,14 @@ await main();
 
 async function main() {
   const known = [
-    ...scenes.flatMap((scene) => Object.keys(scene.rows)),
+    ...[...scenes, ...standaloneScenes].flatMap((scene) => Object.keys(scene.rows)),
+    "standalone-size",
     "resume",
     ...longTurnRows,
     "decision",
     "mcp-servers",
     "agents",
+    "batch",
     ...serverRows,
     ...journalRows,
     "size",
@@ -68,7 +72,7 @@ async function measureAll(node) {
   let contestants;
   try {
     contestants = await prepareContestants({ node, model, wire: flags.wire });
-    for (const scene of scenes) {
+    for (const scene of [...scenes, ...standaloneScenes]) {
       const names = Object.keys(scene.rows);
       if (!names.some(isWanted)) continue;
       const skipped = scene.available?.();
@@ -83,9 +87,11 @@ async function measureAll(node) {
   }
   if (isWanted("decision")) rows.push(measureDecision({ node, quick: flags.quick }));
   if (isWanted("agents")) rows.push(measureAgents({ node, quick: flags.quick }));
+  if (isWanted("batch")) rows.push(await measureBatch({ node, quick: flags.quick }));
   if (isWanted("mcp-servers")) rows.push(await measureServers({ node, quick: flags.quick }));
   if (serverRows.some(isWanted)) rows.push(...(await measureServer({ node, quick: flags.quick, isWanted })));
   rows.push(...measureJournal({ node, quick: flags.quick, isWanted }));
+  if (isWanted("standalone-size")) rows.push(measureStandaloneSize());
   if (isWanted("size")) rows.push(measureInstalledSize());
   // Takes minutes: only when it is asked for.
   if (wanted.includes("long-session")) rows.push(measureLongSession({ node, full: flags.full }));
@@ -98,7 +104,8 @@ function isWanted(name) {
 }
 
 function buildIfMissing() {
-  if (["packages/cli/dist", "packages/runtime/dist"].every((folder) => existsSync(join(root, folder)))) return;
+  if (["packages/cli/dist", "packages/runtime/dist", "packages/fleet/dist"].every((folder) => existsSync(join(root, folder))))
+    return;
   execFileSync(process.execPath, [join(root, "scripts/build.mjs"), "--no-types"], { stdio: "inherit" });
 }
 

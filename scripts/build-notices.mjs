@@ -8,7 +8,9 @@ const permissive = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC",
 
 /** The licences of the packages whose code is in a build, as they ask for. Throws for one whose licence is not known. */
 export function thirdPartyNotices(metafile, root) {
-  const sections = bundledPackages(metafile).map((place) => notice(join(root, place), root));
+  const sections = [...bundledPackages(metafile), ...dataPackages(metafile)]
+    .sort()
+    .map((place) => notice(join(root, place), root));
   return `${["This package contains code of others, under these licences.", ...sections].join(`\n\n${"-".repeat(80)}\n`)}\n`;
 }
 
@@ -20,6 +22,12 @@ export function bundledPackages({ outputs }) {
     return place && bytesInOutput > 0 ? [place] : [];
   });
   return [...new Set(places)].sort();
+}
+
+/** Packages of which no code is in a build, but what they know. */
+function dataPackages({ outputs }) {
+  const has = (source) => Object.values(outputs).some(({ inputs }) => inputs[source]?.bytesInOutput > 0);
+  return has("packages/runtime/src/model/catalog-data.ts") ? ["node_modules/@pydantic/genai-prices"] : [];
 }
 
 function notice(folder, root) {

@@ -41,7 +41,7 @@ function main() {
   mkdirSync(out, { recursive: true });
   const folder = mkdtempSync(join(tmpdir(), "outrider-standalone-"));
   try {
-    for (const name of ["part-loader.mjs", "unpack-ripgrep.mjs"])
+    for (const name of ["part-loader.mjs", "pipe-stream.mjs", "unpack-ripgrep.mjs"])
       copyFileSync(join(root, "scripts/standalone", name), join(folder, name));
     const compiler = join(fetchPackage(own.bun), own.bun.program);
     for (const platform of platforms.filter(({ name }) => names.length === 0 || names.includes(name)))

@@ -1,8 +1,8 @@
-// Runs suites against the standalone command instead of the build, with no Node, npm or Bun on the PATH.
-// npm run test:standalone -- [PATTERN…] [--short] [--no-build] [--again]; docs/standalone.md says which suites it is for.
+// Runs suites against the standalone command instead of the build. What is played in them by programs for Node needs one on the PATH;
+// --without-node takes it away, and test/standalone does without it by itself.
+// npm run test:standalone -- [PATTERN…] [--short] [--without-node] [--no-build] [--again]
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { root } from "./bundle-options.mjs";
 import { ownPlatform } from "./standalone/platforms.mjs";
@@ -11,18 +11,20 @@ const args = process.argv.slice(2);
 const patterns = args.filter((arg) => !arg.startsWith("--"));
 const suites = args.includes("--short")
   ? ["test/standalone", "test/e2e/run.test", "test/e2e/sessions.test", "test/e2e/first-day.test", "test/e2e/mcp-serve.test"]
-  : ["test/standalone", "test/e2e/", "test/contract/"];
+  : ["test/standalone", "test/e2e/", "test/contract/", "test/server/crash"];
 
 const platform = ownPlatform();
 if (!platform) throw new Error("There is no standalone command for this machine");
 if (!args.includes("--no-build")) mustRun(join(root, "scripts/build-standalone.mjs"), [platform.name]);
 
-const folder = mkdtempSync(join(tmpdir(), "outrider-without-node-"));
+// Not below /tmp, which the sandbox does not show.
+mkdirSync(join(root, ".cache"), { recursive: true });
+const folder = mkdtempSync(join(root, ".cache/without-node-"));
 try {
   const flags = args.filter((arg) => arg === "--again");
   process.exitCode = run(join(root, "scripts/test.mjs"), ["--no-build", ...flags, ...(patterns.length > 0 ? patterns : suites)], {
     ...process.env,
-    PATH: linkPrograms(join(folder, "bin")),
+    ...(args.includes("--without-node") && { PATH: linkPrograms(join(folder, "bin")) }),
     OUTRIDER_TEST_COMMAND: join(root, `dist/standalone/outrider-${platform.name}`),
   });
 } finally {

@@ -112,7 +112,9 @@ const published: Record<string, string[]> = {
   ],
   "./commands": [
     "CommandRegistry",
+    "MemoryCandidateExtractor",
     "MemoryPolicyEvaluator",
+    "MemoryRetrievalService",
     "PendingMemoryStore",
     "ProjectMemoryStore",
     "SystemCommandExecutor",

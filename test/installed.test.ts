@@ -112,6 +112,7 @@ describe("the library, installed", () => {
       "@modelcontextprotocol/client",
       "@modelcontextprotocol/core",
       "@modelcontextprotocol/server",
+      "@pydantic/genai-prices", // its prices
       "eventsource",
       "jose",
       "pkce-challenge",

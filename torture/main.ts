@@ -6,6 +6,7 @@ import { crowdHome } from "./crowds.ts";
 import { damageLogs, readLog } from "./damage.ts";
 import { countEndings } from "./endings.ts";
 import { breakDisks } from "./faults.ts";
+import { killBatches } from "./batches.ts";
 import { killRuns } from "./kills.ts";
 import { failProcesses } from "./process-faults.ts";
 import { failProviders } from "./provider-faults.ts";
@@ -36,6 +37,7 @@ const sizes = {
     endings: 5000,
     trees: 1000,
     treeKills: 500,
+    batchKills: 200,
   },
   short: {
     corruptions: 3000,
@@ -56,6 +58,7 @@ const sizes = {
     endings: 60,
     trees: 30,
     treeKills: 8,
+    batchKills: 10,
   },
 };
 const parts = [
@@ -70,6 +73,7 @@ const parts = [
   "census",
   "endings",
   "worktrees",
+  "batches",
 ] as const;
 
 /** Runs the parts that were asked for, all of them when none was; answers the exit code. */
@@ -116,6 +120,7 @@ export async function torture(
     if (wants("endings")) tell([await countEndings({ ...programs, runs: size.endings, seed })]);
     if (wants("worktrees")) tell([await settleWorktrees({ scripts: size.trees, seed })]);
     if (wants("worktrees")) tell([await killWorktrees({ command: programs.command, kills: size.treeKills, seed })]);
+    if (wants("batches")) tell([await killBatches({ command: programs.command, kills: size.batchKills, seed })]);
     if (wants("writers")) tell([await doubleWriters({ program: programs.writer, attempts: size.attempts })]);
   } finally {
     await server.close();
@@ -141,6 +146,7 @@ function take(size: typeof sizes.long, share: number): typeof sizes.long {
     endings: part(size.endings),
     trees: part(size.trees),
     treeKills: part(size.treeKills),
+    batchKills: part(size.batchKills),
   };
 }
 

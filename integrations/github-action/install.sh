@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs exactly one version, away from the project: its .npmrc must not say where the package comes from. No script of a package runs.
+# Installs exactly one version, from a release or from npm, away from the project: its .npmrc must not say where the package comes from. No script of a package runs.
 set -euo pipefail
 
 if [ -n "$OUTRIDER_EXECUTABLE" ]; then
@@ -7,6 +7,14 @@ if [ -n "$OUTRIDER_EXECUTABLE" ]; then
     echo "::error title=Outrider::The input executable names no program"
     exit 1
   }
+elif [ -n "${OUTRIDER_RELEASE_URL:-}" ]; then
+  # The standalone command: no Node and no npm. Its checksums are compared before anything of it runs.
+  folder=$(mktemp -d "$RUNNER_TEMP/outrider-XXXXXX")
+  OUTRIDER_PREFIX=$folder OUTRIDER_BASE_URL=$OUTRIDER_RELEASE_URL sh "$GITHUB_ACTION_PATH/../install/install.sh" || {
+    echo "::error title=Outrider::The standalone command could not be installed"
+    exit 1
+  }
+  executable=$folder/bin/outrider
 elif [ -n "${OUTRIDER_PACKAGE:-}" ]; then
   # A tarball of npm pack, by its whole path: nothing of the project is asked where it is.
   case $OUTRIDER_PACKAGE in

@@ -53,7 +53,7 @@ add_lines() {
 # The answer in the log. All of it goes to one stream, so nothing in it can be taken for a command of ours.
 show() {
   local token
-  token=$(node -p 'crypto.randomUUID()')
+  token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
   echo "::group::Outrider: answer"
   echo "::stop-commands::$token"
   cat -- "$1"

@@ -15,19 +15,28 @@ export function linkSource(dist, ripgrepHash) {
     .sort()) {
     for (const [name, body] of Object.entries(require(join(dist, file)))) parts.set(name, `(${body.toString()})`);
   }
-  const table = [...parts].sort(byName).map(([name, body]) => `${JSON.stringify(name)}:${withRipgrep(body)}`);
+  for (const [there] of replaced)
+    if (![...parts.values()].some((body) => body.includes(there))) throw new Error(`Nothing in the build has ${there} any more`);
+  const table = [...parts].sort(byName).map(([name, body]) => `${JSON.stringify(name)}:${forBun(body)}`);
   return [
     'import ripgrepFile from "./rg.gz" with { type: "file" };',
     'import { createPartLoader } from "./part-loader.mjs";',
+    'import { PipeStream } from "./pipe-stream.mjs";',
     'import { unpackRipgrep } from "./unpack-ripgrep.mjs";',
     `const outriderRipgrep=async()=>({rgPath:unpackRipgrep(ripgrepFile,${JSON.stringify(ripgrepHash)})});`,
     `const parts={${table.join(",\n")}};`,
-    `${withRipgrep(readFileSync(join(dist, "main.cjs"), "utf8").trim().replace(/;$/, ""))}(createPartLoader(parts),"");`,
+    `${forBun(readFileSync(join(dist, "main.cjs"), "utf8").trim().replace(/;$/, ""))}(createPartLoader(parts),"");`,
   ].join("\n");
 }
 
-function withRipgrep(source) {
-  return source.replaceAll('import("@vscode/ripgrep")', "outriderRipgrep()");
+/** What only Node has, or what is in a file of its own there, and what takes its place. */
+const replaced = [
+  ['import("@vscode/ripgrep")', "outriderRipgrep()"],
+  ['process.binding("tcp_wrap").TCP', "PipeStream"],
+];
+
+function forBun(source) {
+  return replaced.reduce((text, [there, here]) => text.replaceAll(there, here), source);
 }
 
 function byName([a], [b]) {

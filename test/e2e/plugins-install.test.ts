@@ -99,7 +99,8 @@ async function pluginsOf({ good }: Place): Promise<string[]> {
 describe("an installed plugin", () => {
   it("is shown and asked about, counts until it is disabled, and leaves nothing when it is removed", async () => {
     const ground = await place();
-    await ground.good("plugins", "list"); // the command's own folder is there from the first run on
+    mkdirSync(join(ground.home, ".outrider"), { recursive: true });
+    await ground.good("plugins", "list");
     const before = treeOf(ground.home);
     const asked = await ground.outrider("plugins", "install", example);
     assert.equal(asked.code, 1);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { lines, model, run, tempFolder } from "./command.ts";
@@ -48,5 +48,52 @@ describe("what is typed in a session", () => {
     assert.deepEqual([ended.code, ended.stdout], [0, "from the agent\n"]);
     const unknown = await outrider(["-p", "/agent run Explor look"]);
     assert.match(unknown.stderr, /There is no agent Explor; did you mean Explore\?/);
+  });
+
+  it("/agent parallel has several at work, and their answers stand under their names", async () => {
+    const { outrider } = await place([{ text: "said by one" }, { text: "said by one" }]);
+    const ended = await outrider(["-p", "/agent parallel Explore look here ;; general-purpose and there"]);
+    assert.deepEqual([ended.code, ended.stdout], [0, "## Explore\n\nsaid by one\n\n## general-purpose\n\nsaid by one\n"]);
+    assert.match((await outrider(["-p", "/agent parallel Explore a ;; Nobody b"])).stderr, /There is no agent Nobody/);
+    assert.match((await outrider(["-p", "/agent parallel --detach Explore a"])).stderr, /does not take --detach/);
+    assert.match((await outrider(["-p", "/agent wait nothing"])).stderr, /nothing/);
+    assert.match((await outrider(["-p", "/agent read nothing 0"])).stderr, /nothing/);
+  });
+
+  it("/plugin shows what would run before it installs exactly that, and switches it off and on", async () => {
+    const { outrider, cwd } = await place();
+    const bundle = join(cwd, "bundle");
+    mkdirSync(join(bundle, ".claude-plugin"), { recursive: true });
+    mkdirSync(join(bundle, "hooks"));
+    writeFileSync(join(bundle, ".claude-plugin/plugin.json"), JSON.stringify({ name: "small", version: "1.0.0" }));
+    const hooks = { Stop: [{ hooks: [{ type: "command", command: "run-me" }] }] };
+    writeFileSync(join(bundle, "hooks/hooks.json"), JSON.stringify({ hooks }));
+    const typed = async (text: string) => await outrider(["-p", text]);
+    const asked = await typed("/plugin install ./bundle");
+    assert.match(asked.stderr, /hook +Stop: run-me/);
+    const [, hash = ""] = /--sha256 (\S+)/.exec(asked.stderr) ?? [];
+    assert.equal((await typed("/plugin")).stdout, "No plugin is installed\n");
+    assert.match((await typed(`/plugin install ./bundle --sha256 ${"0".repeat(64)}`)).stderr, /was accepted/);
+    assert.match((await typed(`/plugin install ./bundle --sha256 ${hash}`)).stdout, /^small@direct 1\.0\.0 is installed/);
+    assert.equal((await typed("/plugin list")).stdout, "small@direct 1.0.0 enabled\n");
+    await typed("/plugin disable small");
+    assert.equal((await typed("/plugin")).stdout, "small@direct 1.0.0 disabled\n");
+    assert.match((await typed("/plugin enable other")).stderr, /other is not installed/);
+    await typed("/plugin uninstall small@direct");
+    assert.equal((await typed("/plugin")).stdout, "No plugin is installed\n");
+    assert.equal((await typed("/plugin marketplace")).stdout, "No marketplace is known\n");
+    assert.match((await typed("/plugin bogus")).stderr, /There is \/plugin list/);
+  });
+
+  it("/provider add keeps the name of a variable, and never a key", async () => {
+    const { outrider } = await place();
+    const typed = async (text: string) => await outrider(["-p", text]);
+    assert.match(
+      (await typed("/provider add work openai gpt-5 MY_KEY")).stdout,
+      /^work is set up: openai\/gpt-5 with the key in MY_KEY/,
+    );
+    assert.match((await typed("/provider list")).stdout, /work: openai\/gpt-5/);
+    assert.match((await typed("/provider add other openai gpt-5 sk-proj-abcdefghijklmnop")).stderr, /the name of a variable/);
+    assert.match((await typed("/provider add other nobody")).stderr, /nobody/);
   });
 });

@@ -75,6 +75,9 @@ const rawCases: readonly RawCase[] = [
   { name: "path: a prototype's name", lines: get("/v1/sessions/__proto__", ...good), status: 404 },
   { name: "a method that is not there", lines: ["PUT /v1/sessions HTTP/1.1", ...good], status: 405 },
   { name: "a method of proxies", lines: ["TRACE /v1/sessions HTTP/1.1", ...good], status: 405 },
+  { name: "no request at all", lines: ["HELO there"], status: 400 },
+  { name: "another protocol", lines: ["GET /healthz HTTP/9.9", "Host: HOST"], status: 400 },
+  { name: "a WebSocket that is not asked for as one", lines: get("/v1/ws", ...good), status: 426 },
   { name: "headers without end", lines: get("/v1/sessions", ...good, `X-Long: ${"a".repeat(20_000)}`), status: 431 },
   {
     name: "a body that says it is too long",
@@ -124,6 +127,7 @@ describe("who is let in", () => {
       const answer = await send(ground, `${lines.join("\r\n")}\r\n\r\n${body}`);
       assert.equal(Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]), status, answer.slice(0, 300));
       assert.doesNotMatch(answer, /access-control-allow-origin/i);
+      if (status >= 400) assert.match(answer, /content-type: application\/problem\+json/i);
       assert.ok(!answer.includes(ground.owner));
     });
 
@@ -195,9 +199,12 @@ describe("who is let in", () => {
       });
     });
 
-  it("listens on a socket that only the user can reach", async () => {
+  it("listens on a socket that only the user can reach, also where a killed server has left one", async () => {
     const local = new Ground();
     const path = join(local.top, "socket");
+    const { spawnSync } = await import("node:child_process");
+    const left = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
+    spawnSync(process.execPath, ["-e", left]);
     await local.start({ listen: { type: "socket", path } });
     const { statSync } = await import("node:fs");
     assert.equal(statSync(path).mode & 0o777, 0o600);

@@ -87,7 +87,12 @@ export class Ground {
     let text = "";
     for await (const chunk of response.setEncoding("utf8")) text += chunk;
     const isJson = /json/.test(response.headers["content-type"] ?? "");
-    return { status: response.statusCode ?? 0, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
+    return {
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      text,
+      json: isJson && text !== "" ? JSON.parse(text) : undefined,
+    };
   }
 
   /** The response with its body to come. */

@@ -25,6 +25,7 @@ export const subcommands = {
   providers: async () => (await import("./commands/providers.ts")).runProviders,
   ps: async () => (await import("./commands/serve/ps.ts")).runPs,
   serve: async () => (await import("./commands/serve/serve.ts")).runServe,
+  replay: async () => (await import("./commands/replay/replay.ts")).runReplay,
   report: async () => (await import("./commands/report/report.ts")).runReport,
   sessions: async () => (await import("./commands/sessions/sessions.ts")).runSessions,
   skills: async () => (await import("./commands/skills.ts")).runSkills,

@@ -55,8 +55,13 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
     example: "usage [--by day|model|project]",
     help: "what all of it cost, as a chart",
   },
+  replay: {
+    actions: [],
+    example: "replay SESSION|FILE",
+    help: "a run played back on this terminal, at its pace or step by step",
+  },
   report: { actions: [], example: "report SESSION|FILE|DIR", help: "a run as one page to look at; of many a list" },
-  compare: { actions: [], example: "compare A B", help: "two runs side by side, as a page" },
+  compare: { actions: [], example: "compare A B", help: "two runs side by side, as a page; or two batches" },
   batch: {
     actions: ["status", "cancel", "retry", "approve"],
     example: "batch FILE|DIR|-",

@@ -1,7 +1,8 @@
 import type { OutputFormat } from "@outrider/runtime/host";
 import { Narrator, toCount } from "./narrator.ts";
 import { createPaint } from "./paint.ts";
-import { clip, textWidth } from "./text-width.ts";
+import { createStatusLine } from "./status-line.ts";
+import { clip } from "./text-width.ts";
 
 export type ProgressOptions = {
   readonly stream: NodeJS.WriteStream;
@@ -28,29 +29,19 @@ export function startProgress({ stream, animated, coloured, verbose }: ProgressO
   const startedAt = Date.now();
   let tokens = 0;
   let frame = 0;
-  let painted = "";
   let stopped = false;
-
-  /** A line that was painted when the terminal was wider stands on several rows now. */
-  const clear = (): void => {
-    if (painted === "") return;
-    const rows = Math.max(1, Math.ceil(textWidth(painted) / columns()));
-    stream.write(`${rows > 1 ? `\x1b[${rows - 1}A` : ""}\r\x1b[J`);
-    painted = "";
-  };
+  const line = createStatusLine(stream, columns);
   const say = (lines: readonly string[]): void => {
     if (lines.length === 0) return;
-    clear();
-    stream.write(lines.map((line) => `${line}\n`).join(""));
+    line.clear();
+    stream.write(lines.map((said) => `${said}\n`).join(""));
   };
   const paint = (): void => {
     frame = (frame + 1) % frames.length;
     const elapsed = Math.round((Date.now() - startedAt) / 1000);
     const counted = tokens > 0 ? ` · ${toCount(tokens)} tokens` : "";
-    clear();
     const about = clip(narrator.activity, Math.max(10, columns() - 24));
-    painted = clip(`${frames[frame]} ${about} · ${elapsed} s${counted}`, columns() - 1);
-    stream.write(painted);
+    line.paint(`${frames[frame]} ${about} · ${elapsed} s${counted}`);
   };
   const timer = animated ? setInterval(paint, tickMs) : undefined;
   timer?.unref();
@@ -58,7 +49,7 @@ export function startProgress({ stream, animated, coloured, verbose }: ProgressO
     if (stopped) return;
     stopped = true;
     clearInterval(timer);
-    clear();
+    line.clear();
   };
   return {
     watch: (format) => ({

@@ -77,7 +77,7 @@ export function wilson(passed: number, results: number, z = 1.959964): { low: nu
 }
 
 /** Of sorted numbers: the smallest that at least this share of them does not exceed. */
-export function percentile(sorted: readonly number[], share: number): number {
+function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }
 

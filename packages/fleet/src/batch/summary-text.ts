@@ -38,7 +38,7 @@ export function toPercent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }
 
-export function toTime(ms: number): string {
+function toTime(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   const minutes = Math.floor(ms / 60_000);

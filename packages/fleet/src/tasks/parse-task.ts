@@ -106,7 +106,7 @@ export function parseTask(row: JsonObject, place: RowPlace, defaults: TaskDefaul
 }
 
 /** `{{column}}` stands for the row's value of that name. A name that is not there is an error: a prompt with a hole asks for nothing. */
-export function fillTemplate(template: string, row: JsonObject, where: string): string {
+function fillTemplate(template: string, row: JsonObject, where: string): string {
   return template.replace(/\{\{\s*([\w.-]+)\s*\}\}/g, (_, name: string) => {
     const value = row[name];
     if (value === undefined) {

@@ -30,7 +30,11 @@ export async function runProgram(file: string, args: readonly string[], options:
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL"); // the group is its own
       } catch {} // it has ended already
     };
-    const timer = timeoutMs === undefined ? undefined : setTimeout(() => ((isTimedOut = true), end()), timeoutMs);
+    const onTime = (): void => {
+      isTimedOut = true;
+      end();
+    };
+    const timer = timeoutMs === undefined ? undefined : setTimeout(onTime, timeoutMs);
     signal?.addEventListener("abort", end, { once: true });
     const collect = (name: "stdout" | "stderr"): void => {
       let size = 0;

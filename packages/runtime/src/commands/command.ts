@@ -183,6 +183,10 @@ export interface CommandTasks {
   cancel(id: string): Promise<void>;
   /** Forgets one that has ended. */
   close(id: string): Promise<void>;
+  /** To the standard input of a program, or a message for an agent. */
+  send(id: string, text: string): Promise<void>;
+  /** Resolves with lines that say how it went when all tasks of a group have ended. */
+  waitGroup(id: string): Promise<readonly string[]>;
 }
 
 export interface CommandReferences {
@@ -200,6 +204,10 @@ export interface CommandHostAdapters {
   readonly applyEffect?: (effect: CommandEffect) => Promise<string | undefined>;
   /** What is kept for the user alone, for what is typed behind `/user-local`. */
   readonly userLocal?: (args: string) => Promise<CommandResult>;
+  /** Plugins and marketplaces, for what is typed behind `/plugin`. */
+  readonly plugins?: (args: string) => Promise<CommandResult>;
+  /** How answers are written, for what is typed behind `/output-style`. */
+  readonly outputStyle?: (args: string) => Promise<CommandResult>;
   /** Profiles of providers, for what is typed behind `/provider`. */
   readonly providerSettings?: (args: string) => Promise<CommandResult>;
 }

@@ -17,6 +17,7 @@ export const promptReasons: Readonly<Record<PartName, string>> = {
   instructions: "AGENTS.md and CLAUDE.md of the user and the project",
   memory: "what the project's memory has an index of",
   tasks: "the files of .agents/tasks that are about what goes on now",
+  style: "how the user wants answers to be written",
   appended: "what flags, hosts and MCP servers add",
   given: "the prompt that was given in the place of ours",
 };

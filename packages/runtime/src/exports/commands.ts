@@ -5,6 +5,8 @@ export { builtinCommands } from "../commands/builtin/builtin-commands.ts";
 export { type MemoryGround, runMemory } from "../commands/builtin/memory.ts";
 export { type MemoryEntry, type MemoryType, memoryTypes, type NewMemory } from "../context/memory/memory-entry.ts";
 export { MemoryPolicyEvaluator, type MemoryVerdict } from "../context/memory/memory-policy.ts";
+export { type MemoryCandidate, MemoryCandidateExtractor } from "../context/memory/memory-candidates.ts";
+export { MemoryRetrievalService, type RetrievalOptions, type RetrievedMemory } from "../context/memory/memory-retrieval.ts";
 export { type PendingMemory, PendingMemoryStore } from "../context/memory/pending-memory.ts";
 export { type AppendedMemory, type ProjectMemoryOptions, ProjectMemoryStore } from "../context/memory/project-memory.ts";
 export { findSkills, readSkill, skillFolders, type SkillPlaces } from "../commands/skills/find-skills.ts";

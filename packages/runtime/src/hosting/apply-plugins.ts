@@ -8,6 +8,7 @@ import { defined } from "../util/defined.ts";
 import { userEnvironment } from "../workspace/environment.ts";
 import { keyWishes } from "./child-environment.ts";
 import type { FoundPlugins, PluginGround } from "./find-plugins.ts";
+import { withStyle } from "./output-style.ts";
 import type { SessionPlan } from "./plan-session.ts";
 
 type Planned = Pick<SessionPlan, "request" | "options" | "servers">;
@@ -19,9 +20,13 @@ export async function applyPlugins(plan: Planned, found: FoundPlugins, ground: P
   const skills = options.slashCommands === false ? undefined : await withSkills(options.skills, loaded);
   const rules = permissionsOf(loaded);
   const appended = [options.appendSystemPrompt, ...loaded.map(({ manifest }) => manifest.systemPrompt)].filter(Boolean);
+  const style = { around: ground.around, project: ground.project, settingSources: request.settingSources };
+  const isStyled =
+    ground.resolved.settings.outputStyle !== undefined || loaded.some(({ outputStyles }) => outputStyles.length > 0);
+  const base = isStyled ? await withStyle(options, ground.resolved.settings.outputStyle, style, loaded) : options;
   return {
     options: {
-      ...options,
+      ...base,
       agents: [...(options.agents ?? []), ...loaded.flatMap(({ agents }) => agents)],
       ...(skills && { skills: skills.options }),
       hookSettings: withHooks(options.hookSettings, loaded, ground),
@@ -38,7 +43,7 @@ export async function applyPlugins(plan: Planned, found: FoundPlugins, ground: P
         loaded: [...(options.loadedPlugins?.loaded ?? []), ...loaded.map(toFact)],
         problems: [...(options.loadedPlugins?.problems ?? []), ...problems],
       },
-      warnings: [...(options.warnings ?? []), ...warnings, ...(skills?.warnings ?? [])],
+      warnings: [...(base.warnings ?? []), ...warnings, ...(skills?.warnings ?? [])],
     },
     servers: { ...servers, configs: isStrict(request) ? servers.configs : withServers(servers.configs, loaded, ground) },
   };

@@ -3,8 +3,11 @@ import type { Project } from "./project.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** What commands of a session do beyond it, with the functions that the command line uses. Loaded when one of them is typed. */
-export function hostCommands(around: Surroundings, { root }: Project): CommandHostAdapters {
+export function hostCommands(around: Surroundings, project: Project, style?: string): CommandHostAdapters {
+  const { root } = project;
   return {
+    plugins: async (args) => await (await import("./run-plugin-command.ts")).runPluginCommand(args, around, project),
+    outputStyle: async (args) => await (await import("./output-style.ts")).runOutputStyle(args, style, { around, project }),
     userLocal: async (args) => await (await import("./run-host-command.ts")).runUserLocalCommand(args, around, root),
     providerSettings: async (args) => await (await import("./run-host-command.ts")).runProviderCommand(args, around),
   };

@@ -85,6 +85,7 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   instructions: shape({ text: needed(anyText), files: listOf(fields, "a list of files") }, "what loadInstructions found"),
   folderFacts: action,
   language: text,
+  outputStyle: shape({ name: needed(text), text: needed(anyText), keepsCoding: flag }, "a style with name, text and keepsCoding"),
   compaction: shape({ threshold: share, instructions: anyText, fileTokens: place }, "an object"),
   maxTurns: count,
   maxRequests: count,

@@ -52,6 +52,8 @@ export type SessionPlan = {
   readonly worktree: HostedWorktree | undefined;
   /** Options with the files a session is told of: by the rules that are among them, since a forbidden file is not told. */
   tellFiles(options: SessionOptions): Promise<SessionOptions>;
+  /** Names of the styles that answers may be written in, beside ours. */
+  outputStyles(): Promise<string[]>;
   /** Stores what the session begins with, such as a copy. To be called before the session is opened. */
   begin(): Promise<void>;
 };
@@ -135,8 +137,13 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     projectTrust: judgement && toTrustFact(judgement),
     ignoredSettings: untrusted || unheard.length > 0 ? await ignoredSettings(resolved, { unheard, project }) : undefined,
     ...defined(own),
+    ...(wantsTodoTasks(own, said) &&
+      (await import("./todo-tasks.ts")).todoTaskOptions(own, {
+        ...{ said, sessionId },
+        outriderHome: request.bare || request.persistent === false ? undefined : around.outriderHome,
+      })),
     loadedPlugins: { reload: reloader(request, { around, keySource }) },
-    commandAdapters: { ...hostCommands(around, project), ...own.commandAdapters },
+    commandAdapters: { ...hostCommands(around, project, settings.outputStyle), ...own.commandAdapters },
     env: worktree ? withoutGitPlaces(variables.env ?? {}) : variables.env,
     passEnv: variables.passEnv,
     ...permissionOptions(own, resolved, { around, root: project.root, worktree: worktree?.path, bare: request.bare }),
@@ -166,13 +173,21 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   };
   const plan: SessionPlan = {
     ...{ request, sessionId, options, servers, project, resolved, replay, keySource, worktree, begin: beginAll },
+    outputStyles: async () => await (await import("./output-style.ts")).styleNames({ around, project }),
     tellFiles: async (options) => ({ ...options, ...(await toldFiles(request, place, options)), ...ownFiles(own) }),
   };
   const isExtended = request.plugins?.length || Object.values(settings.enabledPlugins).includes(true);
+  const styled = settings.outputStyle !== undefined && !isExtended && !request.bare;
   const whole = isExtended
     ? await (await import("./plan-plugins.ts")).withPlugins(plan, { around, project, resolved, keySource })
     : plan;
-  return { ...whole, options: await plan.tellFiles(whole.options) };
+  const full = await plan.tellFiles(whole.options);
+  if (!styled) return { ...whole, options: full };
+  const { withStyle } = await import("./output-style.ts");
+  return {
+    ...whole,
+    options: await withStyle(full, settings.outputStyle, { around, project, settingSources: request.settingSources }),
+  };
 }
 
 /** Bundles that are named later stay named. */
@@ -201,6 +216,12 @@ async function worktreeOf(
   if (wanted === undefined) return undefined;
   const { planSessionWorktree } = await import("./session-worktree.ts");
   return await planSessionWorktree({ wanted, cwd: project.cwd, env: around.env, sessionId });
+}
+
+/** Claude Code's variable, or somebody names them. */
+function wantsTodoTasks({ builtinTools }: Pick<SessionOptions, "builtinTools">, said: Surroundings["env"]): boolean {
+  const isNamed = builtinTools?.some((name) => /^Task(?:Create|Get|Update|List)$/.test(name)) ?? false;
+  return isNamed || isOn(said, "CLAUDE_CODE_ENABLE_TODO_TOOLS");
 }
 
 /** A session that goes on has them on record, and one with a prompt of its own tells nobody. */

@@ -1,7 +1,7 @@
 import type { Agent, RequestOptions } from "node:http";
 import type { SecureContext } from "node:tls";
 import { trustedRoots } from "./extra-ca.ts";
-import { bareHost, type Env, openTunnel, portOf, proxyAuthorization, proxyFor } from "./proxy.ts";
+import { bareHost, type Env, portOf, proxyAuthorization, proxyFor } from "./proxy.ts";
 import { defined } from "../util/defined.ts";
 
 export type ConnectionOptions = {
@@ -95,7 +95,9 @@ function tunnelAgent(proxy: URL, secureContext: SecureContext | undefined): Agen
   const agent = secureAgent(secureContext);
   agent.createConnection = (options, callback) => {
     const { host, port, tunnelSignal } = options as TunnelOptions; // made by `route`, the only user of this agent
-    openTunnel({ proxy, host: String(host), port: Number(port), secureContext, signal: tunnelSignal }).then(
+    const wanted = { proxy, host: String(host), port: Number(port), secureContext, signal: tunnelSignal };
+    const opened = import("./tunnel.ts").then(({ openTunnel }) => openTunnel(wanted)); // few are behind a proxy
+    opened.then(
       (socket) => callback?.(null, socket),
       // The agent reads no second argument beside an error, but its type asks for one.
       (error: Error) => (callback as ((error: Error) => void) | undefined)?.(error),

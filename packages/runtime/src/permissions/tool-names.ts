@@ -14,7 +14,7 @@ const knownNames: readonly string[] = (
 
 /** Those that can be offered, in the order of the documentation; the last three where somebody is there to talk to. */
 const ownNames: readonly string[] =
-  "Bash BackgroundProcess TaskOutput TaskInput TaskStop Monitor CronCreate CronList CronDelete ScheduleWakeup Read Write Edit apply_patch NotebookEdit Glob Grep WebFetch WebSearch TodoWrite Task Agent AskUserQuestion EnterPlanMode ExitPlanMode".split(
+  "Bash BackgroundProcess TaskOutput TaskInput TaskStop Monitor CronCreate CronList CronDelete ScheduleWakeup Read Write Edit apply_patch NotebookEdit Glob Grep WebFetch WebSearch TodoWrite TaskCreate TaskGet TaskUpdate TaskList Task Agent AskUserQuestion EnterPlanMode ExitPlanMode".split(
     " ",
   );
 

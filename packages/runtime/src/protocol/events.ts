@@ -421,6 +421,8 @@ export type SessionFacts = {
   };
   /** Where a copy in another layout is kept; absent when none is. */
   transcriptPath?: string;
+  /** The style of answers that the user has chosen; absent for ours. */
+  outputStyle?: string;
   /** The kinds of subagents the model may start; absent when it may start none. */
   agents?: string[];
   /** Bundles of skills, agents, hooks and servers that count; absent when there are none. */

@@ -10,6 +10,20 @@ export const permissionModes: readonly PermissionMode[] = [
   "bypassPermissions",
 ];
 
+const looseness: Readonly<Record<PermissionMode, number>> = {
+  plan: 0,
+  dontAsk: 1,
+  default: 2,
+  acceptEdits: 3,
+  sandboxed: 4,
+  bypassPermissions: 5,
+};
+
+/** Does more happen unasked in this mode than in the other one? */
+export function isLooserMode(mode: PermissionMode, than: PermissionMode): boolean {
+  return looseness[mode] > looseness[than];
+}
+
 export function isPermissionMode(value: unknown): value is PermissionMode {
   return (permissionModes as readonly unknown[]).includes(value);
 }

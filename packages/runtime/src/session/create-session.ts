@@ -175,7 +175,11 @@ export async function createSession(
     version: OUTRIDER_VERSION,
     ...(options.settingSources && { settingSources: [...options.settingSources] }),
     ...placeFacts(opened.places, rules.current.mode),
-    ...defined({ transcriptPath: options.transcriptPath, projectTrust: options.projectTrust }),
+    ...defined({
+      transcriptPath: options.transcriptPath,
+      projectTrust: options.projectTrust,
+      outputStyle: options.outputStyle?.name,
+    }),
     ...instructionFacts(options),
     ...(startsAgents && { agents: agents.map(({ name }) => name) }),
     ...pluginFacts(options.loadedPlugins),

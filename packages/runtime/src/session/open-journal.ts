@@ -1,15 +1,34 @@
 import { createMemoryStore } from "../journal/memory-store.ts";
-import type { JournalWriter } from "../journal/store.ts";
+import type { JournalWriter, StoredEvents } from "../journal/store.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { SessionOptions } from "./session-options.ts";
 
-/** The journal of this session, new or resumed as the options say; rejects when they are about another one. */
+/**
+ * The journal of this session, new or resumed as the options say; rejects when they are about another one. A turn that was cut off gets its end
+ * first, as a part of the past: whoever reads on hears of it, and nobody takes it for the end of a new turn.
+ */
 export async function openJournal(options: SessionOptions, id: string): Promise<JournalWriter> {
-  const journal = await (options.sessionStore ?? createMemoryStore()).open(id);
-  const problem = misfit(options, id, journal);
-  if (!problem) return journal;
+  const store = options.sessionStore ?? createMemoryStore();
+  const journal = await store.open(id);
+  try {
+    const problem = misfit(options, id, journal);
+    if (problem) throw problem;
+    if (journal.events.length === 0 || isComplete(journal.events)) return journal;
+    const { endOfCutTurn } = await import("./cut-turn.ts");
+    const end = endOfCutTurn(journal.events, new Date().toISOString());
+    if (!end) return journal;
+    await journal.append([end]);
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
   await journal.close();
-  throw problem;
+  return await store.open(id);
+}
+
+/** A session that ended in its own way has no open turn; most did. */
+function isComplete(events: StoredEvents): boolean {
+  return events.last("session.ended")?.seq === events.lastSeq;
 }
 
 /** Why the options are not about this journal, if they are not. */

@@ -1,4 +1,3 @@
-import { isPublicAddress } from "../tools/web-address.ts";
 import type { Policy } from "../permissions/policy.ts";
 import { carefulVariables } from "../workspace/environment.ts";
 import { type CommandPlaces, type OpenedWorkspace, openWorkspace } from "../workspace/open-workspace.ts";
@@ -30,7 +29,7 @@ export async function openGround(options: SessionOptions, { env, home, overflowD
     sandboxClient: options.sandboxClient,
     workspaceManifest: options.workspaceManifest,
     sandboxSnapshotId: options.sandboxSnapshotId,
-    isPublicAddress,
+    isPublicAddress: async (address) => (await import("../tools/web-address.ts")).isPublicAddress(address), // few boxes reach anything
   });
   boxed?.refuseWithoutBox(options, opened.places);
   policy = await SessionPolicy.load({

@@ -107,6 +107,8 @@ export type SessionOptions = {
   readonly memory?: { readonly root: string; readonly isOffered: boolean } | undefined;
   /** What `formatTaskContext` makes of the project's tasks: it comes behind the memory. */
   readonly taskContext?: string | undefined;
+  /** How answers should be written: its text ends our system prompt, and without `keepsCoding` takes the place of how to work on code. */
+  readonly outputStyle?: { readonly name: string; readonly text: string; readonly keepsCoding: boolean } | undefined;
   /** What answers should be written in. */
   readonly language?: string | undefined;
   /** When older messages give way to a summary, and what that dwells on; at 83.5 % of the window when absent. */

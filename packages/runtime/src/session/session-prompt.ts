@@ -32,7 +32,7 @@ export type SessionPrompt = {
 
 export async function openPrompt(options: SessionOptions, model: string, ground: PromptGround): Promise<SessionPrompt> {
   const { redactor, stored } = ground;
-  const { systemPrompt, agentPrompt, appendSystemPrompt, instructions, language } = options;
+  const { systemPrompt, agentPrompt, appendSystemPrompt, instructions, language, outputStyle } = options;
   const offers = offersOf(ground.tools);
   const linesFor = (id: string): SessionLines => sessionLines(options, id, { ...ground, runs: offers.runs });
   const retell = (system: Masked<string>, id: string): Masked<string> =>
@@ -45,7 +45,7 @@ export async function openPrompt(options: SessionOptions, model: string, ground:
     systemPrompt === undefined
       ? promptParts({
           ...{ environment: await environmentOf(options, ground), session: linesFor(model), offers, language },
-          agent: agentPrompt,
+          ...{ isStyled: outputStyle?.keepsCoding === false, agent: agentPrompt },
         })
       : [{ name: "given", text: systemPrompt }];
   const parts: PromptPart[] = [
@@ -54,6 +54,7 @@ export async function openPrompt(options: SessionOptions, model: string, ground:
     { name: "memory" as const, text: options.projectMemory ?? "" },
     { name: "tasks" as const, text: options.taskContext ?? "" },
     { name: "skills" as const, text: ground.skills ?? "" },
+    { name: "style" as const, text: outputStyle?.text ?? "" },
     { name: "appended" as const, text: appendSystemPrompt ?? "" },
   ].filter(({ text }) => text !== "");
   const hidden = parts.map(({ name, text }) => ({ name, text: redactor.text(text) }));

@@ -114,6 +114,7 @@ function toSettings(found: Finder, merged: readonly MergedSetting[], { trusted, 
     },
     autoMemoryEnabled: found.value("autoMemoryEnabled", isBoolean),
     language: found.value("language", isText),
+    outputStyle: found.value("outputStyle", isText),
   };
 }
 

@@ -269,6 +269,12 @@ export const settingsSchema: readonly Setting[] = [
     help: "Tell new sessions what Claude Code has noted about the project (`~/.claude/projects/…/memory/MEMORY.md`)",
   },
   {
+    key: "outputStyle",
+    shape: text,
+    ...ignored,
+    help: "How answers are written: `Concise`, `Explanatory`, `Learning`, `Proactive`, or the name of a file in `output-styles`",
+  },
+  {
     key: "language",
     // It is put before the model, and may come from a project nobody trusts: room for a name, not for instructions.
     shape: { type: "text", pattern: /^[\p{L}\p{M}][\p{L}\p{M} ()-]{0,39}$/u, expected: "the name of a language" },

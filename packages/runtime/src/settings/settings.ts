@@ -63,6 +63,7 @@ export type Settings = {
   };
   readonly autoMemoryEnabled: boolean | undefined;
   readonly language: string | undefined;
+  readonly outputStyle: string | undefined;
 };
 
 export type SandboxSettings = {
@@ -137,6 +138,7 @@ export const noSettings: ResolvedSettings = {
     webSearch: { engine: undefined, apiKey: undefined, url: undefined },
     autoMemoryEnabled: undefined,
     language: undefined,
+    outputStyle: undefined,
   },
   ignored: [],
   warnings: [],

@@ -1,7 +1,7 @@
 import { isAgentTool, namesTool, type Rule } from "../permissions/rules.ts";
 import { unknownTool } from "../permissions/tool-names.ts";
 import type { ToolFacts } from "../protocol/tool-facts.ts";
-import type { PermissionMode } from "../protocol/permission.ts";
+import { isLooserMode, type PermissionMode } from "../protocol/permission.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { toolRule } from "./agent-tool-rule.ts";
 
@@ -60,17 +60,8 @@ function isSpawner({ tool }: Rule): boolean {
   return isAgentTool(tool);
 }
 
-const strictness: Readonly<Record<PermissionMode, number>> = {
-  plan: 0,
-  dontAsk: 1,
-  default: 2,
-  acceptEdits: 3,
-  sandboxed: 4,
-  bypassPermissions: 5,
-};
-
 export function stricterMode(session: PermissionMode, agent: PermissionMode | undefined): PermissionMode {
-  return agent !== undefined && strictness[agent] < strictness[session] ? agent : session;
+  return agent !== undefined && isLooserMode(session, agent) ? agent : session;
 }
 
 export function fewerTurns(session: number | undefined, agent: number | undefined): number | undefined {

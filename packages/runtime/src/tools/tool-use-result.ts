@@ -26,6 +26,11 @@ export function toToolUseResult(event: Ended, place: Place): unknown {
       return editResult(event, place);
     case "StructuredOutput":
       return textContent(event.result);
+    case "TaskCreate":
+    case "TaskGet":
+    case "TaskUpdate":
+    case "TaskList":
+      return event.details?.structuredContent ?? more(event);
     default:
       if (event.details?.skill !== undefined) return { success: true, commandName: event.details.skill };
       return event.name.startsWith("mcp__") ? mcpResult(event) : more(event);

@@ -17,7 +17,7 @@ export type OpenWorkspaceOptions = LocalWorkspaceOptions & {
   readonly workspaceManifest?: WorkspaceManifest | undefined;
   /** The state the client's sandbox is to be brought to; the manifest is not applied then. */
   readonly sandboxSnapshotId?: string | undefined;
-  readonly isPublicAddress: (address: string) => boolean;
+  readonly isPublicAddress: (address: string) => boolean | Promise<boolean>;
   /** Do most commands run in the box? Asked each time: the mode may change. */
   readonly livesInBox?: () => boolean;
 };

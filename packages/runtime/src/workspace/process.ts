@@ -106,8 +106,9 @@ export async function startProcess(command: LocalCommand, setting: ProcessSettin
       child.kill("SIGKILL");
     },
     hold(isHeld) {
-      const handles = [child, ...child.stdio] as readonly (Pick<Socket, "ref" | "unref"> | null | undefined)[];
-      for (const handle of handles) isHeld ? handle?.ref() : handle?.unref();
+      // Of Bun's pipes, one that is written to holds nothing and cannot be held.
+      const handles = [child, ...child.stdio] as readonly (Partial<Pick<Socket, "ref" | "unref">> | null | undefined)[];
+      for (const handle of handles) isHeld ? handle?.ref?.() : handle?.unref?.();
     },
   };
 }

@@ -50,7 +50,7 @@ export type SandboxSetting = {
   /** Do most commands run in the box? Then new files below /tmp are meant to be in the box's own. They do when absent. */
   readonly livesInBox?: () => boolean;
   /** Whether listed domains may lead to this address. */
-  readonly isPublicAddress: (address: string) => boolean;
+  readonly isPublicAddress: (address: string) => boolean | Promise<boolean>;
   /** What the user should know about, once each. */
   onWarning?(message: string): void;
 };

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { RuntimeError } from "@outrider/runtime";
 import { nearest } from "@outrider/runtime/host";
 import { compareRuns } from "@outrider/web";
@@ -12,13 +14,15 @@ import { writePage } from "./write-page.ts";
 const usage = `Usage:
   outrider compare A B [-o compare.html] [--force]
                        two runs side by side: how they ended, what they took, where they part, what they changed
+  outrider compare BATCH BATCH [--json]
+                       two folders of outrider batch, task by task: who passed what, and whether that is more than chance
 
 A and B are sessions or files, as outrider report takes them. Without -o the page is written to compare.html here; -o - writes to stdout.
 
 Exit codes: 0 written · 64 wrong usage · 66 no such session or file · 78 tells of no run, or cannot be written
 `;
 
-const flags = { switches: ["--help", "-h", "--force"], values: ["--output", "-o"] };
+const flags = { switches: ["--help", "-h", "--force", "--json"], values: ["--output", "-o"] };
 
 /** Two runs as a page. */
 export async function runCompare(args: readonly string[]): Promise<number> {
@@ -31,6 +35,7 @@ export async function runCompare(args: readonly string[]): Promise<number> {
   if (flag !== undefined) throw misuse(`compare has no flag ${flag}`, nearest(flag, [...flags.switches, ...flags.values]));
   const [first, second, ...more] = words.rest;
   if (first === undefined || second === undefined || more.length > 0) throw misuse("compare takes two sessions or files");
+  if (isBatch(first) && isBatch(second)) return await compareBatches(first, second, words.has("--json"));
   const [a, b] = [(await loadRun(first)).run, (await loadRun(second)).run];
   const html = toPage(`${a.id.slice(0, 8)} and ${b.id.slice(0, 8)} · Outrider`, assets, {
     data: JSON.stringify({ a, b, comparison: compareRuns(a, b) }),
@@ -38,6 +43,22 @@ export async function runCompare(args: readonly string[]): Promise<number> {
   return await writePage(words.value("--output") ?? words.value("-o") ?? "compare.html", html, {
     isForced: words.has("--force"),
   });
+}
+
+function isBatch(word: string): boolean {
+  return existsSync(join(word, "queue.jsonl"));
+}
+
+async function compareBatches(a: string, b: string, asJson: boolean): Promise<number> {
+  const { asOurs, loadFleet } = await import("../batch/load-fleet.ts");
+  try {
+    const fleet = await loadFleet();
+    const comparison = fleet.compareBatches(a, b);
+    await print(asJson ? `${JSON.stringify(comparison)}\n` : fleet.comparisonText(comparison));
+    return exitCodes.success;
+  } catch (error) {
+    throw asOurs(error);
+  }
 }
 
 function misuse(message: string, guess?: string): RuntimeError {

@@ -26,7 +26,7 @@ Beyond this machine:
 
 Flags of a run hold for every session (--model, --provider, --permission-mode, --allowedTools, --sandbox, --settings …: outrider --help).
 Who comes in needs a token. Yours is made at the first start and kept in $OUTRIDER_HOME/server/token, for you alone.
-The addresses and what they take: GET /openapi.json, and docs/server.md.
+The addresses and what they take: GET /openapi.json, and docs/server.md. MCP clients: /mcp; OpenAI's, useChat, AG-UI, A2A: docs/dialects.md.
 `;
 
 /** `outrider serve`: many sessions in one process, over HTTP. */

@@ -8,7 +8,7 @@ import { type OwnWords, takeOwnWords } from "../../flags/words.ts";
 import { print, visible } from "../../terminal/visible.ts";
 
 const usage = `Usage:
-  outrider serve token add NAME --scope SCOPE[,SCOPE…] [--root DIR]… [--expires TIME]
+  outrider serve token add NAME --scope SCOPE[,SCOPE…] [--root DIR]… [--expires TIME] [--of NAME]… [--session ID]…
                                 [--max-sessions N] [--max-prompts N] [--max-requests N]
                                      a token for somebody else, printed once; it counts at once
   outrider serve token list [--json] whose tokens there are
@@ -16,15 +16,15 @@ const usage = `Usage:
   outrider serve token path          where your own is kept
 
 Scopes: view (look), drive (begin sessions, send prompts), approve (answer permission questions), admin (all, and everybody's sessions).
-Whoever may drive or approve may look. A token sees the sessions that were begun with it, and no others. --root: its sessions work there
-and below. --max-prompts: how many may be at work at once; --max-requests: in a minute.
+Whoever may drive or approve may look. A token sees the sessions that were begun with it. --of: those that were begun with the token of
+this name, too (owner is yours); --session: this one and no others. --root: its sessions work there and below. --max-prompts: how many may be at work at once; --max-requests: in a minute.
 `;
 
 /** `outrider serve token`. */
 export async function runTokens(args: readonly string[]): Promise<number> {
   const words = takeOwnWords(args, {
     switches: ["--json", "--help", "-h"],
-    values: ["--scope", "--root", "--expires", "--max-sessions", "--max-prompts", "--max-requests"],
+    values: ["--scope", "--root", "--expires", "--of", "--session", "--max-sessions", "--max-prompts", "--max-requests"],
   });
   const [action = "list", name, ...more] = words.rest;
   const store = new TokenStore(serverFolder(outriderHome(process.env)));
@@ -55,9 +55,17 @@ function add(store: TokenStore, name: string, words: OwnWords): string {
     return text === undefined ? undefined : positiveInteger(flag, text);
   };
   const roots = words.values("--root");
+  const [of, sessions] = [words.values("--of"), words.values("--session")];
+  if (of.length > 0 && sessions.length > 0) throw new RuntimeError("usage", "--of and --session do not go together");
+  if (of.length + sessions.length === 0 && !own.some((scope) => scope === "drive" || scope === "admin"))
+    throw new RuntimeError("usage", "Who can only look or approve begins no sessions, and sees none then", {
+      hint: "Say whose: --of NAME (owner is you), or --session ID",
+    });
   return store.add({
     name,
     scopes: [...new Set<Scope>(own)],
+    of: of.length > 0 ? of : undefined,
+    sessions: sessions.length > 0 ? sessions : undefined,
     roots: roots.length > 0 ? roots.map(realFolder) : undefined,
     expiresAt: expiry(words.value("--expires")),
     limits: { sessions: number("--max-sessions"), prompts: number("--max-prompts"), requestsPerMinute: number("--max-requests") },
@@ -89,8 +97,8 @@ function listed(records: readonly TokenRecord[], asJson: boolean): string {
     )}\n`;
   if (records.length === 0) return "There are no tokens but your own\n";
   return records
-    .map(({ name, scopes: own, expiresAt, roots = [] }) =>
-      [name, own.join(","), expiresAt && `until ${expiresAt}`, ...roots]
+    .map(({ name, scopes: own, expiresAt, roots = [], of = [], sessions = [] }) =>
+      [name, own.join(","), expiresAt && `until ${expiresAt}`, of.length > 0 && `of ${of.join(",")}`, ...sessions, ...roots]
         .filter(Boolean)
         .map((word) => visible(String(word)))
         .join("  "),

@@ -5,7 +5,11 @@ type Row = readonly [name: string, description: string, argumentHint?: string];
 
 /** What every session can do beside `/compact`. How is loaded when somebody wants it. */
 const rows: readonly Row[] = [
-  ["agent", "The agents there are, or have one do something", "[list | run AGENT PROMPT | stop ID]"],
+  [
+    "agent",
+    "The agents there are, or have one do something",
+    "[list | run AGENT PROMPT | parallel … | wait | read | send | stop | close]",
+  ],
   ["background", "What goes on beside the conversation", "[list | read ID [OFFSET] | cancel ID | close ID]"],
   ["clear", "Begin anew: nothing said so far is sent any more"],
   ["context", "What fills the model's context window", "[auto PERCENT|off | list | add FILE | remove FILE | clear]"],
@@ -20,8 +24,10 @@ const rows: readonly Row[] = [
   ],
   ["model", "The model, or another one of the provider", "[MODEL]"],
   ["mode", "The permission mode, or another one", "[MODE]"],
+  ["output-style", "How answers are written, or another way", "[STYLE]"],
   ["permissions", "The permission mode, or another one", "[MODE]"],
-  ["provider", "Who is asked, and the profiles there are", "[list | use PROFILE | test [NAME]]"],
+  ["plugin", "The plugins, and whether they count", "[list | install | uninstall | enable | disable | marketplace]"],
+  ["provider", "Who is asked, and the profiles there are", "[list | use PROFILE | test [NAME] | add …]"],
   ["reload-plugins", "Look for plugins again, with all their parts"],
   ["rename", "Name the session", "NAME"],
   ["reset", "Delete the user's settings"],

@@ -20,10 +20,18 @@ const runs: Readonly<Record<string, Run>> = {
     return say(`${await context.describeCost()}\nSession: ${context.sessionId}, ${messageCount} messages`);
   },
   memory: (context, args) => context.executeMemory(args, context.invokedBy),
-  agent,
+  agent: async (context, args) => await (await import("./agent.ts")).agent(context, args),
   background: async (context, args) => await (await import("./background.ts")).background(context, args),
   mode: permissions,
+  plugin: async (context, args) => {
+    const run = context.getCommandHostAdapters().plugins;
+    return run ? await run(args) : refuse("Plugins cannot be changed from here: outrider plugins does it");
+  },
   model,
+  "output-style": async (context, args) => {
+    const run = context.getCommandHostAdapters().outputStyle;
+    return run ? await run(args) : refuse("There are no styles here: the setting outputStyle names one");
+  },
   permissions,
   provider,
   "user-local": async (context, args) => {
@@ -135,19 +143,6 @@ async function provider(context: CommandHostContext, args: string): Promise<Comm
     return { ...say(`${info.provider}/${info.model}`), data: { provider: info.provider, model: info.model } };
   const run = context.getCommandHostAdapters().providerSettings;
   return run ? await run(args) : refuse("Profiles cannot be changed from here: outrider providers does it");
-}
-
-/** `/agent run` is a turn of its own, and never comes here. */
-async function agent(context: CommandHostContext, args: string): Promise<CommandResult> {
-  const [action = "list", id, ...more] = args.trim().split(/\s+/).filter(Boolean);
-  if (action === "stop" && id !== undefined && more.length === 0) {
-    await context.tasks.cancel(id);
-    return say(`${id} is stopped`);
-  }
-  if (action !== "list" || id !== undefined) return refuse("There is /agent list, run AGENT PROMPT and stop ID");
-  const agents = await context.listAgents();
-  const lines = agents.map(({ name, description }) => `${name}: ${description.split("\n", 1)[0]}`);
-  return { ...say(lines.join("\n") || "There are no agents"), data: { agents: [...agents] } };
 }
 
 async function permissions(context: CommandHostContext, args: string): Promise<CommandResult> {

@@ -4,6 +4,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import { isInside } from "../../util/is-inside.ts";
 import { parseSkill } from "./parse-skill.ts";
 import type { FoundSkills, Skill, SkillFolder } from "./skill.ts";
+import type { IndexedSkill, SkillIndex } from "./skill-index.ts";
 
 /** More than anybody writes by hand; models are shown only some of the descriptions long before. */
 const maxFiles = 2_000;
@@ -45,7 +46,7 @@ export function skillFolders({ cwd, root, outriderHome, userHome, scopes }: Skil
 }
 
 /** Reads what the files say about themselves. The first of a name counts; a file that is wrong is told, and left out if it cannot be used. */
-export async function findSkills(folders: readonly SkillFolder[], shownFrom?: string): Promise<FoundSkills> {
+export async function findSkills(folders: readonly SkillFolder[], shownFrom?: string, index?: SkillIndex): Promise<FoundSkills> {
   const warnings: string[] = [];
   const byName = new Map<string, Skill>();
   const targets = new Set<string>();
@@ -60,9 +61,9 @@ export async function findSkills(folders: readonly SkillFolder[], shownFrom?: st
         warnings.push(`There are more than ${maxFiles} skills and commands; ${shown} and what comes after it were left out`);
         return { skills: [...byName.values()], warnings };
       }
-      const file = openFile(place, headBytes);
-      if (file.type === "absent") continue;
-      if (file.type === "refused") {
+      const file: IndexedSkill | Opened = index?.get(path) ?? openFile(place, headBytes);
+      if ("type" in file && file.type === "absent") continue;
+      if ("type" in file && file.type === "refused") {
         warnings.push(`${shown} was left out: ${file.reason}`);
         continue;
       }
@@ -73,12 +74,19 @@ export async function findSkills(folders: readonly SkillFolder[], shownFrom?: st
         warnings.push(`${shown} was left out: there is another /${name}, in ${known.path}`);
         continue;
       }
-      const { skill, problems } = await parseSkill(beginningOf(file.text), place, shown);
-      byName.set(name, skill);
+      const { skill, problems } = "skill" in file ? file : await parseSkill(beginningOf(file.text), place, shown);
+      if (!("skill" in file)) index?.keep(path, { realPath: file.realPath, skill: withoutPlace(skill), problems });
+      byName.set(name, { ...skill, ...place });
       warnings.push(...problems);
     }
   }
   return { skills: [...byName.values()], warnings };
+}
+
+/** What is the same wherever the file is found from. */
+function withoutPlace(skill: IndexedSkill["skill"] & Partial<Skill>): IndexedSkill["skill"] {
+  const { name: _, kind: _kind, scope: _scope, path: _path, folder: _folder, within: _within, plugin: _plugin, ...rest } = skill;
+  return rest;
 }
 
 /** What it says about itself, and the first words. */

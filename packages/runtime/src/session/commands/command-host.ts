@@ -96,6 +96,8 @@ export function createCommandHost(ground: HostGround): CommandHost {
         if (!(await session.stopTask(id))) throw new RuntimeError("not-found", `No task ${id} is at work`);
       },
       close: (id) => session.closeBackgroundTask(id),
+      send: (id, text) => session.sendBackgroundTask(id, text),
+      waitGroup: async (id) => session.summarizeBackgroundJobGroup(await session.waitBackgroundJobGroup(id)).lines,
     },
     async listAgents() {
       return (await ground.open()).agents.map(({ name, description }) => ({ name, description }));

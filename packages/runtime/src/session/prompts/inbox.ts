@@ -101,9 +101,11 @@ export class Inbox {
     this.#waiting = [...prompts, ...this.#waiting];
   }
 
-  /** The prompt of this id, or all that are held, go on in their order. */
-  release(id?: string): void {
-    for (const prompt of this.#waiting) if (id === undefined || prompt.id === id) prompt.isHeld = false;
+  /** The prompt of this id, or all that are held, go on in their order. With `withEarlier` those before it go first. */
+  release(id?: string, { withEarlier = false }: { readonly withEarlier?: boolean } = {}): void {
+    const last = this.#waiting.findIndex((prompt) => prompt.id === id);
+    for (const [place, prompt] of this.#waiting.entries())
+      if (id === undefined || prompt.id === id || (withEarlier && place < last)) prompt.isHeld = false;
     this.#next();
   }
 

@@ -1,10 +1,11 @@
-import type { SessionStore, StoredEvents } from "../../journal/store.ts";
+import type { SessionStore } from "../../journal/store.ts";
 import { toSendableInput } from "../../model/sendable/sendable-content.ts";
 import { textOf } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent, Emit } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { OpenSession } from "../create-session.ts";
+import { recoverPrompts } from "./held-prompts.ts";
 import { type InboxPrompt, toInboxPrompt } from "./inbox.ts";
 import type { Admission } from "../../engine/admit-prompt.ts";
 import { admit, type Beginning } from "./prompt-turn.ts";
@@ -20,7 +21,7 @@ export type RecordsOptions = {
   readonly turnIds: Map<string, boolean>;
   readonly newId: () => string;
   readonly isCommand: (prompt: InboxPrompt) => boolean;
-  /** Lets a prompt of an earlier process go on. */
+  /** Lets a prompt of an earlier process go on, after those that were accepted before it. */
   readonly release: (id: string) => void;
   /** The session is being shut down. */
   readonly leaving: AbortSignal;
@@ -148,30 +149,4 @@ function refusalOf({ outcome }: Admission): { refusal?: string } {
   if (outcome.type === "stopped") return { refusal: outcome.reason ?? "" };
   if (outcome.type === "failed") throw new RuntimeError(outcome.error.code, outcome.error.message, outcome.error);
   throw new RuntimeError("closed", "The session was shut down before the prompt was accepted");
-}
-
-type Accepted = AgentEvent<"prompt.accepted">;
-
-/** Pure: which accepted prompts have begun or were cancelled, and which still wait. */
-export type RecoveredPrompts = { readonly over: readonly Accepted[]; readonly waiting: readonly Accepted[] };
-
-/**
- * What has begun stays begun, whatever the session went back to; what came after the place it went back to does not wait any more. A copy of a
- * session does not have the prompts that wait in the original.
- */
-function recoverPrompts(
-  stored: StoredEvents,
-  { standing, hasBegun }: { readonly standing: StoredEvents; readonly hasBegun: (turnId: string) => boolean },
-): RecoveredPrompts {
-  const all = [...stored.of("prompt.accepted")];
-  const counted = standing === stored ? all : [...standing.of("prompt.accepted")];
-  const joinedOrCancelled = new Set<string | undefined>();
-  for (const { taskId, promptId } of stored.of("input.added", "prompt.cancelled"))
-    if (taskId === undefined) joinedOrCancelled.add(promptId);
-  const isOver = ({ promptId }: Accepted): boolean => hasBegun(promptId) || joinedOrCancelled.has(promptId);
-  const [start] = stored.of("session.started");
-  const lastCopied = start?.forkedFrom?.seq ?? 0;
-  const waiting = counted.filter((event) => !isOver(event) && event.seq > lastCopied);
-  const urgent = waiting.filter(({ mode }) => mode === "now").reverse();
-  return { over: all.filter(isOver), waiting: [...urgent, ...waiting.filter(({ mode }) => mode !== "now")] };
 }

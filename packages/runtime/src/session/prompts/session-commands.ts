@@ -15,8 +15,8 @@ export type CommandCall = { readonly type: "command"; readonly command: SystemCo
 
 export type SkillWords = { readonly type: "skill"; readonly skill: Skill; readonly args: string };
 
-/** `/agent run NAME PROMPT`. */
-export type AgentCall = { readonly type: "agent"; readonly agent: string; readonly args: string };
+/** `/agent run NAME PROMPT`; with `parallel` one such to a line, or between `;;`. */
+export type AgentCall = { readonly type: "agent"; readonly action: string; readonly args: string };
 
 export type ServerPromptCall = { readonly type: "server-prompt"; readonly prompt: ServerPrompt; readonly args: string };
 
@@ -62,8 +62,8 @@ export class SessionCommands {
     if (skill) return { type: "skill", skill, args };
     const named = name === "skills" ? this.#namedSkill(args) : undefined;
     if (named) return named;
-    const [, agent, task] = (name === "agent" && /^run\s+(\S+)\s+(.+)$/s.exec(args)) || [];
-    if (agent !== undefined && task !== undefined) return { type: "agent", agent, args: task };
+    const [, action, task] = (name === "agent" && /^(run|parallel)\s+(\S+\s+.+)$/s.exec(args)) || [];
+    if (action !== undefined && task !== undefined) return { type: "agent", action, args: task };
     const command = this.#builtin.find((known) => known.name === name);
     if (command) return { type: "command", command, args };
     const prompt = this.#prompts?.list().find((known) => known.command === name);

@@ -192,7 +192,7 @@ export class SessionTurns {
       beginning: this.beginning,
       turnIds: this.#turnIds,
       isCommand: ({ message }) => this.commands.called(message)?.type === "command",
-      release: (id) => this.inbox.release(id),
+      release: (id) => this.inbox.release(id, { withEarlier: true }),
     });
   }
 

@@ -8,8 +8,19 @@ import type { Piece } from "./turn-pieces.ts";
 export type A2aRequest = { readonly id: string | number | null } & (
   | { readonly method: "SendMessage" | "SendStreamingMessage"; readonly contextId?: string; readonly message: UserMessage }
   | { readonly method: "GetTask" | "CancelTask"; readonly taskId: string }
+  | ({ readonly method: "ListTasks" } & A2aListing)
   | { readonly method: "unknown" }
 );
+
+/** Which tasks, and which page of them. */
+export type A2aListing = {
+  readonly contextId?: string;
+  readonly status?: string;
+  readonly pageSize: number;
+  /** Where the page begins. */
+  readonly start: number;
+  readonly includeArtifacts: boolean;
+};
 
 const state = {
   working: "TASK_STATE_WORKING",
@@ -38,9 +49,43 @@ export function decodeA2aRequest(body: unknown): A2aRequest {
     case "CancelTask":
       if (typeof given["id"] !== "string") throw new RuntimeError("usage", "id is required");
       return { id: requestId, method, taskId: given["id"] };
+    case "ListTasks":
+      return { id: requestId, method, ...decodeListing(given) };
     default:
       return { id: requestId, method: "unknown" };
   }
+}
+
+function decodeListing({
+  contextId,
+  status,
+  pageSize = 50,
+  pageToken = "",
+  includeArtifacts,
+}: Record<string, unknown>): A2aListing {
+  if (!Number.isSafeInteger(pageSize) || Number(pageSize) < 1 || Number(pageSize) > 100)
+    throw new RuntimeError("usage", "pageSize is 1 to 100");
+  const start = pageToken === "" ? 0 : Number(pageToken);
+  if (typeof pageToken !== "string" || !Number.isSafeInteger(start) || start < 0)
+    throw new RuntimeError("usage", "pageToken is none of those that were given");
+  return {
+    pageSize: Number(pageSize),
+    start,
+    includeArtifacts: includeArtifacts === true,
+    ...(typeof contextId === "string" && contextId !== "" && { contextId }),
+    ...(typeof status === "string" && status !== "" && status !== "TASK_STATE_UNSPECIFIED" && { status }),
+  };
+}
+
+/** The latest first. What they made comes only where it is asked for. */
+export function listTasks(all: readonly A2aTask[], { contextId, status, pageSize, start, includeArtifacts }: A2aListing): object {
+  const wanted = all.filter(
+    (task) => (contextId === undefined || task.contextId === contextId) && (status === undefined || task.status.state === status),
+  );
+  const sorted = wanted.sort((one, other) => (one.status.timestamp < other.status.timestamp ? 1 : -1));
+  const tasks = sorted.slice(start, start + pageSize).map((task) => (includeArtifacts ? task : { ...task, artifacts: [] }));
+  const next = start + pageSize;
+  return { tasks, nextPageToken: next < sorted.length ? String(next) : "", pageSize, totalSize: sorted.length };
 }
 
 function decodeMessage(value: unknown): { contextId?: string; message: UserMessage } {

@@ -1,6 +1,6 @@
 import type { HeldSession } from "../../hosting/session-host.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
-import { A2aEvents, type A2aRequest, type A2aTask, decodeA2aRequest, toAgentCard } from "./a2a.ts";
+import { A2aEvents, type A2aRequest, type A2aTask, decodeA2aRequest, listTasks, toAgentCard } from "./a2a.ts";
 import { AgUiEvents, decodeAgUiRequest } from "./ag-ui.ts";
 import { decodeUiRequest, toUiParts, uiStreamHeaders } from "./ai-sdk-ui.ts";
 import { ChatChunks, decodeChatRequest, toCompletion } from "./openai-chat.ts";
@@ -17,11 +17,14 @@ export interface DialectHost {
 }
 
 export type Dialects = {
-  /** Answers a request of one of the dialects; undefined where its path is none of theirs. Who may ask is for the caller to check. */
-  fetch(request: Request): Promise<Response | undefined>;
+  /**
+   * Answers a request of one of the dialects; undefined where its path is none of theirs. Who may ask is for the caller to check, who may give
+   * each request a host of its own.
+   */
+  fetch(request: Request, host?: DialectHost): Promise<Response | undefined>;
 };
 
-type Handler = (request: Request, match: RegExpExecArray) => Promise<Response>;
+type Handler = (host: DialectHost, request: Request, match: RegExpExecArray) => Promise<Response>;
 
 /** A header in which a client names the session to go on with. */
 const sessionHeader = "x-session-id";
@@ -29,26 +32,27 @@ const sessionHeader = "x-session-id";
 const rememberedTasks = 1_000;
 
 /** The wire formats of others, over the same sessions. `now` is milliseconds since 1970. */
-export function createDialects(host: DialectHost, now: () => number = Date.now): Dialects {
+export function createDialects(usual?: DialectHost, now: () => number = Date.now): Dialects {
   const tasks = new Map<string, { readonly events: A2aEvents; readonly cancel: () => void }>();
   const routes: readonly (readonly [string, RegExp, Handler])[] = [
-    ["POST", /^\/v1\/chat\/completions$/, (request) => completeChat(host, request, now)],
-    ["POST", /^\/v1\/responses$/, (request) => respond(host, request, now)],
-    ["POST", /^\/v1\/sessions\/([\w-]+)\/chat$/, (request, [, id]) => chatUi(host, request, id)],
-    ["POST", /^\/v1\/ag-ui$/, (request) => runAgUi(host, request)],
-    ["POST", /^\/v1\/a2a$/, (request) => callA2a(host, request, { tasks, now })],
+    ["POST", /^\/v1\/chat\/completions$/, (host, request) => completeChat(host, request, now)],
+    ["POST", /^\/v1\/responses$/, (host, request) => respond(host, request, now)],
+    ["POST", /^\/v1\/sessions\/([\w-]+)\/chat$/, (host, request, [, id]) => chatUi(host, request, id)],
+    ["POST", /^\/v1\/ag-ui$/, (host, request) => runAgUi(host, request)],
+    ["POST", /^\/v1\/a2a$/, (host, request) => callA2a(host, request, { tasks, now })],
     [
       "GET",
       /^\/\.well-known\/agent-card\.json$/,
-      async (request) => json(toAgentCard({ url: new URL("/v1/a2a", request.url).href, version: host.version })),
+      async (host, request) => json(toAgentCard({ url: new URL("/v1/a2a", request.url).href, version: host.version })),
     ],
   ];
   return {
-    async fetch(request) {
+    async fetch(request, host = usual) {
+      if (!host) throw new RuntimeError("usage", "There is no host whose sessions could be asked");
       const { pathname } = new URL(request.url);
       for (const [method, path, handle] of routes) {
         const match = request.method === method ? path.exec(pathname) : null;
-        if (match) return await handle(request, match).catch(problem);
+        if (match) return await handle(host, request, match).catch(problem);
       }
       return undefined;
     },
@@ -108,6 +112,15 @@ async function answerA2a(host: DialectHost, wanted: A2aRequest, { tasks, now }: 
   const envelope = (result: object): object => ({ jsonrpc: "2.0", id: wanted.id, result });
   if (wanted.method === "unknown")
     return json({ jsonrpc: "2.0", id: wanted.id, error: { code: -32601, message: "There is no such method" } });
+  if (wanted.method === "ListTasks")
+    return json(
+      envelope(
+        listTasks(
+          [...tasks.values()].map(({ events }) => events.task),
+          wanted,
+        ),
+      ),
+    );
   if ("taskId" in wanted) {
     const known = tasks.get(wanted.taskId);
     if (!known) throw new RuntimeError("not-found", `There is no task ${wanted.taskId}`);

@@ -56,5 +56,6 @@ export function problem(thrown: unknown): Response {
   const { code, message } = toRuntimeError(thrown);
   const status = statuses[code] ?? 500;
   const type = status < 500 ? "invalid_request_error" : "server_error";
-  return json({ error: { message, code, type, param: null } }, { status });
+  const headers: Record<string, string> = status === 429 || status === 503 ? { "retry-after": status === 429 ? "1" : "5" } : {};
+  return json({ error: { message, code, type, param: null } }, { status, headers });
 }

@@ -41,7 +41,7 @@ export function toInitFields(facts: SessionFacts, options: InitFacts): Frame {
     provider: facts.model.provider,
     permissionMode: facts.permissionMode,
     slash_commands: commands?.() ?? [],
-    output_style: "default",
+    output_style: facts.outputStyle ?? "default",
     agents: facts.agents ?? [],
     skills: skills?.() ?? [],
     plugins: facts.plugins ?? [],

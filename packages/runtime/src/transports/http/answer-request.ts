@@ -9,6 +9,7 @@ import { checkCaller, corsHeaders, type GateOptions } from "./gatekeeper.ts";
 import { letIn, type ServerRules } from "./let-in.ts";
 import { toOpenApi } from "./openapi.ts";
 import { HttpProblem, toProblem } from "./problem.ts";
+import { isRecord } from "../../util/is-record.ts";
 import { readBody } from "./read-body.ts";
 import type { Answer, Route, ServerParts } from "./route.ts";
 import { routes } from "./routes/routes.ts";
@@ -45,6 +46,7 @@ async function work({
     if (isForeign(path)) {
       operation = "dialect";
       const client = letIn(request, { scope: "drive" }, { tokens: parts.tokens, rules });
+      lease(client, response, { rules, stream: () => undefined });
       const body = await readBody(request, rules.bodyBytes);
       const headers = { ...safeHeaders, ...corsHeaders(request, rules.gate.origins) };
       await parts.foreign.answer({ request, response, client, path, body, headers });
@@ -53,16 +55,21 @@ async function work({
     const { route, params } = findAny(request.method ?? "", path);
     operation = route.operationId;
     const client = letIn(request, route, { tokens: parts.tokens, rules });
+    let stream: EventStream | undefined;
+    lease(client, response, { rules, stream: () => stream });
     checkQuery(route, query);
     const body = await readRouteBody(request, route, rules.bodyBytes);
     const key = keyOf(request, route, { client, body, rules });
-    const openStream = (): EventStream =>
-      new EventStream({
+    const openStream = (): EventStream => {
+      stream = new EventStream({
         response,
         headers: { ...safeHeaders, ...corsHeaders(request, rules.gate.origins) },
         heartbeatMs: rules.heartbeatMs,
         maxBufferedBytes: rules.bufferedBytes,
       });
+      if (request.method === "HEAD") stream.end(); // what it would be is said; nothing of it comes
+      return stream;
+    };
     const answer = await route.handle({ ...parts, request, response, client, params, query, body, key, openStream });
     return { operation, answer };
   } catch (error) {
@@ -74,6 +81,22 @@ async function work({
     if (status >= 500) rules.warn(`${operation ?? request.method}: ${error instanceof Error ? error.message : String(error)}`);
     return { ...(operation !== undefined && { operation }), answer: { status, headers, body } };
   }
+}
+
+/** Whoever waits for an answer or reads a stream does so only as long as the token counts. What was begun goes on. */
+function lease(
+  client: Client,
+  response: ServerResponse,
+  { rules, stream }: { readonly rules: ServerRules; readonly stream: () => EventStream | undefined },
+): void {
+  if (client.digest === "") return; // everybody may ask
+  const { release } = rules.leases.take(client, () => {
+    const open = stream();
+    if (open) open.end(new RuntimeError("closed", "The token of this connection counts no longer"));
+    else response.destroy();
+  });
+  response.once("close", release);
+  if (response.destroyed) release();
 }
 
 const openApiRoute: Route = {
@@ -123,7 +146,8 @@ async function readRouteBody(
 ): Promise<unknown> {
   const body = await readBody(request, maxBytes);
   if (!schema) {
-    if (body !== undefined) throw new HttpProblem("bad-request", "This takes no body");
+    if (body !== undefined && !(isRecord(body) && Object.keys(body).length === 0))
+      throw new HttpProblem("bad-request", "This takes no body");
     return undefined;
   }
   if (body === undefined && isBodyOptional) return undefined;
@@ -187,7 +211,8 @@ type Sending = { readonly answer: Answer; readonly cors: Readonly<Record<string,
 function send(request: IncomingMessage, response: ServerResponse, { answer, cors }: Sending): void {
   const { status, body, headers = {} } = answer;
   const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
-  const tag = request.method === "GET" && status === 200 && text !== undefined ? tagOf(text) : undefined;
+  const isLook = request.method === "GET" || request.method === "HEAD";
+  const tag = isLook && status === 200 && text !== undefined ? tagOf(text) : undefined;
   const tags = (request.headers["if-none-match"] ?? "").split(",").map((one) => one.trim());
   if (tag !== undefined && tags.includes(tag)) {
     response.writeHead(304, { ...safeHeaders, ...cors, etag: tag });

@@ -15,11 +15,15 @@ export type ClientLimits = {
 /** Who a token stands for. */
 export type Client = {
   readonly name: string;
+  /** A digest of its token: by that it is known whether the token still counts. Shown to nobody. */
+  readonly digest: string;
   readonly scopes: ReadonlySet<Scope>;
   /** Folders in which its sessions may work; those of the server when absent. */
   readonly roots?: readonly string[] | undefined;
   /** It sees these and no others; a share has them. */
   readonly sessions?: readonly string[] | undefined;
+  /** It also sees the sessions that were begun with tokens of these names. */
+  readonly of?: readonly string[] | undefined;
   readonly limits: ClientLimits;
 };
 

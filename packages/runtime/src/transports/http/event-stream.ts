@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { RuntimeError } from "../../protocol/errors.ts";
 import { toSafeJson } from "../../util/jsonl.ts";
-import type { ToldEvent } from "./session-channel.ts";
+import type { ToldBatch, ToldEvent } from "./session-channel.ts";
 
 export type EventStreamOptions = {
   readonly response: ServerResponse;
@@ -12,7 +12,7 @@ export type EventStreamOptions = {
 };
 
 /**
- * Server-sent events. Only what is stored has an id: that is what a browser comes back with. All that happens in one tick is one write.
+ * Server-sent events. All that happens in one tick is one write.
  */
 export class EventStream {
   readonly #options: EventStreamOptions;
@@ -47,9 +47,17 @@ export class EventStream {
 
   /** An event of the session. Resolves when there is room for more, where there is none now. */
   tell(told: ToldEvent): Promise<void> | undefined {
-    const { seq } = told.event;
-    this.#write(told.isStored ? `id: ${seq}\ndata: ${told.json}\n\n` : `data: ${told.json}\n\n`);
+    this.#write(told.frame);
     return this.#room();
+  }
+
+  /** All of one moment, in bytes that others are told, too. */
+  tellAll({ bytes }: ToldBatch): void {
+    this.#flush();
+    const { response, maxBufferedBytes } = this.#options;
+    if (this.left.aborted) return;
+    if (response.writableLength > maxBufferedBytes) return void response.destroy();
+    response.write(bytes);
   }
 
   /** What no session has stored. */

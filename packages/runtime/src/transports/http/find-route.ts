@@ -14,9 +14,9 @@ export function findRoute(routes: readonly Route[], method: string, path: string
     return params ? [{ route, params }] : [];
   });
   if (matching.length === 0) throw new RuntimeError("not-found", "There is nothing at this address");
-  const found = matching.find(({ route }) => route.method === method);
+  const found = matching.find(({ route }) => route.method === (method === "HEAD" ? "GET" : method));
   if (found) return found;
-  const allow = matching.map(({ route }) => route.method).join(", ");
+  const allow = matching.flatMap(({ route }) => (route.method === "GET" ? ["GET", "HEAD"] : [route.method])).join(", ");
   throw new HttpProblem("method-not-allowed", `This address takes ${allow}`, { headers: { allow } });
 }
 

@@ -6,9 +6,11 @@ import { defined } from "../../util/defined.ts";
 import { randomUuid } from "../../util/unique-ids.ts";
 import type { Dialects } from "../dialects/serve-dialects.ts";
 import type { Client } from "./client.ts";
+import { McpRequests } from "./mcp-requests.ts";
 import type { ServedSessions } from "./served-sessions.ts";
 
-const paths = /^\/(?:v1\/(?:chat\/completions|responses|ag-ui|a2a)|v1\/sessions\/[\w-]+\/chat|\.well-known\/agent-card\.json)$/;
+const paths =
+  /^\/(?:mcp|v1\/(?:chat\/completions|responses|ag-ui|a2a)|v1\/sessions\/[\w-]+\/chat|\.well-known\/agent-card\.json)$/;
 /** Whoever reads nothing for so long is gone. */
 const stallMs = 30_000;
 /** Of a request, what a dialect looks at. */
@@ -28,17 +30,47 @@ export type ForeignRequest = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
+type ForeignParts = {
+  readonly sessions: ServedSessions;
+  readonly version: string;
+  readonly warn: (line: string) => void;
+};
+
 /** Requests in the formats of others, over the sessions of whoever sends them. */
 export class ForeignRequests {
-  readonly #parts: { readonly sessions: ServedSessions; readonly version: string };
-  /** By client: what one began another does not see. */
+  readonly #parts: ForeignParts;
+  /** By name: the tasks that one began another does not see. */
   readonly #dialects = new Map<string, Promise<Dialects>>();
 
-  constructor(parts: { readonly sessions: ServedSessions; readonly version: string }) {
+  readonly #mcp: McpRequests;
+
+  constructor(parts: ForeignParts) {
     this.#parts = parts;
+    this.#mcp = new McpRequests(parts);
   }
 
-  async answer({ request, response, client, path, body, headers }: ForeignRequest): Promise<void> {
+  async close(): Promise<void> {
+    await this.#mcp.close();
+  }
+
+  async answer(asked: ForeignRequest): Promise<void> {
+    const { request, response, path, headers } = asked;
+    const answer = path === "/mcp" ? await this.#answerMcp(asked) : await this.#answerDialect(asked);
+    if (!answer) throw new RuntimeError("not-found", `There is no ${request.method} ${path}`);
+    response.writeHead(answer.status, { ...headers, ...Object.fromEntries(answer.headers) });
+    if (answer.body) await pass(answer.body, response);
+    response.end();
+  }
+
+  /** A client that hangs up takes back what it asked for. */
+  async #answerMcp({ request, response, client, body }: ForeignRequest): Promise<Response> {
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    return await this.#mcp.answer(client, request, { body, signal: gone.signal });
+  }
+
+  async #answerDialect({ request, client, path, body }: ForeignRequest): Promise<Response | undefined> {
+    const { sessions, version } = this.#parts;
     const dialects = await this.#dialectsOf(client);
     const given = passedHeaders.flatMap((name) => {
       const value = request.headers[name];
@@ -49,20 +81,13 @@ export class ForeignRequests {
       headers: given,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const answer = await dialects.fetch(asked);
-    if (!answer) throw new RuntimeError("not-found", `There is no ${request.method} ${path}`);
-    response.writeHead(answer.status, { ...headers, ...Object.fromEntries(answer.headers) });
-    if (answer.body) await pass(answer.body, response);
-    response.end();
+    return await dialects.fetch(asked, { version, open: (wish) => openSession(sessions, client, wish) });
   }
 
   #dialectsOf(client: Client): Promise<Dialects> {
     const known = this.#dialects.get(client.name);
     if (known) return known;
-    const { sessions, version } = this.#parts;
-    const made = import("../dialects/serve-dialects.ts").then(({ createDialects }) =>
-      createDialects({ version, open: (wish) => openSession(sessions, client, wish) }),
-    );
+    const made = import("../dialects/serve-dialects.ts").then(({ createDialects }) => createDialects());
     this.#dialects.set(client.name, made);
     return made;
   }

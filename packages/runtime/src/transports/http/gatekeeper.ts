@@ -28,6 +28,17 @@ export function bearerOf({ headers: { authorization } }: IncomingMessage): strin
   return /^Bearer +([\w~+/.-]+=*)$/i.exec(authorization ?? "")?.[1];
 }
 
+/** The address a request comes from: behind a proxy the last one of X-Forwarded-For, which the proxy itself has put there. */
+export function callerOf({ headers, socket }: IncomingMessage, isBehindProxy: boolean): string {
+  const forwarded = isBehindProxy
+    ? String(headers["x-forwarded-for"] ?? "")
+        .split(",")
+        .at(-1)
+        ?.trim()
+    : "";
+  return forwarded || (socket.remoteAddress ?? "socket");
+}
+
 /** For pages that were let in: exactly those, and no credentials but the token. */
 export function corsHeaders({ headers: { origin } }: IncomingMessage, origins: ReadonlySet<string>): Record<string, string> {
   if (origin === undefined || !origins.has(origin)) return {};

@@ -6,8 +6,10 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import { answerRequest } from "./answer-request.ts";
 import { ForeignRequests } from "./foreign-requests.ts";
 import { hostNames, isLoopback } from "./gatekeeper.ts";
+import { Leases } from "./leases.ts";
 import type { ServerRules } from "./let-in.ts";
 import { Metrics } from "./metrics.ts";
+import { HttpProblem, toRawResponse } from "./problem.ts";
 import { RateLimit } from "./rate-limit.ts";
 import type { ServerParts } from "./route.ts";
 import { ServedSessions } from "./served-sessions.ts";
@@ -81,7 +83,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     remove: options.remove,
   });
   const metrics = createMetrics(sessions);
-  const foreign = new ForeignRequests({ sessions, version });
+  const foreign = new ForeignRequests({ sessions, version, warn });
   const parts: ServerParts = { version, sessions, tokens, metrics, defaults, foreign };
   const rules: ServerRules = {
     gate: { hosts: undefined, origins: new Set(options.allowedOrigins) },
@@ -91,6 +93,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     requestsPerMinute: limits.requestsPerMinute ?? 1_200,
     requests: new Map(),
     failures: new RateLimit(failuresPerMinute),
+    leases: new Leases(tokens, warn),
+    isBehindProxy: options.isBehindProxy ?? false,
     keys: new Map(),
     warn,
   };
@@ -110,7 +114,10 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   return {
     url: listen.type === "tcp" ? `${scheme}://${name}:${address}` : listen.path,
     close(how = {}) {
-      closing ??= closeServer({ server, sockets, sessions, host, ...how });
+      closing ??= closeServer({ server, sockets, sessions, host, ...how }).finally(async () => {
+        rules.leases.close();
+        await foreign.close();
+      });
       return closing;
     },
   };
@@ -149,11 +156,25 @@ function createServer(
     ? (process.getBuiltinModule("node:https").createServer({ ...ways, ...tls }, answer) as unknown as Server) // the same but for its socket
     : process.getBuiltinModule("node:http").createServer(ways, answer);
   server.maxConnections = connections;
+  server.on("clientError", refuseUnreadable);
   return server;
+}
+
+/** What no request could be read of is answered like any other mistake. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const problem =
+    error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+      ? new HttpProblem("request-timeout", "The request did not come to its end in time")
+      : error.code === "HPE_HEADER_OVERFLOW"
+        ? new HttpProblem("headers-too-large", "The headers have more than 16 kB")
+        : new HttpProblem("bad-request", "This is no request of HTTP/1.1");
+  socket.end(toRawResponse(problem));
 }
 
 /** Answers the port; 0 for a socket. */
 async function startListening(server: Server, listen: ListenPlace): Promise<number> {
+  if (listen.type === "socket") await removeDead(listen.path);
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => {
       const place = listen.type === "tcp" ? `${listen.address}:${listen.port}` : listen.path;
@@ -169,6 +190,20 @@ async function startListening(server: Server, listen: ListenPlace): Promise<numb
     else listenOnSocket(server, listen.path, done);
   });
   return listen.type === "tcp" ? (server.address() as AddressInfo).port : 0; // it listens on TCP
+}
+
+/** The socket of a server that was killed: nobody answers there. What is no socket is left alone. */
+async function removeDead(path: string): Promise<void> {
+  const { lstatSync, rmSync } = process.getBuiltinModule("node:fs");
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSocket()) return;
+  const isDead = await new Promise<boolean>((resolve) => {
+    const socket = process.getBuiltinModule("node:net").connect({ path });
+    socket
+      .once("connect", () => resolve(false))
+      .once("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "ECONNREFUSED"));
+    socket.once("connect", () => socket.destroy());
+  });
+  if (isDead) rmSync(path, { force: true });
 }
 
 /** Only the user may connect: the file is made under a mask, so that there is no moment in which others could. */

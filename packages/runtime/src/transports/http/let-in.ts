@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type Client, may } from "./client.ts";
-import { bearerOf, type GateOptions } from "./gatekeeper.ts";
+import { bearerOf, callerOf, type GateOptions } from "./gatekeeper.ts";
+import type { Leases } from "./leases.ts";
 import { HttpProblem } from "./problem.ts";
 import { RateLimit } from "./rate-limit.ts";
 import type { Route } from "./route.ts";
@@ -17,6 +18,10 @@ export type ServerRules = {
   readonly requests: Map<number, RateLimit>;
   /** Wrong tokens, by address. */
   readonly failures: RateLimit;
+  /** What goes on for somebody ends with their token. */
+  readonly leases: Leases;
+  /** Requests come through a proxy, which says from where. */
+  readonly isBehindProxy: boolean;
   /** What was asked with the latest keys: another request with the same key is a mistake. */
   readonly keys: Map<string, string>;
   readonly warn: (line: string) => void;
@@ -33,13 +38,13 @@ export function letIn(request: IncomingMessage, { scope }: Pick<Route, "scope">,
   return client;
 }
 
-const nobody: Client = { name: "", scopes: new Set(), limits: {} };
+const nobody: Client = { name: "", digest: "", scopes: new Set(), limits: {} };
 
 /** Whose token it is. Wrong tokens of one address become slow. */
 export function identify(request: IncomingMessage, token: string | undefined, { tokens, rules }: Door): Client {
   const client = token === undefined ? undefined : tokens.find(token);
   if (client) return client; // whatever others from this address have guessed
-  const from = request.socket.remoteAddress ?? "socket";
+  const from = callerOf(request, rules.isBehindProxy);
   const wait = token === undefined ? undefined : (rules.failures.take(from, 0) ?? rules.failures.take(from)); // no token is no guess
   if (wait !== undefined) throw new HttpProblem("rate-limited", "Too many wrong tokens", { retryAfterMs: wait });
   throw new HttpProblem("unauthorized", "A token is needed: Authorization: Bearer …", {

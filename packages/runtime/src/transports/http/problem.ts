@@ -10,7 +10,10 @@ export type HttpCode =
   | "too-large"
   | "unsupported-media-type"
   | "rate-limited"
-  | "key-reused";
+  | "key-reused"
+  | "upgrade-required"
+  | "request-timeout"
+  | "headers-too-large";
 
 const statusOfHttpCode: Readonly<Record<HttpCode, number>> = {
   unauthorized: 401,
@@ -21,6 +24,9 @@ const statusOfHttpCode: Readonly<Record<HttpCode, number>> = {
   "unsupported-media-type": 415,
   "rate-limited": 429,
   "key-reused": 422,
+  "upgrade-required": 426,
+  "request-timeout": 408,
+  "headers-too-large": 431,
 };
 
 /** By code, never by the words of a message. */
@@ -83,7 +89,13 @@ export function toProblem(thrown: unknown): Problem {
   }
   const { code, message, hint, retryable, retryAfterMs } = toRuntimeError(thrown);
   const detail = code === "internal" && !(thrown instanceof RuntimeError) ? "Something went wrong inside the server" : message;
-  return problem({ code, status: statusOfCode[code], detail, hint, retryable, retryAfterMs }, {});
+  const status = statusOfCode[code];
+  return problem({ code, status, detail, hint, retryable, retryAfterMs: retryAfterMs ?? usualWaitMs(status) }, {});
+}
+
+/** Nobody knows when there is room again, or when another server is there: so they look again soon. */
+function usualWaitMs(status: number): number | undefined {
+  return status === 429 ? 1_000 : status === 503 ? 5_000 : undefined;
 }
 
 type Facts = {
@@ -114,4 +126,13 @@ function problem(
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     },
   };
+}
+
+/** The same as bytes, for a connection on which no answer can be sent otherwise; it ends with that. */
+export function toRawResponse(thrown: unknown): string {
+  const { status, headers, body } = toProblem(thrown);
+  const text = JSON.stringify(body);
+  const all = { ...headers, "content-length": String(Buffer.byteLength(text)), connection: "close" };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return `HTTP/1.1 ${status} ${String(body["title"])}\r\n${lines.join("\r\n")}\r\n\r\n${text}`;
 }

@@ -40,7 +40,7 @@ export const sessionWish: JsonObject = strict("SessionWish", {
   model: text,
   agent: { ...text, description: "Be this agent: its prompt, tools and model." },
   effort: oneOf(["minimal", "low", "medium", "high", "xhigh", "max"]),
-  permissionMode: { ...oneOf(permissionModes), description: "acceptEdits and sandboxed need the scope approve." },
+  permissionMode: { ...oneOf(permissionModes), description: "A looser one than the server has needs the scope approve." },
   disallowedTools: { ...list(text), description: "Rules that are added to those the server forbids." },
   maxTurns: { type: "integer", minimum: 1 },
   maxBudgetUsd: { type: "number", exclusiveMinimum: 0 },
@@ -245,6 +245,17 @@ export const settingsChange: JsonObject = strict("SettingsChange", {
   effort: oneOf(["minimal", "low", "medium", "high", "xhigh", "max"]),
   permissionMode: oneOf(permissionModes),
 });
+
+export const modelList: JsonObject = open(
+  "ModelList",
+  {
+    asOf: anyText,
+    models: list({ type: "object" }),
+    object: oneOf(["list"]),
+    data: list(open("Model", { id: anyText, object: oneOf(["model"]), created: count, owned_by: anyText }, ["id", "object"])),
+  },
+  ["models", "object", "data"],
+);
 
 /** An object that is described elsewhere. */
 export function anything(title: string): JsonObject {

@@ -1,17 +1,20 @@
 import type { HeldSession, HostedSummary, SessionHost } from "../../hosting/session-host.ts";
+import type { CommandSummary } from "../../commands/command.ts";
 import { toMessages } from "../../journal/transcript.ts";
 import type { SessionStore } from "../../journal/store.ts";
 import type { Message, UserMessage } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
+import type { PermissionMode } from "../../protocol/permission.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { SubmitOptions } from "../../session/prompts/inbox.ts";
-import type { AcceptedPrompt } from "../../session/prompts/session-turns.ts";
+import type { AcceptedPrompt, WaitingPrompt } from "../../session/prompts/session-turns.ts";
 import type { Trajectory } from "../atif/atif.ts";
 import { type Client, may } from "./client.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import { SessionChannel, type Watcher } from "./session-channel.ts";
 import type { SessionRecords } from "./session-records.ts";
-import { checkWish, type ServedDefaults, type SessionWish, toRequest } from "./session-wish.ts";
+import { checkMode, checkWish, type OwnMode, type ServedDefaults, type SessionWish, toRequest } from "./session-wish.ts";
 
 export type ServedOptions = {
   readonly host: SessionHost;
@@ -67,9 +70,11 @@ export class ServedSessions {
     this.#checkOpen(client);
     const { host, records, roots, defaults } = this.#options;
     const checked = checkWish(wish, client, { roots, defaults });
+    const own = await this.#ownMode(checked.cwd);
+    checkMode(checked.permissionMode, client, own);
     records.add({ id, owner: client.name, wish: checked }); // before it exists: after a crash nobody else sees it
     try {
-      const held = await host.create({ ...toRequest(checked, defaults), session: { type: "new", id } });
+      const held = await host.create({ ...toRequest(checked, defaults, own), session: { type: "new", id } });
       return { held: this.#serve(held), isNew: true };
     } catch (error) {
       records.remove(id);
@@ -85,11 +90,15 @@ export class ServedSessions {
     await this.#checkSeen(client, from);
     if (this.#options.records.get(id)) return { held: await this.hold(client, id), isNew: false };
     this.#checkOpen(client);
-    const { host, records, defaults } = this.#options;
-    const wish = records.get(from)?.wish ?? {};
-    records.add({ id, owner: client.name, wish: { ...wish, name } });
+    const { host, records, roots, defaults } = this.#options;
+    // What somebody else was given for the original is no matter of course for this client.
+    const cwd = records.get(from)?.wish.cwd ?? (await host.list()).find((one) => one.id === from)?.cwd;
+    const wish = checkWish({ ...records.get(from)?.wish, cwd, name }, client, { roots, defaults });
+    const own = await this.#ownMode(wish.cwd);
+    checkMode(wish.permissionMode, client, own);
+    records.add({ id, owner: client.name, wish });
     try {
-      const held = await host.fork(from, { ...toRequest({ ...wish, name }, defaults), id, at });
+      const held = await host.fork(from, { ...toRequest(wish, defaults, own), id, at });
       return { held: this.#serve(held), isNew: true };
     } catch (error) {
       records.remove(id);
@@ -107,12 +116,23 @@ export class ServedSessions {
     await this.#checkSeen(client, id);
     if (this.#isDraining) throw new RuntimeError("closed", "The server is ending", { retryable: true });
     const { host, records, defaults } = this.#options;
-    const wish = records.get(id)?.wish;
-    const { cwd, ...request } = toRequest(wish ?? {}, defaults);
-    const held = (await host.opened(id))
-      ? await host.open(id)
-      : await host.open(id, { ...request, ...(cwd !== undefined && { cwd }) });
-    return this.#serve(held);
+    if (await host.opened(id)) return this.#serve(await host.open(id));
+    const wish = records.get(id)?.wish ?? {};
+    const request = toRequest(wish, defaults, await this.#ownMode(wish.cwd));
+    return this.#serve(await host.open(id, request));
+  }
+
+  /** May this client put the session into this mode? */
+  async checkMode(client: Client, id: string, mode: PermissionMode | undefined): Promise<void> {
+    await this.#checkSeen(client, id);
+    checkMode(mode, client, await this.#ownMode(this.#options.records.get(id)?.wish.cwd));
+  }
+
+  /** The mode of a session in this folder of which nobody wishes any: the server's flag says it, or the settings that hold there. */
+  async #ownMode(cwd: string | undefined): Promise<OwnMode> {
+    const { host, defaults } = this.#options;
+    const { permissionMode: mode = "default" } = (await host.plan({ cwd })).options;
+    return { mode, mayBypass: defaults.options?.permissions?.mayBypass ?? false };
   }
 
   /** Does something with an open session, and lets go of it. */
@@ -136,6 +156,27 @@ export class ServedSessions {
   async messages(client: Client, id: string): Promise<Message[]> {
     const served = await this.look(client, id);
     return served ? served.session.getMessages() : toMessages(await this.#store.read(id));
+  }
+
+  async has(client: Client, id: string): Promise<boolean> {
+    return this.#sees(client, id) && (await this.#store.has(id));
+  }
+
+  /** All that is stored of it. */
+  async read(client: Client, id: string): Promise<AgentEvent[]> {
+    await this.#checkSeen(client, id);
+    return await this.#store.read(id);
+  }
+
+  /** What a prompt that begins with a slash may start, in the first folder of the client. */
+  async commands(client: Client): Promise<readonly CommandSummary[]> {
+    const { host, roots, defaults, warn } = this.#options;
+    const { cwd } = checkWish({}, client, { roots, defaults });
+    const [{ toOptions }, { listCommands }] = await Promise.all([
+      import("../../hosting/open-session.ts"),
+      import("../../session/prompts/session-commands.ts"),
+    ]);
+    return listCommands(await toOptions(await host.plan({ cwd }), { warn }));
   }
 
   /** All that is stored of it as ATIF, with what it cost; undefined before its first step. */
@@ -215,7 +256,8 @@ export class ServedSessions {
     id: string,
     { watcher, after, signal }: { watcher: Watcher; after: number | undefined; signal: AbortSignal },
   ): Promise<void> {
-    await this.#checkSeen(client, id);
+    const served = await this.look(client, id);
+    const now = served?.session.storedSeq ?? (after === undefined ? (await this.stored(client, id)).seq : 0);
     if (signal.aborted) return;
     const goAway = this.attend(client, id);
     const channel = this.#channelOf(id);
@@ -223,7 +265,7 @@ export class ServedSessions {
       goAway();
       if (channel.size === 0 && !this.#served.has(id) && this.#channels.get(id) === channel) this.#channels.delete(id);
     };
-    const watching = channel.add(watcher, after, signal); // hears the signal first
+    const watching = channel.add(watcher, { after, now, signal }); // hears the signal first
     signal.addEventListener("abort", leave, { once: true });
     await watching;
   }
@@ -238,10 +280,12 @@ export class ServedSessions {
     for (const channel of this.#channels.values()) channel.end(reason);
   }
 
-  /** Where the last stored event of a session is that the client sees. */
-  async storedSeq(client: Client, id: string): Promise<number> {
-    const served = await this.look(client, id);
-    return served ? served.session.storedSeq : ((await this.#store.read(id)).at(-1)?.seq ?? 0);
+  /** Of a session that the client sees and that is not open: its last stored event, and the prompts that were accepted and have not begun. */
+  async stored(client: Client, id: string): Promise<{ readonly seq: number; readonly waiting: readonly WaitingPrompt[] }> {
+    await this.#checkSeen(client, id);
+    const events = await this.#store.read(id);
+    const { heldPrompts } = await import("../../session/prompts/held-prompts.ts");
+    return { seq: events.at(-1)?.seq ?? 0, waiting: heldPrompts(events) };
   }
 
   /** The client hears of questions from here on: they wait for it, where it may answer. Answers how to say that it has gone. */
@@ -280,7 +324,9 @@ export class ServedSessions {
 
   #sees(client: Client, id: string): boolean {
     if (client.sessions) return client.sessions.includes(id);
-    return may(client, "admin") || this.#options.records.get(id)?.owner === client.name;
+    const owner = this.#options.records.get(id)?.owner;
+    if (owner === undefined) return may(client, "admin"); // begun elsewhere: it is the user's
+    return may(client, "admin") || owner === client.name || (client.of?.includes(owner) ?? false);
   }
 
   #checkOpen(client: Client): void {

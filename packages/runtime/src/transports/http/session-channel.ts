@@ -19,12 +19,34 @@ export class ToldEvent {
     this.#json ??= toSafeJson(this.event);
     return this.#json;
   }
+
+  /** As server-sent events have it. Only what is stored has an id: that is what a browser comes back with. */
+  get frame(): string {
+    return this.isStored ? `id: ${this.event.seq}\ndata: ${this.json}\n\n` : `data: ${this.json}\n\n`;
+  }
+}
+
+/** What happened in one moment, as bytes that all who want all of it share. */
+export class ToldBatch {
+  readonly all: readonly ToldEvent[];
+  #bytes: Buffer | undefined;
+
+  constructor(all: readonly ToldEvent[]) {
+    this.all = all;
+  }
+
+  get bytes(): Buffer {
+    this.#bytes ??= Buffer.from(this.all.map(({ frame }) => frame).join(""));
+    return this.#bytes;
+  }
 }
 
 /** Somebody who watches a session. */
 export interface Watcher {
   /** Resolves when it can take more; waited for while the past is told, never for what happens now. */
   tell(told: ToldEvent): Promise<void> | undefined;
+  /** The same for all of a moment. */
+  tellAll(batch: ToldBatch): void;
   /** Where it stood is not known here, or too long ago: it begins anew, from what the session is now. */
   resync(): Promise<number>;
   /** Nothing more comes. */
@@ -50,6 +72,8 @@ const capacity = 100_000;
 export class SessionChannel {
   readonly #options: ChannelOptions;
   readonly #watching = new Set<Watching>();
+  #moment: ToldEvent[] = [];
+  #handing: NodeJS.Immediate | undefined;
 
   constructor(options: ChannelOptions) {
     this.#options = options;
@@ -59,16 +83,20 @@ export class SessionChannel {
     return this.#watching.size;
   }
 
-  /** Hands out what happens until the session is closed; `onEvent` hears it first. */
+  /**
+   * Hands out what happens until the session is closed; `onEvent` hears it first. Whoever watched before it was opened also gets what opening it
+   * has put on record.
+   */
   async follow(session: InteractiveSession, onEvent: (event: AgentEvent) => void): Promise<void> {
-    let after: number | undefined;
+    let after = this.#watching.size > 0 ? Math.min(...[...this.#watching].map(({ last }) => last)) : undefined;
     for (;;) {
       try {
         for await (const event of session.events({ capacity, after })) {
           if (!isEphemeral(event.type)) after = event.seq;
           onEvent(event);
-          if (this.#watching.size > 0) this.#hand(new ToldEvent(event));
+          if (this.#watching.size > 0) this.#gather(new ToldEvent(event));
         }
+        this.#hand();
         return;
       } catch (error) {
         const failure = toRuntimeError(error);
@@ -79,10 +107,13 @@ export class SessionChannel {
     }
   }
 
-  /** From a position, or from now on. Rejects when the past cannot be read. */
-  async add(watcher: Watcher, after: number | undefined, signal: AbortSignal): Promise<void> {
+  /** From a position, or from now on, when `now` was the last stored event. Rejects when the past cannot be read. */
+  async add(
+    watcher: Watcher,
+    { after, now, signal }: { readonly after: number | undefined; readonly now: number; readonly signal: AbortSignal },
+  ): Promise<void> {
     if (signal.aborted) return;
-    const watching: Watching = { watcher, last: after ?? 0, isLive: after === undefined, isBehind: false };
+    const watching: Watching = { watcher, last: after ?? now, isLive: after === undefined, isBehind: false };
     this.#watching.add(watching);
     const leave = (): void => void this.#watching.delete(watching);
     signal.addEventListener("abort", leave, { once: true });
@@ -95,21 +126,35 @@ export class SessionChannel {
   }
 
   end(reason: RuntimeError): void {
+    this.#hand();
     const all = [...this.#watching];
     this.#watching.clear();
     for (const { watcher } of all) watcher.end(reason);
   }
 
-  #hand(told: ToldEvent): void {
-    const { seq } = told.event;
+  /** All of one tick is handed out together: it is written out once, and each watcher is written to once. */
+  #gather(told: ToldEvent): void {
+    this.#moment.push(told);
+    this.#handing ??= setImmediate(() => this.#hand());
+  }
+
+  #hand(): void {
+    if (this.#handing) clearImmediate(this.#handing);
+    this.#handing = undefined;
+    const all = this.#moment;
+    const [first] = all;
+    if (!first) return;
+    this.#moment = [];
+    const batch = new ToldBatch(all);
+    const last = all.findLast(({ isStored }) => isStored)?.event.seq;
     for (const watching of this.#watching) {
       if (!watching.isLive) {
-        if (told.isStored && seq > watching.last) watching.isBehind = true;
+        if (last !== undefined && last > watching.last) watching.isBehind = true;
         continue;
       }
-      if (seq <= watching.last) continue;
-      if (told.isStored) watching.last = seq;
-      void watching.watcher.tell(told);
+      const news = first.event.seq > watching.last ? batch : new ToldBatch(all.filter(({ event }) => event.seq > watching.last));
+      if (last !== undefined && last > watching.last) watching.last = last;
+      if (news.all.length > 0) watching.watcher.tellAll(news);
     }
   }
 

@@ -4,7 +4,7 @@ import type { HostedRequest } from "../../hosting/session-host.ts";
 import type { Effort } from "../../model/model.ts";
 import type { JsonObject } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
-import type { PermissionMode } from "../../protocol/permission.ts";
+import { isLooserMode, type PermissionMode, permissionModes } from "../../protocol/permission.ts";
 import { defined } from "../../util/defined.ts";
 import { isInside } from "../../util/is-inside.ts";
 import { type Client, may } from "./client.ts";
@@ -28,33 +28,40 @@ export type SessionWish = {
 /** What holds for every session of the server. */
 export type ServedDefaults = Omit<HostedRequest, "opening" | "session">;
 
-/** Modes in which nothing happens unasked that the mode of the server would have asked about; the others are for those who may approve. */
-const strictModes: ReadonlySet<PermissionMode> = new Set<PermissionMode>(["plan", "default", "dontAsk"]);
-
-/** The wish with its folder as it really is. Refused where a client wants more than its token gives. */
+/** The wish with its folder as it really is. Refused where the folder is none of those in which this client may work. */
 export function checkWish(
   wish: SessionWish,
   client: Client,
   server: { roots: readonly string[]; defaults: ServedDefaults },
-): SessionWish {
-  checkMode(wish.permissionMode, client, server.defaults);
+): SessionWish & { readonly cwd: string } {
   const roots = client.roots ?? server.roots;
   const wanted = wish.cwd ?? client.roots?.[0] ?? server.defaults.cwd ?? roots[0];
   if (wanted === undefined || !isAbsolute(wanted)) throw new RuntimeError("usage", "cwd is an absolute path of a folder");
   return { ...wish, cwd: checkFolder(wanted, roots) };
 }
 
-export function checkMode(mode: PermissionMode | undefined, client: Client, defaults: ServedDefaults): void {
-  if (mode === undefined || strictModes.has(mode)) return;
-  if (mode === "bypassPermissions") {
-    const mayBypass = defaults.options?.permissions?.mayBypass ?? false;
+/** What a mode is measured by: the one that a session has of which nobody wishes any, and whether it may be bypassed at all. */
+export type OwnMode = { readonly mode: PermissionMode; readonly mayBypass: boolean };
+
+/** A mode in which more happens unasked than in the server's own is for those who could have allowed it. */
+export function checkMode(wanted: PermissionMode | undefined, client: Client, { mode, mayBypass }: OwnMode): void {
+  if (wanted === "bypassPermissions") {
     if (may(client, "admin") && mayBypass) return;
     throw new HttpProblem(
       "forbidden",
       "bypassPermissions needs the scope admin, and a server that was started with --allow-dangerously-skip-permissions",
     );
   }
-  if (!may(client, "approve")) throw new HttpProblem("forbidden", `The mode ${mode} needs the scope approve`);
+  if (wanted === undefined || !isLooserMode(wanted, mode) || may(client, "approve")) return;
+  throw new HttpProblem(
+    "forbidden",
+    `The mode ${wanted} is looser than ${mode}, which the server has: it needs the scope approve`,
+  );
+}
+
+/** Those that a typed command may choose: it does not know who typed it. */
+function commandModes({ mode }: OwnMode): PermissionMode[] {
+  return permissionModes.filter((one) => one !== "bypassPermissions" && !isLooserMode(one, mode));
 }
 
 /** Links are followed first; what is not there is told like what is not allowed. */
@@ -72,7 +79,7 @@ function checkFolder(path: string, roots: readonly string[]): string {
 }
 
 /** A client adds to what the server forbids and lowers its limits; it never takes away from them. */
-export function toRequest(wish: SessionWish, { options = {} }: ServedDefaults): HostedRequest {
+export function toRequest(wish: SessionWish, { options = {} }: ServedDefaults, own: OwnMode): HostedRequest {
   const { cwd, name, model, agent, effort, permissionMode, disallowedTools, maxTurns, maxBudgetUsd, outputSchema } = wish;
   const appended = [options.appendSystemPrompt, wish.appendSystemPrompt].filter((text) => text !== undefined && text !== "");
   return {
@@ -80,7 +87,7 @@ export function toRequest(wish: SessionWish, { options = {} }: ServedDefaults): 
     options: defined({
       effort,
       permissionMode,
-      commandModes: [...strictModes], // the others need a scope, which a command does not know
+      commandModes: commandModes(own),
       outputSchema,
       sessionName: name,
       maxTurns: least(options.maxTurns, maxTurns),

@@ -5,6 +5,7 @@ import { isRecord } from "../../util/is-record.ts";
 import { toSafeJson } from "../../util/jsonl.ts";
 import { createWsHandler, type WsHandler } from "../ws/ws-handler.ts";
 import { type Client, may } from "./client.ts";
+import type { Lease } from "./leases.ts";
 import { HttpProblem, toProblem } from "./problem.ts";
 import type { ServedSessions } from "./served-sessions.ts";
 
@@ -16,6 +17,8 @@ export type SocketOptions = {
   readonly version: string;
   /** Whose token it is; throws where that is nobody's, or too many wrong ones came. */
   readonly letIn: (token: unknown) => Client;
+  /** The connection lasts as long as the token of this client counts. */
+  readonly lease: (client: Client, end: () => void) => Lease;
   /** One more message of this client; throws where there are too many. */
   readonly count: (client: Client) => void;
   readonly maxBufferedBytes: number;
@@ -42,6 +45,7 @@ export class SocketClient {
   readonly #options: SocketOptions;
   readonly #subscriptions = new Map<string, Subscription>();
   #client: Client | undefined;
+  #lease: Lease | undefined;
   #isOver = false;
   /** One after the other: what follows a `subscribe` is for that session. */
   #before: Promise<void> = Promise.resolve();
@@ -70,6 +74,7 @@ export class SocketClient {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#lease?.release();
     for (const sessionId of [...this.#subscriptions.keys()]) this.#unsubscribe(sessionId);
   }
 
@@ -90,6 +95,7 @@ export class SocketClient {
       if (envelope.type === "hello") return this.#hello(envelope);
       const client = this.#client;
       if (!client) return this.close(1008, "Say hello with a token");
+      if (this.#isOver || !this.#lease?.check()) return;
       this.#options.count(client);
       if (envelope.type === "subscribe") return await this.#subscribe(client, envelope);
       if (envelope.type === "unsubscribe") return this.#leave(envelope);
@@ -111,6 +117,7 @@ export class SocketClient {
 
   #welcome(client: Client, id: unknown): void {
     this.#client = client;
+    this.#lease ??= this.#options.lease(client, () => this.close(1008, "This token counts no longer"));
     const { name, scopes } = client;
     void this.#send({
       type: "hello",

@@ -4,7 +4,7 @@ import type { WebSocket, WebSocketServer } from "ws";
 import { type ServerRules, identify, limitRate } from "./let-in.ts";
 import type { Client } from "./client.ts";
 import { bearerOf, checkCaller } from "./gatekeeper.ts";
-import { HttpProblem, toProblem } from "./problem.ts";
+import { HttpProblem, toProblem, toRawResponse } from "./problem.ts";
 import type { ServerParts } from "./route.ts";
 import { SocketClient } from "./socket-client.ts";
 
@@ -48,10 +48,8 @@ export class SocketServer {
       server.handleUpgrade(request, socket, head, (opened) => this.#add(opened, client, request));
       this.#parts.metrics.answered("ws", 101);
     } catch (error) {
-      const { status, headers, body } = toProblem(error);
-      this.#parts.metrics.answered("ws", status);
-      const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}`);
-      socket.end(`HTTP/1.1 ${status} ${String(body["title"])}\r\n${lines.join("\r\n")}\r\n\r\n${JSON.stringify(body)}`);
+      this.#parts.metrics.answered("ws", toProblem(error).status);
+      socket.end(toRawResponse(error));
     }
   }
 
@@ -104,6 +102,7 @@ export class SocketServer {
     const added = new SocketClient({
       ...{ socket, client, sessions, version },
       letIn: (token) => identify(request, typeof token === "string" ? token : undefined, { tokens, rules }),
+      lease: (one, end) => rules.leases.take(one, end),
       count: (one) => limitRate(one, rules),
       maxBufferedBytes: rules.bufferedBytes,
     });

@@ -12,6 +12,8 @@ export type TokenRecord = {
   readonly scopes: readonly Scope[];
   readonly roots?: readonly string[] | undefined;
   readonly sessions?: readonly string[] | undefined;
+  /** Names of tokens whose sessions it sees beside its own. */
+  readonly of?: readonly string[] | undefined;
   readonly limits?: ClientLimits | undefined;
   readonly createdAt: string;
   readonly expiresAt?: string | undefined;
@@ -82,10 +84,19 @@ export class TokenStore {
     const { timingSafeEqual } = process.getBuiltinModule("node:crypto");
     const given = digest(token);
     let found: Client | undefined;
-    const owner = readToken(this.tokenPath);
-    if (owner !== undefined && timingSafeEqual(given, digest(owner))) found = ownerClient;
-    for (const record of this.records) if (timingSafeEqual(given, Buffer.from(record.sha256, "hex"))) found = toClient(record);
+    for (const client of this.#clients()) if (timingSafeEqual(given, Buffer.from(client.digest, "hex"))) found = client;
     return found;
+  }
+
+  /** Those whose tokens count now, by digest. */
+  current(): ReadonlyMap<string, Client> {
+    return new Map(this.#clients().map((client) => [client.digest, client]));
+  }
+
+  #clients(): Client[] {
+    const owner = readToken(this.tokenPath);
+    const own = owner === undefined ? [] : [toOwner(digest(owner).toString("hex"))];
+    return [...own, ...this.records.map(toClient)];
   }
 
   get #recordsPath(): string {
@@ -102,10 +113,12 @@ export class TokenStore {
   }
 }
 
-const ownerClient: Client = { name: ownerName, scopes: new Set<Scope>(["admin"]), limits: {} };
+function toOwner(ownDigest: string): Client {
+  return { name: ownerName, digest: ownDigest, scopes: new Set<Scope>(["admin"]), limits: {} };
+}
 
-function toClient({ name, scopes: own, roots, sessions, limits = {} }: TokenRecord): Client {
-  return { name, scopes: new Set(own), roots, sessions, limits };
+function toClient({ name, sha256, scopes: own, roots, sessions, of, limits = {} }: TokenRecord): Client {
+  return { name, digest: sha256, scopes: new Set(own), roots, sessions, of, limits };
 }
 
 function newToken(): string {
@@ -145,7 +158,7 @@ function readRecords(path: string): TokenRecord[] {
 
 function isTokenRecord(value: unknown): value is TokenRecord {
   if (!isRecord(value)) return false;
-  const { name, sha256, scopes: own, roots, sessions, expiresAt } = value;
+  const { name, sha256, scopes: own, roots, sessions, of, expiresAt } = value;
   const isTexts = (list: unknown): boolean => Array.isArray(list) && list.every((item) => typeof item === "string");
   return (
     typeof name === "string" &&
@@ -155,6 +168,7 @@ function isTokenRecord(value: unknown): value is TokenRecord {
     own.every((scope) => (scopes as readonly unknown[]).includes(scope)) &&
     (roots === undefined || isTexts(roots)) &&
     (sessions === undefined || isTexts(sessions)) &&
+    (of === undefined || isTexts(of)) &&
     (expiresAt === undefined || (typeof expiresAt === "string" && !Number.isNaN(Date.parse(expiresAt))))
   );
 }

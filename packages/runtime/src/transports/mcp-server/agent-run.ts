@@ -29,6 +29,8 @@ export class AgentRun {
   readonly token: string = randomUuid();
   readonly sessionId: string;
   readonly #held: HeldSession;
+  /** Else somebody else answers them. */
+  readonly #hearsQuestions: boolean;
   readonly #questions = new Map<string, PermissionRequest>();
   readonly #over = new AbortController();
   readonly #followers = new Set<(line: string) => void>();
@@ -38,14 +40,19 @@ export class AgentRun {
   #usage: Usage | undefined;
   #patience: NodeJS.Timeout | undefined;
 
-  private constructor(held: HeldSession) {
+  private constructor(held: HeldSession, hearsQuestions: boolean) {
     this.#held = held;
+    this.#hearsQuestions = hearsQuestions;
     this.sessionId = held.id;
   }
 
   /** Resolves when the prompt is on record. The session is released when its turn has ended. */
-  static async start(held: HeldSession, prompt: string): Promise<AgentRun> {
-    const run = new AgentRun(held);
+  static async start(
+    held: HeldSession,
+    prompt: string,
+    { hearsQuestions = true }: { readonly hearsQuestions?: boolean } = {},
+  ): Promise<AgentRun> {
+    const run = new AgentRun(held, hearsQuestions);
     const types = ["permission.requested", "permission.resolved", "tool.started", "message.ended", "turn.ended"] as const;
     const events = held.session.events({ types, signal: run.#over.signal, whenFull: "wait" });
     try {
@@ -110,7 +117,7 @@ export class AgentRun {
     for await (const event of events) {
       switch (event.type) {
         case "permission.requested": {
-          const question = session.openPermission(event);
+          const question = this.#hearsQuestions ? session.openPermission(event) : undefined;
           if (question) this.#questions.set(question.requestId, question);
           this.#wakeAll();
           break;

@@ -1,3 +1,4 @@
+import type { HeldSession } from "../../hosting/session-host.ts";
 import type { Answer } from "../../permissions/gate.ts";
 import { type JsonObject, textOf } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
@@ -55,11 +56,11 @@ export class AgentTools {
       case "run": {
         const { prompt, cwd, model, readOnly } = input;
         const held = await this.#host.create({ ...defined({ cwd, model, readOnly }) });
-        return await this.#begin(await AgentRun.start(held, prompt), call, input.wait);
+        return await this.#begin(await this.#start(held, prompt), call, input.wait);
       }
       case "reply": {
         const held = await this.#host.open(input.sessionId);
-        return await this.#begin(await AgentRun.start(held, input.prompt), call, input.wait);
+        return await this.#begin(await this.#start(held, input.prompt), call, input.wait);
       }
       case "status":
         return await this.#status(call, input);
@@ -68,15 +69,24 @@ export class AgentTools {
     }
   }
 
+  async #start(held: HeldSession, prompt: string): Promise<AgentRun> {
+    return await AgentRun.start(held, prompt, { hearsQuestions: this.#host.mayAnswer ?? true });
+  }
+
   /** Again the same call, now with what the user of the client answered. */
   async #goOn(call: ToolCall, state: string): Promise<ToolAnswer> {
     const run = [...this.#runs.values()].find(({ token }) => token === state);
     if (!run) throw new RuntimeError("not-found", "The run that asked is not known any more; look with the tool status");
     for (const { requestId, rule } of run.questions) {
       const answer = call.answers?.[requestId];
-      if (answer !== undefined) run.answer(requestId, toAnswer(answer, rule));
+      if (answer !== undefined) run.answer(requestId, this.#bounded(toAnswer(answer, rule)));
     }
     return await this.#follow(run, call);
+  }
+
+  #bounded(answer: Answer): Answer {
+    const isTooMuch = answer.remember === "project" && this.#host.mayRemember === false;
+    return isTooMuch ? { ...answer, remember: "session" } : answer;
   }
 
   async #begin(run: AgentRun, call: ToolCall, wait = true): Promise<ToolAnswer> {

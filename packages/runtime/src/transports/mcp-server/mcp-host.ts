@@ -23,7 +23,11 @@ export type McpWish = {
 /** Where the sessions of an MCP server come from. */
 export interface McpHost {
   readonly version: string;
-  readonly store: SessionStore | undefined;
+  readonly store: Pick<SessionStore, "has" | "read"> | undefined;
+  /** `false`: questions about permissions are for others, who answer them elsewhere. They are asked of the client when absent. */
+  readonly mayAnswer?: boolean | undefined;
+  /** `false`: an answer is remembered for the session at most, not for the project. */
+  readonly mayRemember?: boolean | undefined;
   create(wish: McpWish): Promise<HeldSession>;
   /** One that is open, or stored. Rejects with `not-found`. */
   open(sessionId: string): Promise<HeldSession>;

@@ -96,6 +96,10 @@ export class EventMessages {
       }
       case "prompt.cancelled":
         return this.#push("prompt_cancelled", { promptId: event.promptId });
+      case "session.started": {
+        const { cwd, model, permissionMode, resumed } = event;
+        return this.#push("session_started", { cwd, model, permissionMode, resumed });
+      }
       case "session.named":
         return this.#push("session_renamed", { name: event.name });
       case "session.rewound":

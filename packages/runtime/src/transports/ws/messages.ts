@@ -3,6 +3,7 @@ import type { BackgroundTaskState } from "../../protocol/background-task.ts";
 import type { AssistantMessage, JsonObject, Message, UserMessage } from "../../protocol/content.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { PromptMode, SkillActivation } from "../../protocol/events.ts";
+import type { PermissionMode } from "../../protocol/permission.ts";
 import type { BackgroundJobGroupEvent, BackgroundJobGroupState } from "../../protocol/job-group.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { CompactionReport, ContextState, HistoryEntry, ToolState } from "../../session/past/history.ts";
@@ -105,6 +106,7 @@ export type ServerEvents = {
     resolution: "allow" | "deny" | "answered" | "unfit" | "cancelled";
     by?: "policy" | "user";
   };
+  session_started: { cwd: string; model: { provider: string; id: string }; permissionMode: PermissionMode; resumed: boolean };
   session_renamed: { name: string };
   history_cleared: { to: number };
   warning: { message: string };

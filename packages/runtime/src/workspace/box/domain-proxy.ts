@@ -10,7 +10,7 @@ import { messageOf } from "../../util/message-of.ts";
 export type DomainProxyOptions = {
   readonly rules: readonly DomainRule[];
   /** Asked about every address a name leads to. */
-  readonly isAllowedAddress: (address: string) => boolean;
+  readonly isAllowedAddress: (address: string) => boolean | Promise<boolean>;
   /** The system's own when absent. */
   readonly lookup?: (host: string) => Promise<LookupAddress[]>;
   /** How long a host may take to accept a connection; 30 s when absent. */
@@ -146,8 +146,9 @@ function checkTarget({ host, port }: ProxyTarget, { rules }: DomainProxyOptions)
 async function resolveTarget({ host }: ProxyTarget, options: DomainProxyOptions): Promise<LookupAddress[]> {
   const { lookup } = process.getBuiltinModule("node:dns/promises");
   const addresses = await (options.lookup ?? ((name) => lookup(name, { all: true })))(host);
-  const refused = addresses.find(({ address }) => !options.isAllowedAddress(address));
-  if (refused || addresses.length === 0) throw new Refusal(`${host} does not lead to an address on the public internet.`);
+  const allowed = await Promise.all(addresses.map(async ({ address }) => await options.isAllowedAddress(address)));
+  if (addresses.length === 0 || !allowed.every((is) => is === true))
+    throw new Refusal(`${host} does not lead to an address on the public internet.`);
   return addresses;
 }
 

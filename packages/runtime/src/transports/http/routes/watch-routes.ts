@@ -39,7 +39,11 @@ export const watchRoutes: readonly Route[] = [
         after,
         signal: stream.left,
         watcher: {
-          tell: (told) => (isWanted(told.event) ? stream.tell(told) : undefined),
+          tell: (told) => (isWanted?.(told.event) === false ? undefined : stream.tell(told)),
+          tellAll: (batch) => {
+            if (!isWanted) return stream.tellAll(batch);
+            for (const told of batch.all) if (isWanted(told.event)) void stream.tell(told);
+          },
           resync: async () => {
             const session = await sessionView(sessions, client, id);
             stream.say({ type: "resync", sessionId: id, session, messages: await sessions.messages(client, id) });
@@ -49,6 +53,22 @@ export const watchRoutes: readonly Route[] = [
         },
       });
       return undefined;
+    },
+  },
+  {
+    method: "GET",
+    path: "/v1/ws",
+    operationId: "openSocket",
+    summary: "A WebSocket that carries any number of sessions, in the messages of docs/ws.md",
+    scope: "view",
+    answers: {
+      101: { description: "Messages in both directions. The token may also come as the subprotocol outrider.token.TOKEN" },
+      426: { description: "The request did not ask for a WebSocket", schema: schemas.problem },
+    },
+    async handle() {
+      throw new HttpProblem("upgrade-required", "This address is a WebSocket", {
+        headers: { upgrade: "websocket", connection: "upgrade" },
+      });
     },
   },
 ];
@@ -63,8 +83,10 @@ function positionOf({ query, request }: Exchange): number | undefined {
   return position;
 }
 
-function filterOf(query: URLSearchParams): (event: AgentEvent) => boolean {
+/** Undefined when all are wanted. */
+function filterOf(query: URLSearchParams): ((event: AgentEvent) => boolean) | undefined {
   const types = query.get("types")?.split(",");
   const hasDeltas = query.get("deltas") !== "false";
+  if (types === undefined && hasDeltas) return undefined;
   return ({ type }) => (types === undefined || types.includes(type)) && (hasDeltas || !isEphemeral(type));
 }

@@ -5,7 +5,6 @@ import { listCatalog } from "../../../model/list-catalog.ts";
 import { jobGroupsOf } from "../../ws/job-groups.ts";
 import type { Route } from "../route.ts";
 import * as schemas from "../schemas.ts";
-import { checkMode } from "../session-wish.ts";
 
 /** Around the conversation: commands, tasks, files, what was used, what holds. */
 export const workRoutes: readonly Route[] = [
@@ -167,9 +166,9 @@ export const workRoutes: readonly Route[] = [
     scope: "drive",
     body: schemas.settingsChange,
     answers: { 200: { description: "Settings as they hold", schema: schemas.anything("SessionSettings") } },
-    async handle({ sessions, client, params: { id = "" }, body, defaults }) {
+    async handle({ sessions, client, params: { id = "" }, body }) {
       const change = body as { model?: string; effort?: Effort; permissionMode?: PermissionMode }; // it fits the schema
-      checkMode(change.permissionMode, client, defaults);
+      await sessions.checkMode(client, id, change.permissionMode);
       await sessions.with(client, id, async (session) => {
         const controls = await session.controls();
         if (change.model !== undefined) controls.setModel(change.model);
@@ -183,10 +182,20 @@ export const workRoutes: readonly Route[] = [
     method: "GET",
     path: "/v1/models",
     operationId: "listModels",
-    summary: "Known models with their windows and prices",
+    summary: "Known models with their windows and prices; data has them as OpenAI's clients read it",
     scope: "view",
     query: [{ name: "provider", schema: schemas.text, description: "Only those of this provider." }],
-    answers: { 200: { description: "The catalog", schema: schemas.listOf("models") } },
-    handle: async ({ query }) => ({ status: 200, body: await listCatalog(query.get("provider") ?? undefined, undefined) }),
+    answers: { 200: { description: "The catalog", schema: schemas.modelList } },
+    async handle({ query }) {
+      const catalog = await listCatalog(query.get("provider") ?? undefined, undefined);
+      return { status: 200, body: { ...catalog, object: "list", data: toOpenAiModels(catalog) } };
+    },
   },
 ];
+
+/** `default` is the model of the settings. */
+function toOpenAiModels({ asOf, models }: Awaited<ReturnType<typeof listCatalog>>): object[] {
+  const created = Math.floor(Date.parse(asOf) / 1000) || 0;
+  const own = { id: "default", object: "model", created, owned_by: "outrider" };
+  return [own, ...models.map(({ id, provider }) => ({ id, object: "model", created, owned_by: provider }))];
+}

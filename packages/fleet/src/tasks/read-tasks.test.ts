@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { parseCsv } from "./csv.ts";
+import { readTasks } from "./read-tasks.ts";
+import { toUnits } from "./task.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "outrider-tasks-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+async function tasksOf(text: string, defaults = {}) {
+  return await readTasks("-", { cwd: folder, defaults, stdin: async () => text });
+}
+
+describe("tables", () => {
+  it("have quotes, line ends and commas inside quotes", () => {
+    const rows = parseCsv('\uFEFFid,text\r\n1,"a, ""b""\r\nc"\r\n\r\n2,\n');
+    assert.deepEqual(rows, [
+      { id: "1", text: 'a, "b"\r\nc' },
+      { id: "2", text: "" },
+    ]);
+  });
+});
+
+describe("tasks", () => {
+  it("take what they do not say from the defaults, and keep other fields as labels", async () => {
+    const [task] = await tasksOf('{"id":"a","prompt":"Fix {{title}}","title":"it","deadline":"2m","check":"true","cwd":"sub"}', {
+      model: "opus",
+      repetitions: 3,
+    });
+    assert.deepEqual(task, {
+      model: "opus",
+      repetitions: 3,
+      id: "a",
+      prompt: "Fix it",
+      cwd: join(folder, "sub"),
+      deadlineMs: 120_000,
+      check: { command: "true" },
+      labels: { title: "it" },
+    });
+  });
+
+  it("become one unit for each model and repetition, round by round", async () => {
+    const tasks = await tasksOf(
+      '{"id":"a","prompt":"x","models":["m","n"],"repetitions":2}\n{"id":"b","prompt":"y","model":"m"}',
+    );
+    assert.deepEqual(
+      toUnits(tasks).map(({ id }) => id),
+      ["a@m#1", "a@n#1", "b", "a@m#2", "a@n#2"],
+    );
+  });
+
+  it("are refused with the place and the nearest name", async () => {
+    await assert.rejects(tasksOf('{"id":"a"}'), /stdin, task 1: task a has no prompt/);
+    await assert.rejects(tasksOf('{"prompt":"x","max_turns":3}'), /has no field max_turns; did you mean maxTurns\?/);
+    await assert.rejects(tasksOf('{"prompt":"x","maxTurns":"many"}'), /maxTurns must be a whole number above 0/);
+    await assert.rejects(tasksOf('{"id":"a","prompt":"x"}\n{"id":"a","prompt":"y"}'), /two tasks have the id "a"/);
+    await assert.rejects(tasksOf('{"prompt":'), /stdin:1 is no JSON/);
+    await assert.rejects(tasksOf("\n"), /holds no tasks/);
+  });
+
+  it("come from a Harbor task directory with its limits, its copy and its tests", async () => {
+    const place = join(folder, "harbor/fix-it");
+    mkdirSync(join(place, "tests"), { recursive: true });
+    mkdirSync(join(place, "environment"));
+    writeFileSync(join(place, "instruction.md"), "Write /app/x\n");
+    writeFileSync(join(place, "task.toml"), 'version = "1.0"\n[verifier]\ntimeout_sec = 30.0\n[agent]\ntimeout_sec = 90\n');
+    writeFileSync(join(place, "tests/test.sh"), "exit 0\n");
+    const [task] = await readTasks(join(folder, "harbor"), { cwd: folder });
+    assert.equal(task?.id, "fix-it");
+    assert.equal(task?.seed, join(place, "environment"));
+    assert.equal(task?.deadlineMs, 90_000);
+    assert.deepEqual(
+      { ...task?.check, command: undefined },
+      { command: undefined, sandboxed: true, timeoutMs: 30_000, mounts: { "/app": "WORK", "/tests": join(place, "tests") } },
+    );
+  });
+
+  it("come from rows of SWE-bench with the base commit and the row's tests", async () => {
+    const row = {
+      instance_id: "o__r-1",
+      repo: "o/r",
+      base_commit: "abc",
+      problem_statement: "It breaks: {{x}}",
+      test_patch: "diff --git a/t b/t\n",
+      FAIL_TO_PASS: '["t.py::a"]',
+      PASS_TO_PASS: ["t.py::b's"],
+    };
+    const [task] = await tasksOf(JSON.stringify(row).replace("{{x}}", "badly"));
+    assert.equal(task?.prompt, "It breaks: badly");
+    assert.deepEqual(task?.git, { repository: "https://github.com/o/r.git", commit: "abc" });
+    assert.match(task?.check?.command ?? "", /git apply.*diff --git.*python3 -m pytest -q 't\.py::a' 't\.py::b'\\''s'$/s);
+    assert.equal(task?.check?.sandboxed, true);
+  });
+});
