@@ -73,6 +73,7 @@ const [library, command, batches] = await Promise.all([
     entryPoints: [
       ...Object.values(readPackage(fleet).exports).map((target) => join(fleet, target["outrider-source"])),
       join(fleet, "src/exports/worker.ts"),
+      join(fleet, "src/exports/engine-worker.ts"),
     ],
     outdir: join(fleet, "dist"),
     sourcemap: "linked",

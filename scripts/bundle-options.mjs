@@ -25,6 +25,7 @@ export const bundleOptions = {
         join(root, `packages/web/dist/${name}-assets.js`),
       ]),
     ),
+    "@outrider/fleet/restate": join(root, "packages/fleet/src/exports/restate.ts"),
     "@outrider/fleet/testing": join(root, "packages/fleet/src/exports/testing.ts"),
     "@outrider/fleet": join(root, "packages/fleet/src/exports/index.ts"),
     "@outrider/web": join(root, "packages/web/src/model/index.ts"),

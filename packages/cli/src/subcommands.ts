@@ -13,6 +13,7 @@ export const subcommands = {
   demo: async () => (await import("./commands/demo.ts")).runDemo,
   docs: async () => (await import("./commands/docs.ts")).runDocs,
   doctor: async () => (await import("./commands/doctor/doctor.ts")).runDoctor,
+  fleet: async () => (await import("./commands/fleet/fleet.ts")).runFleetCommand,
   help: async () => (await import("./commands/help.ts")).runHelp,
   init: async () => (await import("./commands/init/init.ts")).runInit,
   mcp: async () => (await import("./commands/mcp/mcp.ts")).runMcp,
@@ -35,6 +36,7 @@ export const subcommands = {
   trust: async () => (await import("./commands/trust.ts")).runTrust,
   usage: async () => (await import("./commands/usage/usage.ts")).runUsage,
   "user-local": async () => (await import("./commands/user-local.ts")).runUserLocalCommand,
+  worker: async () => (await import("./commands/fleet/worker.ts")).runWorker,
   worktrees: async () => (await import("./commands/worktrees/worktrees.ts")).runWorktrees,
 } satisfies Record<string, () => Promise<Run>>;
 

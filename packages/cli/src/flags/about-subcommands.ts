@@ -67,6 +67,8 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
     example: "batch FILE|DIR|-",
     help: "many tasks, each a run of its own; goes on after any crash",
   },
+  worker: { actions: [], example: "worker --engine restate", help: "works on batches of a durable engine" },
+  fleet: { actions: ["up", "status", "drain"], help: "an engine and workers on this machine, for trying out" },
   tasks: { actions: [], example: "tasks SESSION [TASK]", help: "what ran beside the conversation, and what it printed" },
   checkpoints: {
     actions: ["list", "show", "restore", "rollback", "recover", "gc"],

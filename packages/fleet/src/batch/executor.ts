@@ -72,7 +72,7 @@ export async function loadPrices(around: Surroundings, bare: boolean): Promise<P
   return await loadCallPrice(bare ? undefined : await loadCatalogOverride(around.outriderHome));
 }
 
-function withoutKeys(env: Surroundings["env"]): Record<string, string> {
+export function withoutKeys(env: Surroundings["env"]): Record<string, string> {
   const kept = Object.entries(env).filter(([name, value]) => value !== undefined && !modelKeys.includes(name));
   return Object.fromEntries(kept) as Record<string, string>; // undefined ones are gone
 }

@@ -49,6 +49,8 @@ export type BatchRun = {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: BatchProgress) => void;
   readonly warn: (line: string) => void;
+  /** Who runs the units, where it is not this machine. */
+  readonly openExecutor?: ((limits: Pick<BatchSettings, "maxBudgetUsd" | "rates" | "bare">) => Promise<Executor>) | undefined;
 };
 
 /** `stopped`: somebody, `--fail-fast` or the budget; what is left waits for `--resume`. */
@@ -120,10 +122,12 @@ class BatchWork {
       onProgress({ type: "asks", question });
     };
     const ground = { settings, around, governor, warn, onQuestion };
+    const elsewhere = await this.#run.openExecutor?.({ maxBudgetUsd, rates, bare });
     const executor =
-      processes > 1
+      elsewhere ??
+      (processes > 1
         ? openWorkers({ ...ground, processes, onWorker: (pid) => folder.addWorker(pid) })
-        : await openExecutor(ground);
+        : await openExecutor(ground));
     const onSignal = (): void => this.#end("signal");
     const { signal } = this.#run;
     signal.addEventListener("abort", onSignal, { once: true });

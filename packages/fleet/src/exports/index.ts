@@ -14,6 +14,10 @@ export {
   type StepPolicy,
 } from "../durable/durable.ts";
 export { createLocalBackend, type LocalBackendOptions } from "../durable/local-backend.ts";
+export { type ObjectStore, StoreFailed } from "../stores/object-store.ts";
+export { openStore } from "../stores/open-store.ts";
+export { removeRun, restoreRun, type RunPlace, saveRun, type SavedRun } from "../stores/saved-run.ts";
+export type { SavedTree } from "../stores/saved-tree.ts";
 export {
   type BatchEnd,
   type BatchProgress,
@@ -46,7 +50,6 @@ export { type PreparedWorkspace, Workspaces } from "../run/workspaces.ts";
 export { readTasks, type ReadOptions } from "../tasks/read-tasks.ts";
 export type { TaskDefaults } from "../tasks/parse-task.ts";
 export { type BatchTask, type BatchUnit, type TaskCheck, toUnits } from "../tasks/task.ts";
-export { type ObjectStore, StoreFailed } from "../stores/object-store.ts";
-export { openStore } from "../stores/open-store.ts";
-export { removeRun, restoreRun, type RunPlace, saveRun, type SavedRun } from "../stores/saved-run.ts";
-export type { SavedTree } from "../stores/saved-tree.ts";
+
+/** What needs a durable engine: loaded by who uses one. */
+export const loadEngine = (): Promise<typeof import("./restate.ts")> => import("./restate.ts");

@@ -53,6 +53,6 @@ export class BatchGovernor implements Governor {
 /** Told apart from limits of a session: the task goes on when there is more to spend. */
 export const budgetWords = "The budget of the batch is spent";
 
-function budgetSpent(): RuntimeError {
+export function budgetSpent(): RuntimeError {
   return new RuntimeError("limit-reached", budgetWords, { hint: "Go on with --resume and a higher --max-budget" });
 }

@@ -62,6 +62,7 @@ export async function saveRun(
 export async function restoreRun(store: ObjectStore, place: RunPlace, key: string): Promise<SavedRun> {
   const saved = parseSaved(await fetched(store, key), key);
   await rm(place.journalFolder, { recursive: true, force: true });
+  await mkdir(place.journalFolder, { recursive: true, mode: 0o700 });
   for (const [name, { bytes, pieces }] of Object.entries(saved.files)) {
     const whole = Buffer.concat(await Promise.all(pieces.map((piece) => fetched(store, piece))));
     if (whole.length !== bytes) throw new StoreFailed(`${name} of ${key} is not as long as it was`);

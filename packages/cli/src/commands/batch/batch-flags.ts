@@ -9,6 +9,7 @@ export const batchFlags: OwnFlags = {
   switches: ["--help", "-h", "--resume", "--fail-fast", "--bare", "--keep-workspaces", "--quiet", "--json", "--deny"],
   values: [
     ...["--out", "--concurrency", "--processes", "--max-budget", "--rpm", "--tpm", "--retry"],
+    ...["--engine", "--ingress", "--admin", "--store", "--service"],
     ...["--prompt", "--model", "--provider", "--cwd", "--git", "--tools", "--allowedTools", "--disallowedTools"],
     ...["--permission-mode", "--check", "--repetitions", "--max-turns", "--deadline", "--task-budget"],
   ],

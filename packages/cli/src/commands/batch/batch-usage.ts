@@ -28,6 +28,7 @@ Batch.
   --fail-fast          the first that does not pass ends the batch
   --bare               no settings, instructions, hooks or servers of folders and the user
   --keep-workspaces    folders that were made for tasks stay
+  --engine restate     by workers elsewhere: --ingress URL --admin URL --store ADDRESS [--service NAME], see outrider worker --help
   --quiet, --json      no progress; the summary as JSON
 
 Pages of all runs: outrider report results/journals. Two batches: outrider compare A B.

@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { BatchEnd, BatchFolder } from "@outrider/fleet";
+import type { BatchEnd, BatchFolder, BatchRun } from "@outrider/fleet";
 import { RuntimeError } from "@outrider/runtime";
 import { modelKeys, nearest } from "@outrider/runtime/host";
 import { exitCodes } from "../../exit-codes.ts";
@@ -77,6 +79,7 @@ async function work(folder: BatchFolder, words: OwnWords): Promise<number> {
       signal: stopping.signal,
       onProgress: watch.onProgress,
       warn: words.has("--quiet") ? () => {} : watch.say,
+      openExecutor: await elsewhere(folder.path, words, around.env),
     });
     watch.stop();
     await print(words.has("--json") ? `${JSON.stringify(end.summary)}\n` : fleet.summaryText(end.summary));
@@ -86,6 +89,16 @@ async function work(folder: BatchFolder, words: OwnWords): Promise<number> {
     watch.stop();
     setImmediate(() => process.exit()); // whatever a tool left open must not keep a finished batch alive
   }
+}
+
+/** Who runs the tasks, where an engine does; a batch that was begun on one stays there. */
+async function elsewhere(path: string, words: OwnWords, env: NodeJS.ProcessEnv): Promise<BatchRun["openExecutor"]> {
+  const name = words.value("--engine");
+  if (name === undefined && !existsSync(join(path, "engine.json"))) return undefined;
+  if (name !== undefined && name !== "restate") throw misuse(`The engine is restate, not ${name}`);
+  const { batchInEngine } = await (await loadFleet()).loadEngine();
+  const given = { ingress: words.value("--ingress"), admin: words.value("--admin"), service: words.value("--service") };
+  return batchInEngine(path, { ...given, store: words.value("--store") }, env);
 }
 
 function whyLeft({ left, why }: BatchEnd, path: string): string {

@@ -1,0 +1,124 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { RuntimeError } from "@outrider/runtime";
+import type { Surroundings } from "@outrider/runtime/host";
+import { RestateApi, type RestateAddress } from "../restate/restate-api.ts";
+import { startRestateServer } from "../restate/restate-server.ts";
+import { defaultService } from "../restate/restate-worker.ts";
+import { openWorkers } from "./workers.ts";
+
+/** A fleet of this machine, as others find it in its folder. */
+export type FleetState = RestateAddress & {
+  readonly pid: number;
+  readonly enginePid: number;
+  readonly workers: readonly number[];
+  readonly store: string;
+  readonly ports: { readonly ingress: number; readonly admin: number; readonly node: number };
+};
+
+export type FleetUpOptions = {
+  /** Everything of the fleet is in here, and stays when it ends. */
+  readonly folder: string;
+  readonly workers: number;
+  /** A folder of the fleet when absent. */
+  readonly store?: string | undefined;
+  /** Where the engine's package is looked for. */
+  readonly from: readonly string[];
+  readonly around: Surroundings;
+  /** Aborted: it is drained and ends. */
+  readonly signal: AbortSignal;
+  readonly graceMs: number;
+  readonly onUp: (state: FleetState) => void;
+  readonly warn: (line: string) => void;
+};
+
+const stateFile = "fleet.json";
+
+/** An engine and workers, until the signal. An engine that dies is started again; so are workers. */
+export async function runFleet(options: FleetUpOptions): Promise<void> {
+  const folder = resolve(options.folder);
+  const { around, signal, warn, from } = options;
+  const before = readFleet(folder);
+  if (before && isAlive(before.pid))
+    throw new RuntimeError("busy", `The fleet of ${folder} is up already (process ${before.pid})`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const env = { PATH: around.env["PATH"] };
+  let engine = await startRestateServer({ folder: join(folder, "engine"), from, env, ports: before?.ports });
+  const store = options.store ?? join(folder, "store");
+  const serving = {
+    ingress: engine.ingress,
+    admin: engine.admin,
+    store,
+    folder: join(folder, "work"),
+    host: "127.0.0.1",
+    port: 0,
+  };
+  const workers = await openWorkers({ ...serving, processes: options.workers, around, warn });
+  const tell = (): FleetState => {
+    const { ingress, admin, ports } = engine;
+    const state = { pid: process.pid, enginePid: engine.process.pid ?? 0, workers: workers.pids(), ingress, admin, ports, store };
+    writeFileSync(join(folder, stateFile), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+    return state;
+  };
+  options.onUp(tell());
+  try {
+    while (!signal.aborted) {
+      await delay(300, undefined, { signal }).catch(() => {});
+      if (signal.aborted) break;
+      if (engine.process.exitCode !== null || engine.process.signalCode !== null) {
+        warn("The engine has ended; it is started again");
+        engine = await startRestateServer({ folder: join(folder, "engine"), from, env, ports: engine.ports });
+      }
+      tell();
+    }
+  } finally {
+    await workers.close(options.graceMs);
+    await engine.stop();
+    rmSync(join(folder, stateFile), { force: true });
+    writeFileSync(join(folder, "ports.json"), JSON.stringify(engine.ports));
+  }
+}
+
+export function readFleet(folder: string): FleetState | undefined {
+  const path = join(folder, stateFile);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as FleetState) : undefined; // of our own writing
+}
+
+export type FleetStatus = {
+  readonly isHealthy: boolean;
+  /** How many, by the engine's word for how they stand. */
+  readonly runs: Readonly<Record<string, number>>;
+  readonly waiting: number;
+  readonly deployments: readonly string[];
+};
+
+/** Runs of a service by how they stand, and how deep the queue is. */
+export async function fleetStatus(address: RestateAddress, service: string = defaultService): Promise<FleetStatus> {
+  const api = new RestateApi(address, 2_000);
+  const rows = await api.query(
+    `select status, count(*) as runs from sys_invocation where target_service_name = '${service.replaceAll("'", "''")}' and target_handler_name = 'run' group by status`,
+  );
+  const runs = Object.fromEntries(rows.map(({ status, runs: count }) => [String(status), Number(count)]));
+  const waiting = ["pending", "ready", "scheduled", "backing-off", "suspended"].reduce((sum, name) => sum + (runs[name] ?? 0), 0);
+  const deployments = await api.query("select id, endpoint from sys_deployment");
+  return { isHealthy: await api.isHealthy(), runs, waiting, deployments: deployments.map(({ endpoint }) => String(endpoint)) };
+}
+
+/** Lets a fleet of this machine finish its steps and end. What has not ended goes on when it is up again. */
+export async function drainFleet(folder: string): Promise<boolean> {
+  const state = readFleet(resolve(folder));
+  if (!state || !isAlive(state.pid)) return false;
+  process.kill(state.pid, "SIGTERM");
+  for (let rounds = 0; isAlive(state.pid) && rounds < 1_200; rounds++) await delay(100);
+  return true;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,130 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { JsonObject, JsonValue } from "@outrider/runtime";
+
+/** Where the engine is: its door for calls, and that for whoever operates it. */
+export type RestateAddress = { readonly ingress: string; readonly admin: string };
+
+/** The engine cannot be reached, or refuses. */
+export class EngineFailed extends Error {
+  readonly status: number | undefined;
+  constructor(message: string, options?: ErrorOptions & { status?: number }) {
+    super(message, options);
+    this.name = "EngineFailed";
+    this.status = options?.status;
+  }
+}
+
+export type InvocationRow = { readonly id: string; readonly key: string; readonly status: string; readonly attempts: number };
+
+/** The engine's HTTP interface. An engine that is being started again is waited for: `patienceMs` in all. */
+export class RestateApi {
+  readonly #address: RestateAddress;
+  readonly #patienceMs: number;
+
+  constructor(address: RestateAddress, patienceMs = 60_000) {
+    this.#address = address;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Lets the engine look at what a worker offers. One that is known at this address is looked at again. */
+  async register(uri: string): Promise<string> {
+    const { id } = await this.#json("admin", "/deployments", { uri, force: true });
+    return String(id);
+  }
+
+  /** Starts a run, or finds that it was started. */
+  async send(service: string, key: string, body: JsonValue): Promise<void> {
+    await this.#ask("ingress", `/${service}/${encodeURIComponent(key)}/run/send`, body, [409]);
+  }
+
+  async call(service: string, key: string, handler: string, body: JsonValue): Promise<JsonValue> {
+    return await this.#json("ingress", `/${service}/${encodeURIComponent(key)}/${handler}`, body);
+  }
+
+  /** What a run ended with, once it has. */
+  async attach(service: string, key: string, signal?: AbortSignal | undefined): Promise<JsonValue> {
+    while (true) {
+      const waiting = AbortSignal.any([AbortSignal.timeout(120_000), ...(signal ? [signal] : [])]);
+      try {
+        const path = `/restate/workflow/${service}/${encodeURIComponent(key)}/attach`;
+        return JSON.parse(await this.#text("ingress", path, undefined, { signal: waiting }));
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (!waiting.aborted) throw error; // it only takes longer than one request may
+      }
+    }
+  }
+
+  async cancel(service: string, key: string): Promise<boolean> {
+    const rows = await this.runs(service, `target_service_key = '${key.replaceAll("'", "''")}' and status <> 'completed'`);
+    for (const { id } of rows) await this.#ask("admin", `/invocations/${id}/cancel`, undefined, [404], "PATCH");
+    return rows.length > 0;
+  }
+
+  /** Runs as the engine sees them. `where` is SQL over its table of invocations. */
+  async runs(service: string, where = "true"): Promise<InvocationRow[]> {
+    const query = `select id, target_service_key as key, status, retry_count as attempts from sys_invocation where target_service_name = '${service}' and target_handler_name = 'run' and (${where}) order by created_at`;
+    return (await this.query(query)) as unknown as InvocationRow[]; // the columns of the query
+  }
+
+  async query(query: string): Promise<JsonObject[]> {
+    const { rows } = (await this.#json("admin", "/query", { query })) as { rows: JsonObject[] };
+    return rows;
+  }
+
+  async isHealthy(): Promise<boolean> {
+    const { ingress, admin } = this.#address;
+    const answers = await Promise.all(
+      [`${ingress}/restate/health`, `${admin}/health`].map((url) =>
+        fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      ),
+    );
+    return answers.every(Boolean);
+  }
+
+  async #json(door: keyof RestateAddress, path: string, body: JsonValue): Promise<JsonObject> {
+    const text = await this.#ask(door, path, body);
+    return (text === "" ? {} : JSON.parse(text)) as JsonObject; // of the engine's own interface
+  }
+
+  async #ask(
+    door: keyof RestateAddress,
+    path: string,
+    body?: JsonValue,
+    passed: readonly number[] = [],
+    method = "POST",
+  ): Promise<string> {
+    return await this.#text(door, path, body === undefined ? null : body, { passed, method });
+  }
+
+  async #text(
+    door: keyof RestateAddress,
+    path: string,
+    body: JsonValue | undefined,
+    { passed = [], method = "GET", signal }: { passed?: readonly number[]; method?: string; signal?: AbortSignal } = {},
+  ): Promise<string> {
+    const until = Date.now() + this.#patienceMs;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const response = await fetch(`${this.#address[door]}${path}`, {
+          method,
+          headers: { accept: "application/json", ...(method === "POST" && { "content-type": "application/json" }) },
+          ...(method === "POST" && { body: JSON.stringify(body) }),
+          ...(signal && { signal }),
+        });
+        const text = await response.text();
+        if (response.ok || passed.includes(response.status)) return text;
+        const shown = `The engine answered ${response.status} to ${method} ${path.split("?")[0]}: ${text.slice(0, 300)}`;
+        if (response.status < 500 && response.status !== 429) throw new EngineFailed(shown, { status: response.status });
+        if (Date.now() > until) throw new EngineFailed(shown, { status: response.status });
+      } catch (error) {
+        if (error instanceof EngineFailed || signal?.aborted) throw error;
+        if (Date.now() > until) throw new EngineFailed(`The engine at ${this.#address[door]} does not answer`, { cause: error });
+      }
+      await delay(Math.min(1_000, 50 * 2 ** attempt));
+    }
+  }
+}
