@@ -17,7 +17,7 @@ export async function killBatches({ command, kills, seed }: { command: string; k
   const random = createRandom(seed);
   let killed = 0;
   let batches = 0;
-  while (killed < kills) {
+  while (killed < kills && batches < kills * 2) {
     batches++;
     killed += await killBatch({ command, most: Math.min(15, kills - killed), random, tally });
   }
@@ -60,20 +60,22 @@ async function killBatch({ command, most, random, tally }: Round): Promise<numbe
   const flags = ["--out", out, "--concurrency", String(atOnce), "--quiet", ...(random(2) === 0 ? ["--processes", "2"] : [])];
   let killed = 0;
   try {
+    let isBegun = false;
     for (let round = 0; round < most * 4 + 4; round++) {
       const first = [command, "batch", join(folder, "tasks.jsonl"), ...flags];
-      const args = round === 0 ? first : [command, "batch", "--resume", ...flags];
+      const args = isBegun ? [command, "batch", "--resume", ...flags] : first;
+      isBegun = true;
       const child = spawn(process.execPath, args, { cwd: folder, env, stdio: "ignore" });
       const timer = killed < most ? setTimeout(() => child.kill("SIGKILL"), 300 + random(2_500)) : undefined;
       const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
       clearTimeout(timer);
       if (code === null) killed++;
       else if (code === 66)
-        round = -1; // killed before there was a batch
+        isBegun = false; // killed before there was a batch
       else break;
     }
     judge({ out, effects, tally });
-    return Math.max(1, killed);
+    return killed;
   } finally {
     await model.close();
     outside.closeAllConnections();

@@ -16,15 +16,17 @@ async function runKilled(
 ): Promise<number> {
   const { env, kills, flags } = options;
   let killed = 0;
-  for (let round = 0; round <= kills * 3; round++) {
-    const args = round === 0 ? ["batch", file, "--out", out, ...flags] : ["batch", "--resume", "--out", out, ...flags];
+  let isBegun = false;
+  for (let round = 0; round <= kills * 3 + 3; round++) {
+    const args = !isBegun ? ["batch", file, "--out", out, ...flags] : ["batch", "--resume", "--out", out, ...flags];
+    isBegun = true;
     const { child, done } = start(args, { env });
     const timer = killed < kills ? setTimeout(() => child.kill("SIGKILL"), 700 + Math.random() * 1_500) : undefined;
     const { code, signal, stderr } = await done;
     clearTimeout(timer);
     if (signal === "SIGKILL") killed++;
     else if (code === 66)
-      round = -1; // killed before there was a batch
+      isBegun = false; // killed before there was a batch
     else {
       assert.equal(code, 0, stderr);
       return killed;

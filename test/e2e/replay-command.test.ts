@@ -62,7 +62,7 @@ describe("outrider replay", () => {
     assert.doesNotMatch(stdout, /[\x00-\x09\x0b-\x1f]/);
   });
 
-  it("tells a log of ours, a trajectory and stream-json from files", async () => {
+  it("tells a log of ours and a trajectory from files", async () => {
     const { env, here, id, root, journal } = await oneRun();
     const copy = join(root, "copy.log");
     const trajectory = join(root, "run.json");

@@ -69,7 +69,7 @@ const pasteStart = "\x1b[200~";
 const pasteEnd = "\x1b[201~";
 
 /** Turns what a terminal in raw mode sends into keys. A sequence, or what is pasted, may come in pieces. */
-export class KeyReader {
+class KeyReader {
   #rest = "";
 
   /** The keys that are complete with this. */

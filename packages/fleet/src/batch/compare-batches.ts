@@ -20,8 +20,8 @@ export type BatchComparison = {
   readonly neitherPassed: number;
   readonly onlyA: readonly string[];
   readonly onlyB: readonly string[];
-  /** How likely such a difference between the pairs is, or a larger one, if both were equally good. */
-  readonly pValue: number;
+  /** How likely such a difference between the pairs is, or a larger one, if both were equally good; null without pairs. */
+  readonly pValue: number | null;
 };
 
 /** Two batches over the same tasks, pair by pair. `model` keeps the results of one model on each side. */
@@ -31,8 +31,11 @@ export function compareBatches(
   models: { a?: string | undefined; b?: string | undefined } = {},
 ): BatchComparison {
   const [first, second] = [resultsIn(a, models.a), resultsIn(b, models.b)];
-  const pairs = [...pairsOf(first)].flatMap(([key, one]) => {
-    const other = pairsOf(second).get(key);
+  const bySide = [first, second].map((results) => new Set(results.map(({ model }) => model)));
+  const byModel = bySide.some(({ size }) => size > 1); // with several models in a batch, each is a pair of its own
+  const others = keyed(second, byModel);
+  const pairs = [...keyed(first, byModel)].flatMap(([key, one]) => {
+    const other = others.get(key);
     return other ? [{ key, a: one.passed, b: other.passed }] : [];
   });
   const onlyA = pairs.filter((pair) => pair.a && !pair.b).map(({ key }) => key);
@@ -45,7 +48,7 @@ export function compareBatches(
     neitherPassed: pairs.filter((pair) => !pair.a && !pair.b).length,
     onlyA,
     onlyB,
-    pValue: exactMcNemar(onlyA.length, onlyB.length),
+    pValue: pairs.length === 0 ? null : exactMcNemar(onlyA.length, onlyB.length),
   };
 }
 
@@ -56,6 +59,8 @@ export function comparisonText({ a, b, paired, bothPassed, neitherPassed, onlyA,
     ids.length === 0
       ? []
       : [`only ${name} passed: ${ids.slice(0, 20).join(", ")}${ids.length > 20 ? ` and ${ids.length - 20} more` : ""}`];
+  if (pValue === null)
+    return [side("A", a), side("B", b), "", "no task of one with its model is in the other: nothing is compared", ""].join("\n");
   const verdict = pValue < 0.05 ? "the difference is significant at 5 %" : "no significant difference at 5 %";
   return [
     side("A", a),
@@ -74,13 +79,11 @@ function resultsIn(path: string, model: string | undefined): TaskResult[] {
   return model === undefined ? results : results.filter((result) => result.model === model);
 }
 
-/** With several models in a batch, each is a pair of its own. */
-function pairsOf(results: readonly TaskResult[]): Map<string, TaskResult> {
-  const isSingle = new Set(results.map(({ model }) => model)).size <= 1;
+function keyed(results: readonly TaskResult[], byModel: boolean): Map<string, TaskResult> {
   return new Map(
     results.map((result) => {
       const round = result.repetition > 1 ? `#${result.repetition}` : "";
-      return [isSingle ? `${result.task_id}${round}` : `${result.task_id}@${result.model}${round}`, result];
+      return [byModel ? `${result.task_id}@${result.model}${round}` : `${result.task_id}${round}`, result];
     }),
   );
 }

@@ -5,9 +5,7 @@ import { plain } from "../page/text.tsx";
 import { nextTheme } from "../page/theme.ts";
 import type { ListState, Rights, SessionRow } from "./live-types.ts";
 
-export const stateLooks: Readonly<
-  Record<ListState, { readonly icon: IconName; readonly colour: string; readonly word: string }>
-> = {
+const stateLooks: Readonly<Record<ListState, { readonly icon: IconName; readonly colour: string; readonly word: string }>> = {
   waiting: { icon: "waiting", colour: "c-waiting", word: "waiting for you" },
   working: { icon: "running", colour: "c-running spin", word: "running" },
   completed: { icon: "ok", colour: "c-ok", word: "completed" },

@@ -19,7 +19,7 @@ type PageLogin = {
 
 export type OpenedLogin = { readonly key: string; readonly setCookie: string; readonly expiresAt: string };
 
-export const pageHeader = "outrider-page";
+const pageHeader = "outrider-page";
 const lifetimeMs = 7 * 24 * 60 * 60_000;
 const mostLogins = 1_000;
 
