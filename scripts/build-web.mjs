@@ -1,11 +1,13 @@
 // Bundles the pages: a script and a style sheet each, as texts in packages/web/dist/NAME-assets.js, for a file or a server to hand out whole.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { brotliCompressSync, constants } from "node:zlib";
 import { build, transform } from "esbuild";
 import { root } from "./bundle-options.mjs";
+import { buildSite } from "./docs-site/build-site.mjs";
 
 const web = join(root, "packages/web");
-const pages = ["report", "index", "compare"];
+const pages = ["report", "index", "compare", "live"];
 
 /** Returns esbuild's account of what is in them. */
 export async function buildWeb() {
@@ -39,7 +41,21 @@ export async function buildWeb() {
       "export declare const script: string;\nexport declare const style: string;\n",
     );
   }
+  await writeDocuments();
   return metafile;
+}
+
+/** The site of the documents in one piece, for `outrider docs`: a tenth of what its files take. */
+async function writeDocuments() {
+  const files = JSON.stringify(Object.fromEntries(await buildSite()));
+  const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window, BROTLI_PARAM_SIZE_HINT: size } = constants;
+  // A window for all of it: what is searched is what the pages say.
+  const packed = brotliCompressSync(files, { params: { [quality]: 9, [window]: 24, [size]: files.length } }).toString("base64");
+  writeFileSync(join(web, "dist/docs-assets.js"), `export const packed = ${JSON.stringify(packed)};\n`);
+  writeFileSync(
+    join(web, "dist/docs-assets.d.ts"),
+    "/** Path to text, as JSON in brotli in base64. */\nexport declare const packed: string;\n",
+  );
 }
 
 async function minified(names) {

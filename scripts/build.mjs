@@ -263,6 +263,8 @@ function copyDocuments(place, isWanted) {
   const docs = join(root, "docs");
   rmSync(join(place, "docs"), { recursive: true, force: true });
   cpSync(docs, join(place, "docs"), { recursive: true, filter: (path) => isWanted(relative(docs, path)) });
+  rmSync(join(place, "examples"), { recursive: true, force: true });
+  cpSync(join(root, "examples"), join(place, "examples"), { recursive: true, filter: (path) => !/node_modules$/.test(path) });
   cpSync(join(root, "CHANGELOG.md"), join(place, "CHANGELOG.md"));
 }
 

@@ -20,7 +20,7 @@ export const bundleOptions = {
     ),
     "@outrider/runtime": join(root, "packages/runtime/src/exports/index.ts"),
     ...Object.fromEntries(
-      ["report", "index", "compare"].map((name) => [
+      ["report", "index", "compare", "live", "docs"].map((name) => [
         `@outrider/web/assets/${name}`,
         join(root, `packages/web/dist/${name}-assets.js`),
       ]),

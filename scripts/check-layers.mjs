@@ -57,6 +57,7 @@ const LAYERS = {
     folders: ["util", "protocol", "workspace", "permissions", "hooks", "journal", "tasks", "tools", "commands"],
     modules: ["node:"],
   },
+  traces: { folders: ["util", "protocol", "model"], modules: ["node:"] },
   hosting: {
     folders: [
       "util",
@@ -74,6 +75,7 @@ const LAYERS = {
       "session",
       "settings",
       "plugins",
+      "traces",
     ],
     modules: ["node:"],
   },
@@ -119,6 +121,7 @@ const LAYERS = {
       "session",
       "settings",
       "plugins",
+      "traces",
       "hosting",
       "transports",
       "testing",

@@ -162,6 +162,7 @@ const published: Record<string, string[]> = {
     "expireWhenDue",
     "explainCall",
     "explainPermission",
+    "exportTrace",
     "forgetServer",
     "forgetTrust",
     "formatCommandSessionReplayValidationReport",
@@ -352,8 +353,8 @@ describe("the published package", () => {
       const paths: string[] = packed.files.map((file: { path: string }) => file.path);
       const stray = paths.filter(
         (path) =>
-          !/^(dist\/|src\/|bin\/|docs\/|package\.json$|README\.md$|CHANGELOG\.md$|LICENSE$)/.test(path) ||
-          path.includes(".test."),
+          !/^(dist\/|src\/|bin\/|docs\/|examples\/|package\.json$|README\.md$|CHANGELOG\.md$|LICENSE$)/.test(path) ||
+          (path.includes(".test.") && !path.startsWith("examples/")),
       );
       assert.deepEqual(stray, [], folder);
     }

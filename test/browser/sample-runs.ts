@@ -144,7 +144,7 @@ export function variedSession(): string {
   return events.map((event) => JSON.stringify(event)).join("\n");
 }
 
-const attacks = [
+export const attacks = [
   "<script>window.pwned = 1</script>",
   "</script><script>window.pwned = 1</script>",
   "<img src=x onerror=window.pwned=1>",

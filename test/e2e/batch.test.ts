@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { startEffects, startWorker, taskLines } from "./batch-model.ts";
-import { eventually, lines, model, run, start, tempFolder } from "./command.ts";
+import { eventually, lines, model, projectRoot, run, start, tempFolder } from "./command.ts";
 
 function resultsIn(out: string): Record<string, unknown>[] {
   return lines(readFileSync(join(out, "results.jsonl"), "utf8"));
@@ -62,6 +62,17 @@ describe("outrider batch", () => {
     assert.match(readFileSync(join(out, "junit.xml"), "utf8"), /<testsuite [^>]*lazy[^>]* tests="2" failures="2"/);
     assert.equal(execFileSync("git", ["status", "--porcelain"], { cwd: source, encoding: "utf8" }), "");
     assert.deepEqual(readdirSync(join(out, "workspaces")), []);
+  });
+
+  it("runs the example, of which pages are made", async () => {
+    const out = join(tempFolder("batch-example"), "results");
+    const cwd = join(projectRoot, "examples/batch");
+    const ended = await run(["batch", "tasks.jsonl", "--out", out, "--bare", "--quiet"], { cwd });
+    assert.equal(ended.code, 1);
+    assert.match(ended.stdout, /diligent\.json +3\/3 .*\n.*hasty\.json +1\/3 /);
+    const report = await run(["report", join(out, "journals"), "-o", join(out, "report")], { cwd });
+    assert.equal(report.code, 0, report.stderr);
+    assert.match(report.stderr, /^6 runs: written to/m);
   });
 
   it("takes tasks from a table with a template, and from stdin", async () => {

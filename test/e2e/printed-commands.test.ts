@@ -122,6 +122,8 @@ async function sitDown(): Promise<(line: string) => Promise<{ code: number | nul
   const files = {
     "package.json": JSON.stringify({ name: "small", scripts: { test: "true" } }),
     "README.md": "# Small\n",
+    "tasks.jsonl": '{"id":"1","prompt":"Is it small?"}\n{"id":"2","prompt":"Is it large?"}\n',
+    "issues.csv": "id,title\n1,Small\n2,Large\n",
     "cases.jsonl": `${JSON.stringify({ id: "1", area: "bash", given: {}, input: { tool: "Bash", input: { command: "ls" } }, expected: "allow" })}\n`,
     "screen.png": Buffer.from(
       "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",

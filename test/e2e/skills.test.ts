@@ -346,3 +346,26 @@ describe("outrider skills", () => {
       assert.match(linted.stdout, problem);
   });
 });
+
+describe("skills of folders beside the project", () => {
+  it("count with --add-dir, and loosen nothing even where the project is trusted", async () => {
+    const files = { "beside/.claude/skills/near/SKILL.md": "---\ndescription: near by\nallowed-tools: Bash\n---\nNEAR WORDS" };
+    const { outrider, asked } = await place(files, [{ text: "1" }, { text: "2" }]);
+    const ended = await outrider(["-p", "/near", "--add-dir", "../beside", "--trust-project", "--output-format", "stream-json"]);
+    assert.match(JSON.stringify(asked(0).messages), /NEAR WORDS/);
+    assert.match(JSON.stringify(asked(0).system), /near by/);
+    assert.match(ended.stdout + ended.stderr, /allowed-tools of \/near/);
+    assert.match((await outrider(["-p", "/near"])).stderr, /near/);
+  });
+});
+
+describe("a skill that a rule keeps from the model", () => {
+  it("is not told to it", async () => {
+    const { outrider, server } = await place({
+      "project/.claude/skills/secret/SKILL.md": "---\ndescription: d\n---\nHIDDEN WORDS",
+    });
+    const ended = await outrider(["-p", "/secret", "--disallowedTools", "Read(./.claude/skills/secret/**)"]);
+    assert.match(ended.stderr, /A rule forbids to read the skill secret/);
+    assert.doesNotMatch(JSON.stringify(server.requests), /HIDDEN WORDS/);
+  });
+});

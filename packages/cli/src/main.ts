@@ -12,7 +12,7 @@ void main(process.argv.slice(2)).then((code) => {
 
 async function main(argv: readonly string[]): Promise<number> {
   claimProcess();
-  const { failEarly, runOnce } = await import("./commands/run.ts");
+  const { runOnce } = await import("./commands/run.ts");
   try {
     const [first] = argv;
     if (isSubcommand(first)) return await (await subcommands[first]())(argv.slice(1));
@@ -29,6 +29,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return await runOnce(args);
   } catch (error) {
     const [format, flavor, sessionId] = [peekFlag(argv, "output-format"), peekFlag(argv, "flavor"), peekFlag(argv, "session-id")];
+    const { failEarly } = await import("./run/fail-early.ts");
     return await failEarly(error, { format, flavor, sessionId, verbose: argv.includes("--verbose") });
   }
 }

@@ -11,6 +11,7 @@ export const subcommands = {
   completion: async () => (await import("./commands/completion/completion.ts")).runCompletion,
   config: async () => (await import("./commands/config.ts")).runConfig,
   demo: async () => (await import("./commands/demo.ts")).runDemo,
+  docs: async () => (await import("./commands/docs.ts")).runDocs,
   doctor: async () => (await import("./commands/doctor/doctor.ts")).runDoctor,
   fleet: async () => (await import("./commands/fleet/fleet.ts")).runFleetCommand,
   help: async () => (await import("./commands/help.ts")).runHelp,

@@ -16,7 +16,8 @@ import { planRun } from "../request/plan-run.ts";
 import { isSdk } from "../run/sdk-host.ts";
 import { watchSignals } from "../run/signals.ts";
 import { complain } from "../run/say.ts";
-import { failEarly, warningsOf } from "./run.ts";
+import { failEarly } from "../run/fail-early.ts";
+import { warningsOf } from "./run.ts";
 
 /** `--input-format stream-json`: a host writes messages and requests, line by line, and reads frames. */
 export async function runLiveCommand(args: Arguments, ignored: readonly string[]): Promise<number> {

@@ -1,13 +1,5 @@
+import { type AgentEvent, type InteractiveSession, type Outcome, RuntimeError, type UserMessage } from "@outrider/runtime";
 import {
-  type AgentEvent,
-  type InteractiveSession,
-  type Outcome,
-  RuntimeError,
-  toRuntimeError,
-  type UserMessage,
-} from "@outrider/runtime";
-import {
-  createRedactor,
   LineOutput,
   type ModelCall,
   type OpenedSession,
@@ -18,19 +10,20 @@ import {
   type ShownOutcome,
 } from "@outrider/runtime/host";
 import type { Arguments } from "../flags/args.ts";
-import { openCi, wantsReport } from "../ci/open-ci.ts";
+import { openCi } from "../ci/open-ci.ts";
 import type { CiRun } from "../ci/start-ci.ts";
 import { type Deadline, startDeadline } from "../run/deadline.ts";
 import { closeAll, endSession } from "../run/end-session.ts";
 import type { Warnings } from "../run/framed-warnings.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { FlagValues } from "../flags/flags.ts";
-import { ceilingsOf, spokenDuration } from "../flags/numbers.ts";
-import { checkOutputFlags, createEarlyFormat, createOutputFormat, formatName } from "../run/output-format.ts";
+import { ceilingsOf } from "../flags/numbers.ts";
+import { checkOutputFlags, createOutputFormat, formatName } from "../run/output-format.ts";
+import type { EarlyWish } from "../run/fail-early.ts";
 import { planRun } from "../request/plan-run.ts";
 import { type Prompt, readPrompt } from "../request/prompt.ts";
 import { complain, say } from "../run/say.ts";
-import { StoppedEarly, watchSignals } from "../run/signals.ts";
+import { watchSignals } from "../run/signals.ts";
 import type { Ending } from "../terminal/ending.ts";
 import type { Progress } from "../terminal/progress.ts";
 
@@ -63,7 +56,7 @@ export async function runOnce(args: Arguments): Promise<number> {
     await closeAll(complain, [() => endSession(session, complain), () => ci?.end(outcome, code()), close]);
     return code();
   } catch (error) {
-    return await failEarly(error, earlyWish(args.flags), ci);
+    return await (await import("../run/fail-early.ts")).failEarly(error, earlyWish(args.flags), ci);
   } finally {
     deadline?.close();
     signals.settle();
@@ -219,51 +212,6 @@ function telling(format: OutputFormat): OutputFormat {
   };
 }
 
-/** What a result is to look like that no session can write; a host finds it by the id it chose. */
-export type EarlyWish = {
-  readonly format: string | undefined;
-  readonly flavor: string | undefined;
-  readonly verbose?: boolean | undefined;
-  readonly sessionId?: string | undefined;
-};
-
-/** A failure before there was a session: told on stderr, in the machine formats as the one result they promise, and to CI. */
-export async function failEarly(thrown: unknown, wanted: EarlyWish, begun?: CiRun): Promise<number> {
-  const ci = begun ?? (await openCi(wantsReport(process.argv.slice(2)), complain));
-  const error = isWithoutFolder(thrown) ? noFolder() : toRuntimeError(thrown);
-  const stopped = thrown instanceof StoppedEarly;
-  const outcome = createRedactor({ env: process.env }).value<Outcome>(
-    stopped ? { type: "cancelled", cause: thrown.by, text: "" } : { type: "failed", error: error.toJSON(), text: "" },
-  );
-  complain(error.message + (error.hint ? `\n${error.hint}` : ""));
-  if (error.code === "usage") say("See outrider --help\n");
-  if (!stopped && error.code === "internal" && error.cause instanceof Error) say(`${error.cause.stack}\n`);
-  if (wanted.format === "atif-jsonl") {
-    const { createAtifJsonlFormat } = await import("@outrider/runtime/atif");
-    process.stdout.write(await (await createAtifJsonlFormat({ sessionId: "" })).end(outcome));
-  }
-  if (wanted.format === "json" || wanted.format === "stream-json") {
-    const output = new LineOutput(process.stdout);
-    const format = await createEarlyFormat(wanted.format, wanted);
-    output.write(await (ci?.watch(format, "json") ?? format).end(outcome));
-    await output.drain();
-  }
-  const code = exitCodeOf(outcome, stopped ? { signal: thrown.signal } : {});
-  await ci?.end(outcome, code);
-  return code;
-}
-
-/** Somebody has removed the folder in which the command was started. */
-function isWithoutFolder(thrown: unknown): boolean {
-  return thrown instanceof Error && (thrown as NodeJS.ErrnoException).syscall === "uv_cwd"; // looked at only
-}
-
-function noFolder(): RuntimeError {
-  return new RuntimeError("config", "The current directory is not there any more", {
-    hint: "Change to a folder that is there, or name one with --cwd",
-  });
-}
-
 /** Frames are read by a program: what happens is in them, and only errors go to stderr. */
 function isTold(flags: FlagValues): boolean {
   return !flags.quiet && formatName(flags["output-format"]) !== "stream-json";
@@ -304,22 +252,8 @@ type Explained = {
 async function explain(outcome: Outcome, { session, flags, denied, isTold: isPlace }: Explained): Promise<void> {
   if (denied.length > 0) complain((await import("../terminal/ending.ts")).toDenials(denied));
   if (outcome.type === "failed") complain(`${outcome.error.message}${outcome.error.hint ? `\n${outcome.error.hint}` : ""}`);
-  else if (outcome.type !== "completed") complain(stopWords(outcome, flags));
+  else if (outcome.type !== "completed") complain((await import("../terminal/stop-words.ts")).stopWords(outcome, flags));
   else if (denied.length === 0 && !isPlace) return;
   const location = flags["no-session-persistence"] ? undefined : await session.journalLocation().catch(() => undefined);
   if (location) say(`The whole run is recorded in ${location}\n`);
-}
-
-function stopWords(outcome: Outcome & { type: "stopped" | "cancelled" }, flags: FlagValues): string {
-  if (outcome.type === "cancelled")
-    return outcome.cause === "deadline"
-      ? `stopped: ${spokenDuration(flags.deadline)} have passed (--deadline)`
-      : "stopped before the end";
-  if (outcome.limit === "hook") return `stopped by a hook: ${outcome.reason ?? "it gave no reason"}`;
-  if (outcome.limit === "loop")
-    return `stopped: ${outcome.reason ?? "the same call had the same result again and again"} (--loop-stop)`;
-  if (outcome.limit === "max-requests")
-    return `stopped: no more models may be asked for this prompt (--max-requests)${outcome.reason ? `: ${outcome.reason}` : ""}`;
-  if (outcome.limit === "max-turns") return `stopped: the model was asked ${flags["max-turns"]} times (--max-turns)`;
-  return `stopped: more than ${flags["max-budget-usd"]} dollars are spent (--max-budget-usd)`;
 }

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { createFileStore, RuntimeError } from "@outrider/runtime";
 import {
@@ -23,6 +23,8 @@ import { type OwnWords, takeOwnWords } from "../flags/words.ts";
 const usage = `Usage:
   outrider trajectory export SESSION [--atif-version 1.4|1.7|1.8] [--output FILE] [--force]
                                           a stored session as an ATIF trajectory, to stdout or to FILE with its pictures beside it
+  outrider trajectory export SESSION --format otlp [--output FILE] [--force]
+                                          the same as traces of OpenTelemetry, in the JSON that /v1/traces of a collector takes
   outrider trajectory validate FILE|-… [--harbor] [--atif-version V] [--no-files] [--json]
                                           everything that is wrong with trajectories, with its path; exit code 1 when something is
                                           --harbor: accept what Harbor accepts, instead of the strict rules
@@ -30,7 +32,7 @@ const usage = `Usage:
 
 const flags = {
   switches: ["--help", "-h", "--force", "--harbor", "--no-files", "--json"],
-  values: ["--atif-version", "--output", "-o"],
+  values: ["--atif-version", "--format", "--output", "-o"],
 };
 
 const actions: Readonly<Record<string, (names: readonly string[], words: OwnWords) => Promise<number>>> = {
@@ -62,13 +64,28 @@ async function exportTrajectory(names: readonly string[], words: OwnWords): Prom
   const store = createFileStore(join(home, "sessions"));
   const id = await findSession(store, word);
   const output = words.value("--output") ?? words.value("-o");
-  const document = toTrajectoryDocument(await store.read(id), {
+  const events = await store.read(id);
+  const priceOf = await loadCallPrice(await loadCatalogOverride(home));
+  const format = words.value("--format") ?? "atif";
+  if (format !== "atif" && format !== "otlp") throw misuse(`--format is atif or otlp, not ${JSON.stringify(format)}`);
+  if (format === "otlp" && version !== undefined) throw misuse("--atif-version is about --format atif");
+  if (format === "otlp") {
+    const { exportTrace } = await import("@outrider/runtime/admin");
+    const text = `${JSON.stringify(exportTrace(events, { env: process.env, priceOf }))}\n`;
+    return output === undefined || output === "-" ? await printText(text) : writeTo(output, text, words.has("--force"));
+  }
+  const document = toTrajectoryDocument(events, {
     version,
-    priceOf: await loadCallPrice(await loadCatalogOverride(home)),
+    priceOf,
     ...(output !== undefined && { stem: stemOf(output) }),
   });
   if (!document) throw new RuntimeError("no-input", `Nothing has happened in session ${id} yet`);
   return output === undefined || output === "-" ? await printDocument(document) : writeTo(output, document, words.has("--force"));
+}
+
+async function printText(text: string): Promise<number> {
+  await print(text);
+  return exitCodes.success;
 }
 
 async function printDocument({ trajectory, media }: TrajectoryDocument): Promise<number> {
@@ -77,10 +94,11 @@ async function printDocument({ trajectory, media }: TrajectoryDocument): Promise
   return exitCodes.success;
 }
 
-function writeTo(path: string, document: TrajectoryDocument, force: boolean): number {
+function writeTo(path: string, document: TrajectoryDocument | string, force: boolean): number {
   if (existsSync(path) && !force) throw new RuntimeError("usage", `${path} exists already`, { hint: "--force overwrites it" });
   try {
-    writeDocument(resolve(path), document);
+    if (typeof document === "string") writeFileSync(path, document);
+    else writeDocument(resolve(path), document);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new RuntimeError("storage-failed", `Cannot write ${path}: ${reason}`, { hint: "Choose another --output" });

@@ -1,3 +1,4 @@
+import { type ChangedSince, changesSince } from "./changes-since.ts";
 import { oneAtATime } from "../util/one-at-a-time.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { FileState } from "./file-state.ts";
@@ -84,6 +85,8 @@ export interface Checkpoints {
   noteUncovered(callId: string, command: string): Promise<void>;
   list(): Promise<CheckpointSummary[]>;
   inspect(id: string): Promise<CheckpointInspection>;
+  /** Files that are not as they were when the session first changed them. */
+  changes(): Promise<ChangedSince[]>;
   /** Puts the files as the checkpoint left them: undoes everything after it. */
   restoreTo(id: string, options?: RestoreOptions): Promise<RestoreResult>;
   /** Puts the files as they were before the checkpoint: undoes it and everything after it. */
@@ -152,6 +155,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
         rollback: await planFor(folder, history, { kind: "rollback", target }),
       };
     },
+    changes: async () => await changesSince(folder, await loadHistory(folder)),
     restoreTo: (id, restoreOptions) => restore("restore", id, restoreOptions),
     rollbackThrough: (id, restoreOptions) => restore("rollback", id, restoreOptions),
     rewindFiles: (id, { dryRun = false, onRestored } = {}) =>

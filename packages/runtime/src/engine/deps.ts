@@ -44,6 +44,8 @@ export type ToolDeps = {
   readonly memory: ToolMemory;
   readonly deferredTools?: DeferredTools | undefined;
   readonly outputLimit: number;
+  /** Where a call stands in a trace, for the programs and servers it uses; absent where nobody traces. */
+  readonly traceparent?: ((callId: string, taskId?: string) => string | undefined) | undefined;
   /** Instructions of folders below, which come in when a file there is touched; absent where those of projects do not count. */
   readonly nested?: NestedState | undefined;
 };

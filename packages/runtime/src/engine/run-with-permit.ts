@@ -1,13 +1,18 @@
 import { RuntimeError } from "../protocol/errors.ts";
-import type { RunCommand, Workspace } from "../workspace/workspace.ts";
+import type { ProgramCommand, RunCommand, Workspace } from "../workspace/workspace.ts";
 import type { Permit } from "./judge-call.ts";
 
-/** The workspace for one call: the programs it starts run where what it rests on lets them. Tools need not think of it. */
-export function runningWith(workspace: Workspace, permit: Permit): Workspace {
+/** The workspace for one call: the programs it starts run where what it rests on lets them, and know their place in a trace. Tools need not think of it. */
+export function runningWith(workspace: Workspace, permit: Permit, traceparent?: string): Workspace {
   const way = wayOf(permit);
+  const placed = <C extends ProgramCommand>(command: C): C & typeof way => ({
+    ...command,
+    ...way,
+    ...(traceparent !== undefined && { env: { TRACEPARENT: traceparent, ...command.env } }),
+  });
   const bound: Pick<Workspace, "run" | "start" | "at"> = {
-    run: (command) => workspace.run({ ...command, ...way }),
-    start: (command) => workspace.start({ ...command, ...way }),
+    run: (command) => workspace.run(placed(command)),
+    start: (command) => workspace.start(placed(command)),
     at: () => Promise.reject(otherRoot()),
   };
   return new Proxy(workspace, {

@@ -126,7 +126,7 @@ async function attempt(deps: CallDeps, call: LiveCall): Promise<Attempt> {
     const { access, call: judged, permit } = judgement;
     const acts = access.kind !== "look" && access.kind !== "note";
     if (acts && !tool.checksMasks) refuseMasksInCall(judged.input, deps.redactor.standsFor);
-    const workspace = runningWith(deps.workspace, permit);
+    const workspace = runningWith(deps.workspace, permit, traceparentOf(deps, call));
     const cleared: ClearedDeps = { ...clear({ ...deps, workspace }, tool, access), git: permit.git };
     if (access.kind === "run") await deps.keeper?.noteUncovered(call.callId, access.resources.join("\n"));
     // The intent is on record before anything happens, so that a crash can never hide that it may have happened.
@@ -222,6 +222,7 @@ async function execute(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<T
     standsForSecret: deps.redactor.standsFor,
     meetSecrets: deps.redactor.meet,
     git: deps.git,
+    traceparent: traceparentOf(deps, call),
     roots: deps.policy().directories,
     signal,
     progress,
@@ -233,6 +234,10 @@ async function execute(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<T
     clearTimeout(timer);
     clearInterval(heartbeat);
   }
+}
+
+function traceparentOf({ traceparent, agent }: CallDeps, { callId }: LiveCall): string | undefined {
+  return traceparent?.(callId, agent?.id);
 }
 
 function explain(deps: CallDeps, call: LiveCall, error: unknown): Attempt {

@@ -105,6 +105,7 @@ export { chooseModel } from "../tasks/choose-model.ts";
 export { loadAgentFiles } from "../tasks/agent-files.ts";
 export { type PricedRun, priceCalls } from "../transports/headless/price-run.ts";
 export { readJournalFile } from "../journal/mend.ts";
+export { exportTrace, type TraceExport } from "../traces/export-trace.ts";
 export { standingEvents } from "../journal/standing-events.ts";
 export { createCalibanFormat } from "../transports/headless/caliban-format.ts";
 export { createBasicFormat } from "../transports/headless/basic-format.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { Project } from "./project.ts";
 import type { SessionRequest } from "./session-request.ts";
@@ -19,20 +19,30 @@ export async function skillsOfPlan(
 ): Promise<SkillsOfPlan> {
   const { cwd, root } = project;
   const { outriderHome, userHome } = around;
+  const beside = options?.permissions?.additionalDirectories?.map((path) => resolve(around.cwd, path));
   const isOff = options?.skills || bare || without?.includes("skills") || options?.slashCommands === false;
-  if (isOff || !mayHold({ cwd, root, homes: [outriderHome, join(userHome, ".claude")] }))
+  if (isOff || !mayHold({ cwd, root, homes: [outriderHome, join(userHome, ".claude")], beside }))
     return { options: {}, warnings: [], ignored: [] };
   const scopes = (["user", "project"] as const).filter(
     (scope) => !sources || sources.includes(scope) || (scope === "project" && sources.includes("local")),
   );
   const { loadSkills } = await import("./load-skills.ts");
-  return await loadSkills({ cwd, root, outriderHome, userHome, scopes }, project);
+  return await loadSkills({ cwd, root, outriderHome, userHome, scopes, beside }, project);
 }
 
+type Looked = {
+  readonly cwd: string;
+  readonly root: string;
+  readonly homes: string[];
+  readonly beside?: readonly string[] | undefined;
+};
+
 /** A look at the few folders that could hold something, without loading what knows more about them. */
-function mayHold({ cwd, root, homes }: { readonly cwd: string; readonly root: string; readonly homes: string[] }): boolean {
+function mayHold({ cwd, root, homes, beside = [] }: Looked): boolean {
+  const add = (folder: string): void => void homes.push(...[".outrider", ".claude", ".agents"].map((name) => join(folder, name)));
+  beside.forEach(add);
   for (let folder = cwd; ; folder = dirname(folder)) {
-    homes.push(...[".outrider", ".claude", ".agents"].map((name) => join(folder, name)));
+    add(folder);
     if (folder === root || dirname(folder) === folder) break;
   }
   return homes.some((home) => existsSync(join(home, "skills")) || existsSync(join(home, "commands")));

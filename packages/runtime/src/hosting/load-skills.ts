@@ -18,7 +18,10 @@ export async function loadSkills(places: SkillPlaces, project: Project): Promise
   const { skills, warnings } = await find();
   const trusted = async (): Promise<boolean> => (await project.trust()).trusted;
   const loosening = skills.filter(({ scope }) => scope === "project").flatMap(wishesOf);
-  const ignored = loosening.length > 0 && !(await trusted()) ? loosening : [];
+  const ignored = [
+    ...(loosening.length > 0 && !(await trusted()) ? loosening : []),
+    ...skills.filter(({ scope }) => scope === "beside").flatMap(wishesOf),
+  ];
   return { options: { skills: { found: skills, trusted, reload: find } }, warnings, ignored };
 }
 

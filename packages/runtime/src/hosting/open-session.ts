@@ -36,9 +36,11 @@ export async function openSession(plan: SessionPlan, opening: Opening): Promise<
     const options = await toOptions(plan, { ...opening, mcp });
     const session = new InteractiveSession({ ...options, answersPermissions: answers !== undefined });
     servers.offerTo(session);
+    plan.tracer?.follow(session);
     const close = async (): Promise<void> => {
       await session.shutdown({ waiting: "keep" }); // they were accepted: the next opening of the session has them
       servers.withdraw(session);
+      await plan.tracer?.close();
       if (!opening.servers) await servers.close();
       await plan.worktree?.settle();
     };

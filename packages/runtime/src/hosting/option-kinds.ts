@@ -153,6 +153,7 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   sandboxSnapshotId: text,
   env: recordOf(anyText, "an object of texts by name"),
   passEnv: variables,
+  traceparent: action,
   redactor: having(["text", "value", "known"], "a redactor"),
 
   tools: listOf(

@@ -1,3 +1,4 @@
+import type { Tracer } from "../traces/tracer.ts";
 import { withoutGitPlaces } from "../workspace/git-places.ts";
 import { join, resolve } from "node:path";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
@@ -50,6 +51,8 @@ export type SessionPlan = {
   readonly keySource: string;
   /** The checkout of its own in which the session works. */
   readonly worktree: HostedWorktree | undefined;
+  /** Follows the session and sends what it does to whom OpenTelemetry's variables name. */
+  readonly tracer: Tracer | undefined;
   /** Options with the files a session is told of: by the rules that are among them, since a forbidden file is not told. */
   tellFiles(options: SessionOptions): Promise<SessionOptions>;
   /** Names of the styles that answers may be written in, beside ours. */
@@ -112,6 +115,11 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const earlier = request.worktree === undefined && choice.type !== "new" ? await earlierOf(choice, { store, project }) : {};
   const worktree = await worktreeOf(request.worktree ?? earlier.name, { around, project, sessionId });
   const cwd = worktree?.cwd ?? project.cwd;
+  const { env } = around;
+  const tracing =
+    env["TRACEPARENT"] || Object.keys(env).some((name) => name.startsWith("OTEL_EXPORTER_OTLP_"))
+      ? await (await import("./plan-traces.ts")).planTraces(request, { env, sessionId, catalogOverride, warn })
+      : undefined;
   const place: Place = { around, project, settings, sessionId, cwd, said };
 
   const options: SessionOptions = {
@@ -146,6 +154,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     commandAdapters: { ...hostCommands(around, project, settings.outputStyle), ...own.commandAdapters },
     env: worktree ? withoutGitPlaces(variables.env ?? {}) : variables.env,
     passEnv: variables.passEnv,
+    traceparent: own.traceparent ?? tracing?.traceparent,
     ...permissionOptions(own, resolved, { around, root: project.root, worktree: worktree?.path, bare: request.bare }),
     sandbox: own.sandbox ?? sandboxOptions(request, resolved, around),
     loops: { ...defined(settings.loops), ...defined(own.loops ?? {}) },
@@ -173,6 +182,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   };
   const plan: SessionPlan = {
     ...{ request, sessionId, options, servers, project, resolved, replay, keySource, worktree, begin: beginAll },
+    tracer: tracing?.tracer,
     outputStyles: async () => await (await import("./output-style.ts")).styleNames({ around, project }),
     tellFiles: async (options) => ({ ...options, ...(await toldFiles(request, place, options)), ...ownFiles(own) }),
   };

@@ -241,6 +241,7 @@ export async function createSession(
     gate,
     answerable: options.answersPermissions ?? false,
     outputLimit: options.outputLimit ?? defaultOutputLimit,
+    traceparent: options.traceparent,
     redactor,
     newId: options.newId,
     clock: monotonicMs,

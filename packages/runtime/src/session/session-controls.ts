@@ -8,6 +8,7 @@ import { type PermissionMode, permissionModes } from "../protocol/permission.ts"
 import type { Effort } from "../model/model.ts";
 import type { Tool, ToolMemory } from "../tools/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { FoundFiles } from "./files/find-files.ts";
 import type { SeenFile } from "./files/host-files.ts";
 import { EditCheckpoints } from "./files/edit-checkpoints.ts";
 import type { SessionPolicy } from "./session-policy.ts";
@@ -115,6 +116,11 @@ export class SessionControls {
   /** A file for the host to show; only one that the model may read without a question. */
   async readFile(wanted: { path: string; maxBytes: number }): Promise<SeenFile> {
     return await (await import("./files/host-files.ts")).readForHost(this.#session, wanted);
+  }
+
+  /** Files for a person to choose from; only those that the model may read without a question. */
+  async findFiles(wanted: { query: string; limit: number }): Promise<FoundFiles> {
+    return await (await import("./files/find-files.ts")).findFiles(this.#session, wanted);
   }
 
   /** The host knows that the file was read at this time: the model need not read it again before it changes it. */

@@ -187,6 +187,8 @@ export type SessionOptions = {
   readonly passEnv?: readonly string[] | undefined;
   /** The project's own configuration is not trusted: no program the model asks for gets what looks like a secret. */
   readonly untrusted?: boolean | undefined;
+  /** The `traceparent` (W3C) for the programs and MCP servers that a call uses; `taskId` when a subagent makes it. */
+  readonly traceparent?: ((callId: string, taskId?: string) => string | undefined) | undefined;
   readonly home?: string | undefined;
   /** Hides secrets in everything that is stored, shown or sent; those of the environment, and whatever has the shape of a key, when absent. */
   readonly redactor?: Redactor | undefined;

@@ -42,6 +42,8 @@ export type ToolContext = {
   readonly roots?: readonly string[] | undefined;
   /** The git that commands of this call must find; only for tools with `takesGit`. Absent where they may find any. */
   readonly git?: InertGit | undefined;
+  /** Where the call stands in a trace (W3C `traceparent`); absent where nobody traces. */
+  readonly traceparent?: string | undefined;
 };
 
 /** What a tool needs to put a skill to work. The session binds it to the engine. */

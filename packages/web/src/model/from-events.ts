@@ -6,8 +6,8 @@ import { addTokens, known, noTokens, type RunFacts, StepList, toRunModel } from 
 import type { HookRow, PermissionRow, Picture, RunModel, RunOutcome, TokenCounts } from "./run-model.ts";
 
 export type EventOptions = {
-  /** What an answer cost in US dollars; null when nobody knows its price. */
-  readonly priceOf?: (call: AgentEvent<"message.ended" | "side-call.ended">) => number | null;
+  /** What an answer cost in US dollars; null when nobody knows its price, undefined when it is told later (`RunReducer.cost`). */
+  readonly priceOf?: (call: AgentEvent<"message.ended" | "side-call.ended">) => number | null | undefined;
   readonly commit?: string | undefined;
   readonly branch?: string | undefined;
 };
@@ -28,6 +28,8 @@ export class RunReducer {
   readonly #waited = new Map<string, number>();
   #side: { usage: TokenCounts; modelMs: number; costUsd: number } = { usage: noTokens, modelMs: 0, costUsd: 0 };
   #events = 0;
+  /** Answers whose cost is told later, by the number of their event. */
+  readonly #unpriced = new Map<number, (costUsd: number) => void>();
 
   constructor(options: EventOptions = {}) {
     this.#options = options;
@@ -40,6 +42,15 @@ export class RunReducer {
     const at = Math.max(0, time - this.#began);
     this.#lastAt = Math.max(this.#lastAt, at);
     this.#take(event, event.taskId === undefined ? this.#list : (this.#lists.get(event.taskId)?.list ?? this.#list), at);
+  }
+
+  /** What the answer of this event cost; null when nobody knows. */
+  cost(seq: number, costUsd: number | null): void {
+    const put = this.#unpriced.get(seq);
+    if (!put) return;
+    this.#unpriced.delete(seq);
+    if (costUsd === null) this.#hasUnknownPrice = true;
+    else put(costUsd);
   }
 
   model(): RunModel {
@@ -94,9 +105,11 @@ export class RunReducer {
         return list.startCall(event.callId, at);
       case "tool.ended":
         return this.#ended(event, list, at);
+      case "tool.progress":
+        return list.updateCall(event.callId, { output: event.text });
       case "permission.requested":
         this.#asked.set(event.requestId, { callId: event.callId, at, list });
-        return;
+        return list.updateCall(event.callId, { status: "waiting" });
       case "permission.resolved":
         return this.#resolved(event, at);
       case "permission.decided":
@@ -107,7 +120,7 @@ export class RunReducer {
         this.#side = {
           usage: addTokens(this.#side.usage, tokensOf(event.message.usage)),
           modelMs: this.#side.modelMs + event.durationMs,
-          costUsd: this.#side.costUsd + (this.#price(event) ?? 0),
+          costUsd: this.#side.costUsd + (this.#price(event, (cost) => this.#addSideCost(cost)) ?? 0),
         };
         return;
       case "compaction.ended":
@@ -157,9 +170,15 @@ export class RunReducer {
     const calls = message.content.flatMap((part) =>
       part.type === "tool-call" ? [{ id: part.callId, name: part.name, input: part.malformedInput ?? part.input }] : [],
     );
-    list.answer({
+    const step = list.answer({
       ...{ text: text("text"), reasoning: text("reasoning"), calls, modelMs: durationMs, model: message.model.id },
-      ...{ at: Math.max(0, at - durationMs), usage: tokensOf(message.usage), costUsd: this.#price(event) },
+      ...{
+        at: Math.max(0, at - durationMs),
+        usage: tokensOf(message.usage),
+        costUsd: this.#price(event, (cost) => {
+          step.costUsd = cost;
+        }),
+      },
     });
   }
 
@@ -195,6 +214,7 @@ export class RunReducer {
     this.#asked.delete(requestId);
     const waited = at - asked.at;
     if (by === "user") this.#waited.set(callId, (this.#waited.get(callId) ?? 0) + waited);
+    asked.list.updateCall(callId, { status: "unknown" });
     asked.list.waitCall(callId, waited);
     if (by === "user")
       asked.list.noteCall(callId, {
@@ -242,10 +262,15 @@ export class RunReducer {
     list.rule({ kind: "warning", title: `Compaction did not happen: ${why}` }, facts);
   }
 
-  #price(event: AgentEvent<"message.ended" | "side-call.ended">): number | null {
-    const price = this.#options.priceOf?.(event) ?? null;
+  #addSideCost(costUsd: number): void {
+    this.#side = { ...this.#side, costUsd: this.#side.costUsd + costUsd };
+  }
+
+  #price(event: AgentEvent<"message.ended" | "side-call.ended">, later: (costUsd: number) => void): number | null {
+    const price = this.#options.priceOf ? this.#options.priceOf(event) : null;
     if (price === null) this.#hasUnknownPrice = true;
-    return price;
+    if (price === undefined) this.#unpriced.set(event.seq, later);
+    return price ?? null;
   }
 }
 

@@ -78,7 +78,8 @@ export class StepList {
     this.#add({ kind: "prompt", text: toValue(text), ...known({ at, who }), ...(images?.length && { images }) });
   }
 
-  answer(facts: AnswerFacts): void {
+  /** Answers where its cost can be put when that is known later. */
+  answer(facts: AnswerFacts): { costUsd?: number } {
     const { at, modelMs, model, usage, costUsd, images } = facts;
     const step = this.#add({
       kind: "answer",
@@ -97,6 +98,7 @@ export class StepList {
       step.calls.push(call);
       this.#calls.set(id, { call, step });
     }
+    return step;
   }
 
   retry(waitMs: number, why: string): void {
@@ -110,6 +112,15 @@ export class StepList {
   startCall(id: string, at: number | undefined): void {
     const found = this.#calls.get(id);
     if (found) Object.assign(found.call, { status: "running" }, known({ at }));
+  }
+
+  /** What a call that has not ended says of itself, and whether somebody is asked about it. */
+  updateCall(id: string, now: { readonly status?: CallStatus; readonly output?: string }): void {
+    const found = this.#calls.get(id);
+    if (!found) return;
+    const { status, output } = now;
+    if (status) Object.assign(found.call, { status, result: status === "waiting" ? "waiting for you" : "" });
+    if (output) found.call.output = toValue(output);
   }
 
   endCall(id: string, facts: EndFacts): void {

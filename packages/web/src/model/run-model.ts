@@ -80,7 +80,7 @@ export type Step = {
   readonly isFinal?: true;
 };
 
-export type CallStatus = "ok" | "error" | "denied" | "interrupted" | "unknown" | "running" | "waiting";
+export type CallStatus = "ok" | "error" | "denied" | "interrupted" | "unknown" | "running" | "waiting" | "queued";
 
 export type Call = {
   readonly id: string;

@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
+import { controlDrawings } from "./control-drawings.tsx";
 
 /** Lines of 1.5 on a field of 16. Icons of states differ by their outline, so that none is told by its colour alone. */
 const drawings = {
+  ...controlDrawings,
   ok: (
     <>
       <circle cx="8" cy="8" r="6.5" fill="currentColor" />

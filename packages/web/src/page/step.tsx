@@ -26,6 +26,7 @@ const stateIcons: Partial<Record<Call["status"], IconName>> = {
   interrupted: "stopped",
   running: "running",
   waiting: "waiting",
+  queued: "queued",
 };
 const noteIcons = { permission: "permission", denied: "denied", hook: "hook", warn: "warn" } as const;
 const ruleIcons = { compaction: "compaction", change: "info", resume: "clock", warning: "warn" } as const;

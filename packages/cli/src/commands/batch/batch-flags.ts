@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { BatchSettings, Rate, TaskDefaults } from "@outrider/fleet";
 import { isPermissionMode, permissionModes, RuntimeError } from "@outrider/runtime";
 import { duration, positiveInteger, positiveNumber } from "../../flags/numbers.ts";
@@ -42,7 +44,7 @@ export function defaultsOf(words: OwnWords): TaskDefaults {
     ...(models.length > 1 ? { models } : { model: models[0] }),
     provider: words.value("--provider"),
     cwd: words.value("--cwd"),
-    git: repository ? { repository, commit } : undefined,
+    git: repository ? { repository: existsSync(repository) ? resolve(repository) : repository, commit } : undefined,
     tools: listOf(words.value("--tools")),
     allowedTools: listOf(words.value("--allowedTools")),
     disallowedTools: listOf(words.value("--disallowedTools")),

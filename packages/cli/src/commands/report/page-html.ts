@@ -4,12 +4,17 @@ export type PageAssets = { readonly script: string; readonly style: string };
 /** What a page shows, as JSON by the name under which its script looks for it. */
 export type PageData = Readonly<Record<string, string>>;
 
-/** One file with everything in it. It may load nothing, and run only the script it was made with: the browser sees to that. */
-export function toPage(title: string, { script, style }: PageAssets, data: PageData): string {
-  const policy = [
+/** It may load nothing, and run only the script it was made with: the browser sees to that. `more`: what else it may or may not do. */
+export function policyOf({ script, style }: PageAssets, more: readonly string[] = []): string {
+  return [
     ...["default-src 'none'", `script-src ${hashOf(script)}`, `style-src ${hashOf(style)}`],
-    ...["img-src data: blob:", "base-uri 'none'", "form-action 'none'"],
+    ...["img-src data: blob:", "base-uri 'none'", "form-action 'none'", ...more],
   ].join("; ");
+}
+
+/** One file with everything in it. */
+export function toPage(title: string, assets: PageAssets, data: PageData, policy: string = policyOf(assets)): string {
+  const { script, style } = assets;
   return [
     "<!doctype html>",
     '<html lang="en">',

@@ -137,6 +137,7 @@ export async function openServer(flags: ServeFlags, warn: (line: string) => void
     ...{ host, tokens, defaults, warn },
     version: OUTRIDER_VERSION,
     records: new SessionRecords(join(folder, "sessions.jsonl")),
+    page: async () => (await import("./live-page.ts")).livePage(),
     async remove(id) {
       const problem = host.store && (await removeSession({ store: host.store, home }, id));
       if (problem) throw new RuntimeError(problem.isInUse ? "session-locked" : "storage-failed", problem.reason);

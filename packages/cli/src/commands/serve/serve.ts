@@ -26,6 +26,7 @@ Beyond this machine:
 
 Flags of a run hold for every session (--model, --provider, --permission-mode, --allowedTools, --sandbox, --settings …: outrider --help).
 Who comes in needs a token. Yours is made at the first start and kept in $OUTRIDER_HOME/server/token, for you alone.
+A browser finds a page at the same address: docs/page.md.
 The addresses and what they take: GET /openapi.json, and docs/server.md. MCP clients: /mcp; OpenAI's, useChat, AG-UI, A2A: docs/dialects.md.
 `;
 

@@ -21,14 +21,16 @@ export type SkillPlaces = {
   readonly outriderHome: string | undefined;
   readonly userHome: string | undefined;
   /** Whose files count. */
-  readonly scopes: readonly Skill["scope"][];
+  readonly scopes: readonly ("user" | "project")[];
+  /** Folders beside the project that belong to the work, whose skills count with the project's. */
+  readonly beside?: readonly string[] | undefined;
 };
 
 /**
  * Where skills and commands are kept, what counts first in front: skills before commands, the user's before the project's, a folder nearer
  * to the work before one above it.
  */
-export function skillFolders({ cwd, root, outriderHome, userHome, scopes }: SkillPlaces): SkillFolder[] {
+export function skillFolders({ cwd, root, outriderHome, userHome, scopes, beside = [] }: SkillPlaces): SkillFolder[] {
   const homes = [outriderHome, userHome && join(userHome, ".claude")].filter((home) => home !== undefined && home !== "");
   const projects = foldersBetween(cwd, root).flatMap((folder) =>
     [".outrider", ".claude", ".agents"].map((name) => join(folder, name)).filter((path) => !homes.includes(path)),
@@ -42,7 +44,13 @@ export function skillFolders({ cwd, root, outriderHome, userHome, scopes }: Skil
       .filter(isCommandHome)
       .map((path) => ({ path: join(path, "commands"), kind: "command", scope: "project", within: root }) as const),
   ];
-  return all.filter(({ scope }) => scopes.includes(scope));
+  const others = beside.flatMap((folder) =>
+    [".outrider", ".claude", ".agents"].map(
+      (name): SkillFolder => ({ path: join(folder, name, "skills"), kind: "skill", scope: "beside", within: folder }),
+    ),
+  );
+  const own = all.filter(({ scope }) => scopes.some((wanted) => wanted === scope));
+  return scopes.includes("project") ? [...own, ...others] : own;
 }
 
 /** Reads what the files say about themselves. The first of a name counts; a file that is wrong is told, and left out if it cannot be used. */

@@ -1,5 +1,5 @@
-/** Whose file it is: what a project holds loosens nothing unless the project is trusted. */
-export type SkillScope = "user" | "project";
+/** Whose file it is: what a project holds loosens nothing unless the project is trusted, and what lies in a folder beside it never does. */
+export type SkillScope = "user" | "project" | "beside";
 
 /** A prompt that is kept in a file: a `SKILL.md` in a folder of its own, or a Markdown file among the commands. Its body is read when it is used. */
 export type Skill = {

@@ -1,3 +1,6 @@
+import type { ChangedSince } from "../../checkpoints/changes-since.ts";
+
+export type { ChangedSince };
 import type { CheckpointInspection, CheckpointSummary, RestoreOptions, RewindOptions } from "../../checkpoints/checkpoints.ts";
 import type { RestoreResult } from "../../checkpoints/restore.ts";
 import type { RewindFilesResult } from "../../checkpoints/rewind-files.ts";
@@ -21,6 +24,11 @@ export class EditCheckpoints {
 
   async inspect(id: string): Promise<CheckpointInspection> {
     return await (await this.#kept.history("look")).inspect(id);
+  }
+
+  /** Files that are not as they were when the session first changed them; none where no checkpoints are kept. */
+  async changes(): Promise<ChangedSince[]> {
+    return this.#turns ? await (await this.#turns.history("look")).changes() : [];
   }
 
   /** Puts the files as the checkpoint left them. */

@@ -245,7 +245,8 @@ async function expand(
   const { hooks, agent } = session.deps;
   if (!hooks || agent) return undefined;
   const { admitExpansion } = await import("../../engine/admit-prompt.ts");
-  const facts = { name: skill.name, args, scope: skill.scope, typed: prompt.rawInput };
+  const scope = skill.scope === "user" ? "user" : "project";
+  const facts = { name: skill.name, args, scope, typed: prompt.rawInput } as const;
   return await admitExpansion({ hooks, signal: controller.signal, emit }, facts, turnId);
 }
 

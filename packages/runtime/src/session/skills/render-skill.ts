@@ -1,9 +1,11 @@
+import { existsSync, realpathSync } from "node:fs";
 import { parseSkill } from "../../commands/skills/parse-skill.ts";
 import { type PromptPiece, preparePrompt } from "../../commands/skills/prepare-prompt.ts";
 import { readSkill } from "../../commands/skills/find-skills.ts";
 import type { Skill } from "../../commands/skills/skill.ts";
 import type { SessionDeps, TurnDeps } from "../../engine/deps.ts";
 import { type UsedTool, useTool } from "../../engine/use-tool.ts";
+import { toTextCheck } from "../../permissions/read-check.ts";
 import { parseRule, type Rule } from "../../permissions/rules.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { SkillActivation } from "../../protocol/events.ts";
@@ -46,6 +48,7 @@ const maxInserts = 50;
  */
 export async function renderSkill({ skill: known, args, invocation }: SkillCall, ground: SkillGround): Promise<RenderedSkill> {
   const { deps, skills, emit, flush } = ground;
+  refuseForbidden(known, ground);
   const { skill, body } = await parseSkill(readSkill(known), known);
   const trusted = await skills.isTrusted(skill);
   const prepared = preparePrompt(body, { args, argumentNames: skill.argumentNames, variables: variablesOf(skill, ground) });
@@ -128,6 +131,13 @@ function variablesOf({ folder, plugin }: Skill, { sessionId, deps }: SkillGround
     ]),
   );
   return { ...own, ...plugin?.variables };
+}
+
+/** A file that rules keep from the model is not told to it as a skill either. */
+function refuseForbidden({ name, path }: Skill, { deps }: SkillGround): void {
+  const mayRead = toTextCheck(deps.policy());
+  if (mayRead && existsSync(path) && !mayRead(realpathSync.native(path)))
+    throw new RuntimeError("usage", `A rule forbids to read the skill ${name} (${path})`);
 }
 
 type UseCommand = (command: string) => Promise<string>;

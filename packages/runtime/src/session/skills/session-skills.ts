@@ -58,7 +58,7 @@ export class SessionSkills {
   }
 
   async isTrusted({ scope }: Skill): Promise<boolean> {
-    return scope === "user" || ((await this.#options?.trusted()) ?? false);
+    return scope === "user" || (scope === "project" && ((await this.#options?.trusted()) ?? false));
   }
 
   /** What lies beside a skill that is used may be read. */

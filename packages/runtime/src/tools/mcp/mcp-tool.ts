@@ -5,6 +5,7 @@ import { callServerTool } from "./call-server.ts";
 import { callAsTask } from "./server-task.ts";
 import type { ServerTool } from "./server-tool.ts";
 import { toToolOutput } from "./tool-result.ts";
+import { defined } from "../../util/defined.ts";
 
 const maxDescription = 4_000;
 
@@ -46,7 +47,7 @@ async function callTool({ tool, input, context, server, timeoutMs, limitMs }: Ca
     const params: Parameters<typeof callServerTool>[1] = {
       name: tool.name,
       arguments: input as Record<string, unknown>, // checked against the tool's schema, which is an object's
-      _meta: { "claudecode/toolUseId": context.callId },
+      _meta: { "claudecode/toolUseId": context.callId, ...defined({ traceparent: context.traceparent }) },
     };
     const options: Parameters<typeof callServerTool>[2] & { readonly signal: AbortSignal } = {
       signal: context.signal,

@@ -19,8 +19,16 @@ export function checkCaller({ headers, rawHeaders, url = "" }: IncomingMessage, 
     throw new HttpProblem("forbidden", "The server is not called by this Host (--allow-host names more)");
   const { origin } = headers;
   if (count(rawHeaders, "origin") > 1) throw new HttpProblem("bad-request", "A request has one Origin");
-  if (origin !== undefined && !origins.has(origin))
+  if (origin !== undefined && !origins.has(origin) && !(hosts && isOwnOrigin(origin, headers.host ?? "")))
     throw new HttpProblem("forbidden", "Web pages of this Origin may not call the server (--allow-origin names those that may)");
+}
+
+/** Is it the page that this server itself hands out? Plain HTTP only on this machine: elsewhere somebody else could have written it. */
+export function isOwnOrigin(origin: string, host: string): boolean {
+  const name = host.toLowerCase();
+  return (
+    origin === `https://${name}` || (origin === `http://${name}` && isLoopback(name.replace(/:\d+$/, "").replace(/^\[|\]$/g, "")))
+  );
 }
 
 /** The token of a request; never from its address, which is logged. */

@@ -9,6 +9,8 @@ import { hostNames, isLoopback } from "./gatekeeper.ts";
 import { Leases } from "./leases.ts";
 import type { ServerRules } from "./let-in.ts";
 import { Metrics } from "./metrics.ts";
+import { PageLogins } from "./page/page-logins.ts";
+import type { PageDocument } from "./page/page-routes.ts";
 import { HttpProblem, toRawResponse } from "./problem.ts";
 import { RateLimit } from "./rate-limit.ts";
 import type { ServerParts } from "./route.ts";
@@ -40,6 +42,8 @@ export type HttpServerOptions = {
   /** How long a permission question waits while nobody is connected who may answer; a minute when absent. */
   readonly permissionWaitMs?: number | undefined;
   readonly heartbeatMs?: number | undefined;
+  /** What a browser is shown at `/`; nothing is there when absent. Asked for when the first one comes. */
+  readonly page?: (() => Promise<PageDocument>) | undefined;
   /** Takes a session out of the store with what belongs to it. */
   readonly remove?: ((id: string) => Promise<void>) | undefined;
   readonly warn?: ((line: string) => void) | undefined;
@@ -84,7 +88,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   });
   const metrics = createMetrics(sessions);
   const foreign = new ForeignRequests({ sessions, version, warn });
-  const parts: ServerParts = { version, sessions, tokens, metrics, defaults, foreign };
+  const logins = new PageLogins(tokens);
+  const parts: ServerParts = { version, sessions, tokens, metrics, defaults, foreign, logins, page: options.page };
   const rules: ServerRules = {
     gate: { hosts: undefined, origins: new Set(options.allowedOrigins) },
     bodyBytes: limits.bodyBytes ?? 16 << 20,
@@ -96,6 +101,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     leases: new Leases(tokens, warn),
     isBehindProxy: options.isBehindProxy ?? false,
     keys: new Map(),
+    logins,
     warn,
   };
   const answer = (request: IncomingMessage, response: ServerResponse): void =>

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { type Client, may } from "./client.ts";
 import { bearerOf, callerOf, type GateOptions } from "./gatekeeper.ts";
 import type { Leases } from "./leases.ts";
+import type { PageLogins } from "./page/page-logins.ts";
 import { HttpProblem } from "./problem.ts";
 import { RateLimit } from "./rate-limit.ts";
 import type { Route } from "./route.ts";
@@ -24,6 +25,8 @@ export type ServerRules = {
   readonly isBehindProxy: boolean;
   /** What was asked with the latest keys: another request with the same key is a mistake. */
   readonly keys: Map<string, string>;
+  /** Browsers that were let in. */
+  readonly logins: PageLogins;
   readonly warn: (line: string) => void;
 };
 
@@ -32,7 +35,8 @@ type Door = { readonly tokens: TokenStore; readonly rules: ServerRules };
 /** Who asks, if they may. */
 export function letIn(request: IncomingMessage, { scope }: Pick<Route, "scope">, door: Door): Client {
   if (scope === undefined) return nobody;
-  const client = identify(request, bearerOf(request), door);
+  const token = bearerOf(request);
+  const client = (token === undefined ? door.rules.logins.find(request) : undefined) ?? identify(request, token, door);
   limitRate(client, door.rules);
   if (!may(client, scope)) throw new HttpProblem("forbidden", `This needs the scope ${scope}`);
   return client;

@@ -4,6 +4,8 @@ import type { Client, Scope } from "./client.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { ForeignRequests } from "./foreign-requests.ts";
 import type { Metrics } from "./metrics.ts";
+import type { PageLogins } from "./page/page-logins.ts";
+import type { PageDocument } from "./page/page-routes.ts";
 import type { ServedSessions } from "./served-sessions.ts";
 import type { ServedDefaults } from "./session-wish.ts";
 import type { TokenStore } from "./token-store.ts";
@@ -17,6 +19,8 @@ export type ServerParts = {
   /** What answers in the formats of others. */
   readonly foreign: ForeignRequests;
   readonly defaults: ServedDefaults;
+  readonly logins: PageLogins;
+  readonly page: (() => Promise<PageDocument>) | undefined;
 };
 
 /** One request, read and let in. */

@@ -1,7 +1,7 @@
 import type { HeldSession, HostedSummary, SessionHost } from "../../hosting/session-host.ts";
 import type { CommandSummary } from "../../commands/command.ts";
 import { toMessages } from "../../journal/transcript.ts";
-import type { SessionStore } from "../../journal/store.ts";
+import type { ReadOptions, SessionStore } from "../../journal/store.ts";
 import type { Message, UserMessage } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
@@ -162,10 +162,10 @@ export class ServedSessions {
     return this.#sees(client, id) && (await this.#store.has(id));
   }
 
-  /** All that is stored of it. */
-  async read(client: Client, id: string): Promise<AgentEvent[]> {
+  /** All that is stored of it, or what of it is wanted. */
+  async read(client: Client, id: string, options?: ReadOptions): Promise<AgentEvent[]> {
     await this.#checkSeen(client, id);
-    return await this.#store.read(id);
+    return await this.#store.read(id, options);
   }
 
   /** What a prompt that begins with a slash may start, in the first folder of the client. */

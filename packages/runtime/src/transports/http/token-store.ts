@@ -40,6 +40,11 @@ export class TokenStore {
     this.#now = now;
   }
 
+  /** Where tokens and what belongs to them are kept. */
+  get folder(): string {
+    return this.#folder;
+  }
+
   get tokenPath(): string {
     return join(this.#folder, "token");
   }
@@ -81,8 +86,16 @@ export class TokenStore {
 
   /** Whose token this is. Takes as long for a wrong one as for a right one. */
   find(token: string): Client | undefined {
+    return this.#findDigest(digest(token));
+  }
+
+  /** The same, for whoever has kept only the digest of a token. */
+  findDigest(sha256: string): Client | undefined {
+    return this.#findDigest(Buffer.from(sha256, "hex"));
+  }
+
+  #findDigest(given: Buffer): Client | undefined {
     const { timingSafeEqual } = process.getBuiltinModule("node:crypto");
-    const given = digest(token);
     let found: Client | undefined;
     for (const client of this.#clients()) if (timingSafeEqual(given, Buffer.from(client.digest, "hex"))) found = client;
     return found;

@@ -1,4 +1,6 @@
 import type { Route } from "../route.ts";
+import { pageRoutes } from "../page/page-routes.ts";
+import { fileRoutes } from "../page/file-routes.ts";
 import { promptRoutes } from "./prompt-routes.ts";
 import { questionRoutes } from "./question-routes.ts";
 import { serverRoutes } from "./server-routes.ts";
@@ -13,4 +15,6 @@ export const routes: readonly Route[] = [
   ...watchRoutes,
   ...questionRoutes,
   ...workRoutes,
+  ...fileRoutes,
+  ...pageRoutes,
 ];

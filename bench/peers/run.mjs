@@ -1,0 +1,90 @@
+// npm run bench:peers -- [--quick] [--only NAME,NAME] [--at-once N] [--folder DIR]: peers from npm side by side with the built command, on a scripted model, in a
+// network namespace that has loopback only. Writes the tables of bench/README.md and README.md; they are never written by hand.
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, loadavg, tmpdir, totalmem } from "node:os";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { peers } from "./peers.mjs";
+import { toComparison, toFigures } from "./tables.mjs";
+
+const root = dirname(dirname(import.meta.dirname));
+const { values: flags } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    "at-once": { type: "string", default: "20" },
+    folder: { type: "string", default: join(tmpdir(), "outrider-bench-peers") },
+    "no-write": { type: "boolean", default: false },
+    only: { type: "string", default: "" },
+  },
+});
+
+const bins = Object.fromEntries(peers.filter((peer) => peer.package).map((peer) => [peer.name, install(peer)]));
+const only = flags.only.split(",").filter(Boolean);
+const plan = { only, bins, repetitions: flags.quick ? 3 : 9, atOnce: Number(flags["at-once"]), limitMs: 60_000 };
+const machine = {
+  cpu: cpus()[0]?.model.trim(),
+  cores: cpus().length,
+  memory: Math.round(totalmem() / 1e9),
+  node: process.version,
+  load: loadavg()[0],
+  date: new Date().toISOString().slice(0, 10),
+};
+const rows = await measureAll();
+const figures = toFigures(rows, { machine, plan });
+console.log(figures);
+if (!flags["no-write"]) {
+  replace("bench/README.md", figures);
+  replace("README.md", toComparison(rows));
+}
+
+/** From npm, into a folder of its own; what cannot be had is skipped, by name. */
+function install({ package: name, bin }) {
+  const folder = join(flags.folder, name.replaceAll(/\W+/g, "-"));
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, "node_modules/.bin", bin);
+  try {
+    if (!existsSync(path)) {
+      writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
+      execFileSync("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", name], { cwd: folder, stdio: "pipe" });
+    }
+    const { version } = JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8"));
+    return { path, version };
+  } catch (error) {
+    return {
+      reason: `npm could not install it: ${String(error.stderr ?? error.message)
+        .trim()
+        .split("\n")
+        .at(-1)}`,
+    };
+  }
+}
+
+/** In a namespace of its own nobody reaches anything but the model, whatever they try. */
+async function measureAll() {
+  const file = join(flags.folder, "plan.json");
+  writeFileSync(file, JSON.stringify(plan));
+  const measure = `ip link set lo up && exec "${process.execPath}" "${join(import.meta.dirname, "measure.mjs")}" "${file}"`;
+  const child = spawn("unshare", ["--map-root-user", "--net", "sh", "-c", measure], { stdio: ["ignore", "pipe", "inherit"] });
+  const measured = [];
+  let rest = "";
+  for await (const chunk of child.stdout.setEncoding("utf8")) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop();
+    for (const line of lines) {
+      console.error(line);
+      measured.push(JSON.parse(line));
+    }
+  }
+  return measured;
+}
+
+function replace(path, text) {
+  const before = readFileSync(join(root, path), "utf8");
+  const after = before.replace(
+    /(<!-- peers:begin -->\n)[\s\S]*?(<!-- peers:end -->)/,
+    (_, begin, end) => `${begin}${text}\n${end}`,
+  );
+  if (after === before) console.error(`${path} has no place for the table, or has it already`);
+  writeFileSync(join(root, path), after);
+}

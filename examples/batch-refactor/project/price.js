@@ -1,0 +1,3 @@
+export function gross(n) {
+  return n * 1.19;
+}

@@ -1,0 +1,5 @@
+import { greet } from "greet";
+
+export function open(customer) {
+  return `${greet(customer)}!`;
+}
