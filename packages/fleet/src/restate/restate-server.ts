@@ -74,7 +74,7 @@ export async function startRestateServer(options: RestateServerOptions): Promise
 }
 
 /** The binary itself: the package's script would stand between us and it. */
-export function findServer(from: readonly string[]): string {
+function findServer(from: readonly string[]): string {
   const name = `restate-server-${process.platform}-${process.arch}`;
   for (const folder of from) {
     const require = createRequire(join(folder, "x.js"));
