@@ -34,6 +34,7 @@ export type FleetUpOptions = {
 };
 
 const stateFile = "fleet.json";
+const portsFile = "ports.json";
 
 /** An engine and workers, until the signal. An engine that dies is started again; so are workers. */
 export async function runFleet(options: FleetUpOptions): Promise<void> {
@@ -44,7 +45,7 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
     throw new RuntimeError("busy", `The fleet of ${folder} is up already (process ${before.pid})`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const env = { PATH: around.env["PATH"] };
-  let engine = await startRestateServer({ folder: join(folder, "engine"), from, env, ports: before?.ports });
+  let engine = await startRestateServer({ folder: join(folder, "engine"), from, env, ports: before?.ports ?? readPorts(folder) });
   const store = options.store ?? join(folder, "store");
   const serving = {
     ingress: engine.ingress,
@@ -54,7 +55,10 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
     host: "127.0.0.1",
     port: 0,
   };
-  const workers = await openWorkers({ ...serving, processes: options.workers, around, warn });
+  const workers = await openWorkers({ ...serving, processes: options.workers, around, warn }).catch(async (error: unknown) => {
+    await engine.stop();
+    throw error;
+  });
   const tell = (): FleetState => {
     const { ingress, admin, ports } = engine;
     const state = { pid: process.pid, enginePid: engine.process.pid ?? 0, workers: workers.pids(), ingress, admin, ports, store };
@@ -76,8 +80,14 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
     await workers.close(options.graceMs);
     await engine.stop();
     rmSync(join(folder, stateFile), { force: true });
-    writeFileSync(join(folder, "ports.json"), JSON.stringify(engine.ports));
+    writeFileSync(join(folder, portsFile), JSON.stringify(engine.ports));
   }
+}
+
+/** Where it was up before: a batch that is resumed finds it there. */
+function readPorts(folder: string): FleetState["ports"] | undefined {
+  const path = join(folder, portsFile);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as FleetState["ports"]) : undefined; // of our own writing
 }
 
 export function readFleet(folder: string): FleetState | undefined {
