@@ -27,8 +27,9 @@ export function lookBack(events: readonly AgentEvent[], { isFree }: { readonly i
   return { type: "cut-off" };
 }
 
-/** Stopped from outside: by a signal, or because the whole batch had no more to spend. */
+/** Stopped from outside: by a signal, a death of the process, or because the whole batch had no more to spend. */
 export function isUnfinished(outcome: Outcome<unknown>): boolean {
   if (outcome.type === "cancelled") return outcome.cause !== "deadline";
-  return outcome.type === "failed" && outcome.error.message.startsWith(budgetWords);
+  if (outcome.type !== "failed") return false;
+  return outcome.error.code === "closed" || outcome.error.message.startsWith(budgetWords);
 }

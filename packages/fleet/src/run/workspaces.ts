@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { cpSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import { RuntimeError } from "@outrider/runtime";
 import type { BatchUnit } from "../tasks/task.ts";
 import { runProgram } from "../util/run-program.ts";
@@ -30,7 +30,7 @@ export class Workspaces {
     rmSync(root, { recursive: true, force: true });
     mkdirSync(root, { recursive: true });
     const base = task.git ? await this.#checkOut(root, task.git) : await this.#copy(root, task.seed ?? "");
-    return { cwd: resolve(root, task.cwd ?? "."), own: { root, base } };
+    return { cwd: folderIn(root, task.cwd ?? "."), own: { root, base } };
   }
 
   /** What the agent changed, as a patch that `git apply` takes; undefined where nobody can tell. */
@@ -119,4 +119,14 @@ export class Workspaces {
     if (code === 0) return stdout;
     throw new RuntimeError("config", `git ${args[0]} failed: ${stderr.trim().slice(0, 500) || `exit ${code}`}`);
   }
+}
+
+/** A folder of the checkout, wherever its links lead. */
+function folderIn(root: string, name: string): string {
+  const path = resolve(root, name);
+  const real = existsSync(path) ? realpathSync(path) : undefined;
+  const way = real === undefined ? ".." : relative(realpathSync(root), real);
+  if (real === undefined || way.split("/")[0] === ".." || isAbsolute(way))
+    throw new RuntimeError("config", `cwd: ${JSON.stringify(name)} is no folder in the checkout`);
+  return real;
 }

@@ -107,7 +107,7 @@ export function parseTask(row: JsonObject, place: RowPlace, defaults: TaskDefaul
 
 /** `{{column}}` stands for the row's value of that name. A name that is not there is an error: a prompt with a hole asks for nothing. */
 function fillTemplate(template: string, row: JsonObject, where: string): string {
-  return template.replace(/\{\{\s*([\w.-]+)\s*\}\}/g, (_, name: string) => {
+  return template.replace(/\{\{\s*([^{}]+?)\s*\}\}/g, (_, name: string) => {
     const value = row[name];
     if (value === undefined) {
       const guess = nearest(name, Object.keys(row));

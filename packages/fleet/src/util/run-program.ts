@@ -17,7 +17,10 @@ export type ProgramEnd = {
   readonly isTimedOut: boolean;
 };
 
-/** A program to its end. At the time limit, or when the signal comes, all that it has started is ended with it. */
+/** How long the output of a program that has ended is waited for: what it left behind may hold its pipes for ever. */
+const drainMs = 500;
+
+/** A program to its end. With it, at the time limit, or when the signal comes, what it has started is ended too. */
 export async function runProgram(file: string, args: readonly string[], options: ProgramOptions): Promise<ProgramEnd> {
   const { cwd, env, timeoutMs, signal, maxBytes = 1024 * 1024 } = options;
   signal?.throwIfAborted();
@@ -52,6 +55,13 @@ export async function runProgram(file: string, args: readonly string[], options:
     child.on("error", (error) => {
       settle();
       reject(error);
+    });
+    child.on("exit", () => {
+      end();
+      setTimeout(() => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, drainMs).unref();
     });
     child.on("close", (code) => {
       settle();

@@ -17,7 +17,7 @@ describe("the system prompt", () => {
   it("is made of parts that each have a reason, in an order that caches like", () => {
     const names = namesOf({ language: "Latin" });
     assert.deepEqual(
-      [...names, "instructions", "memory", "tasks", "skills", "appended", "given"].sort(),
+      [...names, "instructions", "memory", "tasks", "skills", "style", "appended", "given"].sort(),
       Object.keys(promptReasons).sort(),
       "a part without a reason, or a reason without a part",
     );

@@ -23,7 +23,12 @@ export async function openJournal(options: SessionOptions, id: string): Promise<
     throw error;
   }
   await journal.close();
-  return await store.open(id);
+  const again = await store.open(id);
+  return {
+    ...{ events: again.events, location: again.location, warnings: [...journal.warnings, ...again.warnings] },
+    append: (events) => again.append(events),
+    close: () => again.close(),
+  };
 }
 
 /** A session that ended in its own way has no open turn; most did. */

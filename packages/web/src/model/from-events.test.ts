@@ -274,3 +274,27 @@ test("what is too long is kept by both ends, and masks are counted", () => {
   assert.equal(output.text.split("\n").length - 1 + output.cut.lines + output.cut.tail.split("\n").length, 40_001);
   assert.match(run.notes.join(" "), /1 value is cut at 64 kB.*1 secret is masked \(TOKEN\)/);
 });
+
+test("what a command answers is a step, once, and a question that its turn leaves open waits for nobody", () => {
+  const cost = { ...prompt("/cost"), command: "cost" };
+  const told = runOf([opened, cost, over({ type: "completed", text: "$0.10 so far" })]);
+  assert.deepEqual(
+    told.steps.map(({ kind, text }) => [kind, text?.text]),
+    [
+      ["prompt", "/cost"],
+      ["answer", "$0.10 so far"],
+    ],
+  );
+  const skill = runOf([
+    ...[opened, { ...prompt("/review"), command: "review" }, answer([says("Fine.")], 200)],
+    over({ type: "completed", text: "Fine." }),
+  ]);
+  assert.equal(skill.steps.length, 2);
+
+  const cut = runOf([
+    ...[opened, prompt("go"), answer([calls("c1", "Bash", { command: "make" })], 200), started("c1", 210)],
+    { type: "permission.requested", ms: 220, requestId: "r1", callId: "c1", tool: "Bash", input: {}, reason: "asks" },
+    over({ type: "failed", text: "", error: { code: "closed", message: "killed", retryable: false } }),
+  ]);
+  assert.equal(cut.steps[1]?.calls[0]?.status, "unknown");
+});

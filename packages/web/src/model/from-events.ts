@@ -20,6 +20,8 @@ export class RunReducer {
   #began: number | undefined;
   #lastAt = 0;
   #outcome: RunOutcome | undefined;
+  /** The turn runs a command, and no model has answered in it. */
+  #isUnsaid = false;
   #hasUnknownPrice = false;
   readonly #permissions: PermissionRow[] = [];
   readonly #hooks = new Map<string, HookRow>();
@@ -84,6 +86,7 @@ export class RunReducer {
         );
       case "turn.started":
         this.#outcome = undefined;
+        if (event.taskId === undefined) this.#isUnsaid = event.command !== undefined;
         return list.prompt({
           text: event.displayInput ?? textIn(event.input),
           at,
@@ -100,6 +103,7 @@ export class RunReducer {
           { at },
         );
       case "message.ended":
+        if (event.taskId === undefined) this.#isUnsaid = false;
         return this.#answered(event, list, at);
       case "tool.started":
         return list.startCall(event.callId, at);
@@ -149,9 +153,17 @@ export class RunReducer {
       case "warning.raised":
         return list.rule({ kind: "warning", title: shorten(firstLine(event.message), 200) }, { at });
       case "turn.ended":
-        if (event.taskId === undefined) this.#outcome = toOutcome(event.outcome);
-        return;
+        return event.taskId === undefined ? this.#over(event, list, at) : undefined;
     }
+  }
+
+  /** What a command answers is said by nobody but its end. What was still asked then is answered by nobody. */
+  #over({ outcome }: AgentEvent<"turn.ended">, list: StepList, at: number): void {
+    this.#outcome = toOutcome(outcome);
+    if (this.#isUnsaid && outcome.type === "completed" && outcome.text !== "")
+      list.answer({ text: outcome.text, reasoning: "", calls: [], at });
+    for (const asked of this.#asked.values()) asked.list.updateCall(asked.callId, { status: "unknown" });
+    this.#asked.clear();
   }
 
   #opened(event: AgentEvent<"session.started">, at: number): void {

@@ -16,7 +16,9 @@ export async function loadFleet(): Promise<typeof Fleet> {
 
 /** The package has a library of its own, and with it a class of errors of its own: the same failure in ours. */
 export function asOurs(error: unknown): unknown {
-  if (error instanceof RuntimeError || Object(error).name !== "RuntimeError") return error;
+  const { name } = Object(error);
+  if (name === "EngineFailed") return new RuntimeError("config", (error as Error).message, { cause: error });
+  if (error instanceof RuntimeError || name !== "RuntimeError") return error;
   const { code, message, hint, retryable } = error as RuntimeError; // of the other copy
   return new RuntimeError(code, message, { retryable, cause: error, ...(hint !== undefined && { hint }) });
 }

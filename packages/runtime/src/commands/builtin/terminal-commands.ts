@@ -20,17 +20,7 @@ const screens: ReadonlySet<string> = new Set(
       "fast",
     ],
     ["feedback", "focus", "hooks", "ide", "install-github-app", "install-slack-app", "keybindings", "login", "logout", "mcp"],
-    [
-      "mobile",
-      "output-style",
-      "passes",
-      "privacy-settings",
-      "release-notes",
-      "remote-control",
-      "remote-env",
-      "settings",
-      "status",
-    ],
+    ["mobile", "passes", "privacy-settings", "release-notes", "remote-control", "remote-env", "settings", "status"],
     ["stickers", "terminal-setup", "theme", "tui", "upgrade", "vim", "voice"],
   ].flat(),
 );

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { HostedRequest } from "../../hosting/session-host.ts";
+import type { CommandHostAdapters, CommandResult } from "../../commands/command.ts";
 import type { Effort } from "../../model/model.ts";
 import type { JsonObject } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
@@ -34,10 +35,18 @@ export function checkWish(
   client: Client,
   server: { roots: readonly string[]; defaults: ServedDefaults },
 ): SessionWish & { readonly cwd: string } {
+  checkModel(wish.model, client, server.defaults);
   const roots = client.roots ?? server.roots;
   const wanted = wish.cwd ?? client.roots?.[0] ?? server.defaults.cwd ?? roots[0];
   if (wanted === undefined || !isAbsolute(wanted)) throw new RuntimeError("usage", "cwd is an absolute path of a folder");
   return { ...wish, cwd: checkFolder(wanted, roots) };
+}
+
+/** The model `scripted/FILE` is a file of the host, which no rule and no root is asked about. */
+function checkModel(model: string | undefined, client: Client, defaults: ServedDefaults): void {
+  if (model === undefined || model === defaults.model || may(client, "admin")) return;
+  if (!/^scripted\b/i.test(model) && defaults.provider !== "scripted") return;
+  throw new HttpProblem("forbidden", "A scripted model is read from a file of the host: it needs the scope admin");
 }
 
 /** What a mode is measured by: the one that a session has of which nobody wishes any, and whether it may be bypassed at all. */
@@ -64,6 +73,19 @@ function commandModes({ mode }: OwnMode): PermissionMode[] {
   return permissionModes.filter((one) => one !== "bypassPermissions" && !isLooserMode(one, mode));
 }
 
+const ownersCommand = async (): Promise<CommandResult> => ({
+  success: false,
+  message: "This changes what holds beyond the session: whoever runs the server does it, with the command outrider there",
+});
+
+/** Plugins, providers and what is kept for the user belong to whoever runs the server, and a command does not know who typed it. */
+const ownersCommands: CommandHostAdapters = {
+  plugins: ownersCommand,
+  outputStyle: ownersCommand,
+  userLocal: ownersCommand,
+  providerSettings: ownersCommand,
+};
+
 /** Links are followed first; what is not there is told like what is not allowed. */
 function checkFolder(path: string, roots: readonly string[]): string {
   const refused = new HttpProblem("forbidden", `${path} is no folder below those in which sessions may work`);
@@ -88,6 +110,7 @@ export function toRequest(wish: SessionWish, { options = {} }: ServedDefaults, o
       effort,
       permissionMode,
       commandModes: commandModes(own),
+      commandAdapters: ownersCommands,
       outputSchema,
       sessionName: name,
       maxTurns: least(options.maxTurns, maxTurns),

@@ -17,6 +17,8 @@ export type TokenRecord = {
   readonly limits?: ClientLimits | undefined;
   readonly createdAt: string;
   readonly expiresAt?: string | undefined;
+  /** The digest of the token it was made with: it counts as long as that one does. */
+  readonly by?: string | undefined;
 };
 
 export type NewToken = Omit<TokenRecord, "sha256" | "createdAt">;
@@ -81,7 +83,12 @@ export class TokenStore {
 
   /** All but the owner's, without those that have expired. */
   get records(): readonly TokenRecord[] {
-    return readRecords(this.#recordsPath).filter(({ expiresAt }) => !this.#isOver(expiresAt));
+    const living = readRecords(this.#recordsPath).filter(({ expiresAt }) => !this.#isOver(expiresAt));
+    if (living.every(({ by }) => by === undefined)) return living;
+    const owner = readToken(this.tokenPath);
+    const makers = new Set(living.map(({ sha256 }) => sha256));
+    if (owner !== undefined) makers.add(digest(owner).toString("hex"));
+    return living.filter(({ by }) => by === undefined || makers.has(by));
   }
 
   /** Whose token this is. Takes as long for a wrong one as for a right one. */
@@ -171,7 +178,7 @@ function readRecords(path: string): TokenRecord[] {
 
 function isTokenRecord(value: unknown): value is TokenRecord {
   if (!isRecord(value)) return false;
-  const { name, sha256, scopes: own, roots, sessions, of, expiresAt } = value;
+  const { name, sha256, scopes: own, roots, sessions, of, by, expiresAt } = value;
   const isTexts = (list: unknown): boolean => Array.isArray(list) && list.every((item) => typeof item === "string");
   return (
     typeof name === "string" &&
@@ -182,6 +189,7 @@ function isTokenRecord(value: unknown): value is TokenRecord {
     (roots === undefined || isTexts(roots)) &&
     (sessions === undefined || isTexts(sessions)) &&
     (of === undefined || isTexts(of)) &&
+    (by === undefined || typeof by === "string") &&
     (expiresAt === undefined || (typeof expiresAt === "string" && !Number.isNaN(Date.parse(expiresAt))))
   );
 }

@@ -67,7 +67,7 @@ export const serverRoutes: readonly Route[] = [
       if (client.sessions) throw new HttpProblem("forbidden", "A share is not shared on");
       const name = `share-${randomUuid()}`;
       const expiresAt = new Date(Date.now() + expiresInSeconds * 1000).toISOString();
-      const token = tokens.add({ name, scopes: ["view"], sessions: [id], expiresAt });
+      const token = tokens.add({ name, scopes: ["view"], sessions: [id], expiresAt, by: client.digest });
       return { status: 201, body: { token, name, expiresAt } };
     },
   },
