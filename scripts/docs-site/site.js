@@ -25,7 +25,7 @@ async function search() {
   found.hidden = words.length === 0;
   article.hidden = !found.hidden;
   if (found.hidden) return;
-  entries ??= fetch(`${up}/search.json`).then((answer) => answer.json());
+  entries ??= load();
   const scored = (await entries)
     .map((entry) => ({ entry, score: score(entry, words) }))
     .filter(({ score: points }) => points > 0)
@@ -34,6 +34,16 @@ async function search() {
     scored.map(({ entry }) => entry),
     words,
   );
+}
+
+/** Asked for again at the next letter when it cannot be had. */
+function load() {
+  return fetch(`${up}/search.json`)
+    .then((answer) => answer.json())
+    .catch(() => {
+      entries = undefined;
+      return [];
+    });
 }
 
 /** Every word must be there; titles count more than text. */

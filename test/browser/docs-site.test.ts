@@ -75,6 +75,7 @@ describe("outrider docs in a browser", { skip: findBrowser() === undefined && "t
     assert.deepEqual(await seriousFindings(page), []);
     await first.click();
     await page.waitForURL(/docs\/permissions\.html#remembered-answers$/);
+    await page.waitForLoadState("networkidle"); // what is typed into a page that goes away is lost
     await page.getByLabel("Search").fill("xyzzyx");
     await page.getByText("Nothing was found").waitFor();
     await page.keyboard.press("Escape");
