@@ -224,3 +224,48 @@ describe("outrider batch", () => {
     );
   });
 });
+
+describe("a task of a batch", () => {
+  it("stays in its checkout, wherever its cwd would lead", async () => {
+    const folder = tempFolder("batch");
+    const source = repository(folder);
+    execFileSync("ln", ["-s", folder, join(source, "way-out")]);
+    execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t", "add", "-A"], { cwd: source });
+    execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "link"], { cwd: source });
+    writeFileSync(join(folder, "script.json"), JSON.stringify([{ text: "Done." }]));
+    const task = { prompt: "x", git: "source#main", model: `scripted/${join(folder, "script.json")}` };
+    const cwds = ["../../..", "way-out", "/tmp", "missing", "."];
+    const tasks = cwds.map((cwd, at) => JSON.stringify({ ...task, id: `t${at}`, cwd }));
+    writeFileSync(join(folder, "tasks.jsonl"), tasks.join("\n"));
+    const out = join(folder, "out");
+    await run(["batch", join(folder, "tasks.jsonl"), "--out", out, "--quiet"]);
+    assert.deepEqual(
+      resultsIn(out)
+        .map(({ task_id, status }) => [task_id, status])
+        .sort(),
+      cwds.map((cwd, at) => [`t${at}`, cwd === "." ? "passed" : "error"]),
+    );
+  });
+
+  it("costs what the user's own prices say, in every part of its result", async () => {
+    const folder = tempFolder("batch");
+    const home = join(folder, "home");
+    mkdirSync(home);
+    const price = { input: 1, output: 2 };
+    writeFileSync(join(home, "models.json"), JSON.stringify({ models: [{ provider: "scripted", model: "scripted", price }] }));
+    const usage = { inputTokens: 1_000_000, outputTokens: 500_000 };
+    writeFileSync(join(folder, "script.json"), JSON.stringify([{ text: "Done.", usage }]));
+    writeFileSync(
+      join(folder, "tasks.jsonl"),
+      JSON.stringify({ id: "a", prompt: "x", model: `scripted/${join(folder, "script.json")}` }),
+    );
+    const out = join(folder, "out");
+    const { code, stderr } = await run(["batch", join(folder, "tasks.jsonl"), "--out", out, "--quiet"], {
+      env: { OUTRIDER_HOME: home },
+    });
+    assert.equal(code, 0, stderr);
+    const [result] = resultsIn(out);
+    const [used] = Object.values(result?.["modelUsage"] as Record<string, { costUSD: number }>);
+    assert.deepEqual([result?.["total_cost_usd"], used?.costUSD, result?.["warnings"]], [2, 2, undefined]);
+  });
+});

@@ -4,7 +4,7 @@ import { loadCatalogOverride, modelKeys, type Surroundings } from "@outrider/run
 import { join } from "node:path";
 import { createLocalBackend } from "../durable/local-backend.ts";
 import type { Governor } from "../limits/governor.ts";
-import type { PriceOf } from "../limits/governed-provider.ts";
+import type { Prices } from "../limits/governed-provider.ts";
 import type { TaskResult } from "../run/task-result.ts";
 import { createTaskRun, runIdOf, type TaskRunGround, type TaskRunInput } from "../run/task-run.ts";
 import { Workspaces } from "../run/workspaces.ts";
@@ -37,7 +37,7 @@ export type ExecutorGround = {
 /** Runs in this process, durable on disk: `runs/` holds the steps, `journals/` the conversations. */
 export async function openExecutor({ settings, around, governor, warn, onQuestion }: ExecutorGround): Promise<Executor> {
   const { folder, bare, needsPrice, keepsWorkspaces } = settings;
-  const priceOf = await loadPrices(around, bare);
+  const prices = await loadPrices(around, bare);
   const store = createFileStore(join(folder, "journals"));
   const host = new SessionHost({
     around,
@@ -50,7 +50,7 @@ export async function openExecutor({ settings, around, governor, warn, onQuestio
     host,
     store,
     workspaces: new Workspaces(folder, env),
-    governing: { governor, priceOf, needsPrice },
+    governing: { governor, ...prices, needsPrice },
     folder,
     env,
     keepsWorkspaces,
@@ -68,8 +68,9 @@ export async function openExecutor({ settings, around, governor, warn, onQuestio
   };
 }
 
-export async function loadPrices(around: Surroundings, bare: boolean): Promise<PriceOf> {
-  return await loadCallPrice(bare ? undefined : await loadCatalogOverride(around.outriderHome));
+export async function loadPrices(around: Surroundings, bare: boolean): Promise<Prices> {
+  const catalogOverride = bare ? undefined : await loadCatalogOverride(around.outriderHome);
+  return { priceOf: await loadCallPrice(catalogOverride), catalogOverride };
 }
 
 export function withoutKeys(env: Surroundings["env"]): Record<string, string> {

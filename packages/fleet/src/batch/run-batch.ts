@@ -243,7 +243,7 @@ function toConcurrency(concurrency: BatchSettings["concurrency"] = "auto"): numb
 async function spentBefore(
   path: string,
   units: readonly UnitState[],
-  priceOf: Awaited<ReturnType<typeof loadPrices>>,
+  { priceOf }: Awaited<ReturnType<typeof loadPrices>>,
 ): Promise<number> {
   const store: SessionStore = createFileStore(join(path, "journals"));
   let spent = 0;

@@ -1,13 +1,22 @@
-import { type ModelEvent, type ModelRequest, type Provider, RuntimeError, type Usage } from "@outrider/runtime";
+import {
+  type CatalogOverride,
+  type ModelEvent,
+  type ModelRequest,
+  type Provider,
+  RuntimeError,
+  type Usage,
+} from "@outrider/runtime";
 import type { loadCallPrice } from "@outrider/runtime/atif";
 import type { Governor, RequestFacts } from "./governor.ts";
 
 /** What an answer cost in US dollars; null when nobody knows its price. */
 export type PriceOf = Awaited<ReturnType<typeof loadCallPrice>>;
 
-export type Governing = {
+/** What models cost, and the user's own facts about them, by which results are written. */
+export type Prices = { readonly priceOf: PriceOf; readonly catalogOverride: CatalogOverride | undefined };
+
+export type Governing = Prices & {
   readonly governor: Governor;
-  readonly priceOf: PriceOf;
   /** A budget cannot be held for a model whose price nobody knows. */
   readonly needsPrice: boolean;
 };

@@ -100,7 +100,7 @@ async function runHere(
     store: journals,
     workspaces,
     governing: {
-      priceOf: await loadPrices(around, task.bare),
+      ...(await loadPrices(around, task.bare)),
       needsPrice: task.needsPrice,
       governor: {
         async admit(request, signal) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { AgentEvent, JsonObject, Outcome } from "@outrider/runtime";
 import { toTrajectoryDocument, writeDocument } from "@outrider/runtime/atif";
 import { createClaudeFormat, createRedactor, randomUuid } from "@outrider/runtime/host";
-import type { PriceOf } from "../limits/governed-provider.ts";
+import type { Prices } from "../limits/governed-provider.ts";
 import type { BatchUnit } from "../tasks/task.ts";
 import { lookBack } from "./past-turns.ts";
 import type { CheckResult } from "./run-check.ts";
@@ -17,9 +17,8 @@ export type RunFacts = {
   readonly check: CheckResult | undefined;
 };
 
-export type Collecting = {
+export type Collecting = Prices & {
   readonly events: readonly AgentEvent[];
-  readonly priceOf: PriceOf;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the trajectory goes. */
   readonly folder: string;
@@ -27,11 +26,14 @@ export type Collecting = {
 };
 
 /** The line of results.jsonl and the trajectory, both made of the journal alone: the same whoever makes them, however often. */
-export async function collectResult(run: RunFacts, { events, priceOf, env, folder, name }: Collecting): Promise<TaskResult> {
+export async function collectResult(
+  run: RunFacts,
+  { events, priceOf, catalogOverride, env, folder, name }: Collecting,
+): Promise<TaskResult> {
   const { unit, sessionId, check } = run;
   const past = lookBack(events, { isFree: unit.task.schema === undefined });
   const outcome: Outcome = past.type === "ended" ? past.outcome : { type: "cancelled", cause: "abort", text: "" };
-  const frame = await toFrame(events, { sessionId, outcome, env });
+  const frame = await toFrame(events, { sessionId, outcome, env, catalogOverride });
   const document = toTrajectoryDocument(events, { priceOf, stem: name });
   if (document) {
     mkdirSync(join(folder, "trajectories"), { recursive: true });
@@ -72,9 +74,14 @@ export async function collectResult(run: RunFacts, { events, priceOf, env, folde
 
 async function toFrame(
   events: readonly AgentEvent[],
-  { sessionId, outcome, env }: { sessionId: string; outcome: Outcome; env: Collecting["env"] },
+  {
+    sessionId,
+    outcome,
+    env,
+    catalogOverride,
+  }: Pick<Collecting, "env" | "catalogOverride"> & { sessionId: string; outcome: Outcome },
 ): Promise<JsonObject> {
-  const format = createClaudeFormat("json", { sessionId, newId: randomUuid });
+  const format = createClaudeFormat("json", { sessionId, newId: randomUuid, catalogOverride });
   for (const event of events) format.event(event);
   return JSON.parse(await format.end(createRedactor({ env }).value(outcome))) as JsonObject; // written by the format just now
 }

@@ -84,8 +84,8 @@ async function runTask(ground: TaskRunGround, context: DurableContext, input: Ta
     const patch = await ground.workspaces.patch(prepared);
     if (patch) writePatch(join(ground.folder, "patches"), name, patch);
     const facts = { unit, attempt, sessionId: name, startedAt, check: checked };
-    const { priceOf } = ground.governing;
-    const result = await collectResult(facts, { events, priceOf, env: ground.env, folder: ground.folder, name });
+    const { priceOf, catalogOverride } = ground.governing;
+    const result = await collectResult(facts, { events, priceOf, catalogOverride, env: ground.env, folder: ground.folder, name });
     if (prepared.own && !ground.keepsWorkspaces) ground.workspaces.remove(name);
     return result;
   });
