@@ -1,7 +1,8 @@
 /** Is this a file that people keep passwords, tokens or keys in? By its name and its folder: nobody reads it to find out. */
 export function keepsSecrets(path: string): boolean {
-  const folders = path.toLowerCase().split(/[/\\]/);
-  const name = folders.pop() ?? "";
+  const parts = path.toLowerCase().split(/[/\\]/);
+  const folders = parts.slice(0, -1);
+  const name = parts.slice(-1).join("");
   return secretNames.test(name) || folders.some((folder) => secretFolders.has(folder)) || isOfProgram(folders.at(-1), name);
 }
 

@@ -47,12 +47,11 @@ export class MemoryRetrievalService {
 
 /** Words that tell texts apart; short ones stand in all of them. */
 function wordsOf(text: string): Set<string> {
-  return new Set(
-    text
-      .toLowerCase()
-      .normalize("NFKC")
-      .match(/[\p{L}\p{N}_]{3,}/gu) ?? [],
-  );
+  const words = text
+    .toLowerCase()
+    .normalize("NFKC")
+    .matchAll(/[\p{L}\p{N}_]{3,}/gu);
+  return new Set(Array.from(words, ([word]) => word));
 }
 
 function shareOf(wanted: ReadonlySet<string>, words: ReadonlySet<string>): number {

@@ -27,6 +27,23 @@ describe("MemoryRetrievalService", () => {
     assert.deepEqual([service.retrieve("?"), service.retrieve("zebra")], [[], []]);
   });
 
+  it("puts the better one first, and the newer one of equals", async () => {
+    const root = mkdtempSync(join(top, "p-"));
+    const on = (day: number) => new ProjectMemoryStore({ root, now: () => Date.UTC(2026, 10, day) });
+    await on(10).append({ type: "project", topic: "one", text: "alpha" });
+    await on(12).append({ type: "project", topic: "two", text: "alpha beta" });
+    await on(11).append({ type: "project", topic: "three", text: "alpha" });
+    const found = new MemoryRetrievalService(on(13)).retrieve("alpha beta");
+    assert.deepEqual(
+      found.map(({ topic, score }) => [topic, score]),
+      [
+        ["two", 1],
+        ["three", 0.5],
+        ["one", 0.5],
+      ],
+    );
+  });
+
   it("writes nothing", () => {
     const root = mkdtempSync(join(top, "p-"));
     assert.deepEqual(new MemoryRetrievalService(new ProjectMemoryStore({ root })).retrieve("anything at all"), []);
