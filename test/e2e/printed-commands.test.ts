@@ -23,7 +23,6 @@ const untyped: Readonly<Record<string, string>> = {
   'outrider -p "any question" --provider scripted': "needs the files of its page; test/e2e/replay.test.ts has them",
   "outrider fleet": "needs the engine's server, which is installed by who uses it; test/fleet has it",
   "outrider batch tasks.jsonl --engine restate": "needs the engine of the line before",
-  "outrider worker": "works for an engine until it is ended",
   "outrider replay run.json --step": "needs somebody who presses keys; test/e2e/replay-command.test.ts does",
   "outrider trajectory export SESSION --format otlp |": "needs a collector; test/e2e/traces.test.ts has one",
   "outrider worktrees merge parser": "merges work that nobody has done; test/e2e/worktrees.test.ts does",
