@@ -48,6 +48,7 @@ function main() {
   const at = new Date(epoch * 1000).toISOString();
   const out = resolve(flags.out);
   const changed = [];
+  process.on("SIGINT", () => {}); // Ctrl-C ends the program that runs, which fails this, and the tree is put back
   try {
     const section = flags["from-tag"] ? sectionOf(readFileSync(changelog, "utf8"), version) : bump({ version, at, changed });
     makeFiles({ version, epoch, at, out });
